@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 import memcurve
 from memcurve import nulls
-from memcurve.connectome import NullComparison, Standing, _Job, adjusted_p_values
+from memcurve.connectome import PROSE, NullComparison, PermutationTest, _Job, adjusted_p_values
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.sweeping.store import Store
 
@@ -28,18 +28,18 @@ def compared(network=NETWORK, null="shuffle", **options) -> NullComparison:
 
 
 def test_p_values_are_those_of_a_permutation_test() -> None:
-    standing = Standing.of("rewire", "total", 10.0, np.array([1.0, 2.0, 3.0, 4.0]))
-    assert standing.p == 1 / 5  # as small as four draws can show
-    assert (standing.below, standing.above, standing.draws) == (4, 0, 4)
-    assert standing.z == pytest.approx(7.5 / np.std([1, 2, 3, 4], ddof=1))
-    middle = Standing.of("rewire", "total", 2.5, np.array([1.0, 2.0, 3.0, 4.0]))
+    test = PermutationTest.of("rewire", "total", 10.0, np.array([1.0, 2.0, 3.0, 4.0]))
+    assert test.p == 1 / 5  # as small as four draws can show
+    assert (test.below, test.above, test.draws) == (4, 0, 4)
+    assert test.z == pytest.approx(7.5 / np.std([1, 2, 3, 4], ddof=1))
+    middle = PermutationTest.of("rewire", "total", 2.5, np.array([1.0, 2.0, 3.0, 4.0]))
     assert (middle.p, middle.z) == (1.0, 0.0)
 
 
 def test_p_values_are_valid() -> None:
     """Of exchangeable numbers, each is the network once: p ≤ k/(n+1) for at most k of n+1."""
     values = np.random.default_rng(1).gamma(0.5, size=50)
-    p = [Standing.of("", "", one, np.delete(values, k)).p for k, one in enumerate(values)]
+    p = [PermutationTest.of("", "", one, np.delete(values, k)).p for k, one in enumerate(values)]
     assert all(np.sum(np.array(p) <= k / 50) <= k for k in range(1, 51))
     assert min(p) == 1 / 50
 
@@ -62,8 +62,8 @@ def test_adjusted_p_values_are_valid_together(shared: float) -> None:
 def test_adjusted_p_values_are_never_below_p(drawn: np.ndarray, observed: np.ndarray) -> None:
     names, draws = ("a", "b", "c"), memcurve.connectome.Draws("rewire", "", drawn)
     found = NullComparison("n", 3, 6, 0.9, True, 1, names, observed, (draws,))
-    for standing in found.standings:
-        assert math.isnan(standing.p) or 1 / (standing.draws + 1) <= standing.p <= standing.adjusted
+    for test in found.tests:
+        assert math.isnan(test.p) or 1 / (test.draws + 1) <= test.p <= test.adjusted
 
 
 def test_adjusted_p_values_of_what_is_not_known() -> None:
@@ -75,21 +75,22 @@ def test_adjusted_p_values_of_what_is_not_known() -> None:
 
 
 def test_what_agrees_is_no_effect() -> None:
-    same = Standing.of("", "", 5.0, np.full(9, 5.0 + 1e-12))
+    same = PermutationTest.of("", "", 5.0, np.full(9, 5.0 + 1e-12))
     assert (same.z, same.p, same.below, same.above) == (0.0, 1.0, 0, 0)
-    tenths = Standing.of("", "", 0.1, np.full(9, 0.1))  # whose mean is not quite a tenth
+    tenths = PermutationTest.of("", "", 0.1, np.full(9, 0.1))  # whose mean is not quite a tenth
     assert (tenths.z, tenths.mean, tenths.spread) == (0.0, 0.1, 0.0)
-    other = Standing.of("", "", 4.0, np.full(9, 5.0))
+    other = PermutationTest.of("", "", 4.0, np.full(9, 5.0))
     assert (other.z, other.p) == (-math.inf, 1 / 10)
-    unknown = Standing.of("", "", math.nan, np.full(9, 5.0))
+    unknown = PermutationTest.of("", "", math.nan, np.full(9, 5.0))
     assert math.isnan(unknown.p)
-    assert Standing.of("", "", 1.0, np.array([2.0, math.nan, 3.0])).draws == 2
+    assert PermutationTest.of("", "", 1.0, np.array([2.0, math.nan, 3.0])).draws == 2
 
 
 def test_numbers_are_those_of_the_functions() -> None:
     found = compared(null=["shuffle", "rewire"], noise=[1e-2, 1e-5])
     assert found.quantities == (
-        "total (rank)", "usable at 0.01", "usable at 1e-5", "horizon at 0.01", "horizon at 1e-5",
+        "total (rank)", "usable memory (σ = 0.01)", "usable memory (σ = 1e-5)",
+        "memory horizon (σ = 0.01)", "memory horizon (σ = 1e-5)",
     )  # fmt: skip
     profile = memcurve.noise_profile(NETWORK, [1e-2, 1e-5])
     expected = [memcurve.rank(NETWORK), *profile.totals, *(curve.horizon() for curve in profile)]
@@ -114,7 +115,7 @@ def test_null_models_that_differ_in_arrays_are_all_drawn() -> None:
 
 def test_levels_close_together_keep_their_own_numbers() -> None:
     found = compared(noise=[1e-2, 1.00000003e-2], draws=2, rank=False)
-    assert found.quantities[:2] == ("usable at 0.01", "usable at 0.0100000003")
+    assert found.quantities[:2] == ("usable memory (σ = 0.01)", "usable memory (σ = 0.0100000003)")
     assert found.observed[0] > found.observed[1]
 
 
@@ -149,7 +150,7 @@ def test_unstable_networks_are_scaled() -> None:
     unstable = compared(counts, spectral_radius=0.99, null="erdos_renyi", rescale=False, draws=8)
     failed = np.isnan(unstable.nulls[0].values).all(axis=1)
     if failed.any():
-        assert any("no longer a fair draw" in note for note in unstable.notes)
+        assert any("surrogates failed" in note for note in unstable.notes)
 
 
 def test_networks_without_cycles_keep_their_scale() -> None:
@@ -164,7 +165,7 @@ def test_a_ring_remembers_more_than_its_rewirings() -> None:
     ring = memcurve.ensembles.cyclic(12, spectral_radius=0.9)
     ring = ring.replace(C=np.eye(12)[0])
     found = compared(ring, "rewire", draws=29)
-    total = found.standings[0]
+    total = found.tests[0]
     lengths = found.nulls[0].values[:, 0]
     assert total.observed == 12
     assert lengths.min() >= 2  # no self-loops
@@ -194,16 +195,15 @@ def test_sentence_and_threshold() -> None:
         values = np.random.default_rng(1).normal(10, 1, (count, 1))
         drawn = (memcurve.connectome.Draws("rewire", "degrees", values),)
         about = ("worm", 5, 9, 0.9, True, 1)
-        return NullComparison(*about, ("usable at 0.001",), np.array([observed]), drawn)
+        return NullComparison(*about, ("usable",), np.array([observed]), drawn)
 
-    assert made(4.0, 99).sentence.startswith(
-        "worm: against 99 draws of rewire less than by chance in usable at 0.001 (4, draws 9.9"
-    )
-    assert "more than by chance in" in made(16.0, 99).sentence
-    assert made(10.2, 99).sentence.endswith("within chance in usable at 0.001.")
-    assert made(4.0, 9).sentence.endswith(
-        "9 draws of rewire: too few to tell anything from chance."
-    )
+    facts = {"count": 99, "null": "rewire"}
+    numbers = "usable: 4, surrogates 9.922 ± 0.86"
+    for observed, kind, what in ((4.0, "lower", numbers), (10.2, "same", "usable")):
+        sentence = PROSE[kind].format(quantities=what, **facts)
+        assert made(observed, 99).sentence == f"worm: {sentence}."
+    assert made(16.0, 99).sentence.startswith("worm: higher than 99 rewire surrogates")
+    assert "9 rewire surrogates are too few" in made(4.0, 9).sentence
     assert not made(4.0, 18).can_tell
     assert made(4.0, 19).can_tell  # 1/20 is 0.05
 
@@ -215,10 +215,10 @@ def test_files(tmp_path: Path) -> None:
     assert [row["null"] for row in rows[::3]] == ["shuffle", "rewire(weights=target)"]
     assert float(rows[1]["observed"]) == found.observed[1]
     page = found.to_html()
-    assert "Memory against null models" in page
+    assert "null models" in page
     assert found.sentence.split(",")[0] in page
-    assert "z the distance in these" in page
-    assert "usable at 0.001" in repr(found)
+    assert PROSE["legend"].split(";")[0] in page
+    assert "usable memory (σ = 0.001)" in repr(found)
 
 
 def test_errors() -> None:
@@ -248,11 +248,11 @@ def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None
     positive = NETWORK.replace(A=abs(NETWORK.A))
     found = compared(positive, ["signs", "shuffle"], draws=19)
     assert [len(draws.values) for draws in found.nulls] == [0, 19]
-    assert all(math.isnan(s.p) and math.isnan(s.z) for s in found.standings if s.null == "signs")
+    assert all(math.isnan(s.p) and math.isnan(s.z) for s in found.tests if s.null == "signs")
     assert "signs cannot change it (all weights have the same sign)" in found.sentence
-    assert "against 19 draws of shuffle" in found.sentence
+    assert "19 shuffle surrogates" in found.sentence
     assert found.threshold == 0.05
-    assert sum("there is no p-value" in note for note in found.notes) == 1
+    assert sum("no p-value" in note for note in found.notes) == 1
     found.save(tmp_path / "found.json")
     assert NullComparison.load(tmp_path / "found.json").sentence == found.sentence
     alone = compared(positive, "signs")

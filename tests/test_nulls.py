@@ -249,7 +249,7 @@ def test_shuffling_signs(of: str) -> None:
 
 
 def test_nodes_of_two_signs_have_none() -> None:
-    with pytest.raises(ValueError, match="`of` must be 'edges' here: node 0 sends out"):
+    with pytest.raises(ValueError, match="`of` must be 'edges' here: node 0 has"):
         drawn("signs", np.array([[0.1, 0], [-0.2, 0]]), of="nodes")
 
 
@@ -291,12 +291,12 @@ def test_what_cannot_be_rewired_says_so() -> None:
     star[1:, 0] = 1
     null = nulls.rewire((star, np.ones(5)), seed=1)
     np.testing.assert_array_equal(null.A, star)
-    assert "as it was: rewiring found no other edges" in null.notes[-1]
+    assert nulls.PROSE["no other edges"] in null.notes[-1]
     single = np.diag([0.5], -1)
     np.testing.assert_array_equal(drawn("rewire", single), single)
     star[1:, 0] = 1, 2, 3, 4
     null = nulls.rewire((star, np.ones(5)), seed=1)
-    assert "weights alone changed places" in null.notes[-1]
+    assert nulls.PROSE["weights only"] in null.notes[-1]
     assert sorted(null.A[:, 0]) == sorted(star[:, 0])
     assert (star != null.A).any()
 
@@ -308,7 +308,7 @@ def test_what_cannot_be_rewired_says_so() -> None:
         ("signs", abs(signed()), {"of": "nodes"}, "all weights have the same sign"),
         ("shuffle", np.sign(abs(signed())), {}, "are all equal"),
         ("shuffle", np.sign(signed()), {"signs": "fixed"}, "are all equal"),
-        ("erdos_renyi", 1 - np.eye(5), {}, "no cell is left"),
+        ("erdos_renyi", 1 - np.eye(5), {}, "no cell is free"),
         ("rewire", 1 - np.eye(5), {}, "no other edges"),
         ("blocks", signed(), {"blocks": range(SIZE)}, "no other edges"),
     ],
@@ -318,7 +318,7 @@ def test_what_cannot_be_changed_says_so(name, A, options, reason) -> None:
         A = np.sign(abs(A))  # in blocks of one node each edge is its own kind
     null = nulls.make(name, (A, np.ones(len(A))), seed=1, **options)
     np.testing.assert_array_equal(null.A, A)
-    assert nulls.AS_IT_WAS in null.notes[-1]
+    assert nulls.UNCHANGED in null.notes[-1]
     assert reason in null.notes[-1]
 
 

@@ -17,7 +17,7 @@ import pytest
 
 import memcurve
 from memcurve import cells, ensembles
-from memcurve.measuring import dossier
+from memcurve.measuring import measurement_report
 from memcurve.methods import METHODS
 from memcurve.notes import Note
 from memcurve.result import Result
@@ -45,7 +45,7 @@ MADE: dict[type, Any] = {
         np.stack([0.5 * np.eye(3), np.diag([0.1, 0.2, 0.3])])
     ),
     memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
-    memcurve.Dossier: lambda folder: dossier(
+    memcurve.MeasurementReport: lambda folder: measurement_report(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), seed=1, precision=1, scales=[1.0]
     ),
     memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(

@@ -21,8 +21,8 @@ STAGES = ("L1", "L1", "L1", "L1", "L2", "L3", "adult", "adult")
 NOISE = (1e-3, 1e-6)
 QUANTITIES = {
     "total (rank)": "rank",
-    "usable at 0.001": "usable at 1e-3",
-    "usable at 1e-6": "usable at 1e-6",
+    "usable memory (σ = 0.001)": "usable at 1e-3",
+    "usable memory (σ = 1e-6)": "usable at 1e-6",
 }
 
 
@@ -47,10 +47,10 @@ def table(found: list[memcurve.NullComparison]) -> list[list[str]]:
     rows = [head]
     for one in found:
         row = [one.network, f"{one.size}", f"{one.edges:,}"]
-        for standing in one.standings:
-            if standing.quantity in QUANTITIES:
-                row += [f"{standing.observed:.4g}", f"{standing.mean:.4g} ± {standing.spread:.2g}"]
-                row.append(f"{standing.adjusted:.2g}")
+        for test in one.tests:
+            if test.quantity in QUANTITIES:
+                row += [f"{test.observed:.4g}", f"{test.mean:.4g} ± {test.spread:.2g}"]
+                row.append(f"{test.adjusted:.2g}")
         rows.append(row)
     return rows
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.io import save_network as save_network
     from memcurve.literature import JudgedClaim as JudgedClaim
     from memcurve.literature import judge_claim as judge_claim
-    from memcurve.measuring import Dossier as Dossier
+    from memcurve.measuring import MeasurementReport as MeasurementReport
     from memcurve.measuring import ScaleProfile as ScaleProfile
     from memcurve.measuring import measure as measure
     from memcurve.measuring import measure_scales as measure_scales
@@ -87,7 +87,7 @@ _NAMES = {
     ),
     "memcurve.io": "load_matrix load_network load_nodes save_network",
     "memcurve.literature": "JudgedClaim judge_claim",
-    "memcurve.measuring": "Dossier ScaleProfile measure measure_scales models",
+    "memcurve.measuring": "MeasurementReport ScaleProfile measure measure_scales models",
     "memcurve.memory": (
         "controllable_spectrum fisher_curve forecasting_curve memory_curve noise_profile rank "
         "reduced structural_rank"

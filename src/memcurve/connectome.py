@@ -1,7 +1,7 @@
-"""The memory of a network beside that of its null models: which of it is due to how it is wired.
+"""Memory of a network compared with null models: how much is explained by the wiring.
 
-Draws are cases of a sweep: each is kept as soon as it is done, in a store that survives, wherever
-it is computed.
+Surrogates are cases of a sweep: each result is saved as soon as it is computed, and an interrupted
+comparison continues where it stopped.
 """
 
 from __future__ import annotations
@@ -29,60 +29,93 @@ from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.noise import ObservationNoise
 from memcurve.notes import Note, counted
+from memcurve.nulls import NULLS
 from memcurve.optional import optional
 from memcurve.progress import Progress
 from memcurve.report.document import listed
 from memcurve.result import Floats
-from memcurve.sweeping.engine import run_cases
-from memcurve.sweeping.executors import open_executor
-from memcurve.sweeping.run import provenance, told
-from memcurve.sweeping.store import Row, Store, canonical
+from memcurve.sweeping.run import finished_cases
+from memcurve.sweeping.store import CaseResult, canonical
 
-#: What an unstable network is scaled to, unless told otherwise.
+#: Spectral radius that an unstable network is scaled to by default.
 USUAL_RADIUS = 0.9
-#: Decimals to which memories are compared: what is computed twice agrees to more than these.
+#: Decimals to which memories are compared. Doubled: rounding would count as a difference.
 _DECIMALS = 8
-#: The chance that some quantity stands out where no null model is wrong.
+#: Family-wise error rate. Doubled: twice as many false discoveries, with half as many surrogates.
 _LEVEL = 0.05
-#: Levels of noise unless others are given.
+#: Default noise levels.
 USUAL_NOISE = (1e-3, 1e-6)
 
-#: What the columns and rows of the table are.
-_LEGEND = (
-    "Usable is the memory left under errors of reading of that standard deviation, for input of "
-    "unit variance; horizon the first lag from which on less than half of the input is left. Nulls "
-    "are means of the draws, ± their standard deviations, z the distance in these, below counts "
-    "the draws that have less. p is of one quantity alone, adjusted of all that are looked at."
-)
+#: Sentences of the report and its notes, by kind.
+PROSE = {
+    "legend": (
+        "Usable memory is the memory left under observation noise of standard deviation σ, for "
+        "input of unit variance; the memory horizon is the first lag at which MC_τ drops below "
+        "0.5. Null mean ± standard deviation are over the surrogates; z is the distance from the "
+        "mean in standard deviations; the next column counts surrogates below the network. p is "
+        "for one quantity alone, adjusted p corrects for testing all of them."
+    ),
+    "few": "{network}: {surrogates} are too few for a test at level {level:g}.",
+    "fixed": "{null} cannot change it ({reason})",
+    "unknown": "not known for {count} {null} surrogates: {quantities}",
+    "same": "no significant difference from {count} {null} surrogates in {quantities}",
+    "higher": "higher than {count} {null} surrogates in {quantities}",
+    "lower": "lower than {count} {null} surrogates in {quantities}",
+    "numbers": "{quantity}: {observed}, surrogates {mean} ± {spread}",
+    "adjusted": (
+        "p is for one quantity alone; adjusted p corrects for testing {count}. Significant: "
+        "adjusted p ≤ {threshold:.2g}"
+    ),
+    "models": " (0.05 / {models} null models)",
+    "unreachable": "; {surrogates} cannot reach that, {needed} can",
+    "no p-value": (
+        "{null} cannot change this network ({reason}): no surrogates were drawn, and there is no "
+        "p-value"
+    ),
+    "failed": (
+        "{lost} of {draws} {null} surrogates failed and are excluded, so the rest is a biased "
+        "sample; first error: {reason}"
+    ),
+    "own scale": "surrogates keep their own scale, so their spectral radii differ",
+    "no cycles": "the network has no cycles (spectral radius 0): surrogates keep their own scale",
+    "scaled": "spectral radius {own:.4g} is not below 1: scaled to {radius}",
+}
 
 NullModel = str | tuple[str, Mapping[str, Any]]
 
 
-class Standing(NamedTuple):
-    """Where a network stands among the draws of one null model, in one quantity.
+class PermutationTest(NamedTuple):
+    """Permutation test of one quantity of a network against the surrogates of one null model.
 
     Attributes
     ----------
     null, quantity : str
-        What is compared.
+        Null model and quantity.
     observed : float
-        The network's own.
+        Value of the network.
     mean, spread : float
-        Mean and standard deviation of the draws.
+        Mean and standard deviation of the surrogates.
     z : float
-        Effect size (observed − mean) / spread; infinite where all draws agree on another value.
+        Effect size (observed − mean) / spread; infinite if all surrogates agree on another value.
     p : float
-        Two-sided p-value of this quantity alone: the share of all, draws and network, that are as
-        far from the mean of all. Its resolution is 1 / (draws + 1).
+        Two-sided p-value of this quantity alone: the fraction of surrogates and network together
+        that are at least as far from their common mean. Its resolution is 1 / (draws + 1).
     adjusted : float
-        The p-value where all quantities are looked at: the share of all, draws and network, in
-        which some quantity is as many standard deviations from the mean of all (Westfall and Young
-        1993). It is never below p, its resolution is 1 / (draws + 1), and under the null model the
-        chance that it is at most α for any quantity is at most α.
+        The p-value corrected for testing all quantities: the fraction in which some quantity is at
+        least as many standard deviations from the common mean (Westfall and Young 1993). It is
+        never below p, its resolution is 1 / (draws + 1), and under the null model the probability
+        that it is at most α for any quantity is at most α.
     below, above : int
-        How many draws have less, and more.
+        Number of surrogates below, and above, the network.
     draws : int
-        Draws that have this quantity.
+        Number of surrogates with a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.connectome import PermutationTest
+    >>> PermutationTest.of("rewire", "total", 10.0, np.array([1.0, 2.0, 3.0, 4.0])).p
+    0.2
     """
 
     null: str
@@ -100,8 +133,8 @@ class Standing(NamedTuple):
     @classmethod
     def of(
         cls, null: str, quantity: str, observed: float, drawn: Floats, adjusted: float = math.nan
-    ) -> Standing:
-        """Compare a number with those drawn; NaN is not known."""
+    ) -> PermutationTest:
+        """Test a number against those of the surrogates; NaN is not known."""
         values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
         own, count = round(observed, _DECIMALS), len(values)
         if not (count and math.isfinite(observed)):
@@ -122,10 +155,10 @@ class Standing(NamedTuple):
 
 
 def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
-    """P-values of all quantities that take into account that there are several, see `Standing`.
+    """P-values corrected for testing several quantities, see :class:`PermutationTest`.
 
-    Rows of ``drawn`` are draws. Each, and the network, is measured against the mean of all: under
-    the null model none of them is special.
+    Rows of ``drawn`` are surrogates. Under the null model network and surrogates are exchangeable,
+    so each is compared with the mean of all.
     """
     together = np.round(np.vstack([observed, drawn]), _DECIMALS)
     together = together[~np.isnan(together).all(axis=1)]
@@ -135,7 +168,7 @@ def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
 
 
 def _distances(together: Any) -> Any:
-    """How far numbers are from their mean, in standard deviations of them all."""
+    """Distances from the mean, in standard deviations."""
     known = ~np.isnan(together)
     count = np.maximum(known.sum(axis=0), 1)
     mean = np.where(known, together, 0.0).sum(axis=0) / count
@@ -145,10 +178,10 @@ def _distances(together: Any) -> Any:
 
 @dataclass(frozen=True)
 class Draws:
-    """The draws of one null model: its name, what it keeps, a row a draw and a column a quantity.
+    """Surrogates of one null model: what it keeps, one row per surrogate, one column per quantity.
 
-    NaN is what is not known, or failed, for the reason in ``error``. There are no rows where the
-    null model cannot change the network, for that reason.
+    NaN is not known, or failed for the reason in ``error``. There are no rows if the null model
+    cannot change the network, for the reason in ``error``.
     """
 
     null: str
@@ -159,7 +192,7 @@ class Draws:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NullComparison(report.Reported):
-    """The memory of a network beside that of its null models.
+    """Memory of a network compared with surrogates of null models.
 
     Attributes
     ----------
@@ -170,15 +203,15 @@ class NullComparison(report.Reported):
     spectral_radius : float
         Of the network as compared.
     rescaled : bool
-        Whether every draw was scaled to that radius.
+        Whether every surrogate was scaled to that radius.
     seed : int
-        Where the draws start.
+        Seed of the surrogates.
     quantities : tuple of str
-        What is compared: the total (rank), usable memory and horizon at each level of noise.
+        What is compared: total (rank), usable memory and memory horizon at each noise level.
     observed : array
-        The network's own, one a quantity.
+        Values of the network, one per quantity.
     nulls : tuple of Draws
-        What was drawn, by null model.
+        Surrogates by null model.
     notes : tuple of Note
         What one should know before quoting the numbers.
 
@@ -189,15 +222,19 @@ class NullComparison(report.Reported):
     >>> found = memcurve.compare_with_nulls(
     ...     network, "shuffle", draws=19, noise=1e-3, seed=1, executor="serial"
     ... )
-    >>> [(standing.quantity, standing.p >= 1 / 20) for standing in found.standings]
-    [('total (rank)', True), ('usable at 0.001', True), ('horizon at 0.001', True)]
+    >>> [test.quantity for test in found.tests]
+    ['total (rank)', 'usable memory (σ = 0.001)', 'memory horizon (σ = 0.001)']
+    >>> all(test.p >= 1 / 20 for test in found.tests)
+    True
     """
 
-    FORMAT: ClassVar[str] = "memcurve.NullComparison/1"
+    FORMAT: ClassVar[str] = "memcurve.NullComparison/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.NullComparison/1",)
     INDEXED: ClassVar[bool] = False
-    DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "standings")
+    DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "tests")
     HEADER: ClassVar[tuple[str, ...]] = (
-        "null", "quantity", "network", "nulls", "±", "z", "below", "p", "adjusted",
+        "null model", "quantity", "network", "null mean", "±", "z", "surrogates below", "p",
+        "adjusted p",
     )  # fmt: skip
 
     network: str
@@ -212,25 +249,25 @@ class NullComparison(report.Reported):
     notes: tuple[Note, ...] = ()
 
     @property
-    def standings(self) -> list[Standing]:
-        """Where the network stands, by null model and quantity."""
-        found = []
+    def tests(self) -> list[PermutationTest]:
+        """Permutation tests by null model and quantity."""
+        tests = []
         for draws in self.nulls:
             values = draws.values.reshape(-1, len(self.quantities))
             adjusted = adjusted_p_values(self.observed, values).tolist()
             for k, quantity in enumerate(self.quantities):
                 own, drawn = float(self.observed[k]), values[:, k]
-                found.append(Standing.of(draws.null, quantity, own, drawn, adjusted[k]))
-        return found
+                tests.append(PermutationTest.of(draws.null, quantity, own, drawn, adjusted[k]))
+        return tests
 
     @property
     def threshold(self) -> float:
-        """The adjusted p-value up to which a quantity stands out: 0.05 by null models drawn."""
+        """Adjusted p-value up to which a quantity is significant: 0.05 / null models drawn."""
         return _LEVEL / max(1, len(self._drawn))
 
     @property
     def can_tell(self) -> bool:
-        """Whether there are draws enough for an adjusted p-value of :attr:`threshold`."""
+        """Whether there are enough surrogates to reach :attr:`threshold`."""
         return all(1 / (len(draws.values) + 1) <= self.threshold for draws in self._drawn)
 
     @property
@@ -240,35 +277,43 @@ class NullComparison(report.Reported):
 
     @property
     def sentence(self) -> str:
-        """What was found, in one sentence computed from the draws."""
+        """The result in one sentence."""
         if not self.can_tell:
-            drawn = [
-                f"{counted(len(draws.values), 'draw')} of {draws.null}" for draws in self._drawn
-            ]
-            return f"{self.network}: {listed(drawn)}: too few to tell anything from chance."
+            counts = [f"{len(draws.values)} {draws.null} surrogates" for draws in self._drawn]
+            surrogates = listed(counts)
+            return PROSE["few"].format(
+                network=self.network, surrogates=surrogates, level=self.threshold
+            )
+        tests = self.tests
         parts = []
         for draws in self.nulls:
             if not len(draws.values):
-                parts.append(f"{draws.null} cannot change it ({draws.error})")
+                parts.append(PROSE["fixed"].format(null=draws.null, reason=draws.error))
                 continue
-            judged: dict[str, list[str]] = {}
-            for s in self.standings:
-                if s.null == draws.null:
-                    verdict, words = self._judged(s)
-                    judged.setdefault(verdict, []).append(words)
-            told = [f"{verdict}{', '.join(words)}" for verdict, words in judged.items()]
-            parts.append(f"against {len(draws.values)} draws of {draws.null} {', '.join(told)}")
+            verdicts: dict[str, list[str]] = {}
+            for test in tests:
+                if test.null == draws.null:
+                    verdict, words = self._verdict(test)
+                    verdicts.setdefault(verdict, []).append(words)
+            parts += [
+                PROSE[verdict].format(
+                    quantities=", ".join(words), count=len(draws.values), null=draws.null
+                )
+                for verdict, words in verdicts.items()
+            ]
         return f"{self.network}: {'; '.join(parts)}."
 
-    def _judged(self, s: Standing) -> tuple[str, str]:
-        """Where the network stands in one quantity, in words, and with which numbers."""
-        if math.isnan(s.p):
-            return "not known: ", s.quantity
-        if s.adjusted > self.threshold:
-            return "within chance in ", s.quantity
-        more = "more" if s.observed > s.mean else "less"
-        numbers = f"({_number(s.observed)}, draws {_number(s.mean)} ± {_rounded(s.spread)})"
-        return f"{more} than by chance in ", f"{s.quantity} {numbers}"
+    def _verdict(self, test: PermutationTest) -> tuple[str, str]:
+        """Kind of the sentence on one test, and the quantity with its numbers."""
+        if math.isnan(test.p):
+            return "unknown", test.quantity
+        if test.adjusted > self.threshold:
+            return "same", test.quantity
+        numbers = PROSE["numbers"].format(
+            quantity=test.quantity, observed=_number(test.observed), mean=_number(test.mean),
+            spread=_rounded(test.spread),
+        )  # fmt: skip
+        return "higher" if test.observed > test.mean else "lower", numbers
 
     def table(self) -> list[tuple[str, ...]]:
         """Rows of text under the ``HEADER``."""
@@ -277,31 +322,31 @@ class NullComparison(report.Reported):
                 s.null, s.quantity, _number(s.observed), _number(s.mean), _rounded(s.spread),
                 _effect(s.z), str(s.below), _rounded(s.p), _rounded(s.adjusted),
             )
-            for s in self.standings
+            for s in self.tests
         ]  # fmt: skip
 
     def document(self) -> report.Document:
-        """The comparison as sentences, a table and charts of the draws."""
+        """The comparison as sentences, a table and charts of the surrogates."""
         numeric = frozenset(range(2, len(self.HEADER)))
         table = report.Table(self.HEADER, tuple(self.table()), numeric)
         charts = [self._chart(k) for k in range(len(self.quantities))]
-        drawn = "scaled to the same radius" if self.rescaled else "at their own scale"
+        scale = "scaled to the same radius" if self.rescaled else "at their own scale"
         return report.Document(
-            title=f"Memory against null models: {self.network}",
+            title=f"Memory compared with null models: {self.network}",
             subtitle=f"{self.size:,} nodes, {self.edges:,} edges, spectral radius "
-            f"{self.spectral_radius:.6g}; null models {drawn}; seed {self.seed}",
+            f"{self.spectral_radius:.6g}; surrogates {scale}; seed {self.seed}",
             verdict=[self.sentence],
             good=None,
             figures=[],
             sections=[
-                report.Section("The network among its null models", text=_LEGEND, table=table),
-                *(report.Section(f"Draws: {chart.y_label}", chart=chart) for chart in charts),
+                report.Section("Permutation tests", text=PROSE["legend"], table=table),
+                *(report.Section(f"Surrogates: {chart.y_label}", chart=chart) for chart in charts),
             ],
             notes=self.notes,
         )
 
     def _chart(self, k: int) -> report.Chart:
-        """The draws in order: a value is at the share of draws up to it."""
+        """Empirical distribution: each value at the fraction of surrogates up to it."""
         series = []
         for draws in self._drawn:
             values = np.sort(draws.values[np.isfinite(draws.values[:, k]), k])
@@ -310,14 +355,16 @@ class NullComparison(report.Reported):
         own = float(self.observed[k])
         levels = ((f"network: {_number(own)}", own),) if math.isfinite(own) else ()
         name = self.quantities[k]
-        return report.Chart(name, "share of draws", name, tuple(series), levels=levels)
+        return report.Chart(name, "fraction of surrogates", name, tuple(series), levels=levels)
 
     def columns(self) -> Mapping[str, Any]:
-        """Where the network stands, one row a null model and quantity."""
-        return {name: [getattr(s, name) for s in self.standings] for name in Standing._fields}
+        """The permutation tests, one row per null model and quantity."""
+        return {
+            name: [getattr(test, name) for test in self.tests] for name in PermutationTest._fields
+        }
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset of all draws over null, draw and quantity."""
+        """An xarray Dataset of all surrogates over null, draw and quantity."""
         xr = optional("xarray", "this", "frames")
         most = max(len(draws.values) for draws in self.nulls)
         drawn = np.full((len(self.nulls), most, len(self.quantities)), math.nan)
@@ -332,13 +379,17 @@ class NullComparison(report.Reported):
         return xr.Dataset(data, coords=coordinates, attrs=about)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the network among its null models, see :func:`memcurve.plot.among_nulls`."""
+        """Draw the network among its surrogates, see :func:`memcurve.plot.among_nulls`."""
         from memcurve import plot
 
         return plot.among_nulls(self, ax=ax)
 
     def _derived(self) -> dict[str, Any]:
-        return {"sentence": self.sentence, "standings": [s._asdict() for s in self.standings]}
+        return {"sentence": self.sentence, "tests": [test._asdict() for test in self.tests]}
+
+    @classmethod
+    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in content.items() if name != "standings"}
 
     def __repr__(self) -> str:
         cells = [self.HEADER, *self.table()]
@@ -367,47 +418,47 @@ def compare_with_nulls(
     retry_failed: bool = False,
     progress: Progress = False,
 ) -> NullComparison:
-    """Compare the memory of a network with that of networks wired, or weighted, at random.
+    """Compare the memory of a network with that of surrogates, rewired or reweighted at random.
 
-    Three things are compared: the total memory without noise, which is the rank; the memory that
-    is usable under errors of reading of each ``noise``; and its horizon, the first lag from which
-    on less than half of the input is left.
+    Three quantities are tested: the total memory without noise, which is the rank; the usable
+    memory under observation noise of each level; and the memory horizon at that level, the first
+    lag at which MC_τ drops below 0.5.
 
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        The network. All draws have its mask and readout.
+        The network. All surrogates have its mask and readout.
     nulls : str, (str, dict), or several of them
-        Null models of :data:`memcurve.nulls.NULLS`, each with its options if there are any:
+        Null models of :data:`memcurve.NULLS`, each with its options if there are any:
         ``["rewire", ("blocks", {"blocks": classes})]``.
     draws : int
-        Draws of each. Adjusted p-values have a resolution of 1 / (draws + 1).
+        Surrogates per null model. Adjusted p-values have a resolution of 1 / (draws + 1).
     noise : float or sequence of float
-        Standard deviations of errors in the states, relative to input of unit variance.
+        Standard deviations of the observation noise, relative to input of unit variance.
     seed : int
-        Where the draws start; a draw depends on it, its null model and its number alone.
+        Seed; a surrogate depends on it, its null model and its number alone.
     spectral_radius : float, optional
-        Scale the network to this first. By default it is taken as it is, or scaled to 0.9 where it
-        is unstable, which a note tells.
+        Scale the network to this first. By default it is used as given, or scaled to 0.9 if it is
+        unstable, with a note.
     rescale : bool
-        Scale each draw to the spectral radius of the network (the default), which a null model
-        changes; else draws keep their weights, and those that are unstable fail.
+        Scale each surrogate to the spectral radius of the network (the default), which a null model
+        changes; otherwise surrogates keep their weights, and unstable ones fail.
     rank : bool
         Compare the total; leave it out for networks of more than some ten thousand nodes.
     store, executor, workers, address, retry_failed, progress
-        As for :func:`memcurve.sweep`; without a store nothing is kept for a later run.
+        As for :func:`memcurve.sweep`; without a store nothing is saved for a later run.
 
     Returns
     -------
     NullComparison
-        A table, a picture, a sentence.
+        Permutation tests, as a table, a picture and a sentence.
 
     Examples
     --------
     >>> import memcurve
     >>> ring = memcurve.ensembles.cyclic(20)
     >>> found = memcurve.compare_with_nulls(ring, "rewire", draws=19, seed=1, executor="serial")
-    >>> found.standings[0].observed
+    >>> found.tests[0].observed
     20.0
     """
     subject, notes = _subject(as_network(network), spectral_radius)
@@ -418,8 +469,7 @@ def compare_with_nulls(
     models = _models(nulls)
     radius = subject.spectral_radius
     if rescale and radius == 0:
-        text = "the network has no cycles, so a spectral radius of 0: draws keep their own scale"
-        notes, rescale = [*notes, Note("network", text)], False
+        notes, rescale = [*notes, Note("network", PROSE["no cycles"])], False
     job = _Job(subject, models, tuple(levels), radius if rescale else None, rank)
     fixed = {label: job.why_fixed(label, int(seed)) for label in models}
     labels = [None, *models]
@@ -429,31 +479,26 @@ def compare_with_nulls(
         for draw in range(1 if label is None else 0 if fixed[label] else draws)
     ]
     name = subject.name or "network"
-    with (
-        open_executor(executor, workers=workers, address=address) as pool,
-        Store.open(store) as opened,
-        told(name, progress) as tell,
-    ):
-        opened.provenance = {"name": name, **provenance()}
-        number = opened.begin_study(f"# {name} against null models\n", map(_keyed, cases))
-        if retry_failed:
-            opened.retry_failed(number)
-        run_cases(opened, number, job, pool, tell)
+    with finished_cases(
+        job, name, f"# {name} against null models\n", map(_keyed, cases), store,
+        executor=executor, workers=workers, address=address, retry_failed=retry_failed,
+        progress=progress,
+    ) as (opened, number):  # fmt: skip
         rows = list(opened.rows(number))
     own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
     if own[0].values is None:
-        cycles = " It has no cycles: undirected edges are to be listed in both directions."
+        cycles = " It has no cycles: list undirected edges in both directions."
         text = f"`network` could not be computed: {own[0].error}"
         raise ValueError(text + cycles * (radius == 0))
-    quantities = tuple(job.quantities)
-    found = [
-        Draws(label, _kept(models[label][0]), *_values(listed, quantities, fixed[label]))
-        for label, listed in zip(models, drawn, strict=True)
+    names, quantities = job.stored_names, tuple(job.quantities)
+    surrogates = [
+        Draws(label, NULLS[models[label][0]].keeps, *_values(results, names, fixed[label]))
+        for label, results in zip(models, drawn, strict=True)
     ]
-    observed = np.array([_or_nan(own[0].values[quantity]) for quantity in quantities])
+    observed = np.array([_or_nan(own[0].values[name]) for name in names])
     result = NullComparison(
         name, subject.size, int(np.count_nonzero(_entries(subject.A))), float(radius),
-        rescale, int(seed), quantities, observed, tuple(found), subject.notes + tuple(notes),
+        rescale, int(seed), quantities, observed, tuple(surrogates), subject.notes + tuple(notes),
     )  # fmt: skip
     return replace(result, notes=(*result.notes, *_cautions(result, draws)))
 
@@ -465,8 +510,7 @@ def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwor
     own, notes = network.spectral_radius, []
     if radius is None and own >= 1:
         radius = USUAL_RADIUS
-        text = f"its spectral radius, {own:.4g}, is not below 1: scaled to {radius}"
-        notes.append(Note("network", text))
+        notes.append(Note("network", PROSE["scaled"].format(own=own, radius=radius)))
     if radius is None:
         return network, notes
     return network.replace(A=scale_to_spectral_radius(network.A, radius)), notes
@@ -479,7 +523,7 @@ def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
     listed = [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given
     for one in listed:
         name, options = name_and_options(one, "nulls")
-        null = table_entry(nulls.NULLS, name, "nulls")
+        null = table_entry(NULLS, name, "nulls")
         require_options(null.draw, {"network": None, "seed": None, **options})
         if null.needs is not None and options.get(null.needs) is None:
             raise ValueError(
@@ -498,17 +542,13 @@ def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
             label = f"{base} {number}"  # other arrays, which have no words
         found[label] = name, dict(options)
     if not found:
-        raise ValueError(f"`nulls` must name at least one of {', '.join(nulls.NULLS)}; got none.")
+        raise ValueError(f"`nulls` must name at least one of {', '.join(NULLS)}; got none.")
     return found
-
-
-def _kept(name: str) -> str:
-    return nulls.NULLS[name].keeps
 
 
 @dataclass(frozen=True)
 class _Job:
-    """What is computed of a case; it goes to the workers with the network."""
+    """The job of a case; it is sent to the workers with the network."""
 
     network: LinearNetwork
     models: dict[str, tuple[str, dict[str, Any]]]
@@ -517,7 +557,7 @@ class _Job:
     rank: bool
 
     def case(self, label: str | None, draw: int, seed: int) -> dict[str, Any]:
-        """All that tells one draw from another, the network by its digest."""
+        """Everything that identifies a surrogate; the network by its digest."""
         parts = hashlib.sha256()
         A = self.network.A
         for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
@@ -545,9 +585,9 @@ class _Job:
         return drawn.replace(A=scale_to_spectral_radius(drawn.A, self.radius))
 
     def why_fixed(self, label: str, seed: int) -> str | None:
-        """Why a null model draws nothing but the network itself; None if it draws others."""
+        """Why a null model can draw nothing but the network itself; None if it can."""
         (note,) = self._null(label, seed, 0).notes[-1:]
-        _, is_fixed, reason = note.partition(nulls.AS_IT_WAS)
+        _, is_fixed, reason = note.partition(nulls.UNCHANGED)
         return reason if is_fixed else None
 
     def _null(self, label: str, seed: int, draw: int) -> LinearNetwork:
@@ -558,18 +598,26 @@ class _Job:
 
     @property
     def quantities(self) -> list[str]:
-        """What is computed of each network."""
+        """Names of the quantities in tables."""
+        return self._named(["usable memory (σ = {})", "memory horizon (σ = {})"])
+
+    @property
+    def stored_names(self) -> list[str]:
+        """Names of the quantities in stores."""
+        return self._named(["usable at {}", "horizon at {}"])
+
+    def _named(self, templates: Sequence[str]) -> list[str]:
         short = (f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.levels)
-        named = [text.replace("e-0", "e-") for text in short]
-        kinds = [f"{kind} at {name}" for kind in ("usable", "horizon") for name in named]
-        return ["total (rank)"] * self.rank + kinds
+        levels = [text.replace("e-0", "e-") for text in short]
+        names = [template.format(level) for template in templates for level in levels]
+        return ["total (rank)"] * self.rank + names
 
     def _values(self, network: LinearNetwork) -> dict[str, float | None]:
         profile = noise_profile(network, self.levels)
         usable = [None if math.isnan(total) else total for total in profile.known_totals.tolist()]
         horizons = [curve.horizon(0.5) for curve in profile]
         total = [exact_rank(network)] if self.rank else []
-        return dict(zip(self.quantities, [*total, *usable, *horizons], strict=True))
+        return dict(zip(self.stored_names, [*total, *usable, *horizons], strict=True))
 
 
 def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -578,12 +626,12 @@ def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
 
 
 def _values(
-    rows: list[Row], quantities: Sequence[str], error: str | None
+    rows: list[CaseResult], names: Sequence[str], error: str | None
 ) -> tuple[Floats, str | None]:
-    """The draws as numbers, and why there are none, or why the first of those that failed did."""
-    values = [[_or_nan((row.values or {}).get(name)) for name in quantities] for row in rows]
+    """Values of the surrogates, and why there are none, or the first error."""
+    values = [[_or_nan((row.values or {}).get(name)) for name in names] for row in rows]
     error = next((row.error for row in rows if row.error), error)
-    return np.array(values, dtype=float).reshape(len(rows), len(quantities)), error
+    return np.array(values, dtype=float).reshape(len(rows), len(names)), error
 
 
 def _or_nan(value: float | None) -> float:
@@ -595,28 +643,24 @@ def _entries(A: Any) -> Any:
 
 
 def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
-    """What the draws do not tell."""
-    text = "p is of one quantity alone; adjusted takes into account that there are "
-    text += f"{len(result.quantities)}. What stands out has adjusted ≤ {result.threshold:.2g}"
+    """Limits of the tests."""
     models = round(_LEVEL / result.threshold)
-    text += f" (0.05 / {models} null models)" * (models > 1)
+    text = PROSE["adjusted"].format(count=len(result.quantities), threshold=result.threshold)
+    text += PROSE["models"].format(models=models) if models > 1 else ""
     if not result.can_tell:
         needed = math.ceil(1 / result.threshold) - 1
-        text += f"; {counted(draws, 'draw')} cannot show that, {needed} could"
+        surrogates = counted(draws, "surrogate")
+        text += PROSE["unreachable"].format(surrogates=surrogates, needed=needed)
     yield Note("sweep", text)
     for one in result.nulls:
+        about = {"null": one.null, "draws": draws, "reason": one.error}
         if not len(one.values):
-            text = f"{one.null} cannot change this network ({one.error}): nothing was drawn, and "
-            yield Note("sweep", f"{text}there is no p-value")
+            yield Note("sweep", PROSE["no p-value"].format(**about))
         lost = int(np.sum(np.isnan(one.values).all(axis=1)))
         if lost:
-            yield Note(
-                "sweep",
-                f"{lost} of {draws} draws of {one.null} failed and are left out, so that the "
-                f"others are no longer a fair draw; the first: {one.error}",
-            )
+            yield Note("sweep", PROSE["failed"].format(lost=lost, **about))
     if not result.rescaled:
-        yield Note("sweep", "draws keep their own scale, so that their spectral radii differ")
+        yield Note("sweep", PROSE["own scale"])
 
 
 def _number(value: float) -> str:

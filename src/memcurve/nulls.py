@@ -1,7 +1,7 @@
-"""Null models: networks drawn at random that keep some of what a network is like, and only that.
+"""Null models: random surrogates of a network that preserve some of its properties exactly.
 
-What a draw keeps is exact, and told by each function. Edges are the non-zero weights of A,
-``A[target, source]``; mask, readout and labels stay as they are. Nothing is rescaled here: see
+Each function says what its surrogates preserve. Edges are the non-zero weights of A,
+``A[target, source]``; mask, readout and labels are unchanged. Nothing is rescaled here: see
 :func:`memcurve.compare_with_nulls`.
 
 Seeds are explicit: an int, a :class:`numpy.random.SeedSequence` or a
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple
@@ -39,24 +39,40 @@ from memcurve.result import Floats
 
 Places = NDArray[np.int64]
 
-#: Moves that are seen before the number of rounds is decided; doubled: small networks take longer.
-_SEEN = 20
+#: Moves observed before the number of rounds is decided; doubled: small networks take longer.
+_FIRST_MOVES = 20
 #: Edges times rounds at most; doubled: networks that are nearly fixed take twice as long.
 _MOST_WORK = 20_000_000
-#: Rounds that are always allowed; doubled: the same of the largest networks.
+#: Rounds that are always allowed; doubled: the same for the largest networks.
 _ROUNDS = 50
-#: Rounds by node at most, so that all pairs can meet; doubled: the same of the smallest networks.
+#: Rounds per node at most, so that all pairs can meet; doubled: the same for the smallest networks.
 _ROUNDS_BY_NODE = 10
-#: Steps of a detour at most; doubled: more networks may be reached, and detours take twice as long.
+#: Steps of a detour at most; doubled: more networks are reachable, and detours take twice as long.
 _DETOUR = 12
-#: Detours by edge; doubled: small networks with blocks or positions take twice as long.
+#: Detours per edge; doubled: small networks with blocks or positions take twice as long.
 _DETOURS = 15
 #: Detours at most; doubled: networks with blocks or positions take half a second longer.
 _MOST_DETOURS = 3_000
-#: How the note of a draw begins that could be no other network.
-AS_IT_WAS = "as it was: "
-#: Bytes by cell of the matrix where all cells are sorted into classes.
+#: Edges traded at once, which fit into the cache. Doubled: hardly a change.
+_PART = 1 << 17
+#: Bytes per cell of the matrix when all cells are sorted into classes.
 _CELL = 24
+
+#: How the note of a surrogate begins that is the network itself.
+UNCHANGED = "unchanged: "
+#: Notes on surrogates, by kind.
+PROSE = {
+    "rewired": "rewired: each {what} was moved {moved:.3g} times on average{few}",
+    "few": ", not {moves:g}, in {rounds} rounds: surrogates may still resemble the network",
+    "weights only": "no other edges keep all of this: only weights were permuted",
+    "no other edges": UNCHANGED + "no other edges keep all of this",
+    "shuffled": "weights permuted over its edges",
+    "equal weights": UNCHANGED + "the weights that could be permuted are all equal",
+    "signs": "signs permuted over its {of}",
+    "same sign": UNCHANGED + "all weights have the same sign",
+    "random edges": "the same number of edges placed at random",
+    "no free cell": UNCHANGED + "no cell is free for an edge, and all weights are equal",
+}
 
 
 def rewire(
@@ -70,32 +86,33 @@ def rewire(
     positions: ArrayLike | None = None,
     bins: int = 10,
 ) -> LinearNetwork:
-    """Rewire a network at random; every node keeps its number of edges, in and out.
+    """Rewire a network at random; every node keeps its in- and out-degree.
 
-    Kept: in- and out-degree of every node, the weights; with ``weights="source"`` also what each
-    node sends out, so its out-strength and its sign, with ``"target"`` what it receives, so its
-    in-strength. With ``blocks`` the number of edges from each block to each, with ``positions`` the
-    number of edges in each bin of length. Not kept: reciprocity, motifs, the other strength.
+    Preserved: in- and out-degree of every node, the multiset of weights; with ``weights="source"``
+    also the outgoing weights of each node, so its out-strength and sign, with ``"target"`` its
+    incoming weights, so its in-strength. With ``blocks`` the number of edges between each pair of
+    blocks, with ``positions`` the number of edges in each bin of length. Not preserved:
+    reciprocity, motifs, the other strength.
 
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        Dense or sparse, real or complex; a million edges take seconds.
+        Dense or sparse, real or complex; a million edges take seconds, 25 million a minute or two.
     seed : int, SeedSequence or Generator
-        Where the draw starts. Required.
+        Seed. Required.
     moves : float
         How often an edge is moved, on average.
     weights : str
         What a weight stays with: its ``"source"`` or its ``"target"``.
     self_loops : str
-        ``"fixed"``: self-loops stay where they are, and no others arise. ``"free"``: they are edges
-        like others, and may come and go.
+        ``"fixed"``: self-loops stay in place, and no new ones arise. ``"free"``: they are treated
+        like other edges.
     blocks : (N,) array, optional
-        The block, class or module of each node, numbers or words.
+        Block, class or module of each node, numbers or strings.
     positions : (N,) or (N, d) array, optional
-        Where each node lies.
+        Coordinates of each node.
     bins : int
-        Bins of length that hold about as many edges each.
+        Number of bins of edge length, with about equally many edges each.
 
     Notes
     -----
@@ -120,17 +137,12 @@ def rewire(
     """
     moves = require_number(moves, "moves", "above 0", lambda number: number > 0)
     table_entry(dict.fromkeys(("source", "target")), weights, "weights")
-    edges = _Edges.of(network, self_loops)
+    edges = _EdgeList.of(network, self_loops)
     kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
-    source, target, note = _Walk(edges, kinds, rng).run(moves)
+    source, target, note = _Trades(edges, kinds, rng).run(moves)
     if note is None:
         owner = edges.source if weights == "source" else edges.target
-        note = "rewiring found no other edges that keep all of this"
-        note = (
-            f"{note}: weights alone changed places"
-            if _differ(owner, edges.weights)
-            else AS_IT_WAS + note
-        )
+        note = PROSE["weights only" if _differ(owner, edges.weights) else "no other edges"]
     # the end that keeps its weights has as many edges as before: both are sorted by it
     owner, other = (source, target) if weights == "source" else (target, source)
     owner, other = np.divmod(np.sort(owner * edges.size + other), max(edges.size, 1))
@@ -144,11 +156,11 @@ def rewire(
 def shuffle(
     network: Any, *, seed: Seed, signs: str = "moved", blocks: ArrayLike | None = None
 ) -> LinearNetwork:
-    """Shuffle the weights over the edges there are.
+    """Permute the weights over the existing edges.
 
-    Kept: all edges, so every degree, reciprocity and motifs; the weights as a whole. With
-    ``signs="fixed"`` also the sign of each edge: only weights of the same sign change places. With
-    ``blocks`` the weights between each block and each. Not kept: strengths.
+    Preserved: all edges, so every degree, reciprocity and motifs; the multiset of weights. With
+    ``signs="fixed"`` also the sign of each edge: only weights of equal sign are permuted. With
+    ``blocks`` the weights between each pair of blocks. Not preserved: strengths.
 
     Parameters
     ----------
@@ -165,30 +177,28 @@ def shuffle(
     [-0.3, 0.0, 0.0, 0.5]
     """
     table_entry(dict.fromkeys(("moved", "fixed")), signs, "signs")
-    edges = _Edges.of(network, "free")
+    edges = _EdgeList.of(network, "free")
     groups = _Kinds.of(edges, blocks)(edges.source, edges.target)
     if signs == "fixed":
         groups = 2 * groups + (_sign(edges.weights) > 0)
     weights = edges.weights[_shuffled_within(groups, generator(seed))]
-    note = "weights shuffled over its edges"
-    if not _differ(groups, edges.weights):
-        note = AS_IT_WAS + "weights that may change places are all equal"
+    note = PROSE["shuffled" if _differ(groups, edges.weights) else "equal weights"]
     return edges.network(edges.source, edges.target, weights, note)
 
 
 def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwork:
-    """Shuffle the signs of the weights.
+    """Permute the signs of the weights.
 
-    Kept: all edges, and the size of each weight, where it is. With ``of="edges"`` the number of
+    Preserved: all edges with the magnitude of their weights. With ``of="edges"`` the number of
     negative weights; with ``of="nodes"`` the number of nodes whose outgoing weights are negative
-    (Dale's principle), which every node has to obey.
+    (every node must obey Dale's principle).
 
     Parameters
     ----------
     network, seed
         As for :func:`rewire`; real weights.
     of : str
-        What signs belong to: ``"edges"``, or the ``"nodes"`` that these come from.
+        What a sign belongs to: ``"edges"``, or their source ``"nodes"``.
 
     Examples
     --------
@@ -198,7 +208,7 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
     [[0.0, 0.5], [0.3, 0.0]]
     """
     table_entry(dict.fromkeys(("edges", "nodes")), of, "of")
-    edges, rng = _Edges.of(network, "free"), generator(seed)
+    edges, rng = _EdgeList.of(network, "free"), generator(seed)
     signs = _sign(edges.weights)
     if of == "edges":
         drawn = rng.permutation(signs)
@@ -208,16 +218,15 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
         if (of_node[edges.source] != signs).any():
             node = edges.source[np.argmax(of_node[edges.source] != signs)]
             raise ValueError(
-                f"`of` must be 'edges' here: node {edges.subject.names([node])[0]} sends out "
-                f"weights of both signs, so that nodes have none of their own."
+                f"`of` must be 'edges' here: node {edges.subject.names([node])[0]} has outgoing "
+                f"weights of both signs."
             )
         senders = np.flatnonzero(of_node)
         of_node[senders] = rng.permutation(of_node[senders])
         drawn = of_node[edges.source]
     weights = drawn * np.abs(edges.weights)
-    note = f"signs shuffled over its {of}"
-    if not _differ(np.zeros(len(signs), dtype=np.int64), signs):
-        note = AS_IT_WAS + "all weights have the same sign"
+    is_mixed = _differ(np.zeros(len(signs), dtype=np.int64), signs)
+    note = PROSE["signs"].format(of=of) if is_mixed else PROSE["same sign"]
     return edges.network(edges.source, edges.target, weights, note)
 
 
@@ -230,11 +239,11 @@ def erdos_renyi(
     positions: ArrayLike | None = None,
     bins: int = 10,
 ) -> LinearNetwork:
-    """Draw as many edges anywhere, all sets of edges equally likely, and the weights over them.
+    """Place the same number of edges uniformly at random, and permute the weights over them.
 
-    Kept: the number of edges, so the density; the weights as a whole. With ``blocks`` the number of
-    edges from each block to each (a stochastic block model), with ``positions`` that in each bin of
-    length. Not kept: degrees, strengths, reciprocity.
+    Preserved: the number of edges, so the density; the multiset of weights. With ``blocks`` the
+    number of edges between each pair of blocks (a stochastic block model), with ``positions`` that
+    in each bin of length. Not preserved: degrees, strengths, reciprocity.
 
     Parameters
     ----------
@@ -249,7 +258,7 @@ def erdos_renyi(
     >>> bool((null.A != 0).sum() == (network.A != 0).sum())
     True
     """
-    edges, rng = _Edges.of(network, self_loops), generator(seed)
+    edges, rng = _EdgeList.of(network, self_loops), generator(seed)
     kinds, size, free = _Kinds.of(edges, blocks, positions, bins), edges.size, edges.loops_are_free
     cells = size * (size if free else size - 1)
 
@@ -274,15 +283,21 @@ def erdos_renyi(
         ]
         codes = np.concatenate([np.zeros(0, np.int64), *parts])
     weights = rng.permutation(edges.weights)
-    note = "edges drawn anywhere, as many as there were"
-    if not (has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)):
-        note = AS_IT_WAS + "no cell is left for an edge to go to, and all weights are equal"
+    can_change = has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)
+    note = PROSE["random edges" if can_change else "no free cell"]
     return edges.network(*ends(codes), weights, note)
 
 
 @dataclass(frozen=True)
 class Null:
-    """A null model by name: the function that draws it, and what it keeps, in words."""
+    """A null model: the function that draws surrogates, what they preserve, and what it needs.
+
+    Examples
+    --------
+    >>> from memcurve.nulls import NULLS
+    >>> NULLS["shuffle"].keeps
+    'all edges and the multiset of weights'
+    """
 
     draw: Callable[..., LinearNetwork]
     keeps: str
@@ -291,17 +306,17 @@ class Null:
 
 #: Null models by the names that commands and comparisons use.
 NULLS = {
-    "rewire": Null(rewire, "every in- and out-degree and what each node sends out"),
-    "shuffle": Null(shuffle, "all edges, and the weights as a whole"),
-    "signs": Null(shuffle_signs, "all edges and the sizes of their weights"),
-    "erdos_renyi": Null(erdos_renyi, "the number of edges, and the weights as a whole"),
-    "blocks": Null(rewire, "every degree and the edges between blocks", needs="blocks"),
-    "spatial": Null(rewire, "every degree and the lengths of edges", needs="positions"),
+    "rewire": Null(rewire, "in- and out-degrees and the outgoing weights of each node"),
+    "shuffle": Null(shuffle, "all edges and the multiset of weights"),
+    "signs": Null(shuffle_signs, "all edges and the magnitudes of their weights"),
+    "erdos_renyi": Null(erdos_renyi, "the number of edges and the multiset of weights"),
+    "blocks": Null(rewire, "degrees and the number of edges between blocks", needs="blocks"),
+    "spatial": Null(rewire, "degrees and the distribution of edge lengths", needs="positions"),
 }
 
 
 def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwork:
-    """Draw the null model called ``name``, one of :data:`NULLS`, with its function's options.
+    """Draw a surrogate of the null model ``name``, one of :data:`NULLS`, with its options.
 
     Examples
     --------
@@ -317,7 +332,7 @@ def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwor
     return null.draw(network, seed=seed, **options)
 
 
-class _Edges(NamedTuple):
+class _EdgeList(NamedTuple):
     """The edges of a network that take part, and those that stay."""
 
     subject: LinearNetwork
@@ -328,7 +343,7 @@ class _Edges(NamedTuple):
     loops_are_free: bool
 
     @classmethod
-    def of(cls, network: Any, self_loops: str) -> _Edges:
+    def of(cls, network: Any, self_loops: str) -> _EdgeList:
         from scipy.sparse import coo_array
 
         table_entry(dict.fromkeys(("fixed", "free")), self_loops, "self_loops")
@@ -357,7 +372,7 @@ class _Edges(NamedTuple):
         rows, columns = np.concatenate([target, nodes]), np.concatenate([source, nodes])
         entries = np.concatenate([weights, loops])
         A = coo_array((entries, (rows, columns)), shape=(self.size, self.size))
-        notes = (*self.subject.notes, Note("network", f"a null model, {note}"))
+        notes = (*self.subject.notes, Note("network", f"a surrogate, {note}"))
         before = self.subject.A
         if isinstance(before, DeviceMatrix):
             return self.subject.replace(A=before.like(A), notes=notes)
@@ -375,7 +390,9 @@ class _Kinds(NamedTuple):
     limits: Floats
 
     @classmethod
-    def of(cls, edges: _Edges, blocks: Any = None, positions: Any = None, bins: int = 1) -> _Kinds:
+    def of(
+        cls, edges: _EdgeList, blocks: Any = None, positions: Any = None, bins: int = 1
+    ) -> _Kinds:
         block, count, limits = None, 1, np.zeros(0)
         if blocks is not None:
             given = np.asarray(blocks)
@@ -423,25 +440,25 @@ class _Kinds(NamedTuple):
         return kind
 
 
-class _Walk:
-    """Random trades of edges between nodes, or of gaps where less than half of the cells are."""
+class _Trades:
+    """Curveball trades of edges between nodes, or of the complement's if that is sparser."""
 
-    def __init__(self, edges: _Edges, kinds: _Kinds, rng: np.random.Generator) -> None:
+    def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._loops_are_free = edges.size, edges.loops_are_free
         self._kinds, self._rng = kinds, rng
         self._others = edges.size if edges.loops_are_free else edges.size - 1
-        self._ends: list[Places] = [edges.source, edges.target]
-        self._is_turned_over = 2 * len(edges.source) > self._size * self._others
-        if self._is_turned_over:
-            self._turn_over()
+        self._ends: list[Places] = [edges.source.copy(), edges.target.copy()]
+        self._is_complement = 2 * len(edges.source) > self._size * self._others
+        if self._is_complement:
+            self._complement()
         degrees = [np.bincount(end, minlength=self._size) for end in self._ends]
         can_trade = [(degree > 0) & (degree < self._others) for degree in degrees]
         self._traders = [np.flatnonzero(can) for can in can_trade]
         lonely = np.full(self._size % 2, -1)  # meets the last of an odd number
         self._rest = [np.concatenate([np.flatnonzero(~can), lonely]) for can in can_trade]
 
-    def _turn_over(self) -> None:
-        """Take the cells that are no edges for the edges."""
+    def _complement(self) -> None:
+        """Replace the edges by those of the complement."""
         is_gap = np.ones((self._size, self._size), dtype=bool)
         is_gap[tuple(self._ends)] = False
         if not self._loops_are_free:
@@ -459,21 +476,21 @@ class _Walk:
         count = len(self._ends[0])
         most = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
         moved = rounds = 0
-        while moved < _SEEN and rounds < most:
+        while moved < _FIRST_MOVES and rounds < most:
             moved, rounds = moved + self._round(), rounds + 1
         left = min(int(np.ceil(moves * count * rounds / moved)), most) if moved else 0
         if not self._kinds.is_one:
             moved += self._detours()
         moved += sum(self._round() for _ in range(left))
         can_turn = self._turn_cycles() if self._kinds.is_one and not self._loops_are_free else False
-        if self._is_turned_over:
-            self._turn_over()
+        if self._is_complement:
+            self._complement()
         if not (moved or can_turn):
             return self._ends[0], self._ends[1], None
-        what = "cell without an edge" if self._is_turned_over else "edge"
-        few = f", not {moves:g}, in {rounds + left} rounds: draws may still resemble the network"
+        what = "cell without an edge" if self._is_complement else "edge"
+        few = PROSE["few"].format(moves=moves, rounds=rounds + left)
         few = few if moved < moves * count / 2 else ""
-        note = f"rewired: each {what} was moved {moved / count:.3g} times on average{few}"
+        note = PROSE["rewired"].format(what=what, moved=moved / count, few=few)
         return self._ends[0], self._ends[1], note
 
     def _round(self) -> int:
@@ -494,6 +511,23 @@ class _Walk:
         cells = row[self._ends[end]]
         cells += self._ends[1 - end] << 1
         cells.sort()
+        self._last_pair = int(cells[-1]) >> bits if len(cells) else 0
+        return sum(self._deal(end, cells, part, nodes, bits) for part in self._parts(cells, bits))
+
+    def _parts(self, cells: Places, bits: int) -> Iterator[slice]:
+        """Parts of the sorted cells that fit into the cache, each with all cells of its pairs."""
+        first, count = 0, len(cells)
+        while first < count:
+            last = first + _PART if self._kinds.is_one else count
+            if last < count:
+                next_pair = ((cells[last] >> bits) + 1) << bits
+                last = int(np.searchsorted(cells, next_pair))
+            yield slice(first, min(last, count))
+            first = last
+
+    def _deal(self, end: int, all_cells: Places, part: slice, nodes: Places, bits: int) -> int:
+        """Pool and deal out the cells of a part; how many edges were moved."""
+        cells = all_cells[part]
         pair, other = cells >> bits, (cells & ((1 << bits) - 1)) >> 1
         is_single = np.ones(len(cells), dtype=bool)
         is_both = (cells[1:] ^ cells[:-1]) == 1
@@ -503,14 +537,15 @@ class _Walk:
         if not self._loops_are_free:
             is_single &= (other != first[pair]) & (other != second[pair])
         places = np.flatnonzero(is_single)
-        group = pair[places]
+        group, last_group = pair[places], self._last_pair
         if not self._kinds.is_one:
             places, group = self._by_kind(end, places, first[group], second[group], other[places])
+            last_group = int(group[-1]) if len(group) else 0
         before = cells[places] & 1
-        after = _dealt(group, before, self._rng)
+        after = _dealt(group, last_group, before, self._rng)
         cells[places] ^= before ^ after
-        self._ends[end] = nodes[(pair << 1) | (cells & 1)]
-        self._ends[1 - end] = other
+        self._ends[end][part] = nodes[(pair << 1) | (cells & 1)]
+        self._ends[1 - end][part] = other
         return int(np.count_nonzero(before != after))
 
     def _by_kind(
@@ -631,12 +666,10 @@ def _differ(groups: Places, values: NDArray[Any]) -> bool:
     return bool((values != values[first][group]).any())
 
 
-def _dealt(group: Places, belongs: Places, rng: np.random.Generator) -> Places:
-    """Zeros and ones shuffled within groups, which are in ascending order."""
-    if not len(group):
-        return belongs
-    # sorted by group and chance; the last bit goes along, where ties would show once in 2^20 years
-    bits = 62 - int(group[-1]).bit_length()
+def _dealt(group: Places, last: int, belongs: Places, rng: np.random.Generator) -> Places:
+    """Zeros and ones permuted within groups, which are in ascending order up to ``last``."""
+    # sorted by group and a random key, whose ties are negligible; the last bit goes along
+    bits = 62 - last.bit_length()
     keys = rng.integers(1 << bits, size=len(group))
     keys <<= 1
     keys |= belongs

@@ -43,7 +43,7 @@ _AXES = {
 _CURVE = ("lags", "values", "bands", "kind")
 _PROFILE = ("levels", "totals", "marks")
 _CAPACITY = ("by_degree", "total_error", "rank")
-_AMONG_NULLS = ("standings", "quantities", "nulls")
+_AMONG_NULLS = ("tests", "quantities", "nulls")
 #: Standard deviations beyond which an axis of them is logarithmic.
 _FAR = 12.0
 
@@ -283,7 +283,7 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     """
     hint = "; memcurve.compare_with_nulls gives one"
     _require("result", [result], _AMONG_NULLS, "a NullComparison", hint)
-    rows = result.standings
+    rows = result.tests
     ax = _new_axes(9.0, 1.4 + 0.3 * len(rows)) if ax is None else ax
     width = len(result.quantities)
     drawn = {draws.null: draws.values.reshape(-1, width) for draws in result.nulls}

@@ -221,7 +221,7 @@ def test_lags_that_stop_before_the_memory_does() -> None:
     curves = curves_of_poles([1 - 1e-9])
     assert len(curves.lags) == 100_000
     [note] = [note for note in curves.notes if note.kind == "lags"]
-    assert note.startswith("lags stop at 100000")
+    assert note.startswith("lags are truncated at 100000")
     assert not any(note.kind == "lags" for note in curves_of_poles([0.9]).notes)
 
 

@@ -101,8 +101,8 @@ def test_printed_and_written(command: Command, brain: Any) -> None:
     files = ["--plot", "nulls.png", "--html", "nulls.html", "--save", "nulls.csv"]
     done = command(*asked, *files)
     assert done.code == 0, done.err
-    assert "usable at 0.001" in done.out
-    assert "too few to tell" in done.out
+    assert "usable memory (σ = 0.001)" in done.out
+    assert "too few" in done.out
     assert all(Path(name).stat().st_size for name in files[1::2])
     assert Path("edges.nulls.sqlite").is_file()
     again = json.loads(command(*asked, "--json").out)

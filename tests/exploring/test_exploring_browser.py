@@ -94,13 +94,13 @@ def test_first_curve_is_there_soon_and_right(opened: tuple[Page, float], server:
 
 def test_the_rest_arrives_with_its_sentences(page: Page) -> None:
     page.until_complete()
-    rows = page.cell("usual", "tbody tr")
+    rows = page.cell("standard", "tbody tr")
     assert rows.count() == 6
     for row, options in ((2, {"method": "naive", "inverse": "pinv"}), (3, {"method": "osm"})):
         total = memcurve.memory_curve(network_of(), 200, **options).values.sum()
         assert f"{total:.4g}" in rows.nth(row).inner_text()
-    assert page.cell("home", "h2").count() == 1
-    for cell in ("memory", "spectrum", "usable", "theorem", "usual", "squeezing"):
+    assert page.cell("export", "h2").count() == 1
+    for cell in ("memory", "spectrum", "usable", "theorem", "standard", "squeezing"):
         assert page.cell(cell, "h2").count() == 1
         assert len(page.text(f"[data-cell-name={cell}] .says")) > 60
     assert page.tab.evaluate(FAINT) == []
@@ -123,11 +123,11 @@ def test_keyboard_alone(page: Page) -> None:
 
 
 def test_downloads(page: Page, tmp_path: Path) -> None:
-    page.until(lambda: page.cell("home", "marimo-download").count() == 5, "the buttons")
+    page.until(lambda: page.cell("export", "marimo-download").count() == 5, "the buttons")
     taken = {}
     for label in ("Picture (PNG)", "Data (CSV)", "Data (JSON)", "Python"):
         with page.tab.expect_download() as download:
-            page.cell("home").get_by_text(label, exact=True).click()
+            page.cell("export").get_by_text(label, exact=True).click()
         taken[label] = tmp_path / download.value.suggested_filename
         download.value.save_as(taken[label])
     assert taken["Picture (PNG)"].read_bytes().startswith(b"\x89PNG")
@@ -173,7 +173,7 @@ def test_noise_and_colour_arrive_later(page: Page) -> None:
     noisy = memcurve.memory_curve(network_of(50), noise=1e-3)
     page.until_shown(noisy, "noise 1e-3", series=1)
     assert page.shows(exact(50))
-    assert f"the total is {noisy.total:.4g} in place of {noisy.rank}" in page.text(MEMORY)
+    assert f"the total is {noisy.total:.4g} instead of {noisy.rank}" in page.text(MEMORY)
     head = f"{noisy.rank} in theory · {noisy.total:.4g} usable with noise 0.001"
     page.until(lambda: head in page.text(SUMMARY), "a headline with noise")
     page.move("colour", 10)
@@ -200,7 +200,7 @@ def test_quick_moves_end_where_they_should(page: Page) -> None:
 def test_slow_methods_do_not_block(page: Page) -> None:
     page.set_size(MOST_NODES)  # where OSM+ takes seconds
     page.until(lambda: page.text(f"{SUMMARY} strong") == str(MOST_NODES), "the largest network")
-    page.until(lambda: page.cell("usual", ".spinner").count() == 1, "a spinner")
+    page.until(lambda: page.cell("standard", ".spinner").count() == 1, "a spinner")
     page.set_size(50)
     page.until_shown(exact(50), "a small one, in the meantime")
 
@@ -247,7 +247,7 @@ def test_uploads(page: Page, tmp_path: Path) -> None:
     assert "mine" in page.text(SUMMARY)
     shown = page.find(f"{CONTROLS} [data-control]:visible").evaluate_all(CONTROLLED)
     assert shown == ["mask", "colour", "noise", "file"]  # all that have an effect
-    assert "and seed have no effect on mine.npz, and are put away" in page.text("[data-ignored]")
+    assert "and seed have no effect on mine.npz, and are hidden" in page.text("[data-ignored]")
     page.move("noise", 8)
     assert page.find(f"{CONTROLS} [data-control=noise]").get_by_text("3.0e-6").count() == 1
     assert page.tab.evaluate(BROKEN_LINES) == []
@@ -290,9 +290,9 @@ def test_stories(page: Page) -> None:
     page.touched = True
     ring, told = STORIES["a ring"].settings, page.cell("stories")
     for name, said in (
-        ("why reservoirpy says 30", "All 100 inputs are there"),
-        ("driven evenly: memory 1", "99 of 100 eigenvalues are never excited"),
-        ("a ring", f"each input is held to {1 - ring.spectral_radius**200:.3f}"),
+        ("why reservoirpy says 30", "The total memory is 100"),
+        ("driven evenly: memory 1", "99 of 100 eigenvalues are uncontrollable"),
+        ("a ring", f"MC_τ is {1 - ring.spectral_radius**200:.3f}"),
     ):
         told.get_by_text(name, exact=True).click()
         page.until(lambda: said in page.text(STORY), name)  # noqa: B023
@@ -300,9 +300,11 @@ def test_stories(page: Page) -> None:
     assert page.find(f"{CONTROLS} select").first.input_value() == "cyclic"
     assert "Density and seed have no effect on this ensemble" in page.text("[data-ignored]")
     page.move("radius", -1)
-    page.until(lambda: page.find(STORY).get_by_text("each input").count() == 0, "another ring")
+    page.until(
+        lambda: page.find(STORY).get_by_text("around the cycle").count() == 0, "another ring"
+    )
     told.get_by_text("a ring", exact=True).click()
-    page.until(lambda: "each input is held" in page.text(STORY), "the story again")
+    page.until(lambda: "around the cycle" in page.text(STORY), "the story again")
 
 
 def moved_eigenvalue(page: Page) -> tuple[complex, complex] | None:
@@ -395,7 +397,7 @@ def test_phone_at_night(server: Server, chromium: Any) -> None:
         assert phone.tab.evaluate("document.querySelector('#App').scrollWidth") <= width
         places = []
         for cell in ("title", "summary", "memory", "controls", "spectrum", "usable", "theorem",
-                     "usual", "home"):  # fmt: skip
+                     "standard", "export"):  # fmt: skip
             box = phone.cell(cell).bounding_box()
             assert box["x"] >= 0
             assert box["x"] + box["width"] <= width

@@ -44,7 +44,7 @@ def test_the_curve_under_noise_is_its_closed_form() -> None:
     head = large.headline(network, settings, found)
     assert f"<strong>{truth.sum():.4g}</strong> usable with noise 0.001" in head
     assert f"<strong>{CHAIN}</strong> in theory" in head
-    assert f"{CHAIN + UNREACHED} states, {CHAIN} of them reached" in head
+    assert f"{CHAIN + UNREACHED} states, {CHAIN} of them reachable" in head
     assert f"{UNREACHED} nodes are never reached from the input: nodes 500, 501" in head
     section = large.memory_section(network, settings, found)
     assert section.chart is not None

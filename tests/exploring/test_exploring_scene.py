@@ -53,10 +53,8 @@ def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     assert seen.curve.total == seen.curve.rank
     assert set(settings.ignored()) <= {"spectral_radius", "density", "seed"}
     said = figures.summary(seen)
-    assert ("as many as it has states" in said) == (
-        seen.curve.total == size and not seen.network.is_complex
-    )
-    assert said.startswith("1 past input remembered") == (seen.curve.total == 1)
+    assert f"Total memory {seen.curve.total:.0f}, of at most {seen.network.states} " in said
+    assert ("complex state" in said) == seen.network.is_complex
     assert seen.response is not None
     lag = figures.telling_lag(seen)
     assert f"{seen.curve.values[lag]:.6f}, is still" in figures.theorem_section(seen, lag).text
@@ -110,7 +108,7 @@ def test_moves_that_cannot_be() -> None:
     pair = memcurve.LinearNetwork([[0.5, 0.4], [-0.4, 0.5]], [1.0, 0.0])
     with pytest.raises(ValueError, match="`to` must not be real for the complex eigenvalue"):
         move_eigenvalue(pair, 0.5 + 0.4j, 0.3)
-    with pytest.raises(ValueError, match="1 eigenvalues would count in place of 2"):
+    with pytest.raises(ValueError, match="1 eigenvalues would be controllable instead of 2"):
         moved_scene(scene_of(network), 0.5, 0.9)  # onto the other
 
 
@@ -135,7 +133,7 @@ def test_unstable_is_explained() -> None:
     with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
         settings.network()
     text = about_settings(settings, None, str(error.value))
-    assert "never forgets" in text
+    assert "unstable" in text
     assert "role='alert'" in text
 
 
@@ -161,7 +159,7 @@ def test_asked_curve_and_sentences(scene: Scene) -> None:
     ("settings", "said"),
     [
         (PageSettings(colour=0.95), "can be inferred from one another"),
-        (PageSettings(ensemble="hippo_legs", size=12, colour=-0.95), "the network holds less"),
+        (PageSettings(ensemble="hippo_legs", size=12, colour=-0.95), "less of a correlated input"),
         (PageSettings(ensemble="delay_line", size=12, colour=0.05), ", as without"),
         (PageSettings(noise=0.1), "the rest lies below the noise"),
     ],
@@ -179,18 +177,18 @@ def test_a_slow_network_says_what_is_drawn() -> None:
     slow = scene_of(memcurve.LinearNetwork(np.diag([0.9999999999, 0.5]), [1.0, 1.0]))
     text = figures.memory_section(slow, PageSettings()).text
     assert "The lags drawn hold 1 of it" in text
-    with pytest.raises(ValueError, match="forgets its start only after ages"):
+    with pytest.raises(ValueError, match="takes too long"):
         estimate("simulation of 2,000 steps", slow.network, 10, 1)
 
 
-def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
+def test_standard_methods_are_those_of_the_library(scene: Scene) -> None:
     lags = figures.compared_lags(scene)
     way = "Gramian, pseudo-inverse"
     row = estimate(way, scene.network, lags, 1)
     curve = memcurve.memory_curve(scene.network, lags, method="naive", inverse="pinv")
     assert row.total == curve.values.sum()
     found: dict[str, Any] = {way: row, "OSM": RuntimeError("it broke")}
-    section = figures.usual_section(scene, found)
+    section = figures.standard_section(scene, found)
     assert section.chart is not None
     assert section.table is not None
     assert [series.name for series in section.chart.series] == ["exact", way]
@@ -201,7 +199,7 @@ def test_usual_ways_are_those_of_the_library(scene: Scene) -> None:
     assert rows["OSM+ with 10 masks"] == ("…", "", "")
     assert set(rows) == {"exact", *shown_methods()}
     assert f"up to {row.largest_error:.1g} at a lag" in section.text
-    broken = figures.usual_section(scene, {way: RuntimeError("x") for way in shown_methods()})
+    broken = figures.standard_section(scene, {way: RuntimeError("x") for way in shown_methods()})
     assert "at a lag" not in broken.text
 
 
@@ -222,10 +220,8 @@ def test_usable_and_squeezing(scene: Scene) -> None:
     )
     assert squeezed.chart is not None
     assert "condition number" in squeezed.text
-    assert (
-        "cannot be measured here: no"
-        in figures.squeezed_section({"squeezing": ValueError("no")}).text
-    )
+    failed = figures.squeezed_section({"squeezing": ValueError("no")})
+    assert failed.text == figures.PROSE["squeezing unknown"].format(problem="no")
 
 
 def done(jobs: dict[str, Job]) -> dict[str, Any]:
@@ -254,15 +250,15 @@ def test_stories_tell_what_was_computed(scene: Scene) -> None:
     assert abs(under - memcurve.memory_curve(scene.network, 1, noise=floor).total) < 1e-9
     told = story.tell(scene, {"simulation": (protocol, said, floor, under)})
     assert f"reports {said:.4g}" in told
-    assert f"under which {under:.4g} can be used" in told
+    assert f"under which the usable memory is {under:.4g}" in told
     ring, even = (STORIES[name] for name in ("a ring", "driven evenly: memory 1"))
     held = 1 - ring.settings.spectral_radius ** (2 * ring.settings.size)
     told = ring.tell(scene_of(ring.settings.network()), {})
-    assert f"held to {held:.3f}" in told
-    assert f"to {held * (1 - held):.3f}. The steps add up to 100" in told
+    assert f"MC_τ is {held:.3f}" in told
+    assert f"{held * (1 - held):.3f}. The total is 100" in told
     told = even.tell(scene_of(even.settings.network()), {})
-    assert "99 of 100 eigenvalues are never excited, and the memory is 1." in told
-    assert "remembers 100" in told
+    assert "99 of 100 eigenvalues are uncontrollable, and the total memory is 1." in told
+    assert "the same cycle has 100" in told
 
 
 class _Worm:
@@ -291,8 +287,8 @@ def test_a_worm_where_its_package_is_installed(monkeypatch: pytest.MonkeyPatch) 
     seen = scene_of(network)
     told = WORM_STORY.tell(seen, done(WORM_STORY.orders(seen)))
     single = memcurve.memory_curve(network, 1, noise=memcurve.Float32()).total
-    assert told.startswith("The 3 cells")
-    assert f"Of states in single precision {single:.4g} are left" in told
+    assert "(3 cells" in told
+    assert f"{single:.4g} in single precision" in told
     lines = python_lines(WORM_STORY.settings, lags=6)
     names: dict[str, Any] = {}
     exec(lines.split("curve =")[0], names)
@@ -339,7 +335,7 @@ def test_several_inputs() -> None:
     assert seen.response is None
     assert "no single all-pass filter" in figures.theorem_section(seen, 0).text
     said = figures.summary(seen)
-    assert said.startswith("2 past inputs remembered, of 3 states, over 2 inputs. All values are")
+    assert said.startswith("Total memory 2, of at most 3 (3 states), over 2 inputs. All values are")
     text = figures.memory_section(seen, PageSettings()).text
     assert "each of the 2 inputs" in text
     assert "eigenvalues" not in text  # the masks matter too
@@ -348,14 +344,14 @@ def test_several_inputs() -> None:
 def test_complex_states_count_twice() -> None:
     seen = scene_of(memcurve.LinearNetwork(np.diag([0.9j, 0.5 + 0.1j]), [1.0, 1.0]))
     said = figures.summary(seen)
-    assert said.startswith("4 past inputs remembered, two for each of its 2 complex states")
+    assert said.startswith("Total memory 4, of at most 4 (two per complex state)")
     assert "complex network" in figures.disc_section(seen).text
 
 
 def test_what_is_not_read_or_reached() -> None:
     A = memcurve.ensembles.normal(8, seed=1).A
     some = scene_of(memcurve.LinearNetwork(A, np.ones(8), readout=[0, 1]))
-    assert "of 2 states that are read" in figures.summary(some)
+    assert "of at most 2 (2 states read)" in figures.summary(some)
     assert some.curve.rank == 2
     found = squeezing_of(some.network, some.curve.rank)
     whole = squeezing_of(some.network.replace(readout=None), 8)
@@ -364,7 +360,7 @@ def test_what_is_not_read_or_reached() -> None:
     assert len(found.components) == 8
     assert found.condition == whole.condition
     unread = memcurve.LinearNetwork(np.diag([0.9, 0.5]), [1.0, 0.0], readout=[1])
-    assert "no input reaches what is read" in figures.summary(scene_of(unread))
+    assert "no input reaches the states that are read" in figures.summary(scene_of(unread))
     silent = scene_of(memcurve.LinearNetwork(np.diag([0.9, 0.5]), [0.0, 0.0]))
     assert "no input reaches the states" in figures.summary(silent)
     assert figures.headline_jobs(silent, PageSettings()) == {}
@@ -390,7 +386,7 @@ def test_a_method_that_is_declared_is_shown(scene: Scene, monkeypatch: pytest.Mo
     shown = (dataclasses.replace(osm.variants[0], key="toy", name="Toy"),)
     monkeypatch.setitem(METHODS, "toy", dataclasses.replace(osm, name="toy", variants=shown))
     assert "Toy" in shown_methods()
-    section = figures.usual_section(scene, {"Toy": estimate("Toy", scene.network, 200, 1)})
+    section = figures.standard_section(scene, {"Toy": estimate("Toy", scene.network, 200, 1)})
     assert section.chart is not None
     assert [series.name for series in section.chart.series] == ["exact", "Toy"]
 

@@ -210,7 +210,7 @@ def test_a_model_that_holds_nothing_has_a_memory_of_zero() -> None:
     own = np.random.default_rng(1)
     curve = measure(lambda z: own.standard_normal((len(z), 3)), 20, precision=0.2, seed=1)
     assert abs(curve.total) <= curve.total_error <= 0.2
-    assert any("noise of its own" in note for note in curve.notes)
+    assert any("intrinsic noise" in note for note in curve.notes)
     rng = np.random.default_rng(2)
     saturated = NonlinearNetwork(np.abs(rng.standard_normal((30, 30))), rng.standard_normal(30))
     assert abs(measure(saturated, 20, precision=1, seed=1, budget=20).total) < 1

@@ -146,7 +146,7 @@ def test_commands() -> None:
 
 
 def test_states_that_explode_are_named() -> None:
-    with pytest.raises(UnstableNetworkError, match="beyond all bounds from step"):
+    with pytest.raises(UnstableNetworkError, match="diverge at step"):
         measure(models.Step(lambda x, z: 2 * x + z, np.ones(2)), seed=1)
 
 

@@ -17,8 +17,8 @@ import pytest
 import memcurve
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
-from memcurve.sweeping.engine import Counts
-from memcurve.sweeping.run import duration, told
+from memcurve.sweeping.engine import CaseCounts
+from memcurve.sweeping.run import duration, progress_callback
 
 STUDY = """\
 title = "Does the size matter?"
@@ -69,7 +69,7 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert lines[0] == "Does the size matter?"
     assert lines[1].split() == ["ensemble", "size", "count", "total", "horizon_half"]
     assert lines[2].split()[:4] == ["normal", "4", "2", "4"]
-    assert lines[-1].startswith("The total is the number of states in every case; the mean horizon")
+    assert lines[-1].startswith("The total is the number of states in every case. The mean horizon")
     assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
     assert (folder / "study.png").stat().st_size > 10_000
     assert len(pd.read_csv(folder / "study.csv", comment="#")) == 8
@@ -99,7 +99,7 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     assert (kept.code, len(pd.read_csv(folder / "now.csv", comment="#"))) == (0, 8)
     (folder / "study.toml").write_text(STUDY.replace("[4, 6]", "[4, 7]"))
     other = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
-    assert "has no results of study 'study' as it is now" in failed(other)
+    assert "has no results of study 'study'" in failed(other)
     assert list(folder.glob("*.png")) == []
 
 
@@ -116,7 +116,7 @@ def test_dry_run_says_that_it_estimates(command: Command, folder: Path) -> None:
 def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
     done = command("failing.toml", "--serial", "--export", "rows.csv")
     assert done.code == 1
-    assert "note: 1 case failed and is not counted; 1 ×: ValueError: `method` 'osm'" in done.out
+    assert "note: 1 case failed (excluded); 1 ×: ValueError: `method` 'osm'" in done.out
     assert "memcurve: 1 case of 2 failed" in done.err
     content = json.loads(command("failing.toml", "--serial", "--json", "--retry-failed").out)
     assert content["failed"][0]["case"]["method"] == "osm"
@@ -135,7 +135,7 @@ def test_shipped_studies_by_name(command: Command, folder: Path) -> None:
     }
     done = command("architectures", "--quick", "--serial")
     assert done.code == 0, done.err
-    assert done.out.splitlines()[-1].startswith("All architectures hold the same total, 40")
+    assert done.out.splitlines()[-1].startswith("Total memory of the architectures: 40")
     assert (folder / "architectures.png").stat().st_size > 10_000
     assert (folder / "architectures.sqlite").exists()
 
@@ -227,7 +227,7 @@ def test_ctrl_c_says_how_to_go_on(folder: Path, sent: signal.Signals, code: int)
     out, err = process.communicate(timeout=60)
     assert process.returncode == code, err
     assert out == ""
-    assert "cases are finished and kept in long.sqlite; run the same command again" in err
+    assert "cases are finished and saved in long.sqlite; run the same command again" in err
     assert "Traceback" not in err
     assert _done(folder / "long.sqlite") >= 5
 
@@ -266,16 +266,16 @@ def test_help_needs_no_libraries() -> None:
 
 
 def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    with told("study", True) as tell:
+    with progress_callback("study", True) as tell:
         for seconds in (0.0, 5.0, 11.0, 12.0):
             done = 10 + int(seconds)
-            tell(Counts(done, 1, 99 - done), seconds)
+            tell(CaseCounts(done, 1, 99 - done), seconds)
     assert capsys.readouterr().err.splitlines() == [
         "study: 11 of 100 cases were computed before",
-        "study: 22 of 100 cases, 1 failed, 1.0 a second, about 78 s left",
+        "study: 22 of 100 cases, 1 failed, 1.0 per second, about 78 s left",
     ]
-    with told("study", False) as tell:
-        tell(Counts(1, 0, 1), 100.0)
+    with progress_callback("study", False) as tell:
+        tell(CaseCounts(1, 0, 1), 100.0)
     assert capsys.readouterr().err == ""
 
 
@@ -284,8 +284,8 @@ def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
     monkeypatch.setattr("memcurve.sweeping.run.listening", lambda progress: listening)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with told("study", True) as tell:
-        tell(Counts(50, 1, 49), 10.0)
+    with progress_callback("study", True) as tell:
+        tell(CaseCounts(50, 1, 49), 10.0)
     assert shown == [("study", 51, 100)]
 
 

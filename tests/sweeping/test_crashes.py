@@ -24,7 +24,7 @@ import sweep_jobs
 from command import mpiexec, needs_mpi
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
-from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.store import CaseResult, Store
 from sweep_jobs import cases
 
 HERE = Path(sweep_jobs.__file__).parent
@@ -106,7 +106,7 @@ def _command(process: int) -> str:
         return ""
 
 
-def _soon(holds: Callable[[], Any], within: float = 20) -> None:
+def _soon(holds: Callable[[], Any], within: float = 60) -> None:
     end = time.monotonic() + within
     while not holds():
         assert time.monotonic() < end, "it took too long"
@@ -132,7 +132,7 @@ def _rows(path: Path) -> list[tuple[Any, ...]]:
     return [_content(row) for row in rows]
 
 
-def _content(row: Row) -> tuple[Any, ...]:
+def _content(row: CaseResult) -> tuple[Any, ...]:
     return (row.key, row.case, row.status, row.values, row.curve, row.error)
 
 
@@ -251,8 +251,8 @@ def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
     assert driver.others() == set()
     assert code == 130
     pattern = (
-        rf"stopped by \w+: (\d+) of 40 cases are finished and kept in {re.escape(str(path))}; "
-        rf"run the same command again to go on\.\n"
+        rf"stopped by \w+: (\d+) of 40 cases are finished and saved in {re.escape(str(path))}; "
+        rf"run the same command again to continue\.\n"
     )
     told = re.fullmatch(pattern, err)
     assert told, err
@@ -294,7 +294,7 @@ def test_a_case_that_hangs_is_ended_and_the_others_are_not(tmp_path: Path, kind:
         rows = list(store.rows())
     assert counts == (20 - len(hanging + deadly), len(hanging + deadly), 0)
     for number in hanging:
-        assert rows[number].error == "TimeoutError: it was ended after 0.5 s, the limit for a case"
+        assert rows[number].error == "TimeoutError: ended after 0.5 s, the limit per case"
         assert 0.5 <= rows[number].seconds < 5
     assert all(
         (rows[number].error or "").startswith("the worker process died") for number in deadly
@@ -395,13 +395,13 @@ def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path
         scheduler.kill()
         code, _, err = driver.ended(within=20)
     assert code == 1
-    assert err.startswith(f"the Dask scheduler at {address} has gone; start it again.")
+    assert err.startswith(f"the Dask scheduler at {address} is gone; restart it.")
     assert _done(path) > 10
 
 
 @needs_dask
 @pytest.mark.slow
-def test_dask_workers_with_another_version_are_named(
+def test_dask_workers_with_another_version_are_refused(
     drive: Callable[..., Driver], tmp_path: Path
 ) -> None:
     other = tmp_path / "modules" / "memcurve"
@@ -411,8 +411,7 @@ def test_dask_workers_with_another_version_are_named(
     with _dask(workers=1, modules=other.parent) as (address, _):
         code, _, err = drive(tmp_path / "sweep.db", "dask", "digits", 9, 0.02, address).ended()
     assert code == 1
-    assert re.search(r"tcp://127\.0\.0\.1:\d+ has memcurve 9\.9, not ", err)
-    assert "Run there: pip install memcurve==" in err
+    assert "pip install memcurve==" in err
     assert "Traceback" not in err
 
 
@@ -453,7 +452,7 @@ def test_an_interrupted_sweep_on_dask_ends_soon(
     os.killpg(driver.process.pid, signal.SIGINT)
     code, _, err = driver.ended(within=10)
     assert code == 130
-    assert "run the same command again to go on" in err
+    assert "run the same command again to continue" in err
     assert "Traceback" not in err
     assert time.monotonic() - start < 2.5
     driver.end_of_others(within=2)

@@ -17,9 +17,16 @@ import pytest
 import sweep_jobs
 from command import ended
 from memcurve.sweeping import engine
-from memcurve.sweeping.engine import Counts, Interrupted, Schedule, StopSignals, Task, run_cases
+from memcurve.sweeping.engine import (
+    CaseCounts,
+    Chunk,
+    Interrupted,
+    Schedule,
+    StopSignals,
+    run_cases,
+)
 from memcurve.sweeping.executors import UnusableWorkerError, open_executor, run_chunk, versions
-from memcurve.sweeping.store import Outcome, Row, Store
+from memcurve.sweeping.store import CaseOutcome, CaseResult, Store
 from sweep_jobs import cases
 
 
@@ -30,7 +37,7 @@ def swept(
     kind: str = "serial",
     content: dict[str, Any] | None = None,
     **options: Any,
-) -> tuple[Counts, list[Row]]:
+) -> tuple[CaseCounts, list[CaseResult]]:
     """Run a job on so many cases, in two processes where it is not run here."""
     workers = {"workers": 2} if kind in ("processes", "dask") else {}
     with open_executor(kind, **workers) as pool, Store.open(path) as store:
@@ -39,7 +46,7 @@ def swept(
         return counts, list(store.rows(study))
 
 
-def without_times(rows: list[Row]) -> list[tuple[Any, ...]]:
+def without_times(rows: list[CaseResult]) -> list[tuple[Any, ...]]:
     return [(row.key, row.status, row.values, row.curve, row.error) for row in rows]
 
 
@@ -48,7 +55,7 @@ def test_rows_do_not_depend_on_where_they_are_computed(
 ) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     counts, serial = swept(tmp_path / "serial.db", sweep_jobs.spectrum, 40)
-    assert counts == Counts(done=40, failed=0, pending=0)
+    assert counts == CaseCounts(done=40, failed=0, pending=0)
     assert counts.total == 40
     assert all(row.seconds is not None and row.seconds > 0 for row in serial)
     assert all(row.values is not None and row.values["threads"] == [1] for row in serial)
@@ -59,7 +66,7 @@ def test_rows_do_not_depend_on_where_they_are_computed(
 
 def test_jobs_that_raise_become_rows_with_their_error(tmp_path: Path) -> None:
     counts, rows = swept(tmp_path / "sweep.db", sweep_jobs.raising, 20)
-    assert counts == Counts(done=11, failed=9, pending=0)
+    assert counts == CaseCounts(done=11, failed=9, pending=0)
     assert rows[3].error == "ValueError: `number` must not be divisible by three, got 3."
     assert rows[7].error == "TypeError: Object of type object is not JSON serializable"
     assert rows[7].values is None
@@ -75,30 +82,30 @@ def test_a_job_that_returns_something_else_is_a_mistake(tmp_path: Path) -> None:
 
 
 def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None:
-    reports: list[tuple[Counts, float]] = []
+    reports: list[tuple[CaseCounts, float]] = []
     report = lambda *figures: reports.append(figures)  # noqa: E731
     content = {"seconds": 0.005}
-    swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, tell=report)
-    assert reports[0][0] == Counts(done=0, failed=0, pending=100)
-    assert reports[-1][0] == Counts(done=100, failed=0, pending=0)
+    swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, progress=report)
+    assert reports[0][0] == CaseCounts(done=0, failed=0, pending=100)
+    assert reports[-1][0] == CaseCounts(done=100, failed=0, pending=0)
     times = [elapsed for _, elapsed in reports]
     assert min(b - a for a, b in itertools.pairwise(times[:-1])) > 0.09
     reports.clear()
-    swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, tell=report)
-    assert reports == [(Counts(done=100, failed=0, pending=0), 0.0)]
+    swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, progress=report)
+    assert reports == [(CaseCounts(done=100, failed=0, pending=0), 0.0)]
 
 
 def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
     path = tmp_path / "sweep.db"
 
-    def enough(counts: Counts, seconds: float) -> None:
+    def enough(counts: CaseCounts, seconds: float) -> None:
         if counts.done > 5:
             raise KeyboardInterrupt
 
     content = {"seconds": 0.01}
-    match = r"cases are finished and kept in .*; run the same command"
+    match = r"cases are finished and saved in .*; run the same command"
     with pytest.raises(Interrupted, match=match):
-        swept(path, sweep_jobs.digits, 200, content=content, tell=enough)
+        swept(path, sweep_jobs.digits, 200, content=content, progress=enough)
     with Store.open(path) as store:
         assert 5 < store.counts()["done"] < 200
 
@@ -127,7 +134,7 @@ def test_results_of_earlier_runs_and_other_studies_are_not_computed_again(tmp_pa
     path = tmp_path / "sweep.db"
     swept(path, sweep_jobs.digits, 30)
     counts, rows = swept(path, sweep_jobs.raising, 40)
-    assert counts == Counts(done=35, failed=5, pending=0)
+    assert counts == CaseCounts(done=35, failed=5, pending=0)
     assert {row.status for row in rows[:30]} == {"done"}
 
 
@@ -181,8 +188,8 @@ def test_memory_does_not_grow_with_the_number_of_cases(tmp_path: Path) -> None:
     assert grown < 15_000  # kilobytes
 
 
-def landed(task: Task, seconds: float) -> list[Outcome]:
-    return [Outcome(key, None, None, None, seconds) for key, _ in task.cases]
+def landed(task: Chunk, seconds: float) -> list[CaseOutcome]:
+    return [CaseOutcome(key, None, None, None, seconds) for key, _ in task.cases]
 
 
 def test_short_cases_travel_together_and_long_ones_alone() -> None:
@@ -198,7 +205,7 @@ def test_short_cases_travel_together_and_long_ones_alone() -> None:
 
 def test_what_a_task_left_undone_comes_next() -> None:
     schedule = Schedule((str(n), "{}") for n in range(4))
-    task = Task([("a", "{}"), ("b", "{}"), ("c", "{}")])
+    task = Chunk([("a", "{}"), ("b", "{}"), ("c", "{}")])
     schedule.finished(task, landed(task, 1.0)[:1])
     following = [schedule.next_task(1, 1) for _ in range(4)]
     assert [task.cases[0][0] for task in following if task] == ["b", "c", "0", "1"]

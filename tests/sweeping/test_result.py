@@ -105,7 +105,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
         "'osm' is for one white input without noise" in (r.error or "") for r in found.failed
     )
     assert [row.status for row in found.rows] == ["failed"] * 2 + ["done"] * 2
-    assert "2 cases failed and are not counted" in repr(found)
+    assert "2 cases failed (excluded)" in repr(found)
     assert [note.kind for note in found.notes] == ["sweep"]
     assert "Without 2 of 4 cases" in found.sentence
     [osm, exact] = found.summary(["total"])
@@ -138,7 +138,7 @@ def test_results_are_read_back(result: Sweep, store: Path, tmp_path: Path) -> No
     with Store.open(store, read_only=True) as opened:
         number = next(iter(opened.studies()))
     assert len(Sweep.open(store, number)) > 0
-    with pytest.raises(ValueError, match="has no results of study 'study' as it is now"):
+    with pytest.raises(ValueError, match="has no results of study 'study'"):
         Sweep.open(store, Study.grid(ensemble="cyclic", size=77))
     with pytest.raises(ValueError, match=r"`study` must be one of .*; got 99"):
         Sweep.open(store, 99)
@@ -315,7 +315,7 @@ def test_a_study_is_found_by_its_cases(tmp_path: Path) -> None:
     assert [row.key for row in again.rows] == [case.key for case in changed.cases()]
     assert sorted(outcome(again)) == sorted(outcome(first))
     assert again.to_xarray()["total"].dims == ("noise", "size")
-    with pytest.raises(ValueError, match=r"with its 4 cases; it holds 1 other\(s\). Run the sweep"):
+    with pytest.raises(ValueError, match=r"current 4 cases; it holds 1 other\(s\)"):
         Sweep.open(path, Study.grid(**axes | {"size": [3, 5]}))
 
 
@@ -330,7 +330,7 @@ def test_rows_say_which_version_computed_them(
     monkeypatch.setitem(about, "versions", {"memcurve": "0.2"})
     found = sweep(larger, path, executor="serial")
     assert found.columns()["memcurve_version"] == ["0.1", "0.2", "0.2"]
-    assert "1 of 3 cases by memcurve 0.1, 2 of 3 cases by memcurve 0.2" in repr(found)
+    assert "0.1 (1 case), 0.2 (2 cases)" in repr(found)
     monkeypatch.setitem(about, "versions", {"memcurve": "0.3"})
     again = sweep(larger, path, executor="serial")  # which computes nothing
     versions = [run["versions"]["memcurve"] for run in again.provenance["runs"]]

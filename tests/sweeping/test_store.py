@@ -21,18 +21,18 @@ import pytest
 
 import sweep_jobs
 from command import ended
-from memcurve.sweeping.store import Outcome, Store
+from memcurve.sweeping.store import CaseOutcome, Store
 from sweep_jobs import cases
 
 VALUES, CURVE = {"a": 1 / 3}, {"mc": [1.0, 0.1]}
 
 
-def done(key: str) -> list[Outcome]:
-    return [Outcome.of(key, VALUES, CURVE, None, 0.5)]
+def done(key: str) -> list[CaseOutcome]:
+    return [CaseOutcome.of(key, VALUES, CURVE, None, 0.5)]
 
 
-def failed(key: str) -> list[Outcome]:
-    return [Outcome.of(key, None, None, "ValueError:\nno", 0.1)]
+def failed(key: str) -> list[CaseOutcome]:
+    return [CaseOutcome.of(key, None, None, "ValueError:\nno", 0.1)]
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_cases_keep_their_order_and_results_every_digit(store: Store) -> None:
 def test_numbers_that_are_not_finite_become_strings(store: Store) -> None:
     study = store.begin_study("text", cases(1, edge=math.inf))
     key = next(cases(1, edge=math.inf))[0]
-    store.put([Outcome.of(key, {"a": math.nan, "μ": -math.inf}, None, None, 0.0)])
+    store.put([CaseOutcome.of(key, {"a": math.nan, "μ": -math.inf}, None, None, 0.0)])
     (row,) = store.rows(study)
     assert row.case["edge"] == "inf"
     assert row.values == {"a": "nan", "μ": "-inf"}
@@ -280,13 +280,13 @@ def test_a_store_or_a_folder_that_is_missing_is_named(path: Path) -> None:
 
 _WRITE = """
 import sys
-from memcurve.sweeping.store import Outcome, Store
+from memcurve.sweeping.store import CaseOutcome, Store
 from sweep_jobs import cases
 try:
     with Store.open(sys.argv[1]) as store:
         store.begin_study("text", cases(3000))
         for key, _ in cases(3000):
-            store.put([Outcome.of(key, {"a": "x" * 500}, None, None, 0.0)])
+            store.put([CaseOutcome.of(key, {"a": "x" * 500}, None, None, 0.0)])
 except (OSError, ValueError) as error:
     sys.exit(f"{type(error).__name__}: {error}")
 """
@@ -347,7 +347,7 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
     limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (1_200_000, 1_200_000))\n"
     message = _written(path, before=limit)
     assert message.startswith("OSError")
-    assert "What was finished before is kept" in message
+    assert "Finished cases are saved" in message
     with Store.open(path) as store:
         assert store.counts()["done"] > 10
         assert store.counts()["pending"] > 10

@@ -31,7 +31,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.ensembles import sparse_normal
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.limits import TooLargeError, estimated_cost, in_words
-from memcurve.measuring import Dossier, dossier
+from memcurve.measuring import MeasurementReport, measurement_report
 from memcurve.measuring.models import Model, is_driven
 from memcurve.memory import ask, one_level
 from memcurve.network import LinearNetwork
@@ -55,7 +55,7 @@ def audit(
     noise: Any = None,
     seed: int = 1,
     progress: Progress = None,
-) -> Dossier: ...
+) -> MeasurementReport: ...
 
 
 @overload
@@ -88,7 +88,7 @@ def audit(
     seed: int = 1,
     estimates: bool = True,
     progress: Progress = None,
-) -> Audit | Dossier:
+) -> Audit | MeasurementReport:
     """What a network's memory really is, and what a number that was claimed for it means.
 
     Of a network that is too large for its curve without noise, or that is known by its products
@@ -105,8 +105,8 @@ def audit(
         The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
         radius 0.9. What is not linear, a :class:`memcurve.NonlinearNetwork`, a torch module with
         gates, a function or one of :mod:`memcurve.models`, is driven and measured instead: the
-        result is a :class:`memcurve.Dossier`, for which only ``input``, ``noise``, ``seed`` and
-        ``progress`` matter.
+        result is a :class:`memcurve.MeasurementReport`, for which only ``input``, ``noise``,
+        ``seed`` and ``progress`` matter.
     claimed : float or str, optional
         A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
         says more than 98.7. The audit tells which convention or artefact gives this number.
@@ -149,7 +149,7 @@ def audit(
                 "that is driven, and memcurve.as_network its linear network for small inputs."
             )
         level = 0.0 if given is None else float(given.levels[0])
-        return dossier(network, input=input, noise=level, seed=seed, progress=progress)
+        return measurement_report(network, input=input, noise=level, seed=seed, progress=progress)
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)

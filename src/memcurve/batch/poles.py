@@ -49,30 +49,35 @@ from memcurve.solve.problem import validated_lags
 METHODS = dict.fromkeys(("auto", "circle", "lattice"))
 LATTICE = 0  # the number of points of a network that goes through the lattice
 SMALLEST_GRID = 4  # half a circle of three points
-#: Times, in units of one pole at one point of the circle (5 ns on one core): one pole at one lag of
-#: the lattice, and what it takes to start the operations of a lag.
+#: Cost of one pole at one lag of the lattice, in units of one pole at one point of the circle (5 ns
+#: on one core). Doubled: the circle is chosen more often.
 LATTICE_POLE = 5
-START_ON_HOST, START_ON_DEVICE = 2**13, 2**20
-#: Larger grids are left to the lattice, which has no aliasing at all.
+#: Overhead of one lag of the lattice on a CPU, in these units. Doubled: the same.
+START_ON_HOST = 2**13
+#: Overhead on a device. Doubled: the same.
+START_ON_DEVICE = 2**20
+#: Points of the circle at most; beyond, the lattice is used. Doubled: more memory.
 MOST_POINTS = 2**20
-#: Smaller ones save nothing.
+#: Points at least. Doubled: small networks take longer.
 FEWEST_POINTS = 64
 #: ln of the aliasing that is allowed.
 _ALLOWED = -54 * np.log(2)
 #: Factors 1 − λz multiplied before they are scaled to modulus one: no product of so many leaves
 #: float64, however close the poles are to the circle (their distance is 2⁻⁵³ at least).
 FACTORS = 16
-#: Entries of the largest arrays, poles × points: they bound the memory it takes.
-BLOCK_ON_HOST, BLOCK_ON_DEVICE = 2**18, 2**24
-#: Lags of the lattice between two looks at whether there are enough, by default.
+#: Entries of the largest arrays, poles × points, on a CPU. Doubled: more memory.
+BLOCK_ON_HOST = 2**18
+#: The same on a device.
+BLOCK_ON_DEVICE = 2**24
+#: Lags of the lattice between two convergence checks. Doubled: more lags than needed.
 LOOK_EVERY = 256
 #: Imaginary parts of conjugate pairs add up to nothing, up to this share: rounding.
 _PAIRED = 1e-9
-ALL_COUNT = Note("proof", "every given pole counts: the mask is taken to excite all modes")
+ALL_COUNT = Note("proof", "all given poles are taken to be controllable")
 WITHOUT_CONJUGATES = Note(
     "question",
-    "complex poles count once, as with a readout of complex weights; through real and imaginary "
-    "parts, as memory_curve and layers read them, they count twice: add_conjugates=True",
+    "complex poles count once, as for a readout with complex weights; read through real and "
+    "imaginary parts, as by memory_curve and layers, they count twice: add_conjugates=True",
 )
 BY_LATTICE = Note("method", "lattice: lag by lag, without truncation or aliasing")
 
@@ -289,8 +294,8 @@ def notes_of(plan: Plan, asked: int | None, part: Part) -> list[Note]:
         least, most = int(points.min()), int(points.max())
         span = f"{most}" if least == most else f"{least} to {most}"
         text = (
-            f"circle: the filter sampled at {span} points of the circle; values are right to "
-            f"within `error`; memory far below it has no digits of its own (for those, "
+            f"circle: the filter sampled at {span} points of the unit circle; values are accurate "
+            f"to within `error`, and smaller ones have no relative accuracy (use "
             f"method='lattice' or memcurve.memory_curve)"
         )
         notes.append(Note("method", text))
@@ -298,8 +303,8 @@ def notes_of(plan: Plan, asked: int | None, part: Part) -> list[Note]:
         notes.append(BY_LATTICE)
     if asked is None and lags >= MOST_DEFAULT_LAGS:
         text = (
-            f"lags stop at {lags}: memory beyond them is in `total`, not in `values`; give `lags` "
-            f"to see further"
+            f"lags are truncated at {lags}: memory beyond is in `total`, not in `values`; give "
+            f"`lags` for more"
         )
         notes.append(Note("lags", text))
     return notes
@@ -319,7 +324,7 @@ def require_stable(poles: Complexes, argument: str) -> None:
 
 
 def listed(networks: NDArray[np.intp]) -> str:
-    """The networks in words, the first few of many."""
+    """The networks by number, at most eight of them."""
     numbers = ", ".join(str(k) for k in networks[:8].tolist())
     more = f" and {len(networks) - 8} more" if len(networks) > 8 else ""
     return f"network{'s' if len(networks) > 1 else ''} {numbers}{more}"

@@ -28,7 +28,14 @@ _CURVES, _NUMBERS = ("values", "error", "loss"), ("total", "rank")
 
 @dataclass(frozen=True)
 class Origin:
-    """How the curve of one network was made, and what to know about it alone."""
+    """Method and notes of the curve of one network.
+
+    Examples
+    --------
+    >>> from memcurve.batch import curves_of_poles
+    >>> curves_of_poles([[0.5]], lags=2).origins[0].method
+    'circle'
+    """
 
     method: str
     notes: tuple[Note, ...] = ()
@@ -136,7 +143,7 @@ class MemoryCurves(Result):
         return dataclasses.replace(self, lags=lags, **host)
 
     def to_json(self) -> str:
-        """The whole result as JSON, one row a network whatever the shape of the stack."""
+        """The whole result as JSON, one row per network for any shape of the stack."""
         return super(MemoryCurves, self._on_host((len(self.origins),))).to_json()
 
     @classmethod
@@ -145,13 +152,13 @@ class MemoryCurves(Result):
         return super().from_json(text).to_numpy()
 
     def columns(self) -> Mapping[str, Any]:
-        """The memory, one row a lag, with a column a network."""
+        """The memory, one row per lag and one column per network."""
         host = self._on_host((len(self.origins),))
         names = [",".join(map(str, place)) for place in np.ndindex(*self.shape)]
         return {"lag": host.lags} | dict(zip(names, host.values, strict=True))
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame of the memory, indexed by lag, with a column a network."""
+        """A pandas DataFrame of the memory, indexed by lag, with one column per network."""
         pd = optional("pandas", "this", "frames")
         host = self._on_host((len(self.origins),))
         columns = pd.Index(range(len(self.origins)), name="network")

@@ -24,13 +24,11 @@ from memcurve.solve.problem import validated_lags
 
 NO_MASK = Note(
     "question",
-    "no mask was given: the curves are those of a mask drawn at random, and of any mask that "
-    "excites the same modes",
+    "no mask was given: the curves hold for a random mask, and for any mask with the same "
+    "controllable modes",
 )
-ASSUMED = Note(
-    "proof", "assume_controllable=True: that the mask excites every mode was not checked"
-)
-UNPROVEN = Note("method", "the mask may not excite every mode")
+ASSUMED = Note("proof", "assume_controllable=True: controllability was not checked")
+UNPROVEN = Note("method", "some modes may be uncontrollable")
 UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
 _SEED = 20230501
 _BY_POLES = "Eigenvalues go to memcurve.batch.curves_of_poles."

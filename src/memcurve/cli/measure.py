@@ -143,7 +143,7 @@ def measure(
     if not isinstance(given.get("noise", 0.0), float):
         raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
     if dossier:
-        from memcurve.measuring import dossier as run_all
+        from memcurve.measuring import measurement_report as run_all
 
         found = _with_notes(run_all(subject, **asked, **given), said)
         with writing(found, plot=plot, save=save, html=html, markdown=markdown):

@@ -310,7 +310,7 @@ def capacity_from_data(
 
 
 def _joined(
-    basis: estimation.Basis, family: estimation.Polynomials, scans: list[estimation.Scan]
+    basis: estimation.Basis, family: estimation.Polynomials, scans: list[estimation.TargetScan]
 ) -> dict[str, Any]:
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]

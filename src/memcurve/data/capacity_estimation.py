@@ -317,7 +317,7 @@ def sliding_sums(series: Floats, rows: int) -> Floats:
 
 
 @dataclass(eq=False)
-class Scan:
+class TargetScan:
     """What the scan of one degree found."""
 
     reach: Reach
@@ -331,9 +331,9 @@ class Scan:
     significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
 
 
-def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> Scan:
+def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> TargetScan:
     """Look at all targets of one degree."""
-    found, cut = Scan(reach), beta_cut(basis.rank, basis.rows, threshold)
+    found, cut = TargetScan(reach), beta_cut(basis.rank, basis.rows, threshold)
     correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
     shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))

@@ -1,8 +1,8 @@
-"""A page in the browser where networks can be played with: ``memcurve explore``.
+"""An interactive page in the browser: ``memcurve explore``.
 
-``scene`` (where the controls stand, and what is computed at once) and ``jobs`` (what arrives when
-it is there) → ``figures``, ``stories`` and ``files`` → ``large`` (networks without a scene) →
-``widgets`` and ``app``, the page itself, which marimo runs; ``server`` serves it. All but
+``scene`` (settings of the controls, and what is computed at once) and ``jobs`` (what a worker
+process computes) → ``figures``, ``stories`` and ``files`` → ``large`` (networks too large for a
+scene) → ``widgets`` and ``app``, the page itself, which marimo runs; ``server`` serves it. All but
 ``widgets`` and ``app`` work without marimo.
 """
 

@@ -3,9 +3,8 @@
 # theme = "system"
 # ///
 
-# The page. marimo runs these cells, each anew when something it takes has changed; page.css lays
-# out what they show, and knows them by their names. What is computed and said is in the modules
-# beside this one: here is only what belongs together.
+# The page. marimo reruns each of these cells when one of its arguments changes; page.css lays out
+# their output by their names. Computations and sentences are in the other modules of this package.
 import marimo
 
 app = marimo.App(
@@ -51,18 +50,18 @@ def title():
 
 @app.cell
 def stories():
-    told, _tell = mo.state(None)
-    tellers = [
-        mo.ui.button(label=_name, on_change=partial(lambda name, _: _tell(name), _name))
+    chosen_story, _choose = mo.state(None)
+    story_buttons = [
+        mo.ui.button(label=_name, on_change=partial(lambda name, _: _choose(name), _name))
         for _name in STORIES
     ]
-    mo.hstack(tellers, wrap=True, justify="start", gap=0.4)
-    return tellers, told
+    mo.hstack(story_buttons, wrap=True, justify="start", gap=0.4)
+    return chosen_story, story_buttons
 
 
 @app.cell
-def start(linked, told):
-    story = STORIES.get(told())
+def start(chosen_story, linked):
+    story = STORIES.get(chosen_story())
     first = linked if story is None else story.settings
     return first, story
 
@@ -154,10 +153,10 @@ def usable_at_scale(page, settings, vast):
 
 
 @app.cell
-def home_at_scale(file, scaled, settings, vast):
+def export_at_scale(file, scaled, settings, vast):
     mo.stop(vast is None)
     _lines = figures.about_lines(large.python_lines(settings, file, scaled=scaled), None)
-    mo.Html(figures.heading("Take it home") + _lines)
+    mo.Html(figures.heading(figures.PROSE["export"]) + _lines)
 
 
 @app.cell
@@ -206,12 +205,12 @@ def theorem(lag, rested):
 
 
 @app.cell
-def usual(page, rested):
+def standard(page, rested):
     mo.stop(rested() is None)
     _scene = rested().scene
     _given = (_scene.network, figures.compared_lags(_scene), rested().draft.seed)
     _jobs = {way: (jobs.estimate, (way, *_given)) for way in jobs.shown_methods()}
-    widgets.section(page, _jobs, partial(figures.usual_section, _scene))
+    widgets.section(page, _jobs, partial(figures.standard_section, _scene))
 
 
 @app.cell
@@ -222,13 +221,13 @@ def squeezing(page, rested):
 
 
 @app.cell
-def home(file, rested, scaled, settings):
+def export(file, rested, scaled, settings):
     mo.stop(rested() is None)
     _scene, _moved = rested().scene, rested().moved
     _lags = figures.compared_lags(_scene)
     _lines = python_lines(settings, lags=_lags, file=file, scaled=scaled, moved=_moved)
     _link = settings.link() if file is None and _moved is None else None
-    widgets.home(_scene, settings, _lines, _link)
+    widgets.export(_scene, settings, _lines, _link)
 
 
 @app.cell

@@ -1,7 +1,4 @@
-"""What the page shows: sections made of what was computed, and their charts and HTML.
-
-Each figure has a sentence that says what to see.
-"""
+"""Sections of the page, with their charts and HTML; each figure has an explaining sentence."""
 
 from __future__ import annotations
 
@@ -31,14 +28,70 @@ from memcurve.report import Chart, Section, Series, Table, vega, web
 from memcurve.report.document import listed
 from memcurve.result import Floats
 
-#: What the usual ways report is cut here: it can be anything.
-LOWEST, HIGHEST = -0.25, 1.5
-#: Totals that differ by less are the same to the eye.
+#: Lowest value drawn for standard methods, which can return anything.
+LOWEST = -0.25
+#: Highest value drawn for them.
+HIGHEST = 1.5
+#: Totals that differ by less look the same. Doubled: hardly a change.
 SAME = 5e-3
-#: Where the lags drawn hold less than this share of the memory, it is said.
+#: Fraction of the memory below which the lags drawn are said to miss some. Doubled: impossible.
 NEARLY_ALL = 0.998
-#: What helps where the network of a file is unstable, or nearly so.
+#: Remedy for an unstable network of a file.
 SCALE_IT = " Here: switch on “scale it to ρ”."
+
+#: Sentences of the page, by kind.
+PROSE = {
+    "curve": "Fraction of the input's variance recoverable from the states τ steps later.",
+    "curves": "Fraction of the variance of each of the {inputs} inputs recoverable from the states "
+    "τ steps later, summed over the inputs.",
+    "area": " The area under the curve is the total memory.",
+    "before": " The dotted line is the curve before the move.",
+    "poles": " For white input without noise it depends only on the controllable eigenvalues.",
+    "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
+    "no curve": " With {asked} there is no curve: {problem}",
+    "asked": " With {asked} the total is {total}",
+    "unchanged": ", as without.",
+    "instead of": " instead of {without:g}: {reason}.",
+    "noise and colour": "correlations change what can be inferred, noise what can be read",
+    "noise": "the rest lies below the noise",
+    "inferred": "correlated inputs can be inferred from one another",
+    "less": "less of a correlated input is recoverable",
+    "not driven": "The total memory is 0: no input reaches the {states}.",
+    "total": "Total memory {total}, {of}{half}. {accuracy}",
+    "over inputs": ", over {inputs} inputs",
+    "no horizon": "; MC_τ is above 0.5 at all lags listed",
+    "horizon": "; MC_τ drops below 0.5 at lag {lag}",
+    "accurate": "All values are within {error} of the truth.",
+    "exact": "The values are exact.",
+    "standard": "Standard methods for white input without noise, over the same {lags} lags. "
+    "Differences from the exact curve are numerical artefacts, not properties of the network{off}.",
+    "off": "; here up to {error:.1g} at a lag",
+    "usable soon": "Usable memory when the states are read with noise …",
+    "usable unknown": "Not available here: {problem}",
+    "usable": "Memory in directions of small state variance is lost to noise first, and is missed "
+    "by simulations.",
+    "single": " States stored in single precision keep {total}.",
+    "input": " The input is AR({colour:g}).",
+    "drag": "Drag one, or set its modulus and angle, and watch the curve: its eigenvectors and all "
+    "others stay, its conjugate moves along. One is moved at a time.",
+    "complex": "Eigenvalues of a complex network, and their conjugates, cannot be moved here.",
+    "none driven": "Here it excites none.",
+    "not movable": "They cannot be moved here: rounding would excite uncontrollable modes.",
+    "squeezing soon": "How fast the powers of A run out of new directions …",
+    "squeezing unknown": "Not available here: {problem}",
+    "squeezing": "Computed for networks with a single input that reaches them.",
+    "no filter": "With several inputs or a readout there is no single all-pass filter; the curve "
+    "is computed from an input-normal realization.",
+    "theorem": "The {count} controllable eigenvalues define an all-pass filter, which preserves "
+    "energy. After a unit pulse, the energy {gone:.6f} has come out up to step τ = {lag}; the "
+    "rest, {left:.6f}, is still inside, and that is the memory MC_{lag}. As a formula, "
+    "MC_τ = Σ_(j>τ) b_j², the tail energy. Its sum over all lags is the number of controllable "
+    "eigenvalues.",
+    "no memory curve": "These settings have no memory curve.",
+    "not shown": "{file} cannot be shown.",
+    "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
+    "export": "Export",
+}
 
 TITLE = (
     "<h1>How much does it remember?</h1>\n"
@@ -48,9 +101,9 @@ TITLE = (
 
 
 def headline(scene: Scene, settings: PageSettings, found: Mapping[str, Any]) -> str:
-    """What is remembered in theory and what of it can be used, as HTML; as far as it is ``found``.
+    """Total and usable memory as HTML, as far as they have arrived.
 
-    ``found`` may have the curves, or the errors, of ``"theory"`` for coloured input and of what is
+    ``found`` may have the curves, or the errors, of ``"theory"`` for coloured input and of
     ``"usable"``.
     """
     theory = total(scene.curve if not settings.colour else found.get("theory"))
@@ -88,32 +141,23 @@ def headline_jobs(scene: Scene, settings: PageSettings) -> dict[str, Job]:
 
 
 def summary(scene: Scene) -> str:
-    """What the total for white input says, and the main numbers beside it."""
+    """The total for white input, with its horizon and accuracy."""
     curve, network = scene.curve, scene.network
     if not curve.total:
-        reach = "the states" if network.readout is None else "what is read of the states"
-        return f"No past inputs are remembered: no input reaches {reach}."
+        read = "states" if network.readout is None else "states that are read"
+        return PROSE["not driven"].format(states=read)
     states, lag = network.read_states, curve.horizon(0.5)
-    if network.readout is not None:
-        held = f"of {states} states that are read"
-    elif curve.total != states:
-        held = f"of {states} states"
-    elif network.is_complex:
-        held = f"two for each of its {counted(network.size, 'complex state')}"
-    else:
-        held = "as many as it has states"
-    text = f"{counted(round(curve.total), 'past input')} remembered, {held}"
+    read = "" if network.readout is None else " read"
+    of = f"of at most {states} ({counted(states, 'state')}{read})"
+    if network.is_complex and network.readout is None:
+        of = f"of at most {states} (two per complex state)"
     if network.inputs > 1:
-        text += f", over {network.inputs} inputs."
-    elif lag is None:
-        text += ". At the last lag listed more than half of an input is left."
-    elif lag == 0:
-        text += ". Less than half of the latest is left."
+        half = PROSE["over inputs"].format(inputs=network.inputs)
     else:
-        text += f". Less than half is left from lag {lag} on."
+        half = PROSE["no horizon" if lag is None else "horizon"].format(lag=lag)
     error = float(curve.error.max())
-    accuracy = f"All values are within {at_most(error)} of the truth."
-    return f"{text} {accuracy if error else 'The values are exact.'}"
+    accuracy = PROSE["accurate" if error else "exact"].format(error=at_most(error))
+    return PROSE["total"].format(total=round(curve.total), of=of, half=half, accuracy=accuracy)
 
 
 def at_most(error: float) -> str:
@@ -142,26 +186,17 @@ def memory_section(
     name = "exact" if settings.is_plain else "white input, no noise"
     series = [_drawn(scene, name, scene.curve.values)]
     inputs = scene.network.inputs
-    share = "The share of an input" if inputs == 1 else f"The share of each of the {inputs} inputs"
-    text = (
-        f"{share} that is still in the states τ steps later{'' if inputs == 1 else ', added up'}."
-    )
-    text += " The area under the curve is the total memory."
-    if moved:
-        text += " The dotted line is the curve before the move."
-    if inputs == 1:
-        text += " For white input without noise only the eigenvalues that the input excites matter."
+    text = PROSE["curve" if inputs == 1 else "curves"].format(inputs=inputs) + PROSE["area"]
+    text += PROSE["before"] if moved else ""
+    text += PROSE["poles"] if inputs == 1 else ""
     held = float(scene.curve.values[: scene.end + 1].sum())
     if held < NEARLY_ALL * scene.curve.total:
-        text += (
-            f" The lags drawn hold {number(held)} of it; the rest is spread thinly over very many "
-            f"later ones."
-        )
+        text += PROSE["tail"].format(held=number(held))
     if isinstance(asked, MemoryCurve):
         series.append(_drawn(scene, asked_name(settings), asked.values))
-        text = f"{text} {_what_changed(settings, scene.curve.total, asked)}"
+        text += _what_changed(settings, scene.curve.total, asked)
     elif isinstance(asked, Exception):
-        text = f"{text} With {asked_name(settings)} there is no curve: {asked}"
+        text += PROSE["no curve"].format(asked=asked_name(settings), problem=asked)
     # axes that stay where they are while something is dragged, with room for the first of few dots
     ends = (0.0, float(max(1, scene.end)))
     chart = Chart(
@@ -172,7 +207,7 @@ def memory_section(
         x_range=ends if scene.end >= vega.MOST_DOTS else vega.padded(*ends, log=False),
         y_range=(0.0, float(inputs)),
     )
-    return Section("How much is remembered", text, chart=chart)
+    return Section("Memory curve", text, chart=chart)
 
 
 def asked_name(settings: PageSettings) -> str:
@@ -183,18 +218,14 @@ def asked_name(settings: PageSettings) -> str:
 
 
 def _what_changed(settings: PageSettings, without: float, asked: MemoryCurve) -> str:
-    said = f"With {asked_name(settings)} the total is {_known(asked.total, asked.total_error)}"
+    total = _known(asked.total, asked.total_error)
+    text = PROSE["asked"].format(asked=asked_name(settings), total=total)
     if abs(asked.total - without) < SAME:
-        return f"{said}, as without."
-    if settings.noise and settings.colour:
-        why = "the colour changes what can be inferred, the noise what can be read"
-    elif settings.noise:
-        why = "the rest lies below the noise"
-    elif asked.total > without:
-        why = "inputs that resemble each other can be inferred from one another"
-    else:
-        why = "of an input of this colour the network holds less"
-    return f"{said} in place of {without:g}: {why}."
+        return text + PROSE["unchanged"]
+    kind = "inferred" if asked.total > without else "less"
+    if settings.noise:
+        kind = "noise and colour" if settings.colour else "noise"
+    return text + PROSE["instead of"].format(without=without, reason=PROSE[kind])
 
 
 def _known(total: float, error: float) -> str:
@@ -203,96 +234,82 @@ def _known(total: float, error: float) -> str:
     return number(total) if hidden else f"{number(total)} ± {at_most(error)}"
 
 
-def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
-    """What the usual ways report; ``found`` has a Row or an error for those that have arrived."""
+def standard_section(scene: Scene, found: Mapping[str, Any]) -> Section:
+    """Standard methods; ``found`` has a Row or an error for those that have arrived."""
     series = [_drawn(scene, "exact", scene.curve.values)]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
-    known = []
-    for way, shown in shown_methods().items():
-        outcome = found.get(way)
+    errors = []
+    for name, shown in shown_methods().items():
+        outcome = found.get(name)
         if isinstance(outcome, Row) and outcome.curve is not None:
             cut = np.clip(outcome.curve.values, LOWEST, HIGHEST)
-            series.append(_drawn(scene, way, cut, dashed=shown.dashed))
-            rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
-            known += [outcome.largest_error] if math.isfinite(outcome.largest_error) else []
+            series.append(_drawn(scene, name, cut, dashed=shown.dashed))
+            rows.append((name, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
+            errors += [outcome.largest_error] if math.isfinite(outcome.largest_error) else []
         elif outcome is None:
-            rows.append((way, "…", "", ""))
+            rows.append((name, "…", "", ""))
         else:
-            why = outcome.note if isinstance(outcome, Row) else f"failed: {outcome}"
-            rows.append((way, "—", "", why))
-    text = (
-        f"Each is a way in use, for white input and without noise, over the same "
-        f"{compared_lags(scene)} lags. What differs from the exact curve is an artefact of the "
-        f"computation, not a property of the network"
-    )
-    text += f"; here up to {max(known):.1g} at a lag." if known else "."
+            reason = outcome.note if isinstance(outcome, Row) else f"failed: {outcome}"
+            rows.append((name, "—", "", reason))
+    off = PROSE["off"].format(error=max(errors)) if errors else ""
+    text = PROSE["standard"].format(lags=compared_lags(scene), off=off)
     up = "memory MC_τ (cut at −0.25 and 1.5)"
-    chart = Chart("What the usual ways say", "lag τ", up, tuple(series))
-    table = Table(("way", "total", "off by up to", "why"), tuple(rows), frozenset({1, 2}))
-    return Section("What the usual ways report", text, table, chart)
+    chart = Chart("Standard methods", "lag τ", up, tuple(series))
+    table = Table(("method", "total", "largest error", "note"), tuple(rows), frozenset({1, 2}))
+    return Section("What standard methods report", text, table, chart)
 
 
 def compared_lags(scene: Scene) -> int:
-    """Lags over which the usual ways are compared."""
+    """Lags over which standard methods are compared."""
     return max(2 * scene.network.states, scene.end + 1)
 
 
 def usable_section(settings: PageSettings, arrived: Mapping[str, Any]) -> Section:
     """Usable memory against noise, and without any; once it is among what has arrived."""
-    title = "How much of it can be used"
+    title = "Usable memory"
     if not arrived:
-        return Section(title, "How much is left if the states are read with noise …")
-    [found] = arrived.values()
-    if isinstance(found, Exception):
-        return Section(title, f"It cannot be told here: {found}")
-    usable, without = found
+        return Section(title, PROSE["usable soon"])
+    [outcome] = arrived.values()
+    if isinstance(outcome, Exception):
+        return Section(title, PROSE["usable unknown"].format(problem=outcome))
+    usable, without = outcome
     if usable.reason:
         return Section(title, usable.reason)
-    text = (
-        "Memory in directions in which the states hardly vary drowns in noise first, and so does "
-        "what simulations can see of it."
-    )
+    text = PROSE["usable"]
     if (single := usable.at("float32")) is not None:
-        kept = _known(single.total, single.error)
-        text += f" States stored in single precision keep {kept}."
+        text += PROSE["single"].format(total=_known(single.total, single.error))
     if settings.colour:
-        text += f" The input is AR({settings.colour:g})."
+        text += PROSE["input"].format(colour=settings.colour)
     return Section(title, text, chart=usable_chart(usable, without))
 
 
 def disc_section(scene: Scene) -> Section:
-    """What to see, and to do, in the unit disc."""
-    found = spectrum_section(scene.eigenvalues)
+    """The eigenvalues, and whether they can be moved."""
     if is_movable(scene):
-        do = (
-            "Drag one, or set its modulus and angle, and watch the curve: its eigenvectors and all "
-            "others stay, its conjugate goes along. One is moved at a time."
-        )
+        kind = "drag"
     elif scene.network.is_complex:
-        do = "Those of a complex network, and their conjugates, cannot be moved here."
-    elif not scene.curve.total:
-        do = "Here it excites none."
+        kind = "complex"
     else:
-        do = "They cannot be moved here: rounding would excite those that the input leaves out."
-    return Section("Eigenvalues in the unit disc", f"{found.text} {do}")
+        kind = "not movable" if scene.curve.total else "none driven"
+    text = spectrum_section(scene.eigenvalues).text
+    return Section("Eigenvalues in the unit disc", f"{text} {PROSE[kind]}")
 
 
 def is_movable(scene: Scene) -> bool:
-    """Whether an eigenvalue can be moved: where all of them count, rounding wakes none."""
+    """Whether eigenvalues can be moved: all are controllable, so rounding excites no others."""
     return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
 def squeezed_section(arrived: Mapping[str, Any]) -> Section:
     """Krylov squeezing, once it is among what has arrived; None where there is none."""
     if not arrived:
-        return Section("Squeezing", "How fast the powers of A run out of new directions …")
-    [found] = arrived.values()
-    if isinstance(found, Squeezing):
-        return squeezing_section(found)
-    if isinstance(found, Exception):
-        return Section("Squeezing", f"It cannot be measured here: {found}")
-    return Section("Squeezing", "It is measured for networks with one input that enters them.")
+        return Section("Squeezing", PROSE["squeezing soon"])
+    [outcome] = arrived.values()
+    if isinstance(outcome, Squeezing):
+        return squeezing_section(outcome)
+    kind = "squeezing unknown" if isinstance(outcome, Exception) else "squeezing"
+    return Section("Squeezing", PROSE[kind].format(problem=outcome))
 
 
 def theorem_section(scene: Scene, lag: int) -> Section:
@@ -300,14 +317,10 @@ def theorem_section(scene: Scene, lag: int) -> Section:
     title = "Why: the tail-energy theorem"
     poles = scene.eigenvalues.counting
     if scene.response is None or poles is None:
-        return Section(
-            title,
-            "With several inputs or a readout there is no single all-pass filter; the curve is "
-            "computed from the states in coordinates in which they are white.",
-        )
+        return Section(title, PROSE["no filter"])
     held = float(scene.curve.values[lag])
     chart = Chart(
-        "… and the curve it makes",
+        "… and the resulting curve",
         "lag τ",
         "memory MC_τ",
         (_drawn(scene, "MC_τ", scene.curve.values),),
@@ -315,15 +328,8 @@ def theorem_section(scene: Scene, lag: int) -> Section:
         levels=((f"MC_{lag} = {held:.6f}", held),),
     )
     gone = float((scene.response[: lag + 1] ** 2).sum())
-    count = len(poles)
-    make = "eigenvalue that counts makes" if count == 1 else "eigenvalues that count make"
-    text = (
-        f"The {count} {make} a filter that changes no energy, an all-pass. Send it one pulse: up "
-        f"to step τ = {lag} the energy that has come out is {gone:.6f}; what has not, "
-        f"{max(0.0, 1 - gone):.6f}, is still inside, and that is the memory MC_{lag}. In a "
-        f"formula, MC_τ = Σ_(j>τ) b_j², the tail energy. Summed over all lags it is the number of "
-        f"eigenvalues that count."
-    )
+    left = max(0.0, 1 - gone)
+    text = PROSE["theorem"].format(count=len(poles), gone=gone, lag=lag, left=left)
     return Section(title, text, chart=chart)
 
 
@@ -355,7 +361,7 @@ def stems(response: Floats, lag: int) -> dict[str, Any]:
     x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
     y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
-    names = "['gone by lag τ', 'still inside: the memory']"
+    names = "['out by lag τ', 'still inside: the memory']"
     legend = {"labelExpr": f"{names}[datum.value]"}
     colour = {"field": "left", "type": "nominal", "scale": {"domain": [1, 0]}, "legend": legend}
     return vega.WIDE_CHART | {
@@ -434,27 +440,22 @@ def explained(title: str, text: str) -> str:
 def about_settings(
     settings: PageSettings, file: str | None, trouble: str, *, scaled: bool = False
 ) -> str:
-    """Why there is no curve, and which controls have no effect: page.css puts those away."""
-    ignored = settings.ignored()
-    why = "no effect on this ensemble"
+    """Why there is no curve, and which controls have no effect: page.css hides those."""
+    ignored, what = settings.ignored(), "this ensemble"
     if file is not None:
         drawn = settings.mask != OWN_MASK and is_random(settings.mask)
         counts = {"spectral_radius": scaled, "seed": drawn}
         of_ensembles = ("ensemble", "size", "spectral_radius", "density", "seed")
         ignored = [name for name in of_ensembles if not counts.get(name)]
-        why = f"no effect on {file}"
-    said = ""
-    if trouble:
-        what = (
-            "These settings have no memory curve." if file is None else f"{file} cannot be shown."
-        )
-        said = explained(what, trouble)
+        what = file
+    kind = "no memory curve" if file is None else "not shown"
+    html = explained(PROSE[kind].format(file=file), trouble) if trouble else ""
     if ignored:
-        names = [name.replace("_", " ") for name in ignored]
+        names = listed([name.replace("_", " ") for name in ignored]).capitalize()
         have, are = ("has", "is") if len(ignored) == 1 else ("have", "are")
-        remark = f"{listed(names).capitalize()} {have} {why}, and {are} put away."
-        said += f"<p class='remark' data-ignored='{' '.join(ignored)}'>{web.text(remark)}</p>"
-    return said
+        remark = PROSE["hidden"].format(names=names, have=have, what=what, are=are)
+        html += f"<p class='remark' data-ignored='{' '.join(ignored)}'>{web.text(remark)}</p>"
+    return html
 
 
 def about_result(scene: Scene, headline: str) -> str:
@@ -467,7 +468,7 @@ def about_result(scene: Scene, headline: str) -> str:
     )
 
 
-def told(text: str) -> str:
+def story(text: str) -> str:
     """A story as HTML."""
     return f"<div class='tale' aria-live='polite'>{web.paragraphs(text)}</div>"
 

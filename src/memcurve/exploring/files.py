@@ -1,17 +1,16 @@
-"""Files that go into the page, and what is taken home: a picture, the data, Python lines."""
+"""Files that the page opens, and its exports: a picture, the data, a Python script."""
 
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
-import itertools
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from memcurve import plot
-from memcurve.cells import safe_cell
+from memcurve.cells import csv_text
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import OWN_MASK, WORM, PageSettings
@@ -79,14 +78,12 @@ def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
 
 def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
     """Lags, values and errors of curves as CSV, with every digit."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    names = (text for name in map(safe_cell, curves) for text in (name, f"{name} error"))
-    writer.writerow(["lag", *names])
-    columns = [c.tolist() for curve in curves.values() for c in (curve.values, curve.error)]
-    for lag, row in enumerate(itertools.zip_longest(*columns, fillvalue="")):
-        writer.writerow([lag, *row])
-    return stream.getvalue().encode()
+    columns: dict[str, list[Any]] = {"lag": list(range(max(map(len, curves.values()))))}
+    for name, curve in curves.items():
+        missing = [None] * (len(columns["lag"]) - len(curve))
+        columns[name] = [*curve.values.tolist(), *missing]
+        columns[f"{name} error"] = [*curve.error.tolist(), *missing]
+    return csv_text(columns).encode()
 
 
 def json_of(curves: Mapping[str, MemoryCurve]) -> bytes:
@@ -106,13 +103,12 @@ def python_lines(
 
     ``scaled`` says that the network of a file is scaled to the spectral radius that is set.
     """
-    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
-    profile = ", ".join(["network", *given])
-    given += [f"noise={settings.noise!r}"] if settings.noise else []
-    ways = []
+    given = question(settings)
+    profile = ", ".join(["network", *question(replace(settings, noise=0.0))])
+    methods = []
     for shown in shown_methods().values():
         options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
-        ways.append(f'    ("{shown.method.name}", {options!r}),')
+        methods.append(f'    ("{shown.method.name}", {options!r}),')
     network, parts = network_lines(settings, file, scaled), list[str]()
     if moved is not None:
         parts.append("move_eigenvalue")
@@ -126,7 +122,7 @@ def python_lines(
         network="\n".join(network),
         asked=asked if given else "",
         curves="curve, asked" if given else "curve",
-        ways="\n".join(ways),
+        methods="\n".join(methods),
         lags=lags,
         profile=profile,
     )
@@ -140,14 +136,14 @@ import memcurve
 curve = memcurve.memory_curve(network)
 print(curve.total, curve.error.max())
 {asked}
-# what the usual ways report
-ways = [
-{ways}
+# what standard methods report
+methods = [
+{methods}
 ]
-for method, options in ways:
+for method, options in methods:
     try:
-        way = memcurve.memory_curve(network, {lags}, method=method, **options)
-        print(method, options, way.values.sum())
+        estimate = memcurve.memory_curve(network, {lags}, method=method, **options)
+        print(method, options, estimate.values.sum())
     except (ValueError, ArithmeticError, MemoryError) as problem:
         print(method, options, problem)
 
@@ -156,6 +152,12 @@ print(memcurve.noise_profile({profile}))
 
 memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 """
+
+
+def question(settings: PageSettings) -> list[str]:
+    """Input and noise as keyword arguments."""
+    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
+    return given + ([f"noise={settings.noise!r}"] if settings.noise else [])
 
 
 def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> list[str]:

@@ -1,7 +1,7 @@
-"""What takes longer than an eye's blink: jobs, and the process of its own that does them.
+"""Jobs of the page, and the worker process that computes them.
 
-The page orders and reads with :meth:`Worker.results`; a job that is no longer wanted is dropped
-before it starts, or ended when something else is wanted.
+The page requests and reads results with :meth:`Worker.results`; a job that is no longer wanted is
+dropped before it starts, or ended when another one waits.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> Row:
     """What one of the methods in use reports for white input, measured against the exact curve."""
     shown = shown_methods()[name]
     if "samples" in shown.method.options and network.spectral_radius > SLOWEST:
-        raise ValueError("a simulation of this network forgets its start only after ages")
+        raise ValueError("a simulation of this network takes too long to forget its initial state")
     return compare(network, [(shown.method.name, shown.options)], lags=lags, seed=seed).rows[1]
 
 

@@ -1,4 +1,4 @@
-"""What the page shows of a network that is too large for a scene: what products with A can tell."""
+"""What the page shows of a network too large for a scene, by matrix-vector products with A."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from memcurve.auditing.usable import (
 )
 from memcurve.curve import MemoryCurve
 from memcurve.exploring import figures
-from memcurve.exploring.files import network_lines
+from memcurve.exploring.files import network_lines, question
 from memcurve.exploring.jobs import Job, asked_curve
 from memcurve.exploring.scene import MOST_NODES, PageSettings
 from memcurve.limits import estimated_cost, in_words
@@ -28,6 +28,20 @@ from memcurve.progress import silent
 from memcurve.report import Chart, Section, Series, web
 from memcurve.solve.analysis import Analysis
 from memcurve.version import __version__
+
+#: Sentences of this part of the page, by kind.
+PROSE = {
+    "reached": ", {reached} of them reachable from the input",
+    "structural": "; the structural rank is {rank:,}",
+    "no structure": ". The structural rank is not known: {problem}",
+    "left out": "Left out, since {states} are more than the {most} of live computation: the curve "
+    "without noise and the eigenvalues to drag, which take dense matrices of {gigabytes:.3g} GB "
+    "and an estimated {seconds}; and standard methods, which take longer. “memcurve audit FILE” in "
+    "a terminal gives more.",
+    "curve": "Fraction of the input's variance recoverable τ steps later. The area under the curve "
+    "is the usable memory, {total}.",
+    "no curve": f"There is no curve here: {{problem}}{figures.SCALE_IT}\n\n",
+}
 
 
 def curve_under_noise(network: LinearNetwork, arguments: dict[str, Any]) -> MemoryCurve:
@@ -68,22 +82,22 @@ def headline(network: LinearNetwork, settings: PageSettings, found: Mapping[str,
     coloured = f" for AR({settings.colour:g}) input" if settings.colour else ""
     total = figures.total(found.get("curve"))
     parts = [f"<strong>{total}</strong> usable {figures.how_read(settings)}{coloured}"]
-    told = counted(network.states, "state")
+    text = counted(network.states, "state")
     if isinstance(account, Account):
         up_to = "" if account.rank is not None else "at most "
         parts.append(f"{up_to}<strong>{account.most:,}</strong> in theory")
         reached = "all" if account.reached == account.states else f"{account.reached:,}"
-        told += f", {reached} of them reached from the input"
+        text += PROSE["reached"].format(reached=reached)
         if account.possible is not None:
-            told += f"; the wiring allows {account.possible:,} to be driven independently"
-        named = [loss.text for loss in account.losses if loss.kind != "wiring"]
-        told = ". ".join([told, *(f"{text[:1].upper()}{text[1:]}" for text in named)])
+            text += PROSE["structural"].format(rank=account.possible)
+        losses = [loss.text for loss in account.losses if loss.kind != "wiring"]
+        text = ". ".join([text, *(f"{loss[:1].upper()}{loss[1:]}" for loss in losses)])
     elif account is not None:
-        told += f". What the wiring allows is not known: {account}"
+        text += PROSE["no structure"].format(problem=account)
     line = " · ".join(f"<span>{part}</span>" for part in parts)
     return (
         f"<div class='summary' aria-live='polite'><p class='headline'>{line}</p>"
-        f"<p class='remark'>{web.text(told)}.</p>{web.bullets(network.notes)}</div>"
+        f"<p class='remark'>{web.text(text)}.</p>{web.bullets(network.notes)}</div>"
     )
 
 
@@ -91,42 +105,37 @@ def memory_section(
     network: LinearNetwork, settings: PageSettings, found: Mapping[str, Any]
 ) -> Section:
     """The curve under noise, and what is left out."""
-    title, curve = "How much can be read", found.get("curve")
+    title, curve = "Usable memory by lag", found.get("curve")
     cost = estimated_cost(network.states)
-    left_out = (
-        f"Left out, as {counted(network.states, 'state')} are more than the {MOST_NODES} that are "
-        f"computed while you watch: the curve without noise and the eigenvalues to drag, which "
-        f"take dense matrices of {cost.bytes / 1e9:.3g} GB and, by estimate, "
-        f"{in_words(cost.seconds)}; and the usual ways, which take longer still. In a terminal, "
-        f"“memcurve audit FILE” tells more."
-    )
+    left_out = PROSE["left out"].format(
+        states=counted(network.states, "state"), most=MOST_NODES, gigabytes=cost.bytes / 1e9,
+        seconds=in_words(cost.seconds),
+    )  # fmt: skip
     if not isinstance(curve, MemoryCurve):
-        why = "" if curve is None else f"There is no curve here: {curve}{figures.SCALE_IT}\n\n"
+        why = "" if curve is None else PROSE["no curve"].format(problem=curve)
         return Section(title, f"{why}{left_out}")
     end = visible_end(curve.values)
     drawn = Series(
         f"usable {figures.how_read(settings)}", np.arange(end + 1.0), curve.values[: end + 1]
     )
-    text = (
-        f"The share of an input that can be read from the states τ steps later. The area under the "
-        f"curve is the usable memory, {number(curve.total)}."
-    )
+    text = PROSE["curve"].format(total=number(curve.total))
     chart = Chart("Usable memory", "lag τ", "memory MC_τ", (drawn,))
     return Section(title, f"{text}\n\n{left_out}", chart=chart)
 
 
 def python_lines(settings: PageSettings, file: str, *, scaled: bool) -> str:
     """The script that gives the numbers of the page."""
-    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
-    given.append(f"noise={settings.noise!r}" if settings.noise else "noise=memcurve.Float32()")
-    lines = [
-        f"# memcurve {__version__}",
-        "import memcurve",
-        "",
-        *network_lines(settings, file, scaled),
-        f"curve = memcurve.memory_curve(network, {', '.join(given)})",
-        "print(curve.total, curve.total_error)",
-        "print(memcurve.structural_rank(network))",
-        'memcurve.plot.save(memcurve.plot.curves(curve), "memory.png")',
-    ]
-    return "\n".join(lines) + "\n"
+    asked = question(settings) + ([] if settings.noise else ["noise=memcurve.Float32()"])
+    network = "\n".join(network_lines(settings, file, scaled))
+    return _SCRIPT.format(version=__version__, network=network, asked=", ".join(asked))
+
+
+_SCRIPT = """# memcurve {version}
+import memcurve
+
+{network}
+curve = memcurve.memory_curve(network, {asked})
+print(curve.total, curve.total_error)
+print(memcurve.structural_rank(network))
+memcurve.plot.save(memcurve.plot.curves(curve), "memory.png")
+"""

@@ -85,9 +85,8 @@ class PageSettings:
         """Draw the network; not where rounding alone would leave its spectral radius below 1."""
         if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
             raise UnstableNetworkError(
-                f"a spectral radius of {self.spectral_radius:g} is not below 1: such a network "
-                f"never forgets, its states grow without end, and there is no stationary law. "
-                f"Move ρ below 1."
+                f"a spectral radius of {self.spectral_radius:g} is not below 1: the network is "
+                f"unstable, and there is no stationary distribution. Move ρ below 1."
             )
         if self.ensemble == WORM:
             return worm_brain(**self.options())
@@ -275,7 +274,7 @@ def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:
     moved = scene_of(move_eigenvalue(base.network, eigenvalue, to))
     if moved.curve.rank != base.curve.rank:
         raise ValueError(
-            f"there it meets another, up to rounding, and {moved.curve.rank} eigenvalues would "
-            f"count in place of {base.curve.rank}."
+            f"there it coincides with another up to rounding: {moved.curve.rank} eigenvalues would "
+            f"be controllable instead of {base.curve.rank}."
         )
     return moved

@@ -1,4 +1,4 @@
-"""Settings that tell a story, each with a sentence made from what is computed for it."""
+"""Example settings, each with a text made from its results."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ class Story:
 
 
 def _simulation(scene: Scene, found: Found) -> str:
-    protocol, said, floor, usable = found["simulation"]
+    protocol, reported, floor, usable = found["simulation"]
     return (
-        f"All {number(scene.curve.total)} inputs are there, the older ones in ever fainter "
-        f"directions of the states. {protocol.name}, told to measure this network as its "
-        f"documentation does ({protocol.about}), reports {number(said)}: its ridge hides what a "
-        f"noise of {floor:.1g} on the states would, under which {number(usable)} can be used. The "
-        f"number is one of the recipe, not of the network."
+        f"The total memory is {number(scene.curve.total)}, older inputs in directions of ever "
+        f"smaller state variance. {protocol.name}, used as in its documentation "
+        f"({protocol.about}), reports {number(reported)}: its ridge acts like observation noise of "
+        f"{floor:.1g}, under which the usable memory is {number(usable)}. The number depends on "
+        f"the protocol, not on the network alone."
     )
 
 
 def _ring(scene: Scene, found: Found) -> str:
     size, curve = scene.network.size, scene.curve
     return (
-        f"The input enters at one node and is handed on from node to node. For one round, "
-        f"{size} lags, each input is held to {curve[0]:.3f}; a round later, when newer ones lie "
-        f"over it, to {curve[size]:.3f}. The steps add up to {number(curve.total)}, one for each "
-        f"node, and the eigenvalues stand evenly on a circle."
+        f"The input enters at one node and travels around the cycle. For the first {size} lags "
+        f"MC_τ is {curve[0]:.3f}; for the next {size}, when newer inputs are superimposed, "
+        f"{curve[size]:.3f}. The total is {number(curve.total)}, one for each node, and the "
+        f"eigenvalues are evenly spaced on a circle."
     )
 
 
@@ -53,9 +53,9 @@ def _evenly(scene: Scene, found: Found) -> str:
     size, total = scene.network.size, scene.curve.total
     fed_at_one = memory_curve(replace(_EVENLY, mask=OWN_MASK).network(), 1).total
     return (
-        f"Every node of the ring gets the same input, so all {size} hold the same number: "
-        f"{size - round(total)} of {size} eigenvalues are never excited, and the memory is "
-        f"{number(total)}. Fed at one node, the same ring remembers {number(fed_at_one)}: choose "
+        f"Every node of the cycle gets the same input, so all {size} states are equal: "
+        f"{size - round(total)} of {size} eigenvalues are uncontrollable, and the total memory is "
+        f"{number(total)}. Driven at one node, the same cycle has {number(fed_at_one)}: choose "
         f"“{OWN_MASK}” as the input mask."
     )
 
@@ -64,10 +64,10 @@ def _worm(scene: Scene, found: Found) -> str:
     size, total = scene.network.size, scene.curve.total
     single, device, drawn = (number(found[name].total) for name in ("single", "device", "random"))
     return (
-        f"The {size} cells of the worm C. elegans, wired as White and others saw them in 1986, if "
-        f"they were linear: {number(total)} past inputs in theory, {size - round(total)} fewer "
-        f"than cells. Of states in single precision {single} are left, with noise {DEVICE:g} "
-        f"{device}; a random network of as many nodes keeps {drawn} in single precision."
+        f"The connectome of C. elegans ({size} cells, White et al. 1986) as a linear network: "
+        f"total memory {number(total)}, {size - round(total)} fewer than cells. Usable memory: "
+        f"{single} in single precision, {device} with noise {DEVICE:g}; a random network of the "
+        f"same size has {drawn} in single precision."
     )
 
 

@@ -1,4 +1,4 @@
-"""What lives on the page: figures that change as results arrive, the disc, the downloads."""
+"""Widgets of the page: figures that update as results arrive, the disc, the downloads."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def tale(page: str | None, scene: Scene, story: Story) -> None:
     def draw(found: Mapping[str, Any], busy: bool) -> Any:
         failed = [str(outcome) for outcome in found.values() if isinstance(outcome, Exception)]
         text = "…" if busy else " ".join(failed) or story.tell(scene, found)
-        return mo.Html(figures.told(text))
+        return mo.Html(figures.story(text))
 
     arriving(page, orders, draw)
 
@@ -208,7 +208,7 @@ def section(
     arriving(page, ordered, lambda found, busy: laid_out(draw(found), busy))
 
 
-def home(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
+def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
 
     def curves() -> dict[str, MemoryCurve]:
@@ -228,4 +228,4 @@ def home(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> 
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
     offered = mo.hstack(buttons, wrap=True, justify="start")
     about = mo.Html(figures.about_lines(lines, link))
-    return mo.vstack([mo.Html("<h2>Take it home</h2>"), offered, about])
+    return mo.vstack([mo.Html(figures.heading(figures.PROSE["export"])), offered, about])

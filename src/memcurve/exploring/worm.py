@@ -1,4 +1,4 @@
-"""A worm's brain, from the package ``cect`` where that is installed."""
+"""The connectome of C. elegans, from the package ``cect`` if installed."""
 
 from __future__ import annotations
 
@@ -13,22 +13,28 @@ def worm_brain(
 ) -> LinearNetwork:
     """The nervous system of the worm *C. elegans* as a linear network (White et al. 1986).
 
-    A weight is the number of synapses from one neuron to another, chemical ones in their direction,
-    gap junctions in both; all are scaled alike.
+    A weight is the number of synapses from one neuron to another: chemical synapses are directed,
+    gap junctions undirected. All weights are scaled by one factor.
 
     Parameters
     ----------
     spectral_radius : float
         Spectral radius of A.
     mask : str
-        How the input enters, by its name in :mod:`memcurve.masks`.
+        Input weights, by their name in :mod:`memcurve.masks`.
     seed : int, optional
-        Where a random mask starts.
+        Seed of a random mask.
 
     Raises
     ------
     ModuleNotFoundError
         The package ``cect``, the connectome toolbox of OpenWorm, is not installed.
+
+    Examples
+    --------
+    >>> from memcurve.exploring import worm_brain
+    >>> worm_brain(seed=1).size  # doctest: +SKIP
+    302
     """
     dataset = cect_dataset("White_whole", "the worm's brain")
     wiring, cells, notes = cect_wiring(dataset)

@@ -1,8 +1,11 @@
-"""Memory of whatever can be run, measured to a precision that is asked for."""
+"""Memory of models that are simulated, estimated to a given precision."""
 
 from memcurve.measuring import models
-from memcurve.measuring.driven import Dossier, dossier
+from memcurve.measuring.driven import MeasurementReport, measurement_report
 from memcurve.measuring.run import measure
 from memcurve.measuring.scales import ScaleProfile, measure_scales
 
-__all__ = ["Dossier", "ScaleProfile", "dossier", "measure", "measure_scales", "models"]
+__all__ = [
+    "MeasurementReport", "ScaleProfile", "measure", "measure_scales", "measurement_report",
+    "models",
+]  # fmt: skip

@@ -1,13 +1,13 @@
-"""Dossier: what a driven network does with its inputs, in facts, a verdict and a report.
+"""Measurement report: echo state property, consistency, memory and capacity of a driven model.
 
-Does it forget its start; is its response reproducible; how much does it remember, and of what kind;
-how does that depend on how strongly it is driven.
+Does it forget its initial conditions; is its response consistent; how much does it remember, and
+which functions of the input; how does that depend on the input scale.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -27,22 +27,52 @@ from memcurve.progress import Progress, listening
 from memcurve.report import Chart, Document, Reported, Section, Series, Table
 from memcurve.result import Floats, installed_versions
 
-#: Rows a state that consistency is estimated from, and rows at least.
-ROWS_A_STATE, LEAST_ROWS = 30, 3000
-#: Directions of the states below this share of the largest are rounding.
+#: Rows per state that consistency is estimated from. Doubled: intervals narrower by 1/√2.
+ROWS_A_STATE = 30
+#: Rows at least. Doubled: small models take twice as long.
+LEAST_ROWS = 3000
+#: Principal components below this fraction of the largest are rounding. Doubled: hardly a change.
 NEGLIGIBLE = 1e-9
-#: Errors below this are not worth a word.
+#: Errors below this are not printed. Doubled: the same.
 EXACT = 1e-6
-#: Below this share of the states, a response is not reproducible.
-REPRODUCIBLE = 0.9
+#: Consistent fraction of the dimensions from which a response counts as consistent.
+CONSISTENT = 0.9
+
+#: Sentences of the report, by kind.
+PROSE = {
+    "memory": "Total memory {total} of at most {states} ({states} states){half}.",
+    "half": "; MC_τ drops below 0.5 at lag {lag}",
+    "forgets": "Forgets its initial conditions within {washout}{exponent}.",
+    "chaotic": "Does not forget its initial conditions: it is chaotic{exponent}, so no readout of "
+    "it is reliable.",
+    "persistent": "Does not forget its initial conditions{exponent}, so no readout of it is "
+    "reliable.",
+    "exponent": " (conditional Lyapunov exponent {exponent} per step)",
+    "deterministic": "Its response to an input is the same in every run.",
+    "consistent": "Consistent dimensions: {total} of {states}; the rest is intrinsic noise.",
+    "capacity": "Information processing capacity: {degrees}.",
+    "small signal": "In the small-signal limit the total memory is {limit:.4g}, exactly{share}.",
+    "share": "; as driven it reaches {share:.0%} of that",
+    "subtitle": "{states}, {inputs}; measured by simulation, errors are half widths of 90 % "
+    "intervals.",
+    "verdict": "fading memory confirmed",
+    "inconsistent": "not consistent",
+    "no fading": "no fading memory",
+    "capacity left out": "capacity by degree was left out: it needs a single input",
+    "scales left out": "memory against input scale was left out: {problem}",
+    "curve": "Fraction of the input's variance recoverable τ steps later.",
+    "fading": "Whether the states are a function of the input history (echo state property).",
+    "nonlinearity": "Capacity for inputs (degree 1) and products of inputs; at most {rank} in all.",
+    "scales": "Total memory when the inputs are multiplied by a scale.",
+}
 
 
 @dataclass(frozen=True)
 class Consistency:
-    """How many directions of the states two runs of one input share, and half its interval.
+    """Consistent dimensions of the states over two runs of one input, and half the interval.
 
     ``total`` is tr(Σ⁻¹Γ), with Σ the covariance of the states and Γ that between two runs with
-    independent noise: between 0 and ``states``, the number of directions above rounding.
+    independent noise: between 0 and ``states``, the number of dimensions above rounding.
     """
 
     total: float
@@ -51,13 +81,13 @@ class Consistency:
 
     @property
     def share(self) -> float:
-        """Of the directions that the states have."""
+        """Consistent fraction of the dimensions."""
         return self.total / max(self.states, 1)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Dossier(Reported):
-    """The outcome of :func:`memcurve.audit` for a network that is run rather than solved.
+class MeasurementReport(Reported):
+    """The result of :func:`memcurve.audit` for a model that is simulated rather than solved.
 
     Attributes
     ----------
@@ -66,27 +96,37 @@ class Dossier(Reported):
     states, inputs : int
         Numbers of states and of inputs.
     curve : MemoryCurve
-        Its memory, measured.
+        The measured memory.
     forgets : bool
-        Whether two pasts become one under the same input.
+        Whether different initial conditions converge under the same input.
     washout : int
-        Steps that this takes.
+        Steps until they have converged.
     exponent, exponent_error : float
-        Largest conditional Lyapunov exponent, a step, and half its interval; NaN where the model's
-        own noise hides it.
+        Largest conditional Lyapunov exponent, per step, and half its interval; NaN if it is hidden
+        by intrinsic noise.
     own_noise : float
-        Distance of two runs of one input, 1 for unrelated ones.
+        Distance of two runs of one input, 1 for unrelated runs.
     consistency : Consistency
-        How much of the response is the same in both.
+        How much of the response is the same in both runs.
     capacity : Capacity or None
-        Of products of past inputs, by degree; None for several inputs.
+        Capacity for products of past inputs, by degree; None for several inputs.
     scales : ScaleProfile or None
-        Memory against the scale of the input.
+        Memory against the input scale.
     notes : tuple of Note
         Everything one should know before quoting the numbers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> linear = memcurve.ensembles.orthogonal(5, spectral_radius=0.8, seed=1)
+    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> report = memcurve.measuring.measurement_report(network, precision=0.3, scales=[], seed=1)
+    >>> report.forgets, report.consistency.states
+    (True, 5)
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Dossier/1"
+    FORMAT: ClassVar[str] = "memcurve.MeasurementReport/1"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Dossier/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
 
     model: str
@@ -106,31 +146,33 @@ class Dossier(Reported):
 
     @property
     def total(self) -> float:
-        """Total memory, as measured."""
+        """The measured total memory."""
         return self.curve.total
 
     @property
     def good(self) -> bool:
-        """Whether the states are a reproducible function of the inputs."""
-        return self.forgets and self.consistency.share >= REPRODUCIBLE
+        """Whether the states are a consistent function of the input history."""
+        return self.forgets and self.consistency.share >= CONSISTENT
 
     @property
     def verdict(self) -> tuple[str, ...]:
-        """The few sentences that matter."""
-        said = (_remembers(self), _forgets(self), _reproduces(self), _computes(self), _driven(self))
-        return tuple(sentence for sentence in said if sentence)
+        """The main results in a few sentences."""
+        return tuple(_verdict(self))
 
     def document(self) -> Document:
-        """The report, whatever it is to be rendered as."""
+        """The report, independent of its rendering."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         sections = (_memory(self), _forgetting(self), _capacity(self), _scales(self))
         return Document(
             title=f"Memory of {self.model}",
-            subtitle=f"{counted(self.states, 'state')}, {counted(self.inputs, 'input')}; driven "
-            f"and measured, errors are half of 90 % intervals.",
+            subtitle=PROSE["subtitle"].format(
+                states=counted(self.states, "state"), inputs=counted(self.inputs, "input")
+            ),
             verdict=self.verdict,
             good=self.good,
-            word="A memory" if self.good else "Not reproducible" if self.forgets else "No fading",
+            word=PROSE[
+                "verdict" if self.good else "inconsistent" if self.forgets else "no fading"
+            ].capitalize(),
             figures=_figures(self),
             sections=[section for section in sections if section is not None],
             notes=self.notes,
@@ -138,7 +180,7 @@ class Dossier(Reported):
         )
 
     def columns(self) -> Mapping[str, Any]:
-        """The memory curve, one row a lag."""
+        """The memory curve, one row per lag."""
         return self.curve.columns()
 
     def _attributes(self) -> Mapping[str, Any]:
@@ -149,17 +191,18 @@ class Dossier(Reported):
         return self.curve.to_xarray().assign_attrs(verdict=" ".join(self.verdict))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the memory curve; ``to_html()`` has all pictures."""
+        """Draw the memory curve; ``to_html()`` has all figures."""
         return self.curve.plot(ax=ax)
 
     def _derived(self) -> dict[str, Any]:
         return {"verdict": list(self.verdict)}
 
     def __repr__(self) -> str:
-        return "\n".join([f"<Dossier of {self.model}>", *(f"  {line}" for line in self.verdict)])
+        head = f"<MeasurementReport of {self.model}>"
+        return "\n".join([head, *(f"  {line}" for line in self.verdict)])
 
 
-def dossier(
+def measurement_report(
     model: Any,
     *,
     precision: float = 0.1,
@@ -172,19 +215,28 @@ def dossier(
     start: Any = None,
     inputs: int | None = None,
     progress: Progress = None,
-) -> Dossier:
-    """Everything that driving a model tells about its memory; see :class:`Dossier`.
+) -> MeasurementReport:
+    """Simulate a model and report on its memory; see :class:`MeasurementReport`.
 
     Parameters
     ----------
     model, precision, input, noise, seed, start, inputs, progress
         As for :func:`memcurve.measure`.
     budget : float, optional
-        Seconds, of which half go into the memory itself and a third into the scales.
+        Seconds, half of them for the memory itself and a third for the input scales.
     degrees : int or dict
         Highest degree of the capacity, as for :func:`memcurve.capacity_from_data`.
     scales : sequence of float
-        Of the input; empty leaves them out.
+        Input scales; an empty sequence leaves them out.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> linear = memcurve.ensembles.orthogonal(5, spectral_radius=0.8, seed=1)
+    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> report = memcurve.measuring.measurement_report(network, precision=0.3, scales=[], seed=1)
+    >>> report.good
+    True
     """
     half = third = None
     if budget is not None:
@@ -193,22 +245,22 @@ def dossier(
     rng, subject = generator(seed), as_model(model, start=start, inputs=inputs)
     draw, _ = drawn_inputs(subject, input, rng)
     notes: list[Note] = []
-    with listening(progress) as tell:
-        tell("forgetting", 0, 5)
+    with listening(progress) as report_progress:
+        report_progress("forgetting", 0, 5)
         settled = forgetting(subject, draw, 1e-12)
         exponent, error = lyapunov_exponent(subject, draw, settled, 0.9)
-        tell("memory", 1, 5)
+        report_progress("memory", 1, 5)
         asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
         curve = measure(
             subject, precision=precision, noise=noise, budget=half, washout=settled, **asked
         )
-        tell("consistency", 2, 5)
+        report_progress("consistency", 2, 5)
         states = int(curve.diagnostics["states"])
         consistency = _consistency(subject, draw, rng, noise, settled.washout, states)
-        tell("capacity", 3, 5)
+        report_progress("capacity", 3, 5)
         capacity, more = _capacity_of(subject, draw, rng, noise, settled.washout, states, degrees)
         notes += more
-        tell("input scales", 4, 5)
+        report_progress("input scales", 4, 5)
         profile = None
         if len(scales):
             try:
@@ -217,9 +269,9 @@ def dossier(
                     scales, precision=max(precision, 0.02 * states), budget=third, **asked,
                 )  # fmt: skip
             except (ModelError, UnstableNetworkError, ValueError) as problem:
-                notes.append(Note("method", f"memory against input scale was left out: {problem}"))
-        tell("input scales", 5, 5)
-    return Dossier(
+                notes.append(Note("method", PROSE["scales left out"].format(problem=problem)))
+        report_progress("input scales", 5, 5)
+    return MeasurementReport(
         model=subject.name,
         states=states,
         inputs=subject.inputs,
@@ -282,14 +334,14 @@ def _capacity_of(
     degrees: Any,
 ) -> tuple[Capacity | None, list[Note]]:
     if model.inputs > 1:
-        return None, [Note("method", "capacity by degree was left out: it is for a single input")]
+        return None, [Note("method", PROSE["capacity left out"])]
     z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
     X = _series(model, z, rng, noise, washout)[0]
-    found = capacity_from_data(X, z[0, washout:, 0], degrees=degrees, washout=0, name=model.name)
-    return found, []
+    inputs = z[0, washout:, 0]
+    return capacity_from_data(X, inputs, degrees=degrees, washout=0, name=model.name), []
 
 
-# --- In plain words.
+# --- Sentences, tables and charts.
 
 
 def _within(value: float, error: float) -> str:
@@ -299,129 +351,114 @@ def _within(value: float, error: float) -> str:
     return f"{value:.{digits}f} ± {error:.2g}"
 
 
-def _remembers(found: Dossier) -> str:
-    curve = found.curve
-    text = f"It remembers {_within(curve.total, curve.total_error)} of its past inputs"
-    half = curve.horizon(0.5)
-    if found.inputs == 1 and half is not None and half > 0:
-        text += f", less than half of one from lag {half} on"
-    return f"{text}; with {counted(found.states, 'state')} it could be {found.states}."
+def _verdict(report: MeasurementReport) -> Iterator[str]:
+    """Sentences on memory, fading, consistency, capacity and the small-signal limit."""
+    half = report.curve.horizon(0.5) if report.inputs == 1 else None
+    yield PROSE["memory"].format(
+        total=_within(report.total, report.curve.total_error),
+        states=report.states,
+        half=PROSE["half"].format(lag=half) if half else "",
+    )
+    is_chaotic = report.exponent > report.exponent_error
+    kind = "forgets" if report.forgets else "chaotic" if is_chaotic else "persistent"
+    exponent = ""
+    if math.isfinite(report.exponent):
+        exponent = _within(report.exponent, report.exponent_error)
+        exponent = PROSE["exponent"].format(exponent=exponent)
+    yield PROSE[kind].format(washout=counted(report.washout, "step"), exponent=exponent)
+    consistency = report.consistency
+    is_deterministic = report.own_noise == 0 and consistency.share > 0.999
+    yield PROSE["deterministic" if is_deterministic else "consistent"].format(
+        total=_within(consistency.total, consistency.error), states=consistency.states
+    )
+    if report.capacity is not None:
+        by_degree = report.capacity.by_degree.items()
+        degrees = ", ".join(f"{value:.3g} of degree {degree}" for degree, value in by_degree)
+        yield PROSE["capacity"].format(degrees=degrees)
+    limit = None if report.scales is None else report.scales.limit
+    if limit is not None:
+        share = PROSE["share"].format(share=report.total / limit.total) if limit.total > 0 else ""
+        yield PROSE["small signal"].format(limit=limit.total, share=share)
 
 
-def _forgets(found: Dossier) -> str:
-    rate = ""
-    if math.isfinite(found.exponent):
-        rate = f" (exponent {_within(found.exponent, found.exponent_error)} a step)"
-    if found.forgets:
-        return f"It forgets its start within {counted(found.washout, 'step')}{rate}."
-    cause = "it is chaotic" if found.exponent > found.exponent_error else "its past stays"
-    return f"It does not forget its start: {cause}{rate}, so that no readout can be relied on."
-
-
-def _reproduces(found: Dossier) -> str:
-    known = found.consistency
-    if found.own_noise == 0 and known.share > 0.999:
-        return "Its response to an input is the same every time."
-    share = f"{_within(known.total, known.error)} of {known.states} directions"
-    return f"Of its response {share} are the same every time; the rest is noise of its own."
-
-
-def _computes(found: Dossier) -> str:
-    if found.capacity is None:
-        return ""
-    by = found.capacity.by_degree
-    parts = [f"{value:.3g} of degree {degree}" for degree, value in by.items() if degree > 1]
-    return f"Of products of past inputs it holds {by[1]:.3g} of degree 1, {', '.join(parts)}."
-
-
-def _driven(found: Dossier) -> str:
-    profile = found.scales
-    if profile is None or profile.limit is None:
-        return ""
-    text = f"For small inputs it would remember {profile.limit.total:.4g}, exactly"
-    share = found.total / profile.limit.total if profile.limit.total > 0 else math.nan
-    return f"{text}; driven as it is, {share:.0%} of that." if math.isfinite(share) else f"{text}."
-
-
-def _figures(found: Dossier) -> list[tuple[str, str]]:
+def _figures(report: MeasurementReport) -> list[tuple[str, str]]:
     rows = [
-        ("memory", _within(found.total, found.curve.total_error)),
-        ("states", str(found.states)),
-        ("washout", counted(found.washout, "step")),
-        ("consistency", f"{found.consistency.share:.1%}"),
+        ("total memory", _within(report.total, report.curve.total_error)),
+        ("states", str(report.states)),
+        ("washout", counted(report.washout, "step")),
+        ("consistency", f"{report.consistency.share:.1%}"),
     ]
-    if math.isfinite(found.exponent):
-        rows.append(("Lyapunov exponent", _within(found.exponent, found.exponent_error)))
-    if found.capacity is not None:
-        total = _within(found.capacity.total, found.capacity.total_error)
+    if math.isfinite(report.exponent):
+        rows.append(("Lyapunov exponent", _within(report.exponent, report.exponent_error)))
+    if report.capacity is not None:
+        total = _within(report.capacity.total, report.capacity.total_error)
         rows.append(("capacity", total))
     return rows
 
 
-def _memory(found: Dossier) -> Section:
-    curve = found.curve
+def _memory(report: MeasurementReport) -> Section:
+    curve = report.curve
     last = max(2, int(curve.diagnostics.get("end_lag", len(curve) - 1)) + 2)
     shown, bands = curve[:last], curve.bands
     low, high = (None, None) if bands is None else (bands[:last, 0], bands[:last, 1])
-    lags = shown.lags.astype(float)
-    series = [Series("measured", lags, shown.values, low=low, high=high)]
-    limit = None if found.scales is None else found.scales.limit
+    series = [Series("measured", shown.lags.astype(float), shown.values, low=low, high=high)]
+    limit = None if report.scales is None else report.scales.limit
     if limit is not None and len(limit) >= 2:
         part = limit[:last]
-        series.append(
-            Series("small inputs, exact", part.lags.astype(float), part.values, dashed=True)
-        )
-    chart = Chart("Memory by lag", "lag", "memory", tuple(series))
-    return Section(
-        "Memory", "How much of the input so many steps ago the states hold.", chart=chart
-    )
+        lags = part.lags.astype(float)
+        series.append(Series("small-signal limit, exact", lags, part.values, dashed=True))
+    chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
+    return Section("Memory", PROSE["curve"], chart=chart)
 
 
-def _forgetting(found: Dossier) -> Section:
+def _forgetting(report: MeasurementReport) -> Section:
+    consistency = report.consistency
+    total = _within(consistency.total, consistency.error)
+    converged = "yes" if report.forgets else "no"
     rows = [
-        ("two pasts become one", "yes" if found.forgets else "no", f"after {found.washout} steps"),
-        ("two runs of one input differ by", f"{found.own_noise:.2g}", "1 for unrelated states"),
-        (
-            "directions that are reproduced",
-            _within(found.consistency.total, found.consistency.error),
-            f"of {found.consistency.states} above rounding",
-        ),
+        ("forgets initial conditions", converged, f"after {report.washout} steps"),
+        ("distance of two runs of one input", f"{report.own_noise:.2g}", "1 for unrelated states"),
+        ("consistent dimensions", total, f"of {consistency.states} above rounding"),
     ]
-    if math.isfinite(found.exponent):
-        value = _within(found.exponent, found.exponent_error)
-        rows.insert(1, ("conditional Lyapunov exponent", value, "a step; below 0: it forgets"))
-    table = Table(("", "found", ""), tuple(rows), frozenset({1}))
-    return Section(
-        "Forgetting and reproducing", "Whether its states are a function of its inputs.", table
-    )
+    if math.isfinite(report.exponent):
+        value = _within(report.exponent, report.exponent_error)
+        rows.insert(1, ("conditional Lyapunov exponent", value, "per step; below 0: forgets"))
+    table = Table(("", "value", ""), tuple(rows), frozenset({1}))
+    return Section("Fading memory and consistency", PROSE["fading"], table)
 
 
-def _capacity(found: Dossier) -> Section | None:
-    if found.capacity is None:
+def _capacity(report: MeasurementReport) -> Section | None:
+    capacity = report.capacity
+    if capacity is None:
         return None
-    known = found.capacity
     rows = [
-        (str(degree), _within(value, known.errors[degree]), str(len(known.significant(degree))))
-        for degree, value in known.by_degree.items()
+        (
+            str(degree),
+            _within(value, capacity.errors[degree]),
+            str(len(capacity.significant(degree))),
+        )
+        for degree, value in capacity.by_degree.items()
     ]
-    rows.append(("all", _within(known.total, known.total_error), str(len(known.targets))))
+    total = _within(capacity.total, capacity.total_error)
+    rows.append(("all", total, str(len(capacity.targets))))
     table = Table(("degree", "capacity", "targets"), tuple(rows), frozenset({0, 1, 2}))
-    text = f"Memory of inputs (degree 1) and of products of them; at most {known.rank} in all."
-    return Section("Memory against nonlinearity", text, table)
+    text = PROSE["nonlinearity"].format(rank=capacity.rank)
+    return Section("Information processing capacity", text, table)
 
 
-def _scales(found: Dossier) -> Section | None:
-    profile = found.scales
+def _scales(report: MeasurementReport) -> Section | None:
+    profile = report.scales
     if profile is None:
         return None
     low, high = profile.totals - profile.errors, profile.totals + profile.errors
-    series = [Series("measured", profile.scales, profile.totals, low=low, high=high)]
-    levels = () if profile.limit is None else (("small inputs, exact", profile.limit.total),)
+    series = Series("measured", profile.scales, profile.totals, low=low, high=high)
+    limit = profile.limit
+    levels = () if limit is None else (("small-signal limit, exact", limit.total),)
     chart = Chart(
-        "Memory against the scale of the input", "scale of the input", "total memory",
-        tuple(series), log_x=True, levels=levels,
+        "Memory against input scale", "input scale", "total memory", (series,), log_x=True,
+        levels=levels,
     )  # fmt: skip
     pairs = zip(profile.scales, profile.totals, profile.errors, strict=True)
     rows = tuple((f"{scale:.3g}", _within(total, error)) for scale, total, error in pairs)
-    table = Table(("scale", "memory"), rows, frozenset({0, 1}))
-    return Section("How strongly it is driven", "Inputs multiplied by a scale.", table, chart)
+    table = Table(("input scale", "total memory"), rows, frozenset({0, 1}))
+    return Section("Input scale", PROSE["scales"], table, chart)

@@ -1,10 +1,9 @@
-"""Does a model forget how it started: two pasts, one future, and the distance between them.
+"""Echo state property: does a model forget its initial conditions under the same input?
 
-Two series with different beginnings and the same input afterwards are run from the start. Where the
-model is a function of its inputs, the states of the two become equal; how fast is the largest
-conditional Lyapunov exponent, and how long it takes is the washout of every other run. The same
-series run twice tells what the model adds itself: its own noise, or a state that it kept from the
-run before.
+Two series with different beginnings and the same input afterwards are run. If the states are a
+function of the input history, the two trajectories converge; the rate is the largest conditional
+Lyapunov exponent, and the time it takes is the washout of all other runs. Running one series twice
+shows intrinsic noise, or a state left from the previous run.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ FAR, LEAST_SPAN = 30.0, 16
 
 @dataclass(frozen=True)
 class Forgetting:
-    """How two pasts become one, in units of the distance of unrelated states.
+    """Convergence of trajectories from different pasts, in units of unrelated states' distance.
 
     Attributes
     ----------
@@ -67,12 +66,12 @@ class Forgetting:
 
     @property
     def forgets(self) -> bool:
-        """Whether the past leaves no more than the model's own noise does."""
+        """Whether the remaining distance is no more than intrinsic noise."""
         return self.left <= max(2 * self.own_noise, 1e-3)
 
 
 def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
-    """Run two pasts into one future until they are ``negligible``, relative, or stand still."""
+    """Run pairs of pasts under one input until their distance is ``negligible``, or constant."""
     pairs = PAIRS if model.together else PAIRS_ONE_BY_ONE
     small, steps, stood_still = max(negligible, ROUNDING), FIRST_STEPS, False
     while True:
@@ -112,9 +111,9 @@ def checked_run(model: Model, inputs: Floats) -> Floats:
         outside = float(((inputs < low) | (inputs > high)).mean())
         if outside:
             raise ValueError(
-                f"`input` must stay within {low:g} … {high:g}, which {model.name} takes; "
+                f"`input` must stay within {low:g} … {high:g}, the input range of {model.name}; "
                 f"{outside:.1%} of it does not, up to {np.abs(inputs).max():.3g}. Leave `input` "
-                f"out for inputs spread evenly over that range, or scale it down."
+                f"out for uniform inputs over that range, or scale it down."
             )
     with np.errstate(over="ignore", invalid="ignore"):
         states = model.run(inputs)
@@ -128,8 +127,8 @@ def checked_run(model: Model, inputs: Floats) -> Floats:
         at = int(finite.argmin())
         largest = np.abs(states[:, :at]).max(initial=0.0)
         raise UnstableNetworkError(
-            f"the states of {model.name} are beyond all bounds from step {at} of {len(finite)} on; "
-            f"before that they are up to {largest:.3g}. Scale its weights or its input down."
+            f"the states of {model.name} diverge at step {at} of {len(finite)}; before that they "
+            f"are up to {largest:.3g}. Scale its weights or its input down."
         )
     return states
 

@@ -1,8 +1,8 @@
-"""Models that can be run: inputs in, states out, from a start of their own.
+"""Models that can be simulated: inputs in, states out, from an initial state of their own.
 
 A network, a function, a step, a torch module, a reservoirpy node, a jax scan or a command: all
-become a :class:`Model`, which drives any number of replicas by series of their own. Nothing else
-is asked of a model, so that a device behind a function is one too.
+become a :class:`Model`, which drives any number of replicas. Nothing else is required of a model,
+so a physical device behind a function is one too.
 """
 
 from __future__ import annotations
@@ -29,12 +29,13 @@ from memcurve.notes import counted
 from memcurve.optional import optional
 from memcurve.result import Floats
 
-#: Two runs of one model agree if they differ by no more than this, relative to the largest state.
+#: Relative difference up to which a step for two states at once agrees with one for each. Doubled:
+#: hardly a change.
 SAME = 1e-6
 
 
 class Model(ABC):
-    """Something that is driven by inputs and has states, each run from its own start.
+    """A driven system with states; every run starts from its own initial state.
 
     Attributes
     ----------
@@ -43,9 +44,19 @@ class Model(ABC):
     inputs : int
         Number of inputs d.
     input_range : (float, float) or None
-        Inputs that the model takes; others are refused before it sees them.
+        Inputs that the model accepts; others are refused before it is run.
     together : bool
         Whether many replicas cost little more than one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> class Integrator(models.Model):
+    ...     def run(self, inputs):
+    ...         return np.cumsum(inputs, axis=1)
+    >>> Integrator().run(np.ones((2, 3, 1)))[0].ravel().tolist()
+    [1.0, 2.0, 3.0]
     """
 
     name: str = "model"
@@ -55,14 +66,14 @@ class Model(ABC):
 
     @abstractmethod
     def run(self, inputs: Floats) -> Floats:
-        """States (R, T, N) of R replicas, each from the start, for inputs (R, T, d).
+        """States (R, T, N) of R replicas, each from the initial state, for inputs (R, T, d).
 
-        Row t of the states is already driven by row t of the inputs. States that are not finite are
+        Row t of the states is already driven by row t of the inputs. Non-finite states are
         returned as they are.
         """
 
     def scaled(self, scale: float) -> Model:
-        """The same model, its inputs multiplied by ``scale`` on their way in."""
+        """The same model with its inputs multiplied by ``scale``."""
         return _Scaled(self, scale)
 
     def __repr__(self) -> str:
@@ -82,8 +93,29 @@ class _Scaled(Model):
         return self.model.run(self.scale * inputs)
 
 
+class _OneByOne(Model):
+    """A model that runs one series (T, d) at a time."""
+
+    def run(self, inputs: Floats) -> Floats:
+        return np.stack(
+            [_two_dimensional(self._one(series), len(series), self.name) for series in inputs]
+        )
+
+    @abstractmethod
+    def _one(self, series: Floats) -> Any:
+        """States (T, N) for inputs (T, d)."""
+
+
 class Network(Model):
-    """A :class:`memcurve.LinearNetwork` or :class:`memcurve.NonlinearNetwork`."""
+    """A :class:`memcurve.LinearNetwork` or :class:`memcurve.NonlinearNetwork`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> memcurve.models.Network(memcurve.ensembles.cyclic(3)).run(np.ones((1, 2, 1))).shape
+    (1, 2, 3)
+    """
 
     together = True
 
@@ -105,21 +137,21 @@ class Network(Model):
         return np.asarray(self._stepped.simulate_replicas(inputs)[:, :, self._readout])
 
 
-class Function(Model):
-    """A function from a series of inputs to the states, or a device behind one.
+class Function(_OneByOne):
+    """A function from an input series to the states, or a physical device behind one.
 
     Parameters
     ----------
     run : callable
-        Takes inputs (T,), or (T, d) where ``inputs`` is above one, and returns states (T, N), row t
-        already driven by input t. Each call is a run of its own: what is left from the one before
-        is washed out, and found where it is not.
+        Takes inputs (T,), or (T, d) if ``inputs`` is above one, and returns states (T, N), row t
+        already driven by input t. Each call is a separate run: a state left from the previous call
+        is washed out, and reported.
     inputs : int
         Number of inputs d.
     input_range : (float, float), optional
-        Inputs that it takes.
+        Inputs that it accepts.
     timeout : float, optional
-        Seconds after which a call that has not returned is given up.
+        Seconds after which a call that has not returned is abandoned.
 
     Examples
     --------
@@ -144,28 +176,24 @@ class Function(Model):
         self.input_range = _validated_range(input_range)
         self.name = name or str(getattr(run, "__name__", type(run).__name__))
 
-    def run(self, inputs: Floats) -> Floats:
-        each = inputs[:, :, 0] if self.inputs == 1 else inputs
-        return np.stack([self._one(series) for series in each])
-
-    def _one(self, series: Floats) -> Floats:
-        states = _answered(lambda: self.function(series.copy()), self.timeout, self.name)
-        return _two_dimensional(states, len(series), self.name)
+    def _one(self, series: Floats) -> Any:
+        given = series[:, 0] if self.inputs == 1 else series
+        return _answered(lambda: self.function(given.copy()), self.timeout, self.name)
 
 
-class Step(Model):
-    """A function ``step(state, input) -> state``, from a start that is given.
+class Step(_OneByOne):
+    """A function ``step(state, input) -> state``, from a given initial state.
 
     Parameters
     ----------
     step : callable
-        Takes a state like ``start`` and an input, a number or, where ``inputs`` is above one, an
-        array (d,), and returns the next state, which it may compute in place. Where it works for
-        states (R, N) and inputs (R,) or (R, d) too, which is tried, replicas are run together.
+        Takes a state like ``start`` and an input, a number or, if ``inputs`` is above one, an array
+        (d,), and returns the next state, which it may compute in place. If it also works for states
+        (R, N) and inputs (R,) or (R, d), which is tried, replicas are run together.
     start : (N,) array, or anything that can be copied
         The state before the first input.
     observe : callable, optional
-        What is read of a state, as an array (N,); for states that are no arrays.
+        Maps a state to an array (N,); for states that are not arrays.
     inputs, input_range, name
         As for :class:`Function`.
 
@@ -198,14 +226,14 @@ class Step(Model):
         if observe is None and np.ndim(self.start) != 1:
             raise ValueError(
                 f"`start` must be an array (N,), the state before the first input, got shape "
-                f"{np.shape(self.start)}; give `observe` too where a state is something else."
+                f"{np.shape(self.start)}; give `observe` too if a state is something else."
             )
         self.together = observe is None and self._works_together()
 
     def run(self, inputs: Floats) -> Floats:
-        z = inputs[:, :, 0] if self.inputs == 1 else inputs
         if not self.together:
-            return np.stack([self._one(series) for series in z])
+            return super().run(inputs)
+        z = inputs[:, :, 0] if self.inputs == 1 else inputs
         state = np.repeat(self.start[None], len(z), axis=0)
         states = np.empty((*z.shape[:2], len(self.start)))
         for t in range(z.shape[1]):
@@ -213,15 +241,15 @@ class Step(Model):
             states[:, t] = state
         return states
 
-    def _one(self, series: Floats) -> Floats:
+    def _one(self, series: Floats) -> Any:
         state, rows = copy.deepcopy(self.start), []
-        for z in series:
+        for z in series[:, 0] if self.inputs == 1 else series:
             state = self.step(state, z)
             rows.append(np.array(self.observe(state), float))  # a copy: it may change in place
-        return _two_dimensional(np.array(rows), len(series), self.name)
+        return np.array(rows)
 
     def _works_together(self) -> bool:
-        """Whether two states at once give what each gives alone, for states of no symmetry."""
+        """Whether a step for two states at once agrees with one for each, at random states."""
         rng = np.random.default_rng(0)
         states = self.start + 0.1 * rng.standard_normal((2, len(self.start)))
         z = rng.uniform(*(self.input_range or (-0.5, 0.5)), (2, self.inputs))
@@ -241,13 +269,21 @@ class Torch(Model):
     Parameters
     ----------
     module : torch.nn.Module
-        It is run as it is, without gradients and without dropout, on the device it is on.
+        It is run without gradients and without dropout, on its own device.
     states : str, optional
-        Name of the part whose output is read, as in ``module.named_modules()``; by default the
-        module's own output. Of a tuple, as ``nn.LSTM`` returns, its first tensor is taken; of a
-        cell the hidden state, and of an LSTM's also that of the cell.
+        Name of the submodule whose output is read, as in ``module.named_modules()``; by default the
+        output of the module. The first tensor of a tuple, as ``nn.LSTM`` returns, is used; for a
+        cell the hidden state, and for an LSTM cell also the cell state.
     inputs : int, optional
-        Number of inputs; by default the ``input_size`` of the module or of the part.
+        Number of inputs; by default the ``input_size`` of the module or submodule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch  # doctest: +SKIP
+    >>> from memcurve import models
+    >>> models.Torch(torch.nn.GRU(1, 8)).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
+    (1, 5, 8)
     """
 
     together = True
@@ -305,19 +341,26 @@ class Torch(Model):
         return rows
 
 
-class Reservoirpy(Model):
-    """A reservoirpy node with states, or a model with one: the states of the reservoir."""
+class Reservoirpy(_OneByOne):
+    """A reservoirpy node with states, or a model with one: the states of the reservoir.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reservoirpy.nodes  # doctest: +SKIP
+    >>> from memcurve import models
+    >>> reservoir = reservoirpy.nodes.Reservoir(8, seed=1)  # doctest: +SKIP
+    >>> models.Reservoirpy(reservoir, inputs=1).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
+    (1, 5, 8)
+    """
 
     def __init__(self, model: Any, *, inputs: int | None = None) -> None:
         self.node, self.inputs = drawn_reservoir(model, inputs)
         self.name = getattr(self.node, "name", None) or type(self.node).__name__
 
-    def run(self, inputs: Floats) -> Floats:
-        return np.stack([self._one(series) for series in inputs])
-
-    def _one(self, series: Floats) -> Floats:
+    def _one(self, series: Floats) -> Any:
         self.node.reset()
-        return _two_dimensional(self.node.run(series), len(series), self.name)
+        return self.node.run(series)
 
 
 class Scan(Model):
@@ -326,10 +369,21 @@ class Scan(Model):
     Parameters
     ----------
     step : callable
-        Of a carry and an input (d,), or a number where ``inputs`` is one; of flax modules
+        Takes a carry and an input (d,), or a number if ``inputs`` is one; for flax modules
         ``lambda carry, z: cell.apply(parameters, carry, z)``.
     start : pytree
         The carry before the first input.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp  # doctest: +SKIP
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> def step(x, z):
+    ...     x = jnp.tanh(0.5 * x + z)
+    ...     return x, x
+    >>> models.Scan(step, jnp.zeros(3)).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
+    (1, 5, 3)
     """
 
     together = True
@@ -346,19 +400,28 @@ class Scan(Model):
         return np.asarray(self._all(z), float)
 
 
-class Command(Model):
-    """A command that reads inputs and writes states, one line a step.
+class Command(_OneByOne):
+    """A command that reads inputs and writes states, one line per step.
 
     Parameters
     ----------
     command : str or sequence of str
-        It is started anew for each series, without a shell. From its standard input it reads a line
-        for each step, numbers separated by blanks, until the end; to its standard output it writes
-        one for each, numbers separated by blanks or commas.
+        Started anew for each series, without a shell. It reads one line per step from standard
+        input, numbers separated by blanks, until the end, and writes one line per step to standard
+        output, numbers separated by blanks or commas.
     inputs, input_range
         As for :class:`Function`.
     timeout : float
-        Seconds after which a run that has not ended is given up.
+        Seconds after which a run that has not ended is abandoned.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> program = "import sys; [print(line.strip(), 0) for line in sys.stdin]"
+    >>> models.Command([sys.executable, "-c", program]).run(np.zeros((1, 5, 1))).shape
+    (1, 5, 2)
     """
 
     def __init__(
@@ -379,10 +442,7 @@ class Command(Model):
         self.inputs = require_size(inputs, "inputs")
         self.input_range, self.timeout = _validated_range(input_range), timeout
 
-    def run(self, inputs: Floats) -> Floats:
-        return np.stack([self._one(series) for series in inputs])
-
-    def _one(self, series: Floats) -> Floats:
+    def _one(self, series: Floats) -> Any:
         lines = "".join(" ".join(map(repr, row.tolist())) + "\n" for row in series)
         try:
             done = subprocess.run(
@@ -409,19 +469,21 @@ class Command(Model):
             )
         try:
             rows = [line.replace(",", " ").split() for line in done.stdout.splitlines() if line]
-            states = np.array(rows, float)
+            return np.array(rows, float)
         except ValueError as error:
             raise ModelError(
                 f"the command {self.name} must write numbers, as many in every line; {error}."
             ) from error
-        return _two_dimensional(states, len(series), self.name)
 
 
 def as_model(model: Any, *, start: Any = None, inputs: int | None = None, **options: Any) -> Model:
-    """The model that an object is; a function is a :class:`Step` where it has a ``start``."""
+    """The model for an object; a function with a ``start`` is a :class:`Step`."""
     made: Callable[..., Model]
     if isinstance(model, Model):
-        made = _as_it_is
+
+        def made(model: Model) -> Model:
+            return model
+
     elif isinstance(model, LinearNetwork | NonlinearNetwork):
         made = Network
     elif _comes_from(model, "torch.nn"):
@@ -450,12 +512,8 @@ def as_model(model: Any, *, start: Any = None, inputs: int | None = None, **opti
     return made(model, **options)
 
 
-def _as_it_is(model: Model) -> Model:
-    return model
-
-
 def is_driven(model: Any) -> bool:
-    """Whether an object is no linear network, nor close to one, but can be run."""
+    """Whether an object can be simulated but is not a linear network, or close to one."""
     if isinstance(model, Model):
         return True
     if isinstance(model, NonlinearNetwork):
@@ -489,7 +547,7 @@ def _two_dimensional(states: ArrayLike, steps: int, name: str) -> Floats:
 
 
 def _answered(call: Callable[[], Any], timeout: float | None, name: str) -> Any:
-    """What a call returns or raises; given up after ``timeout`` seconds, if that is given."""
+    """What a call returns or raises; abandoned after ``timeout`` seconds, if given."""
     if timeout is None:
         return call()
     answer: dict[str, Any] = {}

@@ -1,8 +1,8 @@
-"""measure: drive a model as long as it takes until its memory is known to the precision asked.
+"""measure: simulate a model until its memory is known to the requested precision.
 
-Independent replicas are driven by series of their own; the rows of all of them, past the washout,
-make one recording, whose regression has the interval (:mod:`memcurve.data.regression`). Its width
-falls with the square root of the rows, so that a first look tells how many are needed.
+Independent replicas are driven by independent inputs; the rows of all of them, past the washout,
+make one recording, whose regression gives the interval (:mod:`memcurve.data.regression`). Its width
+falls with the square root of the rows, so a first estimate shows how many are needed.
 """
 
 from __future__ import annotations
@@ -28,15 +28,23 @@ from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
 from memcurve.result import Floats
 
-#: Rows a state, a lag, and in all of the first look; fewer, and the interval is too narrow.
-ROWS_A_STATE, ROWS_A_LAG, LEAST_ROWS = 20, 4, 2000
-#: The rows grow at least and at most by so much from one look to the next.
-LEAST_GROWTH, MOST_GROWTH = 1.3, 8.0
-#: Rows beyond those predicted, since the prediction has an error of its own.
+#: Rows per state of the first estimate. Halved: its interval understates the uncertainty.
+ROWS_A_STATE = 20
+#: Rows per lag of the first estimate. Halved: the same.
+ROWS_A_LAG = 4
+#: Rows of the first estimate at least. Halved: the same.
+LEAST_ROWS = 2000
+#: Factor by which rows grow at least. Doubled: more rows than needed.
+LEAST_GROWTH = 1.3
+#: Factor by which rows grow at most. Doubled: the same.
+MOST_GROWTH = 8.0
+#: Rows beyond those predicted, whose number is uncertain. Doubled: more rows than needed.
 MARGIN = 1.1
-#: Replicas that are run together, and the share of the steps that may go into their washouts.
-REPLICAS, WASHED_OUT = 64, 0.2
-#: Share of the memory that is free which the states may take.
+#: Replicas run together. Doubled: more memory, more washout.
+REPLICAS = 64
+#: Fraction of the steps that washouts may take. Doubled: more replicas, each shorter.
+WASHED_OUT = 0.2
+#: Fraction of the free RAM that the states may take. Doubled: other programs may run out of it.
 SHARE_OF_MEMORY = 0.3
 #: Steps after which to stop, unless `steps` or `budget` say otherwise. Doubled: what cannot be
 #: measured as precisely as asked takes twice as long to say so.
@@ -71,10 +79,10 @@ def measure(
     inputs: int | None = None,
     progress: Progress = None,
 ) -> MemoryCurve:
-    """Memory of whatever can be run, to the precision asked for.
+    """Memory of any model that can be simulated, to a requested precision.
 
-    The model is driven by inputs of its own until the interval of its memory is as narrow as
-    asked, or a budget is spent; the result says which.
+    The model is driven by random inputs until the confidence interval of its memory is narrow
+    enough, or a budget is spent; the result says which.
 
     Parameters
     ----------
@@ -155,11 +163,11 @@ def measure(
     if capacity is not None and model.inputs > 1:
         raise ValueError(f"`capacity` is for a single input, got {model.inputs}; leave it out.")
     draw, coloured = drawn_inputs(model, input, rng)
-    with listening(progress) as tell:
+    with listening(progress) as report_progress:
         if isinstance(washout, Forgetting):
             settled, washout = washout, washout.washout
         else:
-            tell("washout", 0, None)
+            report_progress("washout", 0, None)
             settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
         away = settled.washout if washout is None else require_limit(washout, "washout")
         bench = _Bench(model, draw, rng, noise, away, coloured, lags)
@@ -168,7 +176,13 @@ def measure(
             least = 2 * (bench.lead + bench.first_rows)
             most = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
         curve, stopped = _until_precise(
-            bench, precision, of, until, most, {"level": level, "noise_floor": noise_floor}, tell
+            bench,
+            precision,
+            of,
+            until,
+            most,
+            {"level": level, "noise_floor": noise_floor},
+            report_progress,
         )
     further: dict[str, Any] = {
         "precision": _width(curve, of),
@@ -332,7 +346,7 @@ def _until_precise(
     until: float,
     most: int | None,
     options: dict[str, Any],
-    tell: Listener,
+    progress: Listener,
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
     wanted: float = bench.first_rows
@@ -354,7 +368,7 @@ def _until_precise(
         while bench.reaches_further(curve):
             curve = bench.curve(**options)
         reached = _width(curve, of)
-        tell(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
+        progress(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
         # an interval of fewer rows is not to be trusted, however narrow it is
         needed = max(ROWS_A_LAG * bench.lags, curve.diagnostics["rows_wanted"])
         if reached <= precision and bench.rows >= needed:
@@ -364,14 +378,14 @@ def _until_precise(
         # a look takes time for every row there is, a run for new ones: no more than in proportion
         affordable = (until - now) / max(now - began, 1e-9)
         if affordable < LEAST_GROWTH:
-            return curve, "the time allowed is spent: give a larger `budget`, or `steps`"
+            return curve, "the time budget is spent: give a larger `budget`, or `steps`"
         growth = max(growth, needed / bench.rows)
         wanted = bench.rows * min(growth, affordable)
         if most is not None and bench.steps + bench.lead >= most:
-            return curve, "the steps allowed are spent: give more `steps`"
+            return curve, "the step limit is reached: give more `steps`"
         if wanted > room:
             if bench.rows * LEAST_GROWTH > room:
-                return curve, "the memory of this machine holds no more states"
+                return curve, "the RAM of this machine is too small for more states"
             wanted = room
 
 
@@ -397,17 +411,17 @@ def _notes(
         text += f"; ± {reached:.2g} was reached, but from too few rows to rely on it: {stopped}"
     notes = [Note("method", text)]
     if settled.kept_state:
-        text = f"two runs from the start with one input differ, by {settled.kept_state:.2g} at "
-        text += "first: the model is not reset between runs, which the washout makes up for"
+        text = f"two runs with one input differ by {settled.kept_state:.2g} at first: the model is "
+        text += "not reset between runs; the washout removes this"
         notes.append(Note("recording", text))
     if settled.own_noise > SEEN:
-        text = "the model has noise of its own: two runs with one input differ by "
-        text += f"{settled.own_noise:.2g} of what unrelated ones do"
+        text = "the model has intrinsic noise: two runs with one input differ by "
+        text += f"{settled.own_noise:.2g} of the distance of unrelated runs"
         notes.append(Note("recording", text))
     if not settled.forgets:
-        text = "the model does not forget its start: two pasts still differ by "
+        text = "the model does not forget its initial conditions: different pasts still differ by "
         count = settled.distances.shape[1]
-        text += f"{settled.left:.2g} of what unrelated ones do after {count:,} steps of the same "
-        text += "input, so that its states are no function of its inputs"
+        text += f"{settled.left:.2g} of the distance of unrelated runs after {count:,} steps of "
+        text += "the same input, so its states are not a function of the input history"
         notes.append(Note("recording", text))
     return notes

@@ -42,6 +42,14 @@ class ScaleProfile(Result):
         noise floor of the measurement; None where there is none.
     notes : tuple of Note
         On scales that could not be measured, and on the limit.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.NonlinearNetwork([[0.5]], [1.0])
+    >>> profile = memcurve.measure_scales(network, [0.1, 1.0], seed=1)
+    >>> profile.limit.rank
+    1
     """
 
     FORMAT: ClassVar[str] = "memcurve.ScaleProfile/1"
@@ -56,7 +64,7 @@ class ScaleProfile(Result):
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a scale: total and error."""
+        """One row per scale: total and error."""
         return {"scale": self.scales, "total": self.totals, "error": self.errors}
 
     def to_xarray(self) -> Any:
@@ -129,9 +137,9 @@ def measure_scales(
     subject = as_model(model, start=start, inputs=inputs)
     rng, notes = generator(seed), list[Note]()
     found: dict[float, MemoryCurve] = {}
-    with listening(progress) as tell:
+    with listening(progress) as report_progress:
         for count, scale in enumerate(each):
-            tell("input scales", count, len(each))
+            report_progress("input scales", count, len(each))
             try:
                 found[scale] = measure(
                     subject.scaled(scale),
@@ -145,7 +153,7 @@ def measure_scales(
                 )
             except (ModelError, UnstableNetworkError) as error:
                 notes.append(Note("recording", f"scale {scale:g} was left out: {error}"))
-        tell("input scales", len(each), len(each))
+        report_progress("input scales", len(each), len(each))
     if not found:
         raise ModelError(f"no scale could be measured: {notes[0]}")
     limit, said = _limit(model, noise_floor, input)

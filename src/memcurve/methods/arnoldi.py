@@ -1,6 +1,7 @@
 """Memory from Arnoldi vectors, as in the paper's published scripts.
 
-With an orthonormal basis Q of the Krylov space, MC_τ = (Qᵀ(QQᵀ + 10⁻¹⁴I)⁻¹Q)_{ττ}, a vector a lag.
+With an orthonormal basis Q of the Krylov space, one vector per lag,
+MC_τ = (Qᵀ(QQᵀ + 10⁻¹⁴I)⁻¹Q)_{ττ}.
 The vectors are orthonormal whatever the network is, so this is one for every lag up to the step at
 which the iteration breaks down and says nothing about the memory beyond its total.
 """

@@ -1,7 +1,7 @@
-"""Method: everything there is to know about a method, declared once.
+"""Method: the one declaration of a method.
 
-Limits, :func:`memcurve.compare`, the command, audits, the page, sweeps and the reference read this
-declaration; nothing else describes a method.
+Limits, :func:`memcurve.compare`, the command, audits, the page, sweeps and the reference read it;
+nothing else describes a method.
 """
 
 from __future__ import annotations
@@ -31,9 +31,15 @@ _LIVE = ("mapper", "progress")
 class Variant:
     """A method with some options, as audits and the page show it beside the exact curve.
 
-    ``key`` names it for programs, ``name`` and ``about`` for people; it is made for up to
-    ``largest_size`` states, where it takes a minute or so. ``inverts`` says that it inverts a
-    covariance of the states, ``by_construction`` that its total is no measurement.
+    ``key`` is for programs, ``name`` and ``about`` are for people; it is run for up to
+    ``largest_size`` states, which takes about a minute. ``inverts``: it inverts a covariance of the
+    states; ``by_construction``: its total does not depend on the memory.
+
+    Examples
+    --------
+    >>> from memcurve.methods import METHODS
+    >>> METHODS["osm"].variants[0].name
+    'OSM'
     """
 
     key: str
@@ -69,7 +75,7 @@ class Method:
     columns : callable, optional
         ``columns(question, options)``: how many columns its wide arrays have; lags by default.
     compared : bool
-        Whether :func:`memcurve.compare` runs it unless told otherwise.
+        Whether :func:`memcurve.compare` runs it by default.
     variants : tuple of Variant
         What audits and the page show of it.
 
@@ -146,7 +152,7 @@ def dense_single_input(problem: Problem) -> tuple[Any, Any]:
     largest = float(abs(states.mask).max())
     if largest == 0:
         raise UncertainResultError(
-            "the mask is zero, and this method has nothing to work on; method='exact' gives 0."
+            "the mask is zero, so this method has no input; method='exact' gives 0."
         )
     scale = 1.0 if 1e-100 < largest < 1e100 else largest
     return states.dense, states.mask[:, 0] / scale
@@ -167,7 +173,7 @@ def require_driven(problem: Problem) -> None:
     if not problem.is_driven:
         raise UncertainResultError(
             "no input reaches the states that are read, or none of them is in the range of the "
-            "number format, and this method has nothing to work on; method='exact' gives 0."
+            "number format, so this method cannot be applied; method='exact' gives 0."
         )
     require_stable(problem.network)
 

@@ -6,7 +6,7 @@ With γ̂(τ) = 1/(T−τ) Σ_{t>τ} x_t z_{t−τ} (the paper's "Monte Carlo es
 
 either with the known covariance Γ = I of the standardised states, the paper's estimator, or with
 the sample covariance of the states in its place, which is what simulations in practice do. Both
-are biased upwards by about N/T a lag, so that totals over many lags exceed N, unless the sample
+are biased upwards by about N/T per lag, so that totals over many lags exceed N, unless the sample
 covariance is so ill-conditioned that more is lost below rounding.
 
 Coloured input and noise are simulated too, several inputs and readouts taken as they are; then with
@@ -34,10 +34,12 @@ from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
 from memcurve.solve.problem import Problem
 
-#: Samples drawn unless told otherwise.
+#: Samples drawn by default. Doubled: bias and time.
 SAMPLES = 10_000
-#: Samples that a Fourier transform has at least, and states that are transformed together.
-LEAST_POINTS, TRANSFORMED = 1024, 32
+#: Points of a Fourier transform at least. Doubled: hardly a change.
+LEAST_POINTS = 1024
+#: States transformed together. Doubled: blocks may leave the cache.
+TRANSFORMED = 32
 #: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
 DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
@@ -124,7 +126,7 @@ def montecarlo(
     }
     note = _note(samples, x.shape[1], rank)
     if rank == x.shape[1] and not debias:
-        note += f", biased upwards by about N/T = {states / samples:.2g} a lag"
+        note += f", biased upwards by about N/T = {states / samples:.2g} per lag"
     return estimate(memory, note, options=options)
 
 

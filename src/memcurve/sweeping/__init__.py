@@ -1,8 +1,7 @@
-"""Sweeps: many networks, one question; a study file, a store that survives, a picture at the end.
+"""Sweeps: one question to many networks; a study file, a crash-safe store, a picture at the end.
 
 A study (:mod:`memcurve.sweeping.studies`) is a list of cases (:mod:`memcurve.sweeping.cases`), each
-of which is computed by :func:`memcurve.sweeping.evaluate`, wherever that runs, and kept
-in a store as soon as it is done.
+computed by :func:`memcurve.sweeping.evaluate` and saved in a store as soon as it is done.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Cases: one network and one question about it, the unit of a sweep, and what becomes of it.
+"""Cases, the unit of a sweep: one network and one question about it.
 
-Everything is computed with one BLAS thread, whoever calls: sums over several threads are rounded
-differently, and the naive methods are made of rounding.
+Everything is computed with one BLAS thread: sums over several threads are rounded differently, and
+the results of the naive methods are mostly rounding.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ from memcurve.solve.analysis import Analysis
 class Quantity:
     """Something that a case can keep."""
 
-    #: What it is, in a line.
+    #: Its definition, in one line.
     meaning: str
-    #: What pictures call it.
+    #: Its name in pictures.
     label: str
-    #: A memory, for which the number of states is the bound.
+    #: Whether the number of states is an upper bound.
     bounded: bool = False
-    #: Without noise, theory sets it to the number of states, so that it says little of the size.
+    #: Whether it equals the number of states without noise, by theory.
     counts_states: bool = False
-    #: The format in which the states are kept, of a usable memory.
+    #: Number format of the states, for a usable memory.
     number_format: str | None = None
-    #: The share of the input that is left, of a horizon: not known where it is beyond the lags.
+    #: Threshold of MC_τ, for a horizon: not known if it lies beyond the lags.
     share_left: float | None = None
 
     @property
     def missing(self) -> str:
-        """What it means that a finished case does not know it."""
+        """Why a finished case may not have it."""
         return "not known" if self.share_left is None else "beyond the lags"
 
 
@@ -72,36 +72,36 @@ def _usable(number_format: str, states: str, label: str) -> Quantity:
 #: What a case can keep.
 QUANTITIES = {
     "total": Quantity(
-        "memory over all lags (or those the method covers), under the case's noise, if any",
+        "memory over all lags (or those of the method), under the case's noise, if any",
         "total memory", bounded=True, counts_states=True),
     "total_error": Quantity(
         "the method's own bound on the error of the total", "error bound of the total"),
     "rank": Quantity(
-        "rank of the Krylov matrix: the total without noise, for white input", "rank",
+        "rank of the Krylov matrix: the total without noise for white input", "rank",
         bounded=True, counts_states=True),
     "rank_robust": Quantity(
-        "the rank that a change of the network in its last digits leaves", "robust rank",
+        "the rank that survives a change of the network in its last digits", "robust rank",
         bounded=True, counts_states=True),
     "usable_float64": _usable("float64", "in double precision", "in float64"),
     "usable_float32": _usable("float32", "in single precision", "in float32"),
     "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
     "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
     "horizon_half": Quantity(
-        "first lag at which less than half of the input is left", "lag where half is left",
+        "first lag at which MC_τ drops below 0.5", "lag where MC_τ < 0.5",
         share_left=0.5),
     "horizon_tenth": Quantity(
-        "first lag at which less than a tenth of the input is left", "lag where a tenth is left",
+        "first lag at which MC_τ drops below 0.1", "lag where MC_τ < 0.1",
         share_left=0.1),
     "largest_error": Quantity(
-        "the method's own bound on the error of the curve, at its worst lag", "error bound"),
+        "the method's own bound on the largest error of the curve", "error bound"),
     "error_against_exact": Quantity(
-        "largest distance from the exact curve at any lag", "error against the exact curve"),
+        "largest difference from the exact curve", "error against the exact curve"),
     "total_error_against_exact": Quantity(
         "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"),
 }  # fmt: skip
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
-#: What a case keeps unless told otherwise.
+#: What a case keeps by default.
 USUAL = ("total", "rank")
 #: Ranks of sparse networks of so many nodes take seconds; of ten times as many, half an hour.
 RANK_UP_TO = 20_000
@@ -231,7 +231,7 @@ TIDY: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A network of an ensemble, a way to compute its memory, and what to keep of the result.
+    """A network of an ensemble, a method to compute its memory, and what to keep of the result.
 
     Attributes
     ----------
@@ -355,7 +355,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``values``, one number a quantity, None where it is not known (an error bound of a method
+        ``values``, one number per quantity, None if it is not known (an error bound of a method
         that has none, a horizon beyond the lags); and ``curve``, None unless asked for, with the
         lags, the memory, its error and the notes. The same case gives the same bits.
 

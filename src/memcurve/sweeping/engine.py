@@ -1,4 +1,4 @@
-"""The loop that drives a sweep: send cases out, keep what comes back, survive what breaks."""
+"""The main loop of a sweep: dispatch cases, save results, recover from crashed workers."""
 
 from __future__ import annotations
 
@@ -25,24 +25,28 @@ from memcurve.sweeping.executors import (
     run_chunk,
     versions,
 )
-from memcurve.sweeping.store import Outcome, Store, one_line
+from memcurve.sweeping.store import CaseOutcome, Store, one_line
 
 #: Key and content, as JSON, of a case without a result.
 Pending = tuple[str, str]
 
-_TASKS_PER_WORKER = 4
-#: Seconds of work in a task: enough to make the way there and back cheap, little to lose.
-_TASK_SECONDS = 0.2
+#: Chunks queued per worker. Doubled: more to repeat after a crash.
+_CHUNKS_PER_WORKER = 4
+#: Seconds of work per chunk. Doubled: less overhead, more to lose.
+_CHUNK_SECONDS = 0.2
+#: Cases per chunk at most. Doubled: hardly faster.
 _MOST_AT_ONCE = 256
-#: A worker returns what it has when a task took this much longer than planned.
-_BUDGET = 2 * _TASK_SECONDS
+#: Seconds after which a worker returns what it has. Doubled: results are saved later.
+_BUDGET = 2 * _CHUNK_SECONDS
+#: Seconds between progress reports. Doubled: a slower bar.
 _BETWEEN_REPORTS = 0.1
+#: Seconds between checks of the pool. Doubled: lost clusters are noticed later.
 _BETWEEN_CHECKS = 1.0
-#: Seconds within which another signal means the same as the one before.
+#: Seconds within which a repeated signal is ignored. Doubled: a second Ctrl-C has to wait longer.
 _IMPATIENCE = 2.0
 
 
-class Counts(NamedTuple):
+class CaseCounts(NamedTuple):
     """How many cases of a study are done, failed and pending."""
 
     done: int
@@ -61,16 +65,16 @@ class Counts(NamedTuple):
 
 
 #: Called with the counts and the seconds since the start.
-Listener = Callable[[Counts, float], object]
+ProgressCallback = Callable[[CaseCounts, float], object]
 
 
 class Interrupted(KeyboardInterrupt):
-    """The sweep was stopped, by ``signal`` or as asked; the message says how to go on."""
+    """The sweep was stopped, by ``signal`` or on request; the message says how to continue."""
 
-    def __init__(self, counts: Counts, store: Path, by: signal.Signals | None) -> None:
+    def __init__(self, counts: CaseCounts, store: Path, by: signal.Signals | None) -> None:
         super().__init__(
             f"stopped{f' by {by.name}' if by else ''}: {counts.finished} of {counts.total} cases "
-            f"are finished and kept in {store}; run the same command again to go on."
+            f"are finished and saved in {store}; run the same command again to continue."
         )
         self.signal = by
 
@@ -80,25 +84,25 @@ def run_cases(
     study: int,
     job: Job,
     pool: Pool,
-    tell: Listener = lambda counts, seconds: None,
+    progress: ProgressCallback = lambda counts, seconds: None,
     *,
     case_timeout: float | None = None,
-) -> Counts:
-    """Run a job on the pending cases of a study, and keep each result as soon as it is there.
+) -> CaseCounts:
+    """Run a job on the pending cases of a study, and save each result as soon as it arrives.
 
-    A job, a function at the top level of a module, is given the content of a case and returns
-    ``{"values": …, "curve": …}``, each a dict or None. One that raises or ends its process makes
-    its case a failed one, and the sweep goes on with the others. So does one that takes more than
-    ``case_timeout`` seconds; each worker then runs its cases in a process of its own.
+    A job, a function at the top level of a module, takes the content of a case and returns
+    ``{"values": …, "curve": …}``, each a dict or None. A case whose job raises, ends its process or
+    takes more than ``case_timeout`` seconds fails, and the sweep continues with the others. With a
+    time limit, each worker runs its cases in a second process.
 
-    ``tell`` is called with the counts (those of earlier runs included) and the seconds since the
-    start: at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
-    KeyboardInterrupt that it raises, :class:`Interrupted` says what is kept.
+    ``progress`` is called with the counts (earlier runs included) and the seconds since the start:
+    at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
+    KeyboardInterrupt that it raises, :class:`Interrupted` says what is saved.
     """
     run = functools.partial(run_chunk, job, versions(), limit=case_timeout)
-    loop = _Loop(store, study, run, pool, tell)
+    loop = _Loop(store, study, run, pool, progress)
     if not loop.counts.pending:
-        tell(loop.counts, 0.0)
+        progress(loop.counts, 0.0)
         return loop.counts
     with loop.signals:
         try:
@@ -117,10 +121,15 @@ class _Loop:
     """One run over the pending cases."""
 
     def __init__(
-        self, store: Store, study: int, run: Callable[..., Any], pool: Pool, tell: Listener
+        self,
+        store: Store,
+        study: int,
+        run: Callable[..., Any],
+        pool: Pool,
+        progress: ProgressCallback,
     ) -> None:
-        self._store, self._run_chunk, self._pool, self._tell = store, run, pool, tell
-        self.counts = Counts(**store.counts(study))
+        self._store, self._run_chunk, self._pool, self._progress = store, run, pool, progress
+        self.counts = CaseCounts(**store.counts(study))
         self.signals = StopSignals()
         self._schedule = Schedule(store.pending(study))
         # futures announce themselves, so that a turn costs the same however many are under way
@@ -149,7 +158,7 @@ class _Loop:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
         pool, schedule = self._pool, self._schedule
         while self.signals.received is None:
-            window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
+            window = 1 if pool.inline else _CHUNKS_PER_WORKER * pool.workers
             task = schedule.next_task(pool.workers, window)
             if task is None:
                 return False
@@ -165,7 +174,7 @@ class _Loop:
 
     def _bring_in(self) -> bool:
         """Wait for results and keep all that have arrived; returns whether the pool is broken."""
-        finished: list[Outcome] = []
+        finished: list[CaseOutcome] = []
         broken = False
         for future in list(self._arrivals(timeout=_BETWEEN_REPORTS)):
             error = _error_of(future)
@@ -200,13 +209,13 @@ class _Loop:
             self._pool.renew()
         self._require_workers()
 
-    def _taken(self, future: Future[Any], crashes: int = 1) -> list[Outcome]:
+    def _taken(self, future: Future[Any], crashes: int = 1) -> list[CaseOutcome]:
         """What a task brought back, or whom its worker's death is blamed on."""
         task = self._schedule.tasks.pop(future)
         if future.done() and _error_of(future) is None:
             return self._schedule.finished(task, future.result())
         blamed = self._schedule.crashed(task, crashes)
-        return [Outcome(key, None, None, DIED, 0.0) for key, _ in blamed]
+        return [CaseOutcome(key, None, None, DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails again and again, it is not for any of the cases."""
@@ -228,22 +237,22 @@ class _Loop:
                 elif not self._pool.lost(error) or not left:  # which may know what it means
                     raise _unusable(error) from error
 
-    def _keep(self, finished: list[Outcome]) -> None:
+    def _keep(self, finished: list[CaseOutcome]) -> None:
         if finished:
             self._store.put(finished)
             failed = sum(outcome.error is not None for outcome in finished)
             done, before, pending = self.counts
             new = len(finished)
-            self.counts = Counts(done + new - failed, before + failed, pending - new)
+            self.counts = CaseCounts(done + new - failed, before + failed, pending - new)
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
         if last or now - self._reported >= _BETWEEN_REPORTS:
             self._reported = now
-            self._tell(self.counts, now - self._start)
+            self._progress(self.counts, now - self._start)
 
 
-class Task(NamedTuple):
+class Chunk(NamedTuple):
     """Cases under way through one call of a worker."""
 
     cases: list[Pending]
@@ -259,7 +268,7 @@ class Schedule:
     """
 
     def __init__(self, fresh: Iterator[Pending]) -> None:
-        self.tasks: dict[Future[Any], Task] = {}
+        self.tasks: dict[Future[Any], Chunk] = {}
         self._fresh, self._at_once = fresh, 1
         self._left_over: deque[Pending] = deque()
         self._suspects: deque[Pending] = deque()
@@ -267,42 +276,42 @@ class Schedule:
         self._crashes: dict[str, int] = {}
         self._case_seconds: float | None = None
 
-    def next_task(self, workers: int, window: int) -> Task | None:
+    def next_task(self, workers: int, window: int) -> Chunk | None:
         """The task to send out now, or None if there is none or if enough are under way."""
         under_way = len(self.tasks)
         if self._suspects:
-            return Task([self._suspects.popleft()]) if under_way < min(workers, window) else None
+            return Chunk([self._suspects.popleft()]) if under_way < min(workers, window) else None
         if self._crashes and under_way:  # suspects under way: let nothing else come under suspicion
             return None
         if self._alone:
-            return Task([self._alone.popleft()], alone=True)
+            return Chunk([self._alone.popleft()], alone=True)
         if under_way >= window:
             return None
         count = min(self._at_once, len(self._left_over))
         cases = [self._left_over.popleft() for _ in range(count)]
         cases += itertools.islice(self._fresh, self._at_once - count)
-        return Task(cases) if cases else None
+        return Chunk(cases) if cases else None
 
-    def finished(self, task: Task, finished: list[Outcome]) -> list[Outcome]:
+    def finished(self, task: Chunk, finished: list[CaseOutcome]) -> list[CaseOutcome]:
         """Take note of what a task brought back, and keep for later what it left undone."""
         self._left_over.extend(task.cases[len(finished) :])
         for outcome in finished:
             self._crashes.pop(outcome.key, None)
         if finished:
             seconds = sum(outcome.seconds for outcome in finished) / len(finished)
-            known = seconds if self._case_seconds is None else self._case_seconds
-            self._case_seconds = max(1e-9, 0.8 * known + 0.2 * seconds)
-            fitting = round(_TASK_SECONDS / max(self._case_seconds, seconds))
+            before = seconds if self._case_seconds is None else self._case_seconds
+            self._case_seconds = max(1e-9, 0.8 * before + 0.2 * seconds)
+            fitting = round(_CHUNK_SECONDS / max(self._case_seconds, seconds))
             self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
         return finished
 
-    def put_back(self, task: Task) -> None:
+    def put_back(self, task: Chunk) -> None:
         """Take back a task that no worker has seen."""
         suspect = task.cases[0][0] in self._crashes
         home = self._alone if task.alone else self._suspects if suspect else self._left_over
         home.extendleft(reversed(task.cases))
 
-    def crashed(self, task: Task, crashes: int = 1) -> list[Pending]:
+    def crashed(self, task: Chunk, crashes: int = 1) -> list[Pending]:
         """Take note of a worker's death; returns the cases that are to blame for it."""
         if task.alone:
             self._crashes.pop(task.cases[0][0], None)
@@ -383,10 +392,11 @@ def _unusable(error: BaseException) -> UnusableWorkerError:
         return error
     if isinstance(error, BrokenExecutor):
         return UnusableWorkerError(
-            f"no worker process could be started ({one_line(str(error))}); a script that starts a "
-            f"sweep has to do so under `if __name__ == '__main__':`. What is finished is kept."
+            f"no worker process could be started ({one_line(str(error))}); a script must start a "
+            f"sweep under `if __name__ == '__main__':`. Finished cases are saved."
         )
+    packages = " ".join(f"{name}=={version}" for name, version in versions().items())
     return UnusableWorkerError(
         f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
-        f"need memcurve and the modules of the job, in the versions of the driver."
+        f"need the modules of the job and the versions of the driver: pip install {packages}"
     )

@@ -1,8 +1,7 @@
-"""Where the cases are computed: here, in processes, on a Dask cluster or under MPI.
+"""Worker pools: this process, local processes, a Dask cluster or MPI ranks.
 
-Each kind is a :class:`Pool` around a ``concurrent.futures.Executor``; what differs between them is
-how they start, how they end, and what the loss of a worker looks like. The workers run
-:func:`run_chunk`.
+Each is a :class:`Pool` around a ``concurrent.futures.Executor``; they differ in how they start, how
+they end, and how the loss of a worker shows. The workers run :func:`run_chunk`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
-import importlib
 import json
 import logging
 import multiprocessing
@@ -30,26 +28,26 @@ from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.limits import blas_libraries
 from memcurve.optional import optional
 from memcurve.result import installed_versions
-from memcurve.sweeping.store import Outcome
+from memcurve.sweeping.store import CaseOutcome
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 
-#: Libraries read these once, when they are loaded.
+#: Environment of the workers; BLAS libraries read it once, when they are loaded.
 _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "BLIS")}
 
-#: One chunk at a time in a process: neither the number of BLAS threads nor what a job does with
-#: warnings is a matter of one thread alone. It is a matter of Dask workers with several threads.
+#: One chunk at a time per process: the number of BLAS threads and warning filters are global. It
+#: matters for Dask workers with several threads.
 _ONE_AT_A_TIME = threading.Lock()
 
 
 class UnusableWorkerError(ChildProcessError):
-    """A worker cannot run the job at all, or would not give the results of the driver."""
+    """A worker cannot run the job at all, or its results could differ from the driver's."""
 
 
 def versions() -> dict[str, str]:
     """The versions on which the digits of a result depend."""
-    found = installed_versions()
-    return {package: found[package] for package in ("memcurve", "numpy", "scipy")}
+    installed = installed_versions()
+    return {package: installed[package] for package in ("memcurve", "numpy", "scipy")}
 
 
 def run_chunk(
@@ -59,21 +57,20 @@ def run_chunk(
     budget: float,
     *,
     limit: float | None = None,
-) -> list[Outcome]:
-    """Run a job on some cases, given by key and JSON, and return what became of them.
+) -> list[CaseOutcome]:
+    """Run a job on some cases, given by key and JSON, and return their outcomes.
 
-    Once ``budget`` seconds have passed the rest is left to later: cases may turn out to take longer
-    than those before them, and what is finished should reach the store. The versions of the
-    packages have to be ``expected``, those of the driver. A case that takes more than ``limit``
-    seconds fails.
+    After ``budget`` seconds the rest is left for later, so that finished cases reach the store. The
+    versions of the packages must be ``expected``, those of the driver. A case that takes more than
+    ``limit`` seconds fails.
     """
     differing = [f"{n} {v}, not {expected[n]}" for n, v in versions().items() if v != expected[n]]
     if differing:
         raise UnusableWorkerError(
-            f"a worker has {' and '.join(differing)}, so that results could differ; install the "
-            f"versions of the driver there."
+            f"a worker has {' and '.join(differing)}, so results could differ; install the "
+            f"versions of the driver on all workers."
         )
-    finished: list[Outcome] = []
+    finished: list[CaseOutcome] = []
     # one BLAS thread: more are slower here, and another number of them gives other digits
     with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
         end = time.perf_counter() + budget
@@ -87,20 +84,20 @@ def run_chunk(
     return finished
 
 
-def _outcome(job: Job, key: str, content: str) -> Outcome:
+def _outcome(job: Job, key: str, content: str) -> CaseOutcome:
     start = time.perf_counter()
     try:
         result = job(json.loads(content))
         if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
             raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
-        return Outcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
+        return CaseOutcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
     except (Exception, SystemExit) as problem:
         error = f"{type(problem).__name__}: {problem}"
-        return Outcome.of(key, None, None, error, time.perf_counter() - start)
+        return CaseOutcome.of(key, None, None, error, time.perf_counter() - start)
 
 
 def prepare_process() -> None:
-    """Make the process one of a pool on this machine: it ends with its parent, never before."""
+    """Initialise a worker process: it ignores Ctrl-C and ends when its parent does."""
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     if sys.platform == "linux":
@@ -119,16 +116,16 @@ def prepare_process() -> None:
         threading.Thread(target=watch, name="parent watch", daemon=True).start()
 
 
-#: After so many crashes with a case under way, the case is tried alone. Twice as many waste time.
+#: Crashes after which a suspected case is run alone. Doubled: more work is repeated.
 CRASHES_ALLOWED = 3
-#: What becomes of a case that ends its process.
+#: Error of a case that ends its process.
 DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 
 
 def _within(
-    limit: float, case: tuple[str, str], run: Callable[..., list[Outcome]]
-) -> list[Outcome]:
-    """The outcome of a case in a process of its own, which is killed when its time is over.
+    limit: float, case: tuple[str, str], run: Callable[..., list[CaseOutcome]]
+) -> list[CaseOutcome]:
+    """The outcome of a case in a process of its own, which is killed after ``limit`` seconds.
 
     Nothing less ends a call into a C library that does not return.
     """
@@ -140,21 +137,21 @@ def _within(
             error, start = DIED, time.perf_counter()
             return list(_ASIDE.submit(run, [case], 0.0).result(limit))
         except TimeoutError:
-            error = f"TimeoutError: it was ended after {limit:g} s, the limit for a case"
+            error = f"TimeoutError: ended after {limit:g} s, the limit per case"
             break
         except BrokenProcessPool:
             _ASIDE.stop()
     _ASIDE.stop()
     if not error:
         raise UnusableWorkerError(f"no process could be started for a case. {_KEPT}")
-    return [Outcome.of(case[0], None, None, error, time.perf_counter() - start)]
+    return [CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)]
 
 
-_KEPT = "What is finished is kept: run the same command again to go on."
+_KEPT = "Finished cases are saved; run the same command again to continue."
 
 
 class Pool:
-    """Workers behind a ``concurrent.futures.Executor``, and what to do when they are lost."""
+    """Workers behind a ``concurrent.futures.Executor``, and how to handle their loss."""
 
     #: Whether ``submit`` computes at once, in the calling process.
     inline = False
@@ -181,7 +178,7 @@ class Pool:
 
     def renew(self) -> None:
         """Replace an executor that is broken."""
-        raise UnusableWorkerError(f"the workers have gone. {_KEPT}")
+        raise UnusableWorkerError(f"the workers are gone. {_KEPT}")
 
     def stop(self) -> None:
         """End the workers now, whatever they do; may be called again."""
@@ -355,7 +352,7 @@ class MpiPool(Pool):
 
 
 class DaskPool(Pool):
-    """The workers of a Dask scheduler, or of a cluster of processes started on this machine.
+    """The workers of a Dask scheduler, or of a local cluster started here.
 
     Dask itself gives the task of a worker that died to another one, up to its
     ``distributed.scheduler.allowed-failures``; only then is the task lost.
@@ -372,7 +369,7 @@ class DaskPool(Pool):
         self._log_levels: dict[logging.Logger, int] = {}
 
     def start(self) -> None:
-        """Connect, and make sure that there are workers and that they are like the driver."""
+        """Connect, and wait for a worker."""
         if self._client is not None:
             return
         # the errors here say what Dask would report on stderr
@@ -395,7 +392,7 @@ class DaskPool(Pool):
             self._client.wait_for_workers(1, timeout=self._timeout)
         except (OSError, TimeoutError):
             raise self._abandoned() from None
-        self._require_equal_workers()
+        self.workers = max(1, len(self._client.nthreads()))
         self._last_seen = time.monotonic()
         threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
 
@@ -484,34 +481,6 @@ class DaskPool(Pool):
                     # Dask replaces a worker that died, but not one that died as it started
                     cluster.scale(self._asked_for)
 
-    def _require_equal_workers(self) -> None:
-        def found() -> dict[str, str | None]:  # pickle sends local functions with their code
-            # not what the distribution says, but what a job would import
-            homes = {"memcurve": "memcurve.version", "numpy": "numpy", "scipy": "scipy"}
-            there: dict[str, str | None] = dict.fromkeys(homes)
-            for package, home in homes.items():
-                with contextlib.suppress(ImportError):
-                    there[package] = importlib.import_module(home).__version__
-            return there
-
-        ours, theirs = versions(), self._client.run(found)
-        self.workers = max(1, len(theirs))
-        problems = [
-            f"{worker} has {name} {there[name]}, not {ours[name]}"
-            if there[name]
-            else f"{worker} lacks {name}"
-            for worker, there in theirs.items()
-            for name in ours
-            if there[name] != ours[name]
-        ]
-        if problems:
-            wanted = " ".join(f"{name}=={version}" for name, version in ours.items())
-            raise UnusableWorkerError(
-                f"Dask workers must have the packages of the driver, so that results do not depend "
-                f"on where they are computed: {'; '.join(problems)}. Run there: pip install "
-                f"{wanted}"
-            )
-
     def _abandoned(self) -> ConnectionError:
         where = self._address or "the cluster on this machine"
         return ConnectionError(
@@ -521,7 +490,7 @@ class DaskPool(Pool):
 
     def _disconnected(self) -> ConnectionError:
         where = self._address or "this machine"
-        return ConnectionError(f"the Dask scheduler at {where} has gone; start it again. {_KEPT}")
+        return ConnectionError(f"the Dask scheduler at {where} is gone; restart it. {_KEPT}")
 
 
 async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
@@ -542,18 +511,18 @@ async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
 def open_executor(
     kind: str, *, workers: int | None = None, address: str | None = None, dask_timeout: float = 60.0
 ) -> Iterator[Pool]:
-    """Open a pool of workers, and end them when it is left.
+    """A pool of workers, which end with the context.
 
-    Enter it before the store: under MPI every rank comes here, and those that work for rank 0 go no
-    further but leave by ``SystemExit(0)`` when it has finished. The workers at the ``address`` of a
-    Dask scheduler need the driver's memcurve, numpy and scipy, and a process each, since threads of
-    one take turns; ``dask_timeout`` is how many seconds to wait for one.
+    Enter it before the store: under MPI every rank gets here, and those that work for rank 0 leave
+    by ``SystemExit(0)`` when it has finished. Dask workers at ``address`` need the driver's
+    versions of memcurve, numpy and scipy, and one process each, since threads of one process take
+    turns; ``dask_timeout`` is how many seconds to wait for a worker.
     """
     if workers is not None:
         require_size(workers, "workers")
         if kind in ("serial", "mpi") or address is not None:
-            known = {"serial": "leave it out", "mpi": "use mpiexec -n"}
-            remedy = known.get(kind, "the cluster has the workers it has; leave it out")
+            remedies = {"serial": "leave it out", "mpi": "use mpiexec -n"}
+            remedy = remedies.get(kind, "the cluster has its own workers; leave it out")
             raise ValueError(f"`workers` must not be given for {kind}, got {workers}; {remedy}.")
     if address is not None and kind != "dask":
         raise ValueError(f"`address` is for kind='dask' alone, got {address!r} with {kind!r}.")

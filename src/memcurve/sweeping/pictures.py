@@ -10,7 +10,7 @@ import numpy as np
 from memcurve import plot
 from memcurve.sweeping.cases import QUANTITIES, number_of_states
 from memcurve.sweeping.specification import Picture
-from memcurve.sweeping.tables import Finished, Table, is_numeric, number_text, texts
+from memcurve.sweeping.tables import CaseTable, Finished, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,13 +25,15 @@ _AXIS_LABELS = {
 }
 _PLURALS = {"density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs"}
 _MARKERS = "osD^vPX"
-#: More colours than this nobody tells apart.
+#: Colours and line styles at most. Doubled: some look the same.
 _MOST_HUES = 14
-# panels of a picture at most, and beside each other
-_MOST_FACETS, _MOST_BESIDE = 6, 3
+#: Panels at most. Doubled: panels too small to read.
+_MOST_FACETS = 6
+#: Panels side by side. Doubled: wider figures.
+_MOST_BESIDE = 3
 
 
-def chosen_picture(table: Table) -> Picture:
+def chosen_picture(table: CaseTable) -> Picture:
     """The picture that the study asks for, with what it leaves open chosen from its axes."""
     study, columns = table.study, table.columns()
     asked = study.picture if study else Picture()
@@ -67,7 +69,7 @@ def chosen_picture(table: Table) -> Picture:
     return asked.model_copy(update={"kind": kind, "x": x, "y": y, "hue": hue, "quantity": quantity})
 
 
-def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
+def draw(table: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
     """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
     if table.counts["done"] == 0:
         raise ValueError(
@@ -78,7 +80,7 @@ def draw(table: Table, picture: Picture | None = None, ax: Axes | None = None) -
     for quantity in chosen.quantity or ():
         if all(value is None for value in table.columns()[quantity]):
             raise ValueError(
-                f"no finished case knows its {quantity!r}, so that it cannot be drawn; choose "
+                f"no finished case has a {quantity!r}, so it cannot be drawn; choose "
                 f"another `quantity` in the study's [picture] table."
             )
     points = Finished(table)
@@ -123,7 +125,7 @@ def _facets(points: Finished, picture: Picture) -> dict[str, Finished] | None:
         column, values = table.columns()[axis], points.values(axis)
         if 2 <= len(values) <= _MOST_FACETS:
             parts = {
-                value: Table([table.rows[k] for k in range(len(column)) if column[k] == value],
+                value: CaseTable([table.rows[k] for k in range(len(column)) if column[k] == value],
                              table.study)
                 for value in values
             }  # fmt: skip
@@ -160,7 +162,7 @@ def require_readable(points: Finished, picture: Picture) -> None:
 
 
 def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
-    """One a line or colour: label, quantity and what its rows have in common."""
+    """Lines or colours: label, quantity and the axis values that its rows share."""
     labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
     if picture.hue is None:
         return [(label, quantity, {}) for quantity, label in labels.items()]
@@ -209,7 +211,7 @@ def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
             ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             ax.xaxis.set_minor_formatter(NullFormatter())
         if len(above) < len(across):
-            ax.set_xlabel(f"{ax.get_xlabel()}; 0 has no place on this axis")
+            ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
 
 
 def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
@@ -290,7 +292,7 @@ def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
     ax.set_ylabel("memory $MC_τ$")
     ax.grid(alpha=0.25)
     dotted = any(line.get_linestyle() == ":" for line in ax.lines)
-    _legend(points, picture, ax, *(["dotted: of those that go so far"] if dotted else []))
+    _legend(points, picture, ax, *(["dotted: mean of the longer curves"] if dotted else []))
 
 
 def _finish(points: Finished, picture: Picture, ax: Axes) -> None:

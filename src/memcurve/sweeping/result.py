@@ -1,4 +1,4 @@
-"""Sweep: all rows of a study, as tables, arrays and files, with where they come from."""
+"""Sweep: all results of a study, as tables, arrays and files, with their provenance."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from memcurve.sweeping.cases import QUANTITIES
 from memcurve.sweeping.library import SHIPPED, general
 from memcurve.sweeping.pictures import draw
 from memcurve.sweeping.specification import WHOLE, Named, Picture
-from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import Finished, Table, alike
+from memcurve.sweeping.tables import CaseTable, Finished, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FilePath = str | os.PathLike[str]
-#: Tables show so many rows; files have all.
+#: Rows of printed tables at most; files have all. Doubled: longer tables.
 _SHOWN_GROUPS = 40
-#: More seeds than these are told by their ends and number.
+#: Seeds listed in the provenance; more are given by range and number. Doubled: longer files.
 _MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sweep(Table, Result):  # type: ignore[override]
-    """What became of the cases of a study.
+class Sweep(CaseTable, Result):  # type: ignore[override]
+    """The results of all cases of a study.
 
     Attributes
     ----------
     name : str
         The name of the study, ``"cases"`` for cases that were given one by one.
     text : str
-        The study as TOML, to the letter.
-    rows : tuple of Row
-        One a case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
+        The study as TOML, verbatim.
+    rows : tuple of CaseResult
+        One per case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
         ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error``, ``seconds``, and the
         ``run`` and ``memcurve_version`` that computed it.
     runs : tuple of dict
@@ -76,18 +76,18 @@ class Sweep(Table, Result):  # type: ignore[override]
     name: str
     text: str
     runs: tuple[dict[str, Any], ...]
-    rows: tuple[Row, ...]
+    rows: tuple[CaseResult, ...]
 
     @classmethod
     def open(cls, store: FilePath, study: Study | int | None = None) -> Sweep:
-        """Read back the results in a store.
+        """Read the results in a store.
 
         Parameters
         ----------
         store : path
-            The file that :func:`memcurve.sweep` wrote; it may still be at it.
+            The file that :func:`memcurve.sweep` writes, which may still be running.
         study : Study or int, optional
-            Which of its studies, or the number of one; the latest by default.
+            One of its studies, or its number; the latest by default.
         """
         with Store.open(store, read_only=True) as opened:
             if isinstance(study, Study):
@@ -100,13 +100,13 @@ class Sweep(Table, Result):  # type: ignore[override]
         return None if is_list(self.text) else Study.from_text(self.text, self.name)
 
     @property
-    def failed(self) -> tuple[Row, ...]:
+    def failed(self) -> tuple[CaseResult, ...]:
         """The rows of failed cases; their ``error`` says why."""
         return tuple(row for row in self.rows if row.status == "failed")
 
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
-        """Where the numbers come from: the study's text, the runs and their versions, the seeds."""
+        """Provenance of the numbers: the study's text, the runs and their versions, the seeds."""
         seeds: Any = sorted({row.case["seed"] for row in self.rows if "seed" in row.case})
         if len(seeds) > _MOST_SEEDS:
             seeds = {"from": seeds[0], "to": seeds[-1], "count": len(seeds)}
@@ -115,14 +115,13 @@ class Sweep(Table, Result):  # type: ignore[override]
 
     @property
     def sentence(self) -> str:
-        """What the study found, in one sentence computed from the rows.
+        """The result in one sentence: the study's ``conclusion``, or a general one.
 
-        That of the study's ``conclusion`` where it has one. Failed and pending cases do not take
-        part, and the sentence says so.
+        Failed and pending cases are excluded, and the sentence says so.
         """
         missing = len(self) - self.counts["done"]
         if missing == len(self):
-            return "No case is finished, so that there is nothing to conclude."
+            return "No case is finished."
         name = self.study.conclusion if self.study else None
         sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self))
         without = f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
@@ -145,7 +144,7 @@ class Sweep(Table, Result):  # type: ignore[override]
         return draw(self, picture, ax)
 
     def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row a case; curves are left to the other formats."""
+        """A pandas DataFrame, one row per case, without curves."""
         pd = optional("pandas", "this", "frames")
         frame = pd.DataFrame(self.columns())
         for axis in WHOLE:  # pandas would make floats of them, which round seeds
@@ -159,7 +158,7 @@ class Sweep(Table, Result):  # type: ignore[override]
 
         NaN where a case failed or is pending. Curves are ``memory`` over a further dimension
         ``lag``, NaN beyond the lags of a case. ``found.sel({"method": "exact"})`` selects; as a
-        keyword, ``method`` means something else.
+        keyword, ``method`` is xarray's own.
         """
         xr = optional("xarray", "this", "frames")
         names, sizes, coordinates = self._dimensions()
@@ -227,14 +226,15 @@ class Sweep(Table, Result):  # type: ignore[override]
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
         study, table = self.study, self.columns()
         if study is None or study.design != "grid" or study.count != len(self):
-            found = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
-            return ("case",), (len(self),), found
-        found = {}
+            coordinates = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
+            return ("case",), (len(self),), coordinates
+        coordinates = {}
         for axis, values in study.axes.items():  # the rows are in the order of the study
             if len(values) > 1:
                 shown = [v.label if isinstance(v, Named) else v for v in values]
-                found[axis] = (axis, _coordinate(alike(axis, shown)))
-        return tuple(found), tuple(len(values) for _, values in found.values()), found
+                coordinates[axis] = (axis, _coordinate(alike(axis, shown)))
+        lengths = tuple(len(values) for _, values in coordinates.values())
+        return tuple(coordinates), lengths, coordinates
 
     def _derived(self) -> dict[str, Any]:
         derived = {"seeds": self.provenance["seeds"], "counts": self.counts}
@@ -322,27 +322,27 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
         rows.sort(key=lambda row: places[row.key])
     # a run that found everything done has computed nothing, and is not among them
     runs = tuple({"run": run, **about} for run, about in store.computed_by(number).items())
-    found = Sweep(name, text, runs, tuple(rows))
+    result = Sweep(name, text, runs, tuple(rows))
     if asked is not None:
-        vars(found)["study"] = asked  # which need not be read again
-    return found
+        vars(result)["study"] = asked  # which need not be read again
+    return result
 
 
 def _study_number(store: Store, study: Study) -> int:
     """The number of the study that is meant: by its text, or else by its cases."""
-    known = store.studies()
+    studies = store.studies()
     keys: set[str] = set()
-    for number, text in reversed(known.items()):
+    for number, text in reversed(studies.items()):
         if text == study.text:
             return number
     # a comment, a title or a picture may have changed since
-    for number, text in reversed(known.items()):
+    for number, text in reversed(studies.items()):
         if not is_list(text) and sum(store.counts(number).values()) == study.count:
             keys = keys or {case.key for case in study.cases()}
             if keys == {row.key for row in store.rows(number)}:
                 return number
     raise ValueError(
-        f"{store.path} has no results of study {study.name!r} as it is now, with its "
-        f"{study.count:,} cases; it holds {len(known)} other(s). Run the sweep, which computes "
-        f"only what is new; in Python, leave `study` out for the latest."
+        f"{store.path} has no results of study {study.name!r} with its current "
+        f"{study.count:,} cases; it holds {len(studies)} other(s). Run the sweep, which computes "
+        f"only new cases; in Python, leave `study` out for the latest."
     )

@@ -1,4 +1,4 @@
-"""Run a study: its cases into a store, wherever they are computed, and the results out of it."""
+"""Run a study: compute its cases on a pool of workers, save them in a store, read them back."""
 
 from __future__ import annotations
 
@@ -20,19 +20,21 @@ from memcurve.limits import blas_libraries
 from memcurve.progress import Progress, listening
 from memcurve.result import installed_versions
 from memcurve.sweeping.cases import Case, evaluate
-from memcurve.sweeping.engine import Counts, Listener, run_cases
-from memcurve.sweeping.executors import open_executor
+from memcurve.sweeping.engine import CaseCounts, ProgressCallback, run_cases
+from memcurve.sweeping.executors import Job, open_executor
 from memcurve.sweeping.pictures import chosen_picture, require_readable
 from memcurve.sweeping.result import Sweep, read_sweep, require_ending
-from memcurve.sweeping.store import Row, Store
+from memcurve.sweeping.store import CaseResult, Store
 from memcurve.sweeping.studies import Study
-from memcurve.sweeping.tables import Finished, Table
+from memcurve.sweeping.tables import CaseTable, Finished
 
-#: From here on a study is run only where it is said that so many cases are meant.
+#: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
 MANY_CASES = 1_000_000
-#: So many cases are timed, or fewer where they take longer than this altogether.
-_TIMED_CASES, _TIMED_SECONDS = 12, 10.0
-#: Seconds between lines of progress where there is no terminal.
+#: Cases timed for an estimate. Doubled: a better estimate in twice the time.
+_TIMED_CASES = 12
+#: Seconds after which no further case is timed. Doubled: the same.
+_TIMED_SECONDS = 10.0
+#: Seconds between lines of progress without a terminal. Doubled: half as many lines.
 _BETWEEN_LINES = 10.0
 
 
@@ -48,30 +50,31 @@ def sweep(
     case_timeout: float | None = None,
     progress: Progress = False,
 ) -> Sweep:
-    """Compute all cases of a study, wherever there is room, and keep each as soon as it is done.
+    """Compute all cases of a study in parallel and save each result as soon as it is computed.
 
-    What a store holds already is not computed again: a sweep that was stopped goes on, a study that
-    was changed computes what is new. The numbers do not depend on the executor, to the bit.
+    Cases that are already in the store are not computed again: an interrupted sweep continues, a
+    changed study computes its new cases. Results do not depend on the executor, bit for bit.
 
     Parameters
     ----------
     study : Study, path, mapping or iterable of Case
-        A study, a study file, the name of a shipped one, the tables of a file, or cases.
+        A study, a study file, the name of a built-in study, the tables of a file, or cases.
     store : path or None
-        The file that keeps the results; None for a temporary one.
+        File in which results are saved; None for a temporary one.
     executor : str
         ``"processes"`` (default), ``"serial"``, ``"dask"`` or ``"mpi"``.
     workers : int, optional
-        Number of processes; one a core by default.
+        Number of processes; one per core by default.
     address : str, optional
-        Of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``; without one a local one is started.
+        Address of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``; by default a local cluster is
+        started.
     retry_failed : bool
         Compute failed cases again.
     allow_many : bool
         Required for a study of more than a million cases.
     case_timeout : float, optional
-        Seconds after which a case is ended, whatever it does; it is then a failed one, and the
-        sweep goes on. No limit by default. Each worker needs a second process for it.
+        Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
+        default. Each worker then needs a second process.
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.
@@ -79,7 +82,7 @@ def sweep(
     Returns
     -------
     Sweep
-        All rows; a case that failed is one too, with its error.
+        All results; failed cases are included, with their errors.
 
     Examples
     --------
@@ -93,29 +96,55 @@ def sweep(
     name = chosen.name if chosen else "cases"
     if chosen is not None:
         require_few(chosen, allow_many)
+    with finished_cases(
+        evaluate, name, text, ((case.key, case.to_dict()) for case in cases), store,
+        executor=executor, workers=workers, address=address, retry_failed=retry_failed,
+        case_timeout=case_timeout, progress=progress,
+    ) as (opened, number):  # fmt: skip
+        return read_sweep(opened, number, chosen)
+
+
+@contextlib.contextmanager
+def finished_cases(
+    job: Job,
+    name: str,
+    text: str,
+    cases: Iterable[tuple[str, dict[str, Any]]],
+    store: str | os.PathLike[str] | None,
+    *,
+    executor: str,
+    workers: int | None = None,
+    address: str | None = None,
+    retry_failed: bool = False,
+    case_timeout: float | None = None,
+    progress: Progress = False,
+) -> Iterator[tuple[Store, int]]:
+    """Run a job on all cases of a study: store, worker pool and progress together.
+
+    ``cases`` are keys and contents. Within the context the store is open and has all results, under
+    the number of the study. Under MPI only the driving rank gets there.
+    """
     if case_timeout is not None:
         require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
     with (
         open_executor(executor, workers=workers, address=address) as pool,
-        # under MPI only the rank that drives comes here
         Store.open(store) as opened,
-        told(name, progress) as tell,
+        progress_callback(name, progress) as report_progress,
     ):
         opened.provenance = {"name": name, **provenance()}
-        number = opened.begin_study(text, ((case.key, case.to_dict()) for case in cases))
+        number = opened.begin_study(text, cases)
         if retry_failed:
             opened.retry_failed(number)
-        run_cases(opened, number, evaluate, pool, tell, case_timeout=case_timeout)
-        return read_sweep(opened, number, chosen)
+        run_cases(opened, number, job, pool, report_progress, case_timeout=case_timeout)
+        yield opened, number
 
 
 def require_few(study: Study, allow_many: bool) -> None:
-    """Raise for a study so large that it may be a mistake, unless it is said that it is none."""
+    """Raise for a study so large that it may be a mistake, unless confirmed."""
     if study.count > MANY_CASES and not allow_many:
         raise ValueError(
             f"{study.file}: has {study.count:,} cases, more than {MANY_CASES:,}; make its lists "
-            f"shorter, or say that so many are meant: allow_many=True in Python, --yes in the "
-            f"command."
+            f"shorter, or confirm with allow_many=True in Python, --yes in the command."
         )
 
 
@@ -166,18 +195,18 @@ def estimate(
     ``done`` and ``failed`` are None for a study too large to look up; ``estimated_seconds`` is for
     all that is left, from ``timed_cases``, and None where none was timed.
     """
-    known: dict[str, str] = {}
+    statuses: dict[str, str] = {}
     if store.is_file():
         with Store.open(store, read_only=True) as opened:
             for number in opened.studies():
-                known |= {row.key: row.status for row in opened.rows(number)}
+                statuses |= {row.key: row.status for row in opened.rows(number)}
     done = failed = seconds = error = None
     places: Sequence[int] = range(study.count)
     if study.count <= MANY_CASES:
         finished = ("done",) if retry_failed else ("done", "failed")
-        found = [known.get(case.key) for case in study.cases()]
-        done, failed = found.count("done"), 0 if retry_failed else found.count("failed")
-        places = [place for place, status in enumerate(found) if status not in finished]
+        each = [statuses.get(case.key) for case in study.cases()]
+        done, failed = each.count("done"), 0 if retry_failed else each.count("failed")
+        places = [place for place, status in enumerate(each) if status not in finished]
     # drawn with a fixed seed, so that the same question has the same answer
     count = min(_TIMED_CASES, len(places)) if time_it else 0
     chosen = [study.case_at(place) for place in random.Random(0).sample(places, count)]
@@ -201,7 +230,7 @@ def estimate(
 
 
 def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
-    """Raise where what comes after hours of work, ``--export`` or ``--plot``, would fail then."""
+    """Raise if writing ``--export`` or ``--plot`` would fail, before hours of work."""
     for option, path in files.items():
         if path is None:
             continue
@@ -225,8 +254,8 @@ def require_drawable(study: Study) -> None:
     # finished without values: enough to see how many lines and colours there would be
     curve: Any = {"lags": [], "values": []} if study.curves else None
     cases = {case.key: case.to_dict() for case in study.outline()}
-    rows = [Row(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
-    table = Table(rows, study)
+    rows = [CaseResult(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
+    table = CaseTable(rows, study)
     try:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
@@ -234,38 +263,37 @@ def require_drawable(study: Study) -> None:
 
 
 @contextlib.contextmanager
-def told(name: str, progress: Progress) -> Iterator[Listener]:
-    """Whom to tell of the counts: a function, a bar on a terminal, or lines on stderr."""
+def progress_callback(name: str, progress: Progress) -> Iterator[ProgressCallback]:
+    """Where progress goes: a function, a bar on a terminal, or lines on stderr."""
     if progress is not True or sys.stderr.isatty():
-        with listening(progress) as tell:
-            yield lambda counts, seconds: tell(name, counts.finished, counts.total)
+        with listening(progress) as report:
+            yield lambda counts, seconds: report(name, counts.finished, counts.total)
         return
-    before, said = None, 0.0
+    before, last_line = None, 0.0
 
-    def say(counts: Counts, seconds: float) -> None:
-        """A line at the start and now and then."""
-        nonlocal before, said
+    def print_line(counts: CaseCounts, seconds: float) -> None:
+        nonlocal before, last_line
         line = f"{name}: {counts.finished:,} of {counts.total:,} cases"
         if before is None:
             before = counts.finished
             if before:
                 print(f"{line} were computed before", file=sys.stderr, flush=True)
-        if seconds - said < _BETWEEN_LINES:
+        if seconds - last_line < _BETWEEN_LINES:
             return
-        said = seconds
+        last_line = seconds
         rate = (counts.finished - before) / seconds
-        speed = f"{rate:,.1f} a second" if rate >= 0.1 else f"{60 * rate:.1f} a minute"
+        speed = f"{rate:,.1f} per second" if rate >= 0.1 else f"{60 * rate:.1f} per minute"
         left = f", about {duration(counts.pending / rate)} left" if rate else ""
-        bad = f", {counts.failed:,} failed" if counts.failed else ""
-        print(f"{line}{bad}, {speed}{left}", file=sys.stderr, flush=True)
+        failed = f", {counts.failed:,} failed" if counts.failed else ""
+        print(f"{line}{failed}, {speed}{left}", file=sys.stderr, flush=True)
 
-    yield say
+    yield print_line
 
 
 def duration(seconds: float) -> str:
-    """A time as one says it: 8 s, 3 min, 2.5 h, 4 days."""
-    for unit, length, most in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
-        if seconds < most * length:
+    """A duration in words: 8 s, 3 min, 2.5 h, 4 days."""
+    for unit, length, limit in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
+        if seconds < limit * length:
             value = seconds / length
             return f"{value:.1f} {unit}" if 0 < value < 9.95 else f"{value:.0f} {unit}"
     return f"{seconds / 86400:,.0f} days"

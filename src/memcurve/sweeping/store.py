@@ -1,6 +1,6 @@
-"""The working store of sweeps: every case once, every result kept from the moment it arrives.
+"""The store of sweeps: every case once, every result saved as soon as it is computed.
 
-A SQLite file (log ahead of writing, one commit a batch of results) beside a lock of the system.
+A SQLite file (write-ahead log, one commit per batch of results) and a file lock.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ _SCHEMA = (
     f"PRAGMA application_id = {APPLICATION_ID}",
     f"PRAGMA user_version = {SCHEMA_VERSION}",
 )
-#: Cases registered in one transaction, and rows read at once: large enough to be quick, small
-#: enough that neither memory nor the time for which readers hold the file grows with the study.
+#: Cases registered per transaction. Doubled: more memory, hardly faster.
 _REGISTERED_AT_ONCE = 5000
+#: Rows read at once. Doubled: readers hold the file longer.
 _READ_AT_ONCE = 200
 
 Status = Literal["pending", "done", "failed"]
 
 
-class Outcome(NamedTuple):
-    """What became of one case, as it is kept; ``error`` is None if and only if it succeeded."""
+class CaseOutcome(NamedTuple):
+    """Outcome of one case as it is stored; ``error`` is None if and only if it succeeded."""
 
     key: str
     values: str | None
@@ -77,8 +77,8 @@ def one_line(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Row:
-    """One case of a study as it stands: "pending", "done" or "failed"."""
+class CaseResult:
+    """One case of a study and its result: "pending", "done" or "failed"."""
 
     key: str
     case: dict[str, Any]
@@ -92,10 +92,10 @@ class Row:
 
 
 class Store:
-    """A file with studies, their cases and what became of these; opened with :meth:`open`.
+    """A file with studies, their cases and results; opened with :meth:`open`.
 
-    One process writes at a time, any number may read meanwhile (on the same machine: SQLite's log
-    does not work across a network). Each result is on the disk when :meth:`put` returns.
+    One process writes at a time, any number can read (on the same machine: SQLite's log does not
+    work across a network). Each result is on disk when :meth:`put` returns.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, close: Callable[[], None]):
@@ -194,7 +194,7 @@ class Store:
         for _, key, content in self._paged(query, study):
             yield key, content
 
-    def rows(self, study: int | None = None) -> Iterator[Row]:
+    def rows(self, study: int | None = None) -> Iterator[CaseResult]:
         """The cases of a study (the latest one by default) in its order, with their results."""
         query = (
             'SELECT m.position, c.key, r.case_id, c.content, r."values", r.curve, r.error, '
@@ -206,7 +206,7 @@ class Store:
         for _, key, result, *texts, error, seconds, run, version in self._paged(query, study):
             status: Status = "pending" if result is None else "done" if error is None else "failed"
             case, values, curve = (text and json.loads(text) for text in texts)
-            yield Row(key, case, status, values, curve, error, seconds, run, version)
+            yield CaseResult(key, case, status, values, curve, error, seconds, run, version)
 
     def counts(self, study: int | None = None) -> dict[str, int]:
         """How many cases of a study are "pending", "done" and "failed"."""
@@ -226,7 +226,7 @@ class Store:
                 (self.number(study),),
             ).rowcount
 
-    def put(self, outcomes: Iterable[Outcome]) -> None:
+    def put(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Keep outcomes; they are on the disk when this returns. What is done stays as it is."""
         with _explained(self.path), _transaction(self._connection):
             for outcome in outcomes:
@@ -249,30 +249,30 @@ class Store:
 
     def number(self, study: int | None = None) -> int:
         """The number itself, of a study that is there; that of the latest by default."""
-        known = list(self.studies())
-        if not known:
+        numbers = list(self.studies())
+        if not numbers:
             raise ValueError(f"{self.path} holds no study; run the sweep first.")
-        if study is not None and study not in known:
-            numbers = ", ".join(map(str, known))
-            raise ValueError(f"`study` must be one of {numbers} in {self.path}; got {study!r}.")
-        return known[-1] if study is None else study
+        if study is not None and study not in numbers:
+            listed = ", ".join(map(str, numbers))
+            raise ValueError(f"`study` must be one of {listed} in {self.path}; got {study!r}.")
+        return numbers[-1] if study is None else study
 
     def provenances(self, study: int | None = None) -> list[dict[str, Any]]:
         """What the runs of a study gave as their provenance, the latest last, each once."""
-        found = self._select(
+        texts = self._select(
             "SELECT provenance FROM runs WHERE study_id = ? GROUP BY provenance ORDER BY max(id)",
             self.number(study),
         )
-        return [json.loads(text) for (text,) in found]
+        return [json.loads(text) for (text,) in texts]
 
     def computed_by(self, study: int | None = None) -> dict[int, dict[str, Any]]:
         """The runs that computed results of a study's cases, by number, with their provenance."""
-        found = self._select(
+        runs = self._select(
             "SELECT id, provenance FROM runs WHERE id IN (SELECT r.run_id FROM results r "
             "JOIN members m ON m.case_id = r.case_id WHERE m.study_id = ?) ORDER BY id",
             self.number(study),
         )
-        return {run: json.loads(text) for run, text in found}
+        return {run: json.loads(text) for run, text in runs}
 
     def _select(self, query: str, *values: Any) -> list[Any]:
         with _explained(self.path):
@@ -316,8 +316,8 @@ def _writer_lock(path: Path) -> Iterator[None]:
     except NotImplementedError as error:
         lock.release()
         raise OSError(
-            f"{path}: cannot be locked ({error}), so that nothing would keep two sweeps apart; "
-            f"put the store on a local disk."
+            f"{path}: cannot be locked ({error}), so two sweeps could write at once; put the "
+            f"store on a local disk."
         ) from error
     except OSError as error:
         raise OSError(
@@ -353,8 +353,8 @@ def _explained(path: Path) -> Iterator[None]:
             sqlite3.SQLITE_BUSY: "another program holds it; end that one",
         }.get(primary, "check its disk")
         raise OSError(
-            f"{path}: {error}; {remedy}. What was finished before is kept: run the same command "
-            f"again to go on."
+            f"{path}: {error}; {remedy}. Finished cases are saved; run the same command again to "
+            f"continue."
         ) from error
 
 

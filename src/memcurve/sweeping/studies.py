@@ -28,26 +28,26 @@ class Study(Specification):
     """What to vary, what to keep of each case, and what to draw at the end.
 
     Made from a file by :meth:`load`, or in Python by :meth:`grid`, :meth:`zip` and
-    :meth:`random`. Cases are made one by one: a study of a billion takes no memory.
+    :meth:`random`. Cases are generated lazily: a study of a billion takes no memory.
 
     Attributes
     ----------
     name : str
         The name of the file without its ending.
     text : str
-        The study as TOML, to the letter: what is kept with the results.
+        The study as TOML, verbatim; saved with the results.
     file : str
-        What errors call it.
+        Its name in error messages.
     title : str
-        What the study is about.
+        Title of the picture.
     design : str
         ``"grid"``, ``"zip"`` or ``"random"``.
     axes : dict
         The values of each axis, in the order of the file.
     keep, curves
-        The quantities kept of each case, and whether its curve is.
+        Quantities saved for each case, and whether its curve is saved.
     conclusion, picture
-        The name of the sentence that it ends in, and what the file asks to be drawn.
+        Name of the concluding sentence, and the picture that the file asks for.
 
     Examples
     --------
@@ -96,7 +96,7 @@ class Study(Specification):
             yield self.case_at(index)
 
     def case_at(self, index: int) -> Case:
-        """The case number ``index``, from 0 on; each carries its own seed."""
+        """Case number ``index``, from 0; each has its own seed."""
         try:
             return self._case(self._values_at(index))
         except (TypeError, ValueError) as error:
@@ -173,17 +173,17 @@ class Study(Specification):
 
     @classmethod
     def load(cls, source: str | os.PathLike[str], *, quick: bool = False) -> Self:
-        """Read a study file, or one of those shipped with memcurve by its name.
+        """Read a study file, or a built-in study by its name.
 
-        ``quick`` takes the values of its ``[quick]`` table in place of the whole study's.
+        ``quick`` uses the values of its ``[quick]`` table.
         """
         path = Path(source)
         if isinstance(source, str) and source in SHIPPED and not path.is_file():
             return cls.from_text(SHIPPED[source].text, source, quick=quick)
         if not path.is_file():
             raise FileNotFoundError(
-                f"{os.fspath(source)}: there is no such study file; check the path, or take one of "
-                f"those shipped: {', '.join(shipped())}."
+                f"{os.fspath(source)}: there is no such study file; check the path, or use a "
+                f"built-in study: {', '.join(shipped())}."
             )
         try:
             text = path.read_text(encoding="utf-8")
@@ -208,7 +208,7 @@ class Study(Specification):
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ValueError(
                 f"{called}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
-                f"[50, 100]`, a line an axis."
+                f"[50, 100]`, one axis per line."
             ) from None
         except ValueError as error:
             raise ValueError(f"{called}: {error}") from None
@@ -251,12 +251,19 @@ class Study(Specification):
 
 
 def shipped() -> list[str]:
-    """Names of the studies that come with memcurve."""
+    """Names of the built-in studies.
+
+    Examples
+    --------
+    >>> from memcurve.sweeping import shipped
+    >>> shipped()
+    ['architectures', 'noise', 'radius', 'sparsity']
+    """
     return sorted(SHIPPED)
 
 
 def _require_conclusive(specification: Specification) -> None:
-    """Raise unless the study has all that its sentence speaks of: hours later is too late."""
+    """Raise unless the study has all that its concluding sentence needs, before it is run."""
     name = specification.conclusion
     if name is None:
         return
@@ -314,11 +321,5 @@ def _written(value: Any) -> str:
 
 def _quoted(text: str) -> str:
     """A TOML string. JSON's escapes of rare characters are pairs, which TOML does not know."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise ValueError(
-            f"a study file holds text that UTF-8 can write, got {text!r}; leave out what is half a "
-            f"character."
-        ) from None
+    text.encode()  # raises for half a character, which no file could hold
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

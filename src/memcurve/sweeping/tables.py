@@ -8,31 +8,44 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from memcurve.notes import Note
+from memcurve.notes import Note, counted
 from memcurve.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
 from memcurve.sweeping.specification import AXES, Specification
-from memcurve.sweeping.store import Row
+from memcurve.sweeping.store import CaseResult
 
-#: Totals that differ by less than this are the same to the reader.
+#: Totals that differ by less count as equal. Doubled: hardly a change.
 SAME = 1e-6
-#: What a case means where it says nothing.
+#: Notes, by kind.
+PROSE = {
+    "failed": "{cases} failed (excluded); {times:,} ×: {error}{others}",
+    "other errors": "; {count} other errors",
+    "pending": "{count:,} cases are not computed yet",
+    "lags": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases; use more "
+    "`lags`",
+    "lags, biased": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases, "
+    "which are missing from its means: these are too low; use more `lags`",
+    "unknown": "{name} is not known for {unknown:,} of {finished:,} finished cases, which are "
+    "missing from its means",
+    "versions": "computed with different versions of memcurve: {versions}",
+}
+#: Values of fields that a case leaves out.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 
 
-class Table:
+class CaseTable:
     """The rows of a sweep; ``study`` is None for a list of cases."""
 
-    rows: Sequence[Row]
+    rows: Sequence[CaseResult]
     study: Specification | None
 
-    def __init__(self, rows: Sequence[Row], study: Specification | None) -> None:
+    def __init__(self, rows: Sequence[CaseResult], study: Specification | None) -> None:
         self.rows, self.study = rows, study
 
     @cached_property
     def counts(self) -> dict[str, int]:
         """How many cases are done, failed and pending."""
-        found = Counter(row.status for row in self.rows)
-        return {status: found[status] for status in ("done", "failed", "pending")}
+        counts = Counter(row.status for row in self.rows)
+        return {status: counts[status] for status in ("done", "failed", "pending")}
 
     @cached_property
     def quantities(self) -> tuple[str, ...]:
@@ -71,18 +84,18 @@ class Table:
         return table
 
     def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
-        """Count, mean, standard deviation, least and greatest, over the seeds.
+        """Count, mean, standard deviation, minimum and maximum over the seeds.
 
         Returns
         -------
         list of dict
-            One a quantity and combination of all axes but the seed, in the study's order, with the
-            number of failed cases among them, and of those (``unknown``) that finished without a
-            value. ``pandas.DataFrame(sweep.summary())`` is a table of them.
+            One per quantity and combination of all axes but the seed, in the study's order, with
+            the number of failed cases, and of those that finished without a value (``unknown``).
+            ``pandas.DataFrame(sweep.summary())`` makes a table of them.
         """
         table, axes = self._columns, [axis for axis in self.axes if axis != "seed"]
         groups = grouped(table, axes, len(self.rows))
-        found = []
+        summary = []
         for name in self.quantities if quantities is None else quantities:
             if name not in self.quantities:
                 raise ValueError(
@@ -94,13 +107,13 @@ class Table:
                 status = Counter(table["status"][k] for k in places)
                 entry: dict[str, Any] = {"quantity": name, **dict(zip(axes, group, strict=True))}
                 entry |= {"count": len(numbers), "unknown": status["done"] - len(numbers)}
-                found.append(entry | {"failed": status["failed"]} | _spread(numbers))
-        return found
+                summary.append(entry | {"failed": status["failed"]} | _spread(numbers))
+        return summary
 
     def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """The summary as text, its head first; with ``most`` the middle is left out.
+        """The summary as text, header first; at most ``most`` rows, from both ends.
 
-        One quantity is shown with mean, deviation, least and greatest; several as mean ± deviation.
+        One quantity is shown with mean, deviation, minimum and maximum; several as mean ± sd.
         """
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
@@ -127,35 +140,34 @@ class Table:
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What one should know before quoting the numbers: what failed, is missing, or differs."""
+        """What one should know before quoting the numbers: failures, gaps, differing versions."""
         notes = []
+
+        def note(kind: str, **facts: Any) -> None:
+            notes.append(
+                Note("lags" if kind.startswith("lags") else "sweep", PROSE[kind].format(**facts))
+            )
+
         if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
-            [(error, often)] = errors.most_common(1)
-            others = f"; {len(errors) - 1} other errors" if len(errors) > 1 else ""
-            cases = "1 case failed and is" if count == 1 else f"{count:,} cases failed and are"
-            notes.append(Note("sweep", f"{cases} not counted; {often:,} ×: {error}{others}"))
+            [(error, times)] = errors.most_common(1)
+            others = PROSE["other errors"].format(count=len(errors) - 1) if len(errors) > 1 else ""
+            note("failed", cases=counted(count, "case"), times=times, error=error, others=others)
         if self.counts["pending"]:
-            notes.append(Note("sweep", f"{self.counts['pending']:,} cases are not computed yet"))
+            note("pending", count=self.counts["pending"])
         for name in self.quantities:
             entries = self.summary([name])
             unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
-            cases = f"{unknown:,} of {unknown + known:,} finished cases"
+            about = {"name": name, "unknown": unknown, "finished": unknown + known}
             partly = any(entry["unknown"] and entry["count"] for entry in entries)
             if unknown and QUANTITIES[name].share_left is not None:
-                rest = ", which are in no mean of it: what is shown is too low" if partly else ""
-                beyond = f"{name} lies beyond the lags in {cases}{rest}; take more `lags`"
-                notes.append(Note("lags", beyond))
+                note("lags, biased" if partly else "lags", **about)
             elif partly:
-                text = f"{name} is not known of {cases}, which are in no mean of it"
-                notes.append(Note("sweep", text))
-        found = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
-        if len(found) > 1:
-            parts = ", ".join(
-                f"{n:,} of {found.total():,} cases by memcurve {version or '(not known)'}"
-                for version, n in found.items()
-            )
-            notes.append(Note("sweep", f"computed with different versions: {parts}"))
+                note("unknown", **about)
+        by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
+        if len(by) > 1:
+            parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())
+            note("versions", versions=", ".join(parts))
         return tuple(notes)
 
 
@@ -165,7 +177,7 @@ class Finished:
     Rows that are a part of others have the values of axes, and their order, in common with these.
     """
 
-    def __init__(self, table: Table, whole: Finished | None = None) -> None:
+    def __init__(self, table: CaseTable, whole: Finished | None = None) -> None:
         self.table, self._whole = table, whole
         done = [k for k, row in enumerate(table.rows) if row.status == "done"]
         self.rows = [table.rows[k] for k in done]
@@ -176,8 +188,8 @@ class Finished:
         """What an axis takes, numbers in order and words as they come."""
         if self._whole is not None:
             return self._whole.values(axis)
-        found = list(dict.fromkeys(self.columns[axis]))
-        return sorted(found) if is_numeric(found) else found
+        values = list(dict.fromkeys(self.columns[axis]))
+        return sorted(values) if is_numeric(values) else values
 
     def places(self, **at: Any) -> list[int]:
         """Where the axes have these values."""
@@ -207,23 +219,23 @@ class Finished:
 
     def spread(self, quantity: str, **at: Any) -> dict[str, float]:
         """Mean, deviation, least and greatest; NaN where nothing is known."""
-        found = _spread(self.numbers(quantity, **at))
-        return {name: math.nan if value is None else value for name, value in found.items()}
+        spread = _spread(self.numbers(quantity, **at))
+        return {name: math.nan if value is None else value for name, value in spread.items()}
 
     def means(self, axis: str, quantity: str, **at: Any) -> dict[Any, float]:
         """Means by the values of an axis, where anything is known."""
-        found = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
-        return {value: mean for value, mean in found.items() if not math.isnan(mean)}
+        means = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
+        return {value: mean for value, mean in means.items() if not math.isnan(mean)}
 
 
 def grouped(
     columns: Mapping[str, list[Any]], axes: Sequence[str], count: int
 ) -> dict[tuple[Any, ...], list[int]]:
     """Where each combination of values of the axes stands among ``count`` rows."""
-    found: dict[tuple[Any, ...], list[int]] = {}
+    places: dict[tuple[Any, ...], list[int]] = {}
     for k in range(count):
-        found.setdefault(tuple(columns[axis][k] for axis in axes), []).append(k)
-    return found
+        places.setdefault(tuple(columns[axis][k] for axis in axes), []).append(k)
+    return places
 
 
 def is_numeric(values: Sequence[Any]) -> bool:

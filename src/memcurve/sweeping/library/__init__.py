@@ -1,7 +1,7 @@
-"""The studies that come with memcurve: a file each, and the sentence that it ends in.
+"""The built-in studies: one file each, and the sentence that summarises its results.
 
-A study of one's own may end in the same sentence, ``conclusion = "radius"``, if it has the axes and
-quantities that the sentence speaks of.
+Your own study can end with the same sentence, ``conclusion = "radius"``, if it has the axes and
+quantities that the sentence needs. Sentences are in :data:`PROSE`, by kind.
 """
 
 from __future__ import annotations
@@ -13,17 +13,57 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memcurve.notes import counted
 from memcurve.sweeping.cases import QUANTITIES
 from memcurve.sweeping.tables import SAME, Finished, is_numeric, number_text
 
-#: Means that differ by less than so many of their standard errors do not show a change.
+#: Standard errors by which two means must differ. Doubled: weaker effects are not mentioned.
 _CLEAR = 3.0
-#: A rank correlation is named from so many cases on, and if chance makes it less often than this.
-_FEWEST, _CHANCE = 8, 0.01
+#: Cases from which a rank correlation is computed. Doubled: small searches have none.
+_FEWEST = 8
+#: Largest p-value of a rank correlation that is mentioned. Doubled: twice as many false ones.
+_CHANCE = 0.01
+
+PROSE = {
+    "sparsity": "The exact total is the rank of each network, {size} at every density from "
+    "{full:g} on{falling}.",
+    "falling": "; below, the rank falls for lack of weights, to {total:.3g} at {density:g}",
+    "artefact": "Memory seems to change with sparsity, {changes}; but the exact total is the rank "
+    "of each network, {size} at every density from {full:g} on{falling}.",
+    "change": "from {first:.3g} at density {low:g} to {last:.3g} at {high:g} by {method}",
+    "radius": "The total is {totals}{same} for spectral radii from {least:g} to {last:g}. Usable "
+    "memory depends on it: in single precision {low:.3g} at {least:g}, at most {high:.3g} at "
+    "{best:g}, {end:.3g} at {last:g}; with 12 bits {coarse_low:.3g} at {least:g} and "
+    "{coarse_high:.3g} at {best:g}.",
+    "unchanged": " (unchanged)",
+    "architectures": "Total memory of the architectures: {totals}. Usable memory differs: {parts}.",
+    "usable_float32": "in single precision {low:.3g} ({lowest}) to {high:.3g} ({highest})",
+    "usable_12bit": "with 12 bits {low:.3g} ({lowest}) to {high:.3g} ({highest})",
+    "horizon_half": "MC_τ drops below 0.5 between lag {low:.3g} ({lowest}) and {high:.3g} "
+    "({highest})",
+    "noise": "Without noise every network has a total memory of {ranks}. The architectures differ "
+    "most at noise {level}, with usable memory: {totals}.",
+    "nothing kept": "No quantity was kept.",
+    "states": "The {quantity} is the number of states in every case, {range}.",
+    "states too": "The {quantity} is the number of states in every case. ",
+    "unknown": "No finished case has a {quantity} ({reason}).",
+    "partly": "The {quantity} is {range} where it is known; in {unknown:,} of {count:,} finished "
+    "cases it is {reason}.",
+    "range": "The {quantity} is {range} over {cases}{rest}.",
+    "along": "The mean {quantity} changes most with the {axis}, from {low:.4g} at {lowest} to "
+    "{high:.4g} at {highest}; over all cases it is {range}.",
+    "correlated": "; it {changes} most clearly with the {axis} (rank correlation {rho:.2f})",
+    "no trend": ", without a clear trend along any one axis",
+}
+#: Methods of the sparsity study, by their labels.
+_NAIVE = {
+    "naive(inverse=pinv)": "the pseudo-inverse of the Gramian",
+    "naive(inverse=projector)": "the pseudo-inverse of the Krylov matrix",
+}
 
 
 class Shipped(NamedTuple):
-    """A study that comes with memcurve: its sentence, and the axes and quantities it speaks of."""
+    """A built-in study: its sentence, and the axes and quantities that the sentence needs."""
 
     name: str
     sentence: Callable[[Finished], str]
@@ -37,46 +77,34 @@ class Shipped(NamedTuple):
 
 
 def _sparsity(table: Finished) -> str:
-    exact = table.means("density", "total", method="exact")
-    wrong = [method for method in table.values("method") if method != "exact"]
+    methods = [method for method in table.values("method") if method != "exact"]
     totals, ranks = (table.numbers(name, method="exact") for name in ("total", "rank"))
     agrees = len(totals) == len(ranks) > 0 and np.allclose(totals, ranks, rtol=0, atol=SAME)
     full = _full_from(table) if agrees else None
-    if full is None or not wrong:
+    if full is None or not methods:
         return general(table)
-    seeming = []
-    for method in wrong:
-        naive = table.means("density", "total", method=method)
-        naive = {density: total for density, total in naive.items() if density >= full}
-        if len(naive) < 2:
+    changes = []
+    for method in methods:
+        means = table.means("density", "total", method=method)
+        means = {density: total for density, total in means.items() if density >= full}
+        if len(means) < 2:
             return general(table)
-        (low, first), (high, last) = min(naive.items()), max(naive.items())
-        how = _NAIVE.get(method, f"method {method}")
+        (low, first), (high, last) = min(means.items()), max(means.items())
         if _changes(table, method, low, high):
-            change = f"from {first:.3g} at density {low:g} to {last:.3g} at {high:g}"
-            seeming.append(f"{change} by {how}")
-    sizes = table.values("size")
-    size = sizes[0] if len(sizes) == 1 else "the number of nodes"
-    truth = f"exact total is the rank of each network, {size} at every density from {full:g} on"
+            name = _NAIVE.get(method, f"method {method}")
+            values = {"first": first, "low": low, "last": last, "high": high}
+            changes.append(PROSE["change"].format(method=name, **values))
+    exact, sizes = table.means("density", "total", method="exact"), table.values("size")
     least = min(exact)
-    if least < full:
-        truth += (
-            f"; below, where the weights are too few to keep the rank, the total falls with it, to "
-            f"{exact[least]:.3g} at {least:g}"
-        )
-    if not seeming:
-        return f"The {truth}."
-    return f"Memory seems to change with sparsity, {' and '.join(seeming)}, but the {truth}."
-
-
-_NAIVE = {
-    "naive(inverse=pinv)": "the pseudo-inverse of the Gramian",
-    "naive(inverse=projector)": "the pseudo-inverse of the Krylov matrix",
-}
+    falling = PROSE["falling"].format(total=exact[least], density=least) if least < full else ""
+    size = sizes[0] if len(sizes) == 1 else "the number of nodes"
+    return PROSE["artefact" if changes else "sparsity"].format(
+        changes=" and ".join(changes), size=size, full=full, falling=falling
+    )
 
 
 def _changes(table: Finished, method: str, low: float, high: float) -> bool:
-    """Whether the mean total of a method differs between two densities by more than chance."""
+    """Whether the mean total of a method differs significantly between two densities."""
     ends = [{"method": method, "density": density} for density in (low, high)]
     first, last = (table.spread("total", **at) for at in ends)
     counts = [len(table.numbers("total", **at)) for at in ends]
@@ -103,42 +131,32 @@ def _radius(table: Finished) -> str:
     usable = table.means("spectral_radius", "usable_float32")
     coarse = table.means("spectral_radius", "usable_12bit")
     least, last, best = min(usable), max(usable), max(usable, key=usable.__getitem__)
-    beyond = f", and is {usable[last]:.3g} at {last:g}" if last != best else ""
-    head = f"The total is {_range_text(totals)} for spectral radii"
-    if _same(totals):
-        head = f"The spectral radius does not change the total, {_range_text(totals)}"
-    return (
-        f"{head} from {least:g} to {last:g}, but how much of it can be used: in single precision "
-        f"{usable[least]:.3g} at {least:g} and {usable[best]:.3g} at {best:g}{beyond}, with 12 "
-        f"bits {coarse[least]:.3g} and {coarse[best]:.3g}."
-    )
+    return PROSE["radius"].format(
+        totals=_range_text(totals), same=PROSE["unchanged"] if _same(totals) else "",
+        least=least, last=last, best=best, low=usable[least], high=usable[best], end=usable[last],
+        coarse_low=coarse[least], coarse_high=coarse[best],
+    )  # fmt: skip
 
 
 def _architectures(table: Finished) -> str:
-    quantities = {"usable_float32": "in single precision", "usable_12bit": "with 12 bits"}
+    quantities = ["usable_float32", "usable_12bit"]
     if None not in table.columns["horizon_half"]:  # else a mean would leave out the longest
-        quantities["horizon_half"] = "and less than half of an input is left from lag"
+        quantities.append("horizon_half")
     parts = []
-    for quantity, words in quantities.items():
+    for quantity in quantities:
         means = table.means("ensemble", quantity)
-        low, high = _ends(means)
-        where = f" ({_word(low)}) to {means[high]:.3g} ({_word(high)})"
-        parts.append(f"{words} {means[low]:.3g}{where}")
-    totals = table.spread("total")
-    hold = "All architectures hold the same total"
-    head = hold if _same(totals) else "Architectures hold totals that differ"
-    return f"{head}, {_range_text(totals)}, but not in a form of equal use: {', '.join(parts)}."
+        parts.append(PROSE[quantity].format(**_ends(means)))
+    totals = _range_text(table.spread("total"))
+    return PROSE["architectures"].format(totals=totals, parts=", ".join(parts))
 
 
 def _noise(table: Finished) -> str:
     left = {level: table.means("ensemble", "total", noise=level) for level in table.values("noise")}
     level, means = max(left.items(), key=lambda one: _width(one[1]))
     falling = sorted(means.items(), key=lambda one: -one[1])
-    kept = ", ".join(f"{_word(ensemble)} {total:.3g}" for ensemble, total in falling)
-    return (
-        f"Without noise every network holds {_range_text(table.spread('rank'))}; the architectures "
-        f"differ most at a noise of {_word(level)}, where the total that is left is: {kept}."
-    )
+    totals = ", ".join(f"{_word(ensemble)} {total:.3g}" for ensemble, total in falling)
+    ranks = _range_text(table.spread("rank"))
+    return PROSE["noise"].format(ranks=ranks, level=_word(level), totals=totals)
 
 
 SHIPPED = {
@@ -158,88 +176,54 @@ SHIPPED = {
 
 
 def general(table: Finished) -> str:
-    """The axis along which the mean of a quantity changes most, where the design can tell."""
-    study = table.table.study
-    asked = study.picture.quantity or () if study is not None else ()
-    # what the study draws is what it asks about
-    quantities = list(dict.fromkeys([*asked, *table.table.quantities]))
+    """The range of a quantity, and the axis along which its mean changes most in a grid."""
+    study, rows = table.table.study, len(table.rows)
+    drawn = study.picture.quantity or () if study is not None else ()
+    quantities = list(dict.fromkeys([*drawn, *table.table.quantities]))  # what is drawn comes first
     if not quantities:
-        return "No quantity was kept."
+        return PROSE["nothing kept"]
     trivial = [name for name in quantities if table.counts_states(name)]
-    telling = [name for name in quantities if name not in trivial]
-    if not trivial or not (telling or len({*table.columns["size"]}) > 1):
-        return _about(table, quantities[0] if trivial else telling[0], "The")
-    head = f"The {_name(trivial[0])} is the number of states in every case"
-    if not telling:
-        return f"{head}, {_range_text(table.spread(trivial[0]))}."
-    return _about(table, telling[0], f"{head}; the")
-
-
-def _about(table: Finished, quantity: str, the: str) -> str:
-    """A sentence about a quantity, which begins with ``the`` where that goes before its name."""
-    overall, kind, count = table.spread(quantity), QUANTITIES[quantity], len(table.rows)
+    quantity = next((name for name in quantities if name not in trivial), quantities[0])
+    kind, overall = QUANTITIES[quantity], table.spread(quantity)
+    facts: dict[str, Any] = {
+        "quantity": _name(quantity), "range": _range_text(overall), "count": rows,
+        "cases": counted(rows, "case"), "unknown": table.columns[quantity].count(None),
+        "reason": kind.missing,
+    }  # fmt: skip
+    if quantity in trivial:
+        return PROSE["states"].format(**facts)
+    head = PROSE["states too"].format(quantity=_name(trivial[0])) if trivial else ""
     if math.isnan(overall["mean"]):
-        where = ": in all of them it lies beyond the lags" if kind.share_left is not None else ""
-        return f"No finished case knows its {_name(quantity)}{where}."
-    unknown = table.columns[quantity].count(None)
-    axes = [axis for axis in table.table.axes if len(set(table.columns[axis])) > 1]
-    head = f"{the} {_name(quantity)} is {_range_text(overall)}"
-    if unknown:  # a mean of those that are known would compare what is not alike
-        rest = f"in {unknown:,} of {count:,} finished cases it is {kind.missing}"
-        return f"{head} where it is known; {rest}."
-    if _same(overall):
-        across = " and the ".join(map(_name, axes))
-        return f"{head}{f', whatever the {across}' if across else ''}."
-    causes = [axis for axis in axes if axis != "seed"]
-    design = table.table.study.design if table.table.study else "zip"
-    if design == "random":
-        return f"{head} over {count:,} cases{_trend(table, quantity, causes)}."
-    if design == "zip" and not _stands_alone(table, causes, axes):
-        moving = " and ".join(map(_name, axes))
-        together = f", in which {moving} change together" if len(axes) > 1 else ""
-        return f"{head} over {count:,} cases{together}."
-    # that a total grows with the size is no news
-    beside = "size" in causes and len(causes) > 1 and kind.counts_states
-    others = [axis for axis in causes if not (beside and axis == "size")]
-    means = {axis: table.means(axis, quantity) for axis in others}
-    axis = max(others, key=lambda one: _width(means[one]), default=None)
-    if axis is None or _width(means[axis]) < SAME:
-        across = " or the ".join(map(_name, others))
-        unmoved = f"; its mean does not change with the {across}" if across else ""
-        return f"{head} over all cases{unmoved}."
-    low, high = _ends(means[axis])
-    return (
-        f"{'Beside the size, the' if beside else the} mean {_name(quantity)} changes most with the "
-        f"{_name(axis)}, from {means[axis][low]:.4g} at {_word(low)} to {means[axis][high]:.4g} at "
-        f"{_word(high)}; over all cases it is {_range_text(overall)}."
-    )
+        return head + PROSE["unknown"].format(**facts)
+    if facts["unknown"]:  # a mean over the others would be biased
+        return head + PROSE["partly"].format(**facts)
+    axes = [a for a in table.table.axes if a != "seed" and len(set(table.columns[a])) > 1]
+    if len(axes) > 1 and kind.counts_states:  # that a total grows with the size is no news
+        axes = [axis for axis in axes if axis != "size"]
+    design = study.design if study is not None else "zip"
+    means = {axis: table.means(axis, quantity) for axis in axes if design == "grid"}
+    axis = max(means, key=lambda one: _width(means[one]), default=None)
+    if axis is not None and _width(means[axis]) >= SAME:
+        return head + PROSE["along"].format(axis=_name(axis), **facts, **_ends(means[axis]))
+    trend = _trend(table, quantity, axes) if design == "random" and not _same(overall) else ""
+    return head + PROSE["range"].format(rest=trend, **facts)
 
 
 def _trend(table: Finished, quantity: str, axes: Sequence[str]) -> str:
-    """Of a random search, where hardly two cases share a value and all axes move at once."""
+    """The strongest rank correlation in a random search, in which all axes vary at once."""
     from scipy.stats import spearmanr
 
     numbers = [axis for axis in axes if is_numeric(table.values(axis))]
-    found = {}
+    significant = {}
     for axis in numbers if len(table.rows) >= _FEWEST else ():
-        correlation, chance = spearmanr(table.columns[axis], table.columns[quantity])
-        if chance * len(numbers) < _CHANCE:
-            found[axis] = float(correlation)
-    if not found:
-        return ", without a clear trend along any one axis"
-    axis = max(found, key=lambda one: abs(found[one]))
-    how = "rises" if found[axis] > 0 else "falls"
-    return f"; it {how} most clearly with the {_name(axis)} (rank correlation {found[axis]:.2f})"
-
-
-def _stands_alone(table: Finished, causes: Sequence[str], axes: Sequence[str]) -> bool:
-    """Whether one axis changes alone, at most with the same seeds for each of its values."""
-    if len(causes) != 1 or "seed" not in axes:
-        return len(causes) == 1
-    [axis] = causes
-    places = [table.places(**{axis: value}) for value in table.values(axis)]
-    seeds = [sorted(table.columns["seed"][k] or 0 for k in there) for there in places]
-    return all(one == seeds[0] for one in seeds)
+        correlation, p_value = spearmanr(table.columns[axis], table.columns[quantity])
+        if p_value * len(numbers) < _CHANCE:
+            significant[axis] = float(correlation)
+    if not significant:
+        return PROSE["no trend"]
+    axis = max(significant, key=lambda one: abs(significant[one]))
+    changes = "rises" if significant[axis] > 0 else "falls"
+    return PROSE["correlated"].format(changes=changes, axis=_name(axis), rho=significant[axis])
 
 
 def _name(name: str) -> str:
@@ -247,9 +231,11 @@ def _name(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _ends(means: dict[Any, float]) -> tuple[Any, Any]:
-    """Where the least and the greatest mean are."""
-    return min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+def _ends(means: dict[Any, float]) -> dict[str, Any]:
+    """The lowest and the highest mean, and where they are."""
+    lowest, highest = min(means, key=means.__getitem__), max(means, key=means.__getitem__)
+    values = {"low": means[lowest], "high": means[highest]}
+    return values | {"lowest": _word(lowest), "highest": _word(highest)}
 
 
 def _width(means: dict[Any, float]) -> float:
@@ -263,7 +249,7 @@ def _range_text(numbers: dict[str, float]) -> str:
 
 
 def _same(numbers: dict[str, float]) -> bool:
-    """Whether all numbers are the same to the reader."""
+    """Whether all numbers are equal to the printed digits."""
     return numbers["max"] - numbers["min"] < SAME
 
 

@@ -1,4 +1,4 @@
-"""Forgetting, consistency and the dossier, against linear networks whose answers are exact."""
+"""Fading memory, consistency and the report, against linear networks whose answers are exact."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 import memcurve
 from command import inside
-from memcurve import Dossier, NonlinearNetwork, StateNoise, ensembles, models
-from memcurve.measuring.driven import _consistency, dossier
+from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
+from memcurve.measuring.driven import PROSE, _consistency, measurement_report
 from memcurve.measuring.forgetting import forgetting, lyapunov_exponent
 from memcurve.measuring.models import as_model
 
@@ -76,13 +76,13 @@ def test_consistency_under_noise_is_the_usable_memory() -> None:
 
 
 @pytest.fixture(scope="module")
-def tanh() -> Dossier:
+def tanh() -> MeasurementReport:
     linear = ensembles.orthogonal(10, spectral_radius=0.8, seed=1)
     network = NonlinearNetwork(linear.A, linear.C, input_scale=0.5, name="a tanh network")
-    return dossier(network, seed=1, precision=0.2, scales=[0.01, 1.0])
+    return measurement_report(network, seed=1, precision=0.2, scales=[0.01, 1.0])
 
 
-def test_the_dossier_tells_what_was_found(tanh: Dossier) -> None:
+def test_the_report_has_the_results(tanh: MeasurementReport) -> None:
     assert tanh.good
     assert tanh.forgets
     assert tanh.consistency.share == pytest.approx(1)
@@ -93,25 +93,26 @@ def test_the_dossier_tells_what_was_found(tanh: Dossier) -> None:
     assert abs(tanh.capacity.by_degree[1] - tanh.total) <= 0.5
     assert tanh.capacity.total <= 10
     said = " ".join(tanh.verdict)
-    for words in ("It remembers", "It forgets its start within", "the same every time", "degree 3"):
-        assert words in said
+    for fact in (f"{tanh.washout} steps", PROSE["deterministic"], "degree 3"):
+        assert fact in said
     assert tanh.scales.limit is not None
     assert f"{tanh.scales.limit.total:.4g}, exactly" in said
 
 
-def test_the_dossier_as_a_page(tanh: Dossier) -> None:
+def test_the_report_as_a_page(tanh: MeasurementReport) -> None:
     page = tanh.to_html()
     assert page.startswith("<!DOCTYPE html>") or page.startswith("<!doctype html>")
     assert "a tanh network" in page
-    assert "How strongly it is driven" in tanh.to_markdown()
+    assert PROSE["scales"] in tanh.to_markdown()
+    assert tanh.document().word == "Fading memory confirmed"
     assert "<" in tanh._repr_html_()
 
 
-def test_audits_of_driven_networks_are_dossiers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audits_of_driven_networks_are_measurement_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     from memcurve.auditing import run
 
     asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(run, "dossier", lambda model, **given: asked.append(given))
+    monkeypatch.setattr(run, "measurement_report", lambda model, **given: asked.append(given))
     network = NonlinearNetwork(*ensembles.normal(5, seed=1).real_pair())
     memcurve.audit(network, noise=0.1, seed=3)
     memcurve.audit(lambda z: z[:, None])
@@ -120,20 +121,20 @@ def test_audits_of_driven_networks_are_dossiers(monkeypatch: pytest.MonkeyPatch)
         memcurve.audit(network, claimed=3)
 
 
-def test_a_dossier_of_noise_and_of_several_inputs() -> None:
+def test_a_report_of_noise_and_of_several_inputs() -> None:
     own = np.random.default_rng(2)
 
     def run(z: Floats) -> Floats:
         mixed = z @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, -1.0]])
         return np.tanh(mixed) + own.standard_normal((len(z), 3))
 
-    found = dossier(models.Function(run, inputs=2, name="noisy"), seed=1, precision=0.3, scales=[])
+    noisy = models.Function(run, inputs=2, name="noisy")
+    found = measurement_report(noisy, seed=1, precision=0.3, scales=[])
     assert found.capacity is None
     assert found.scales is None
     assert not found.good
-    said = " ".join(found.verdict)
-    assert "the rest is noise of its own" in said
-    assert found.document().word == "Not reproducible"
+    assert f"of {found.consistency.states}; the rest is intrinsic noise" in " ".join(found.verdict)
+    assert found.document().word == "Not consistent"
 
 
 def test_the_command_writes_a_page(
@@ -143,5 +144,5 @@ def test_the_command_writes_a_page(
     asked = ("--size", 5, "--precision", 1, "--budget", 5, "--html", page)
     done = inside(monkeypatch, capsys, "measure", *asked)
     assert done.code == 0
-    assert "Forgetting and reproducing" in done.out
+    assert "forgets initial conditions" in done.out
     assert page.stat().st_size > 10_000
