@@ -33,9 +33,9 @@ from memcurve.nulls import NULLS
 from memcurve.optional import optional
 from memcurve.progress import Progress
 from memcurve.report.document import listed
-from memcurve.result import Floats
 from memcurve.sweeping.run import finished_cases
 from memcurve.sweeping.store import CaseResult, canonical
+from memcurve.types import Floats
 
 #: Spectral radius that an unstable network is scaled to by default.
 USUAL_RADIUS = 0.9

@@ -24,8 +24,8 @@ from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import ARMA
 from memcurve.memory import ask, fisher_curve, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.result import Floats
 from memcurve.solve.problem import Problem
+from memcurve.types import Floats
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
 BEST_PRECISION = 1e-6

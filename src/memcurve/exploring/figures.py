@@ -26,7 +26,7 @@ from memcurve.noise import Float32
 from memcurve.notes import counted
 from memcurve.report import Chart, Section, Series, Table, vega, web
 from memcurve.report.document import listed
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Lowest value drawn for standard methods, which can return anything.
 LOWEST = -0.25

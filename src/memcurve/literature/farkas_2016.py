@@ -10,7 +10,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.noise import Float64
 from memcurve.progress import Listener
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 SIZE, SIGMA, INPUT_SCALE = 100, 0.085, 1e-6
 SKIPPED, TRAINED, TESTED = 1000, 4000, 1000

@@ -14,8 +14,8 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.progress import Listener
-from memcurve.result import Floats
 from memcurve.solve.stein import stein
+from memcurve.types import Floats
 
 SIZE, RADIUS, SCALE = 100, 0.9, 1.0
 #: Nodes that the input enters, from one to all.

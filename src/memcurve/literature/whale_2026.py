@@ -13,7 +13,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.progress import Listener
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: What was reported, with biological weights and with the best that were found.
 BIOLOGICAL, OPTIMISED = 1.39, 23.91

@@ -27,7 +27,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.notes import counted
 from memcurve.optional import optional
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Relative difference up to which a step for two states at once agrees with one for each. Doubled:
 #: hardly a change.

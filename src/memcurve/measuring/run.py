@@ -26,7 +26,7 @@ from memcurve.measuring.forgetting import SEEN, Draw, Forgetting, checked_run, f
 from memcurve.measuring.models import Model, as_model
 from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Rows per state of the first estimate. Halved: its interval understates the uncertainty.
 ROWS_A_STATE = 20

@@ -27,12 +27,12 @@ from memcurve.limits import Work
 from memcurve.methods.method import EVERYTHING, Method, Variant, require_driven
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
-from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
 from memcurve.solve.problem import Problem
+from memcurve.types import Complexes, Floats
 
 #: Samples drawn by default. Doubled: bias and time.
 SAMPLES = 10_000

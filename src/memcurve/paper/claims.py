@@ -16,9 +16,9 @@ from memcurve import LinearNetwork, MemoryCurve, ensembles, krylov, masks, memor
 from memcurve.limits import one_thread
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
-from memcurve.result import Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
+from memcurve.types import Floats
 
 Verdict = tuple[str, str]
 Check = Callable[[], Verdict]

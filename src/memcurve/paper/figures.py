@@ -13,7 +13,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import eigenvalues
 from memcurve.plot import COLOURS
 from memcurve.progress import Progress, watched
-from memcurve.result import EPS
+from memcurve.types import EPS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,10 +18,10 @@ from memcurve.limits import require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices
 from memcurve.progress import Listener, silent
-from memcurve.result import Complexes
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.spectrum import assumed, block_rank, decided, walk_spectrum
 from memcurve.solve.states import KEPT_UP_TO, States
+from memcurve.types import Complexes
 
 
 class Analysis(States):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.notes import Note
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 #: Numbers of an answer that have an entry for every noise level.
 BY_LEVEL = (

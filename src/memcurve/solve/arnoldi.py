@@ -23,11 +23,11 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.result import EPS, SEED, TINY, Floats
 from memcurve.solve.basis import Basis
 from memcurve.solve.factor import LEFT_OUT, ReducedModel, longer_responses
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
+from memcurve.types import EPS, SEED, TINY, Floats
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ class Arnoldi:
                     break
                 basis.require_room(min(steps, most))
             if place.same(lags.faded) and k < basis.count:
-                beyond = _size_ahead(A, basis.combined(lags.last[: basis.count]), powers.squares, lags.enough)
+                beyond = _size_ahead(
+                    A, basis.combined(lags.last[: basis.count]), powers.squares, lags.enough
+                )
                 if beyond <= lags.enough:
                     model = self._model(A, C, basis, H, c, k, rows, powers)
                     model.log_sizes, model.lags = log_sizes[:k].copy(), lags.count

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
-from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.powers import normal_power_norms, power_norms
+from memcurve.types import EPS, TINY, Complexes, Floats
 
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
@@ -214,7 +214,9 @@ def measured(
     def error(values: Floats, squares: Floats, change: Floats) -> Floats:
         own = _by_lag(spread @ squares.T, inputs)
         rest = (SAFETY * change + cut + mixed)[:, None, None]
-        return np.asarray(np.minimum(1.0, rest + own + rounding[:, None, None] * np.sqrt(values) + EPS))
+        return np.asarray(
+            np.minimum(1.0, rest + own + rounding[:, None, None] * np.sqrt(values) + EPS)
+        )
 
     slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
     second = (missing**2 + tail**2) * len(base.sigma)

@@ -14,7 +14,6 @@ from memcurve.limits import require_room_for_states
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
-from memcurve.result import EPS, SEED, Floats
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.answer import Answer
@@ -48,6 +47,7 @@ from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.problem import Problem
 from memcurve.solve.stein import residual_norm, stein
+from memcurve.types import EPS, SEED, Floats
 
 #: Networks with no more directions are changed in several ways to measure an error: one change
 #: could leave some number alone by accident. Doubled: nothing but time.
@@ -339,7 +339,9 @@ def _read_off(
         if fewer < len(model.H) and not model.lags:  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
         others = [
-            system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer, lags)[1]
+            system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer, lags)[
+                1
+            ]
             for _ in range(_trials(fewer))
         ]
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty

@@ -16,9 +16,9 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, reachable_nodes
 from memcurve.network.operator import Operator
 from memcurve.noise import Noise, noise_of
-from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.states import States
+from memcurve.types import Floats
 
 Kind = Literal["memory", "forecasting", "Fisher"]
 #: What a question may have beyond one white input without noise, read from all nodes.

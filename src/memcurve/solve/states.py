@@ -29,7 +29,6 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
-from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.errors import Sensitivity, pole_sensitivity
 from memcurve.solve.factor import state_covariance, state_sizes
 from memcurve.solve.factors import Repeated, repeated_components
@@ -43,6 +42,7 @@ from memcurve.solve.modular import (
     sparse_if_few,
 )
 from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
+from memcurve.types import EPS, TINY, Complexes, Floats
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.

@@ -11,7 +11,6 @@ import numpy as np
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess
 from memcurve.network.graph import balanced
-from memcurve.result import Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
@@ -45,6 +44,7 @@ from memcurve.solve.balls.curves import (
 from memcurve.solve.balls.pivots import find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
 from memcurve.solve.stein import stein
+from memcurve.types import Floats
 
 #: What the condition of the covariance costs for each state and input without noise, in bits, by
 #: experience. Doubled: noise-free questions take half as long again.

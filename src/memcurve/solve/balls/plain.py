@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UnstableNetworkError
-from memcurve.result import Floats
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
     UNSTABLE,
@@ -33,6 +32,7 @@ from memcurve.solve.balls.arithmetic import (
 )
 from memcurve.solve.balls.pivots import find_pivots
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.types import Floats
 
 
 def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Floats, int, int]:
