@@ -29,7 +29,7 @@ _KNOWN_BEFORE = ("network", "question", "unbounded")
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
+class ComparisonRow:
     """One method's outcome; ``curve`` is None where it failed, and ``note`` says why.
 
     ``label`` is the method, with its options where they were given; ``total`` is over the lags
@@ -47,7 +47,7 @@ class Row:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """The outcome of :func:`memcurve.compare`: the exact curve and one :class:`Row` a method.
+    """The outcome of :func:`memcurve.compare`: the exact curve and one :class:`ComparisonRow` a method.
 
     ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
     itself it is its own error bound. ``setting`` names the input and the noise, if any.
@@ -57,7 +57,7 @@ class Comparison(Result):
     HEADER: ClassVar[tuple[str, ...]] = ("method", "total", "off by up to", "time", "note")
 
     exact: MemoryCurve
-    rows: tuple[Row, ...]
+    rows: tuple[ComparisonRow, ...]
     setting: tuple[str, ...] = ()
 
     @property
@@ -176,7 +176,7 @@ def compare(
         ) as error:  # fmt: skip
             # what a network would have to be like is no matter of a row
             why = str(error).partition(". ")[0] if isinstance(error, TooLargeError) else str(error)
-            rows.append(Row(name, label, None, np.nan, np.nan, np.nan, f"failed: {why}"))
+            rows.append(ComparisonRow(name, label, None, np.nan, np.nan, np.nan, f"failed: {why}"))
         else:
             largest = float(np.abs(curve.channels - exact.channels).max())
             rows.append(_row(curve, label, largest, seconds))
@@ -215,6 +215,8 @@ def _timed(
     return time.perf_counter() - start, curve
 
 
-def _row(curve: MemoryCurve, label: str, largest_error: float, seconds: float) -> Row:
+def _row(curve: MemoryCurve, label: str, largest_error: float, seconds: float) -> ComparisonRow:
     note = "; ".join(note for note in curve.notes if note.kind not in _KNOWN_BEFORE)
-    return Row(curve.method, label, curve, float(curve.values.sum()), largest_error, seconds, note)
+    return ComparisonRow(
+        curve.method, label, curve, float(curve.values.sum()), largest_error, seconds, note
+    )

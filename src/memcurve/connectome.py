@@ -32,11 +32,11 @@ from memcurve.notes import Note, counted
 from memcurve.optional import optional
 from memcurve.progress import Progress
 from memcurve.report.document import listed
-from memcurve.result import Floats
 from memcurve.sweeping.engine import run_cases
 from memcurve.sweeping.executors import open_executor
 from memcurve.sweeping.run import provenance, told
 from memcurve.sweeping.store import Row, Store, canonical
+from memcurve.types import Floats
 
 #: What an unstable network is scaled to, unless told otherwise.
 USUAL_RADIUS = 0.9

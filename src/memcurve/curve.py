@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from memcurve import display
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.result import EPS, Floats, Free, Integers, Result, installed_versions
+from memcurve.result import Result, installed_versions
+from memcurve.types import EPS, Floats, Free, Integers
 
 _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
 

@@ -60,7 +60,7 @@ from memcurve.network.scaling import (
     scale_to_spectral_norm,
     scale_to_spectral_radius,
 )
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 Mask = ArrayLike | None
 

@@ -14,7 +14,7 @@ import numpy as np
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import eigenvalues
-from memcurve.result import Complexes, Floats
+from memcurve.types import Complexes, Floats
 
 
 def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:

@@ -26,7 +26,7 @@ from memcurve.arguments import (
     require_size,
     table_entry,
 )
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 Draw = Callable[[int], Floats]
 

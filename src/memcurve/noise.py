@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array, require_number, require_size
 from memcurve.notes import counted
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 Flags = NDArray[np.bool_]
 

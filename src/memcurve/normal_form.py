@@ -15,9 +15,10 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note, counted
 from memcurve.optional import optional
-from memcurve.result import Floats, Result
+from memcurve.result import Result
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.leaves import input_normal_realization
+from memcurve.types import Floats
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -35,7 +35,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.operator import Operator
 from memcurve.notes import Note
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 Places = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from memcurve.data.memory import memory_from_data
 from memcurve.errors import RecordingWarning
 from memcurve.measuring import measure
 from memcurve.memory import memory_curve
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Largest input that reservoirpy draws by default.
 AMPLITUDE = 0.8

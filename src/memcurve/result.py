@@ -11,21 +11,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Annotated, Any, ClassVar, Self
+from typing import IO, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.cells import csv_text, latex_text
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.version import __version__
 
-#: Of float64: the distance from 1 to the next number, and the smallest one that has all digits.
-EPS, TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
-#: Random numbers are drawn from this seed: the same network gives the same answer. Doubled: another
-#: draw, and answers that agree within their errors.
-SEED = 20230501
 #: What contents that are no result of this kind may raise as they are read.
 _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError)
 
@@ -33,8 +27,8 @@ _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, Recurs
 class Result(ABC):
     """A frozen dataclass that tells what was computed.
 
-    Its fields are its JSON, read and written by pydantic from their annotations (:data:`Floats`,
-    :data:`Integers`, :data:`Complexes` for arrays, :data:`Free` for whatever JSON can hold).
+    Its fields are its JSON, read and written by pydantic from their annotations: those of
+    :mod:`memcurve.types` for arrays and for whatever JSON can hold.
     A subclass gives a ``FORMAT`` and how it is shown: ``columns``, ``to_xarray``, ``plot``.
     """
 
@@ -203,34 +197,6 @@ def installed_versions() -> Mapping[str, str]:
         "scipy": scipy.__version__,
         "python-flint": flint.__version__,
     }
-
-
-class Codec:
-    """How pydantic reads and writes arrays and free content, without being imported for it."""
-
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
-        from pydantic_core import core_schema as cs
-
-        write = cs.plain_serializer_function_ser_schema(lambda value: value)  # see `plain`
-        if self.dtype is None:
-            return cs.any_schema(serialization=write)
-        return cs.no_info_after_validator_function(self.read, cs.list_schema(), serialization=write)
-
-    def read(self, values: Any) -> NDArray[Any]:
-        if self.dtype is complex:
-            pairs = np.array(values, dtype=float).reshape(-1, 2)
-            return np.asarray(pairs[:, 0] + 1j * pairs[:, 1])
-        return np.array(values, dtype=self.dtype)
-
-
-Floats = Annotated[NDArray[np.float64], Codec(float)]
-Integers = Annotated[NDArray[np.int64], Codec(np.int64)]
-Complexes = Annotated[NDArray[np.complex128], Codec(complex)]
-#: Whatever JSON can hold: options, diagnostics.
-Free = Annotated[Mapping[str, Any], Codec(None)]
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import pytest
 import memcurve
 from command import failed, inside
 from memcurve.literature import CLAIMS, JudgedClaim
-from memcurve.literature.claim import Point, Study, judged
+from memcurve.literature.claim import Evidence, Point, judged
 from repository import ROOT
 
 #: What each study comes to, and numbers that would make it something else.
@@ -120,7 +120,7 @@ def test_a_seed_of_ones_own_changes_no_verdict() -> None:
 
 def test_a_claim_needs_no_more_than_its_file() -> None:
     claim = CLAIMS["rodan-2011"]
-    study = Study((Point("one", 1.0, 2.0),), {"largest_difference": 1.0, "largest_error": 0.0})
+    study = Evidence((Point("one", 1.0, 2.0),), {"largest_difference": 1.0, "largest_error": 0.0})
     assert judged(claim, study, 3).word == "an artefact"
 
 

@@ -1,6 +1,6 @@
 """Which convention, or which artefact, gives a claimed number?
 
-Every recogniser is a function of the :class:`Case` that yields the explanations that fit. One
+Every recogniser is a function of the :class:`ClaimContext` that yields the explanations that fit. One
 number cannot prove how it was made: explanations are ranked by how likely they are to give it.
 """
 
@@ -24,8 +24,8 @@ from memcurve.errors import UncertainResultError, rank_among_notes
 from memcurve.inputs import ARMA
 from memcurve.memory import ask, fisher_curve, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.result import Floats
 from memcurve.solve.question import Question
+from memcurve.types import Floats
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
 BEST_PRECISION = 1e-6
@@ -149,7 +149,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ClaimContext:
     """A claimed total of a network, and what is known about either."""
 
     claimed: float
@@ -251,7 +251,7 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
 ROUND_LAGS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000)
 
 
-def conventions(case: Case) -> Iterator[Explanation]:
+def conventions(case: ClaimContext) -> Iterator[Explanation]:
     """The claim is right, or leaves lag 0 out, as many libraries do."""
     if case.cut:  # what is summed up to k_max is another number
         return
@@ -265,12 +265,12 @@ def conventions(case: Case) -> Iterator[Explanation]:
     yield from found
 
 
-def cut_off(case: Case) -> Iterator[Explanation]:
+def cut_off(case: ClaimContext) -> Iterator[Explanation]:
     """The sum ends at some lag k_max, before the memory does."""
     yield from _partial_sums(case, case.curve.values, "cut_off", "the sum of MC_τ")
 
 
-def absolute_correlation(case: Case) -> Iterator[Explanation]:
+def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
     """|r| is summed in place of r²: Σ√MC_τ."""
     if case.network.inputs > 1:
         return
@@ -284,7 +284,7 @@ def absolute_correlation(case: Case) -> Iterator[Explanation]:
     yield from _partial_sums(case, roots, "absolute_correlation", what)
 
 
-def numbers_of_states(case: Case) -> Iterator[Explanation]:
+def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
     """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
     rank, size = case.curve.rank, case.network.size
     if rank is not None and rank < case.states:
@@ -302,7 +302,7 @@ def numbers_of_states(case: Case) -> Iterator[Explanation]:
         yield from case.explanation("complex_nodes", float(size), "as it is", text)
 
 
-def one_input(case: Case) -> Iterator[Explanation]:
+def one_input(case: ClaimContext) -> Iterator[Explanation]:
     """The memory of one of several inputs."""
     if case.network.inputs == 1 or not case.whole or case.k_max is not None:
         return
@@ -313,7 +313,7 @@ def one_input(case: Case) -> Iterator[Explanation]:
             yield from case.explanation("one_input", value, "as it is", text)
 
 
-def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Explanation]:
+def _partial_sums(case: ClaimContext, terms: Floats, kind: str, what: str) -> list[Explanation]:
     """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
     sums = np.concatenate([[0.0], np.cumsum(terms)])
     rooted = kind == "absolute_correlation"
@@ -364,7 +364,7 @@ EXCESS_SCATTER = 0.25
 ROUNDING_SCATTER = 0.01
 
 
-def usual_estimates(case: Case) -> Iterator[Explanation]:
+def usual_estimates(case: ClaimContext) -> Iterator[Explanation]:
     """What the usual ways report for this very network, as far as it repeats."""
     for estimate in case.estimates if case.input is None else ():  # they were run with white input
         algebraic = estimate.samples is None
@@ -383,7 +383,7 @@ def usual_estimates(case: Case) -> Iterator[Explanation]:
         yield from case.explanation(kind, estimate.total, fit, text, tolerance, source=estimate.key)
 
 
-def hopeless_inverse(case: Case) -> Iterator[Explanation]:
+def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
     """No sum of squares is negative, but the noise of a hopeless inverse is."""
     if case.claimed < -case.tolerance and case.condition > HOPELESS:
         text = (
@@ -393,7 +393,7 @@ def hopeless_inverse(case: Case) -> Iterator[Explanation]:
         yield from case.explanation("gramian", case.claimed, "as it is", text)
 
 
-def few_samples(case: Case) -> Iterator[Explanation]:
+def few_samples(case: ClaimContext) -> Iterator[Explanation]:
     """R² on the data it was fitted to is too large, by N/T of what is missing, at every lag.
 
     Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
@@ -416,7 +416,7 @@ def few_samples(case: Case) -> Iterator[Explanation]:
             yield from _in_sample(case, spans[0], samples, "solved for")
 
 
-def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
+def _in_sample(case: ClaimContext, last: int, samples: int, fit: str) -> Iterator[Explanation]:
     """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
     N = case.states
     if samples - last <= N + 1:
@@ -434,7 +434,7 @@ def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explan
     yield from case.explanation("few_samples", value, fit, text, scatter, usual)
 
 
-def _held(case: Case, last: int) -> tuple[float, float]:
+def _held(case: ClaimContext, last: int) -> tuple[float, float]:
     """Memory of lags 0 … last that a regression in double precision finds, and what is missing."""
     listed = case.curve.values[: last + 1]
     memory = np.pad(listed, (0, last + 1 - len(listed)))
@@ -457,7 +457,7 @@ RIDGE_SCATTER = 0.03
 TEST_SCATTER = 0.08
 
 
-def number_formats(case: Case) -> Iterator[Explanation]:
+def number_formats(case: ClaimContext) -> Iterator[Explanation]:
     """The states were stored, or read, with few digits."""
     for row in case.usable.rows:
         if case.matches(case.curve.total, row.total - case.curve.total):
@@ -470,13 +470,13 @@ def number_formats(case: Case) -> Iterator[Explanation]:
         yield from case.explanation(kind, row.total, "as it is", text, source=row.name)
 
 
-def noise(case: Case) -> Iterator[Explanation]:
+def noise(case: ClaimContext) -> Iterator[Explanation]:
     """There was noise on the states: memory below it cannot be used."""
     told = "it is what can be used under a noise of standard deviation {:.2g} on the states"
     yield from _at_some_level(case, "noise", case.usable.totals, told)
 
 
-def ridge(case: Case) -> Iterator[Explanation]:
+def ridge(case: ClaimContext) -> Iterator[Explanation]:
     """The readout was regularised: a ridge α over T samples acts like noise of variance α/T.
 
     Not quite: with g = σ²/(σ² + s²) for each direction of the states, s² = α/T, noise leaves Σ g of
@@ -513,7 +513,9 @@ def ridge(case: Case) -> Iterator[Explanation]:
                 yield from case.explanation("ridge", total, fit, text + where, tolerance)
 
 
-def _at_some_level(case: Case, kind: str, totals: Floats, told: str) -> Iterator[Explanation]:
+def _at_some_level(
+    case: ClaimContext, kind: str, totals: Floats, told: str
+) -> Iterator[Explanation]:
     """A variance that is a power of ten, or else the one that fits; ``totals`` fall with noise."""
     levels = case.usable.levels
     if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
@@ -526,7 +528,7 @@ def _at_some_level(case: Case, kind: str, totals: Floats, told: str) -> Iterator
     yield from case.explanation(kind, value, fit, told.format(level, variance=level**2))
 
 
-def _total_under(case: Case, level: float, kind: str) -> float | None:
+def _total_under(case: ClaimContext, level: float, kind: str) -> float | None:
     """What is left under noise, or what a ridge leaves, where half a derivative comes to it."""
     step = 1e-3
     levels = level * np.exp([0.0] if kind == "noise" else [0.0, -step, step])
@@ -542,7 +544,7 @@ def _total_under(case: Case, level: float, kind: str) -> float | None:
     return float(totals[0] - half)
 
 
-def coloured_input(case: Case) -> Iterator[Explanation]:
+def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
     """The input was correlated in time: N is no bound, and lags repeat each other."""
     if case.input is not None or case.network.inputs > 1:
         return
@@ -574,7 +576,7 @@ def coloured_input(case: Case) -> Iterator[Explanation]:
             return
 
 
-def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
+def _coloured_totals(case: ClaimContext, coefficient: float) -> tuple[float, float] | None:
     """The total for AR(1) input, with and without lag 0."""
     question = Question.of(case.network, 1, input=ARMA(ar=[coefficient]))
     try:
@@ -584,7 +586,7 @@ def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | No
     return curve.total, curve.total - float(curve.values[0])
 
 
-def fisher_memory(case: Case) -> Iterator[Explanation]:
+def fisher_memory(case: ClaimContext) -> Iterator[Explanation]:
     """Fisher memory, another quantity of the same network."""
     if case.network.readout is not None or case.states > MOST_STATES:
         return
@@ -599,7 +601,7 @@ def fisher_memory(case: Case) -> Iterator[Explanation]:
 # --- the judgement
 
 #: In the order in which they are told where they fit equally well.
-RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
+RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
     conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
     coloured_input, ridge, noise, usual_estimates, number_formats, fisher_memory, hopeless_inverse,
 )  # fmt: skip
@@ -613,7 +615,7 @@ RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats
 
 
 @np.errstate(all="ignore")
-def judged(case: Case) -> Claim:
+def judged(case: ClaimContext) -> Claim:
     """Judge a claimed number."""
     if case.bounds is not None:
         return _judged_by_bounds(case, case.bounds)
@@ -630,7 +632,7 @@ def judged(case: Case) -> Claim:
     return Claim(case.claimed, case.tolerance, holds, _kept(found), total, total)
 
 
-def _judged_by_bounds(case: Case, bounds: Bounds) -> Claim:
+def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
     """Right where all that is possible is what was claimed, wrong where none of it is."""
     inputs, k = case.network.inputs, case.k_max
     spans: list[tuple[int, int | None]] = [(0, None), (1, None)]

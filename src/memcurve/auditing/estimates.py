@@ -18,8 +18,8 @@ from memcurve.methods import METHODS, Method, Variant
 from memcurve.methods.montecarlo import in_range, lagged_products
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
-from memcurve.result import Floats
 from memcurve.solve.question import Question
+from memcurve.types import Floats
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
 #: run with this many inputs, to know how much totals scatter.

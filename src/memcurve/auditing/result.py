@@ -26,7 +26,8 @@ from memcurve.curve import MemoryCurve
 from memcurve.notes import Note, counted
 from memcurve.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.report.document import listed
-from memcurve.result import EPS, Floats, installed_versions
+from memcurve.result import installed_versions
+from memcurve.types import EPS, Floats
 
 #: A total is off if it differs by more than this share of the truth.
 OFF = 0.01

@@ -11,7 +11,7 @@ import numpy as np
 
 from memcurve.adapters import as_network
 from memcurve.arguments import require_limit, require_number, require_size
-from memcurve.auditing.claims import Bounds, Case, claimed_number, judged
+from memcurve.auditing.claims import Bounds, ClaimContext, claimed_number, judged
 from memcurve.auditing.estimates import Estimate, usual_estimates
 from memcurve.auditing.losses import Account, account_of, account_of_wiring
 from memcurve.auditing.result import Audit
@@ -238,7 +238,7 @@ def _in_full(
             listed = _curve(subject, last + 1, input=input)
         condition = float("nan") if squeezing is None else squeezing.condition
         claim = judged(
-            Case(
+            ClaimContext(
                 network=subject, curve=listed, estimates=shown, usable=usable, input=input,
                 condition=condition, **known,
             )
@@ -297,7 +297,7 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
             known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
             start = bounds.start(subject, account.most, known["tolerance"])
             claim = judged(
-                Case(
+                ClaimContext(
                     network=subject, curve=start, estimates=(), usable=usable, input=asked.input,
                     bounds=bounds, **known,
                 )

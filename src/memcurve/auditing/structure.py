@@ -14,11 +14,11 @@ from memcurve.inputs import processes_for
 from memcurve.krylov import arnoldi_basis, krylov_matrix
 from memcurve.memory import ask
 from memcurve.network import LinearNetwork
-from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.factor import responses_to
 from memcurve.solve.leaves import krylov_model
 from memcurve.solve.question import Question
+from memcurve.types import EPS, Complexes, Floats
 
 #: Beyond this condition number floating point sees noise.
 WORST_CONDITION = 1e15

@@ -16,10 +16,10 @@ from memcurve.limits import TooLargeError
 from memcurve.memory import ask, ask_family
 from memcurve.network import LinearNetwork
 from memcurve.noise import Float32, Float64, Noise, ObservationNoise, noise_of, number_formats
-from memcurve.result import Floats
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.leaves import krylov_model
 from memcurve.solve.question import Question
+from memcurve.types import Floats
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-18, 0, 37)

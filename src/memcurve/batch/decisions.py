@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from memcurve.backend import Array, Backend, blocks, to_host
 from memcurve.errors import UncertainResultError
-from memcurve.result import SEED, Complexes, Floats
 from memcurve.solve.errors import BACKWARD_ERROR, FIRST_ORDER
 from memcurve.solve.modular import centred, krylov_terms, primes, recurrence
 from memcurve.solve.powers import PROBES, PROBES_FROM_SIZE, SMALL_REST
+from memcurve.types import SEED, Complexes, Floats
 
 #: Bits of a float taken at a time: times a residue below 2³⁰ they are still exact. Doubled: not.
 DIGIT = 20

@@ -42,9 +42,9 @@ from memcurve.backend import Array, Backend, has_gradient, spans, to_host
 from memcurve.batch.result import MemoryCurves, Origin, Part, assembled
 from memcurve.errors import UnstableNetworkError
 from memcurve.notes import Note
-from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.question import validated_lags
+from memcurve.types import EPS, Complexes, Floats
 
 METHODS = dict.fromkeys(("auto", "circle", "lattice"))
 LATTICE = 0  # the number of points of a network that goes through the lattice

@@ -15,7 +15,8 @@ from memcurve.backend import Array, Backend, to_host
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.result import Codec, Result
+from memcurve.result import Result
+from memcurve.types import Codec
 
 # arrays of any namespace, of which the JSON holds the values
 Floats = Annotated[Any, Codec(float)]

@@ -18,9 +18,9 @@ from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
-from memcurve.result import Complexes, Floats
 from memcurve.solve.choose import LARGEST_ERROR
 from memcurve.solve.question import validated_lags
+from memcurve.types import Complexes, Floats
 
 NO_MASK = Note(
     "question",

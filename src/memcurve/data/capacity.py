@@ -18,7 +18,8 @@ from memcurve.data.stretches import stuck_stretches
 from memcurve.notes import Note, NoteKind
 from memcurve.optional import optional
 from memcurve.progress import Progress, watched
-from memcurve.result import Floats, Result, installed_versions
+from memcurve.result import Result, installed_versions
+from memcurve.types import Floats
 
 #: The degrees examined unless others are asked for: 2,825 targets.
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})

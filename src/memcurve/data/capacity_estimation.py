@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from memcurve.arguments import table_entry
 from memcurve.data.autocorrelation import beta_cut
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.

@@ -25,7 +25,7 @@ from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.data.tails import pareto_tail
 from memcurve.noise import floating_point_deviations
 from memcurve.notes import Note, counted
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 Indices = NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from memcurve.curve import MemoryCurve
 from memcurve.data.autocorrelation import beta_cut, correlations
 from memcurve.io.recordings import Source, lagged, present, require_rows
 from memcurve.notes import Note
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 
 def in_sample(X: Floats, Z: Floats) -> Floats:

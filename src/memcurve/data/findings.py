@@ -12,7 +12,8 @@ import numpy as np
 
 from memcurve.notes import Note
 from memcurve.optional import optional
-from memcurve.result import Integers, Result
+from memcurve.result import Result
+from memcurve.types import Integers
 
 Level = Literal["error", "warning", "info"]
 _COLOURS: dict[Level, str] = {"error": "#B00020", "warning": "#9A6700", "info": "#555555"}

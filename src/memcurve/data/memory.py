@@ -30,7 +30,7 @@ from memcurve.io.recordings import (
 from memcurve.limits import require_room
 from memcurve.notes import Note
 from memcurve.progress import Progress
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Lags by default, for few states in many rows.
 USUAL_LAGS = 100

@@ -48,7 +48,7 @@ from memcurve.data.tails import pareto_tail
 from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note, counted
 from memcurve.progress import Progress, watched
-from memcurve.result import TINY, Floats
+from memcurve.types import TINY, Floats
 
 #: Whether each row is there, NaN neither in its state nor in its past inputs.
 Present = NDArray[np.bool_]

@@ -20,7 +20,7 @@ from memcurve.auditing.result import (
     usable_chart,
 )
 from memcurve.auditing.structure import Squeezing
-from memcurve.comparison import Row
+from memcurve.comparison import ComparisonRow
 from memcurve.curve import MemoryCurve, is_known
 from memcurve.exploring.jobs import Job, asked_curve, shown_methods
 from memcurve.exploring.scene import OWN_MASK, PageSettings, Scene
@@ -29,7 +29,7 @@ from memcurve.noise import Float32
 from memcurve.notes import counted
 from memcurve.report import Chart, Section, Series, Table, vega, web
 from memcurve.report.document import listed
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: What the usual ways report is cut here: it can be anything.
 LOWEST, HIGHEST = -0.25, 1.5
@@ -204,14 +204,14 @@ def _known(total: float, error: float) -> str:
 
 
 def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
-    """What the usual ways report; ``found`` has a Row or an error for those that have arrived."""
+    """What the usual ways report; ``found`` has a ComparisonRow or an error for those that have arrived."""
     series = [_drawn(scene, "exact", scene.curve.values)]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
     known = []
     for way, shown in shown_methods().items():
         outcome = found.get(way)
-        if isinstance(outcome, Row) and outcome.curve is not None:
+        if isinstance(outcome, ComparisonRow) and outcome.curve is not None:
             cut = np.clip(outcome.curve.values, LOWEST, HIGHEST)
             series.append(_drawn(scene, way, cut, dashed=shown.dashed))
             rows.append((way, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
@@ -219,7 +219,7 @@ def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
         elif outcome is None:
             rows.append((way, "…", "", ""))
         else:
-            why = outcome.note if isinstance(outcome, Row) else f"failed: {outcome}"
+            why = outcome.note if isinstance(outcome, ComparisonRow) else f"failed: {outcome}"
             rows.append((way, "—", "", why))
     text = (
         f"Each is a way in use, for white input and without noise, over the same "

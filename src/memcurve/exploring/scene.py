@@ -22,8 +22,8 @@ from memcurve.inputs import ARMA
 from memcurve.masks import MASKS, is_random
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.result import Floats
 from memcurve.solve.allpass import impulse_response
+from memcurve.types import Floats
 
 #: The mask that an ensemble brings along, or that stands in a file.
 OWN_MASK = "its own"

@@ -20,7 +20,7 @@ from memcurve.exploring.scene import PageSettings, Scene
 from memcurve.exploring.stories import Story
 from memcurve.network import LinearNetwork
 from memcurve.report import Section, Series
-from memcurve.result import Complexes
+from memcurve.types import Complexes
 
 _HERE = Path(__file__).parent
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.inputs.process import InputProcess, frozen, real_vector
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 #: Beyond these orders the exact arithmetic takes more than seconds.
 LARGEST_ORDER = 100

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from memcurve.arguments import require_number, require_size, table_entry
 from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
-from memcurve.result import EPS, Complexes, Floats
+from memcurve.types import EPS, Complexes, Floats
 
 #: A shorter series says nothing about its autocovariance.
 SHORTEST_SERIES = 10

@@ -11,7 +11,7 @@ import numpy as np
 from memcurve.inputs.arma import ARMA
 from memcurve.inputs.autocovariance import Autocovariance, White
 from memcurve.inputs.process import InputProcess
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: How inputs may be written; see :func:`parse`.
 FORMS = "white, ar:0.9, ar:0.5,-0.3, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25, series:FILE"

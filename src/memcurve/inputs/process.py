@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.arguments import Seed, exact_array, generator, require_size
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 
 class InputProcess(ABC):

@@ -35,7 +35,7 @@ from memcurve.io.tables import (
 from memcurve.limits import require_room
 from memcurve.notes import Note, counted
 from memcurve.optional import optional
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")

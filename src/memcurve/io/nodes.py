@@ -14,7 +14,7 @@ import numpy as np
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
 from memcurve.io.edges import node_place, read_node_attributes
 from memcurve.io.tables import content_lines, fields_of, real_number, separator_of
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Names of the column that names nodes; else it is the first.
 _NAMES = ("id", "node", "name", "neuron", "label", "cell", "root_id", "skid", "bodyid")

@@ -30,7 +30,7 @@ from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.tables import open_parquet, open_table
 from memcurve.limits import require_room
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: How to open each ending that recordings come with.
 FORMATS: dict[str, Opener] = {

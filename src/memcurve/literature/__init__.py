@@ -19,14 +19,14 @@ from memcurve.literature import (
     whale_2026,
     white_2004,
 )
-from memcurve.literature.claim import Claim, JudgedClaim, judged
+from memcurve.literature.claim import JudgedClaim, PublishedClaim, judged
 from memcurve.optional import optional
 from memcurve.progress import Progress, listening
 
-__all__ = ["CLAIMS", "Claim", "JudgedClaim", "judge_claim"]
+__all__ = ["CLAIMS", "JudgedClaim", "PublishedClaim", "judge_claim"]
 
 #: The claims by name, oldest first.
-CLAIMS: dict[str, Claim] = {
+CLAIMS: dict[str, PublishedClaim] = {
     module.CLAIM.name: module.CLAIM
     for module in (
         jaeger_2001,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import masks
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.progress import Listener
@@ -29,7 +29,7 @@ def _network(power: float, rng: np.random.Generator) -> LinearNetwork:
     return LinearNetwork(Q @ A @ Q.T, masks.normal(SIZE, seed=rng))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Mean modulus, exact total, and what is usable under noise."""
     from scipy.stats import spearmanr
 
@@ -46,7 +46,7 @@ def study(seed: int, tell: Listener) -> Study:
                 label = f"mean |λ| = {modulus:.2f}"
                 points.append(Point(label, usable, exact.total, exact.total_error))
     moduli, totals, usables = np.array(rows).T
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "least_total": float(totals.min()),
@@ -71,7 +71,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("right in another sense" if correlation > 0.7 else "an artefact", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="aceituno-2017",
     authors="Aceituno, Yan and Liu",
     year=2017,

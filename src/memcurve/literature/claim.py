@@ -32,7 +32,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Study:
+class Evidence:
     """What a claim's study computed: points to compare, and the numbers that decide."""
 
     points: tuple[Point, ...]
@@ -48,7 +48,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PublishedClaim:
     """A published statement.
 
     Attributes
@@ -77,7 +77,7 @@ class Claim:
     link: str
     statement: str
     measured: str
-    study: Callable[[int, Listener], Study] = field(repr=False)
+    study: Callable[[int, Listener], Evidence] = field(repr=False)
     judge: Callable[[Numbers], Verdict] = field(repr=False)
     needs: tuple[str, ...] = ()
 
@@ -94,7 +94,7 @@ class JudgedClaim(Result):
     Attributes
     ----------
     name, citation, link, statement, measured
-        Of the claim; see :class:`memcurve.literature.Claim`.
+        Of the claim; see :class:`memcurve.literature.PublishedClaim`.
     word, verdict : str
         ``"right"``, ``"right in another sense"`` or ``"an artefact"``; and why, with the numbers.
     points : tuple of Point
@@ -145,7 +145,7 @@ class JudgedClaim(Result):
         return "\n".join([*lines, f"  {self.verdict}>"])
 
 
-def judged(claim: Claim, study: Study, seed: int) -> JudgedClaim:
+def judged(claim: PublishedClaim, study: Evidence, seed: int) -> JudgedClaim:
     """The claim with the verdict that follows from the study."""
     verdict = claim.judge(study.numbers)
     return JudgedClaim(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.noise import Float64
 from memcurve.progress import Listener
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 SIZE, SIGMA, INPUT_SCALE = 100, 0.085, 1e-6
 SKIPPED, TRAINED, TESTED = 1000, 4000, 1000
@@ -27,7 +27,7 @@ def _simulated(A: Floats, C: Floats, seed: int) -> float:
     return float(sum(np.corrcoef(one, other)[0, 1] ** 2 for one, other in pairs))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """A random reservoir and its nearest orthogonal one, of the same spectral radius."""
     rng = np.random.default_rng(seed)
     W, C = SIGMA * rng.standard_normal((SIZE, SIZE)), rng.uniform(-1, 1, SIZE)
@@ -46,7 +46,7 @@ def study(seed: int, tell: Listener) -> Study:
             f"{name}_exact": exact.total,
             f"{name}_usable": usable.total,
         }
-    return Study(tuple(points), numbers)
+    return Evidence(tuple(points), numbers)
 
 
 def judge(numbers: Numbers) -> Verdict:
@@ -67,7 +67,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="farkas-2016",
     authors="Farkaš, Bosák and Gergeľ",
     year=2016,

@@ -8,14 +8,14 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.curve import MemoryCurve
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.measuring import measure
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.progress import Listener
-from memcurve.result import Floats
 from memcurve.solve.stein import stein
+from memcurve.types import Floats
 
 SIZE, RADIUS, SCALE = 100, 0.9, 1.0
 #: Nodes that the input enters, from one to all.
@@ -28,7 +28,7 @@ RUNS, STEPS, WASHOUT = 20, 200, 100
 LEAST_GAIN = 0.2
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Exact memory of linear networks, measured memory of tanh ones, by nodes that are driven."""
     rng = np.random.default_rng(seed)
     A = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed).A
@@ -50,7 +50,7 @@ def study(seed: int, tell: Listener) -> Study:
     driven = _measured(sparse, C, seed)
     points.append(Point("weights of density 0.05", driven.total, exact.total, exact.total_error))
     numbers |= {"exact_sparse": exact.total, "driven_sparse": driven.total}
-    return Study(tuple(points), numbers | _dimensions(seed))
+    return Evidence(tuple(points), numbers | _dimensions(seed))
 
 
 def _dimensions(seed: int) -> dict[str, float]:
@@ -126,7 +126,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="gallicchio-2020",
     authors="Gallicchio",
     year=2020,

@@ -6,7 +6,7 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.data.memory import memory_from_data
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.progress import Listener
 
@@ -14,7 +14,7 @@ SIZE, DRAWS = 50, 8
 LENGTHS = (300, 1000, 10_000)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """R² of readouts on the rows they were fitted to, over 200 lags, beside the exact total."""
     networks = [ensembles.normal(SIZE, spectral_radius=0.9, seed=seed + k) for k in range(DRAWS)]
     exact = [memory_curve(network) for network in networks]
@@ -30,7 +30,7 @@ def study(seed: int, tell: Listener) -> Study:
         passed = max(passed, found)
         label = f"N = {SIZE}, {length:,} steps"
         points.append(Point(label, found, exact[0].total, exact[0].total_error))
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "largest": max(curve.total for curve in exact),
@@ -55,7 +55,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("right", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="jaeger-2001",
     authors="Jaeger",
     year=2001,

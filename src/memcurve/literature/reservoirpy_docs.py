@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.measuring import measure
 from memcurve.optional import optional
 from memcurve.progress import Listener
@@ -12,7 +12,7 @@ from memcurve.progress import Listener
 UNITS, LAST_LAG, REPEATS = 100, 50, 8
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """The documented call, the same with other seeds, and a measurement of the same reservoir."""
     nodes = optional("reservoirpy.nodes", "this study", "adapters")
     observables = optional("reservoirpy.observables", "this study", "adapters")
@@ -40,7 +40,7 @@ def study(seed: int, tell: Listener) -> Study:
         "total": true.total,
         "error": true.total_error,
     }
-    return Study(points, numbers)
+    return Evidence(points, numbers)
 
 
 def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
@@ -61,7 +61,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("right in another sense" if close else "an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="reservoirpy-docs",
     authors="reservoirpy",
     year=2025,

@@ -6,7 +6,7 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.krylov import krylov_matrix
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve, rank
 from memcurve.noise import Float64
 from memcurve.progress import Listener
@@ -14,7 +14,7 @@ from memcurve.progress import Listener
 SIZE = 100
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Rank as ``numpy.linalg.matrix_rank`` finds it, beside the exact one and usable memory."""
     networks = {
         "random": ensembles.normal(SIZE, spectral_radius=0.95, seed=seed),
@@ -28,7 +28,7 @@ def study(seed: int, tell: Listener) -> Study:
         points.append(Point(name, seen, rank(network)))
         usable = memory_curve(network, noise=Float64()).total
         numbers |= {f"{name}_seen": seen, f"{name}_rank": points[-1].true, f"{name}_usable": usable}
-    return Study(tuple(points), numbers)
+    return Evidence(tuple(points), numbers)
 
 
 def judge(numbers: Numbers) -> Verdict:
@@ -51,7 +51,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="verzelli-2021",
     authors="Verzelli, Alippi, Livi and Tiňo",
     year=2021,

@@ -6,14 +6,14 @@ import numpy as np
 
 from memcurve.adapters.graphs import cect_dataset, cect_wiring
 from memcurve.curve import MemoryCurve
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.measuring import measure
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.progress import Listener
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: What was reported, with biological weights and with the best that were found.
 BIOLOGICAL, OPTIMISED = 1.39, 23.91
@@ -24,7 +24,7 @@ SCALES = (0.1, 1.0, 10.0)
 LAGS = 200
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """The worm's own weights, and weights at random on the same wiring, linear and tanh."""
     wiring, cells, _ = cect_wiring(cect_dataset("VarshneyDataReader", "this study"))
     own, rng = wiring.toarray(), np.random.default_rng(seed)
@@ -60,7 +60,7 @@ def study(seed: int, tell: Listener) -> Study:
             numbers["tanh_error"] = max(found.total_error, numbers["tanh_error"])
             point = Point(f"{label}: tanh, input {scale:g}", then, found.total, found.total_error)
             points.append(point)
-    return Study(tuple(points), numbers)
+    return Evidence(tuple(points), numbers)
 
 
 def _linear(weights: Floats, C: Floats) -> LinearNetwork:
@@ -112,7 +112,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("right in another sense", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="whale-2026",
     authors="Guragain, Kakalis and Godino-Llorente",
     year=2026,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import ensembles, masks
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.noise import StateNoise
@@ -15,7 +15,7 @@ SIZES = (25, 50, 100, 200)
 NOISE = 0.1
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Memory under noise in the recursion; of orthogonal networks beside what is claimed."""
     totals: dict[str, list[float]] = {"orthogonal": [], "normal": []}
     points = []
@@ -32,7 +32,7 @@ def study(seed: int, tell: Listener) -> Study:
         in_proportion = found[0] * size / SIZES[0]
         points.append(Point(f"orthogonal, N = {size}", in_proportion, found[-1]))
     growth = np.log(SIZES[-1] / SIZES[0])
-    return Study(
+    return Evidence(
         tuple(points),
         {
             f"{kind}_exponent": float(np.log(found[-1] / found[0]) / growth)
@@ -52,7 +52,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("right" if right else "an artefact", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="white-2004",
     authors="White, Lee and Sompolinsky",
     year=2004,

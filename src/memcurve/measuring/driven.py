@@ -25,7 +25,8 @@ from memcurve.measuring.scales import SCALES, ScaleProfile, measure_scales
 from memcurve.notes import Note, counted
 from memcurve.progress import Progress, listening
 from memcurve.report import Chart, Document, Reported, Section, Series, Table
-from memcurve.result import Floats, installed_versions
+from memcurve.result import installed_versions
+from memcurve.types import Floats
 
 #: Rows a state that consistency is estimated from, and rows at least.
 ROWS_A_STATE, LEAST_ROWS = 30, 3000

@@ -16,7 +16,7 @@ import numpy as np
 
 from memcurve.errors import ModelError, UnstableNetworkError
 from memcurve.measuring.models import Model
-from memcurve.result import TINY, Floats
+from memcurve.types import TINY, Floats
 
 #: Inputs (R, T, d) of R independent series.
 Draw = Callable[[int, int], Floats]

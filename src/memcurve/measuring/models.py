@@ -27,7 +27,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.notes import counted
 from memcurve.optional import optional
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Two runs of one model agree if they differ by no more than this, relative to the largest state.
 SAME = 1e-6

@@ -26,7 +26,7 @@ from memcurve.measuring.forgetting import SEEN, Draw, Forgetting, checked_run, f
 from memcurve.measuring.models import Model, as_model
 from memcurve.notes import Note
 from memcurve.progress import Listener, Progress, listening
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Rows a state, a lag, and in all of the first look; fewer, and the interval is too narrow.
 ROWS_A_STATE, ROWS_A_LAG, LEAST_ROWS = 20, 4, 2000

@@ -19,7 +19,8 @@ from memcurve.noise import ObservationNoise
 from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.progress import Progress, listening
-from memcurve.result import Floats, Result, installed_versions
+from memcurve.result import Result, installed_versions
+from memcurve.types import Floats
 
 #: Scales by default.
 SCALES = tuple(float(x) for x in np.logspace(-2, 1, 7))

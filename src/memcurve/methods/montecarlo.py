@@ -27,11 +27,11 @@ from memcurve.limits import Work
 from memcurve.methods.method import EVERYTHING, Method, Variant, require_driven
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
-from memcurve.result import Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.types import Complexes, Floats
 
 #: Samples drawn unless told otherwise.
 SAMPLES = 10_000

@@ -27,11 +27,11 @@ from memcurve.methods.method import (
     require_driven,
     truncation_for,
 )
-from memcurve.result import EPS, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
 from memcurve.solve.stein import stein
+from memcurve.types import EPS, Floats
 
 
 def naive(

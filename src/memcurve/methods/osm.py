@@ -24,10 +24,10 @@ from memcurve.krylov import krylov_matrix
 from memcurve.limits import Work
 from memcurve.methods.method import Method, Variant, dense_single_input, truncation_for
 from memcurve.progress import Progress, watched
-from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer
 from memcurve.solve.curves import estimate
+from memcurve.types import Floats
 
 #: The bands are these quantiles over the masks.
 QUANTILES = (0.05, 0.95)

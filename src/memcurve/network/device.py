@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memcurve.backend import Backend, to_host, without_gradient
 from memcurve.network.places import HOST, Device, Host, Tall
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Places are counted in 32 bits up to here: products read less.
 MOST_IN_32_BITS = 2**31 - 1

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
-from memcurve.result import Complexes, Floats
+from memcurve.types import Complexes, Floats
 
 Indices = NDArray[np.intp]
 

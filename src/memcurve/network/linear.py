@@ -19,7 +19,7 @@ from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import Operator
 from memcurve.notes import Note, counted, notes_of
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
 RADIUS_UP_TO = 500

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import exact_array, require_number, table_entry
 from memcurve.errors import UnstableNetworkError
 from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 Activation = Callable[[Any], Any]
 

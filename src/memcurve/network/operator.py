@@ -9,7 +9,7 @@ import numpy as np
 
 from memcurve.backend import Backend
 from memcurve.network.places import HOST, Device, Host, Tall
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 #: A(ax + by) and aAx + bAy differ by no more than this share of their size: rounding of single
 #: precision. What rounding there is counts in the errors.

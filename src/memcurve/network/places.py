@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.backend import Backend, to_host
-from memcurve.result import EPS, TINY, Floats
+from memcurve.types import EPS, TINY, Floats
 
 Tall = Any  # an array (N,) or (N, k) of any library
 

@@ -25,7 +25,7 @@ from memcurve.network.linear import LinearNetwork, validated_entries
 from memcurve.network.operator import ASKED_OF_PRODUCTS, Operator
 from memcurve.network.places import Factor, Host, Tall
 from memcurve.optional import optional
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 #: A rank that failed waits so many seconds for the others to fail, too, and then ends the job.
 PATIENCE = 3.0

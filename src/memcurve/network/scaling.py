@@ -10,7 +10,7 @@ import numpy as np
 from memcurve.arguments import require_number
 from memcurve.network.graph import largest_modulus
 from memcurve.network.linear import validated_matrix
-from memcurve.result import EPS
+from memcurve.types import EPS
 
 #: A scaled matrix whose measured radius is off by more (relative) has no radius that rounding
 #: leaves alone: its largest eigenvalue is defective or nearly so.

@@ -16,9 +16,9 @@ from memcurve import LinearNetwork, MemoryCurve, ensembles, krylov, masks, memor
 from memcurve.limits import one_thread
 from memcurve.methods.montecarlo import montecarlo_bias
 from memcurve.progress import Progress, watched
-from memcurve.result import Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
+from memcurve.types import Floats
 
 Verdict = tuple[str, str]
 Check = Callable[[], Verdict]
@@ -30,7 +30,7 @@ POWERS = 400  # 0.7^400 is zero for every purpose
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckedClaim:
     """A claim after its check."""
 
     where: str
@@ -321,10 +321,10 @@ def osm_plus_monotone() -> Verdict:
     return _decide(rise < 0.01, text)
 
 
-def check_claims(progress: Progress = False) -> list[Outcome]:
+def check_claims(progress: Progress = False) -> list[CheckedClaim]:
     """Check every claim in turn."""
     outcomes = []
     for where, statement, check in watched(CLAIMS, "claims", len(CLAIMS), progress):
         with one_thread():  # many small decompositions
-            outcomes.append(Outcome(where, statement, *check()))
+            outcomes.append(CheckedClaim(where, statement, *check()))
     return outcomes

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 
 @dataclass(frozen=True)

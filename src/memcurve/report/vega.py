@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.report.document import Chart, Series
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 Spec = dict[str, Any]
 

@@ -24,7 +24,6 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener, silent
-from memcurve.result import Complexes, Floats
 from memcurve.solve.closed_forms import walk_spectrum
 from memcurve.solve.factor import state_covariance, state_sizes
 from memcurve.solve.filters import Filter, filters_of, impulses
@@ -32,6 +31,7 @@ from memcurve.solve.modes import Spectrum
 from memcurve.solve.question import Question
 from memcurve.solve.spectrum import assumed, block_rank, decided
 from memcurve.solve.states import States
+from memcurve.types import Complexes, Floats
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.notes import Note
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 
 @dataclass(eq=False)

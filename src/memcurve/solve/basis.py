@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memcurve.limits import require_room_for_columns
 from memcurve.network.places import HOST, Host, Tall
-from memcurve.result import EPS, Floats
+from memcurve.types import EPS, Floats
 
 #: A step is the last one where less than this share of it leads out of the space before. Doubled:
 #: directions of a few more roundings are left out.

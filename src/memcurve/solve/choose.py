@@ -22,7 +22,6 @@ import numpy as np
 from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.limits import fits, one_thread
 from memcurve.notes import Note
-from memcurve.result import EPS, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
@@ -36,6 +35,7 @@ from memcurve.solve.leaves import (
 )
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES, GrowingPowersError
+from memcurve.types import EPS, Floats
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6

@@ -19,10 +19,10 @@ import numpy as np
 
 from memcurve.errors import unstable
 from memcurve.network.graph import Walk
-from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.errors import uncertain_poles_sensitivity
 from memcurve.solve.modes import CLEAR, LEAST_EXCITATION, Ring, Spectrum
 from memcurve.solve.modular import dyadic
+from memcurve.types import EPS, Complexes, Floats
 
 
 def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:

@@ -9,10 +9,10 @@ import numpy as np
 
 from memcurve.curve import MemoryCurve
 from memcurve.notes import Note
-from memcurve.result import Floats
 from memcurve.solve.answer import Answer, Outcome
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY
 from memcurve.solve.question import Question
+from memcurve.types import Floats
 
 
 def estimate(

@@ -13,8 +13,8 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import ARMA, InputProcess
-from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.powers import sums_of_powers
+from memcurve.types import EPS, TINY, Floats
 
 #: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
 LONGEST_FILTER = 2**15

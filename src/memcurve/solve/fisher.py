@@ -15,13 +15,13 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, TINY, Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.factor import TAIL, faded
 from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
 from memcurve.solve.stein import residual_norm, stein
+from memcurve.types import EPS, TINY, Floats
 
 
 def unit_mask(task: Task) -> tuple[Floats, float]:

@@ -14,7 +14,6 @@ from memcurve.limits import require_room_for_states
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
-from memcurve.result import EPS, SEED, Floats
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import Analysis, Task
 from memcurve.solve.answer import Outcome
@@ -47,6 +46,7 @@ from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.stein import residual_norm, stein
+from memcurve.types import EPS, SEED, Floats
 
 #: Networks with no more directions are changed in several ways to measure an error: one change
 #: could leave some number alone by accident. Doubled: nothing but time.

@@ -28,8 +28,8 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.errors import Sensitivity
+from memcurve.types import EPS, Complexes, Floats
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 #: Doubled: more networks are judged by their exact rank.

@@ -27,7 +27,7 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices
 from memcurve.network.places import Tall, place_of
 from memcurve.progress import Listener, silent
-from memcurve.result import SEED, Floats
+from memcurve.types import SEED, Floats
 
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones. Doubled:
 #: networks of 100 to 300 nodes take longer.

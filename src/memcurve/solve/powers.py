@@ -14,8 +14,8 @@ from memcurve.limits import TooLargeError
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
-from memcurve.result import EPS, SEED, Floats
 from memcurve.solve.basis import Basis, require_room_at
+from memcurve.types import EPS, SEED, Floats
 
 #: From so many states on Σ‖Aᵏ‖² is estimated from random probes where that is cheaper. Doubled:
 #: networks of 200 to 400 states take longer.

@@ -10,7 +10,7 @@ import numpy as np
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.network import LinearNetwork
 from memcurve.noise import Noise, noise_of
-from memcurve.result import Floats
+from memcurve.types import Floats
 
 Kind = Literal["memory", "forecasting", "Fisher"]
 #: What a question may have beyond one white input without noise, read from all nodes.

@@ -23,8 +23,8 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Complexes, Floats
 from memcurve.solve.modes import diagonal_values
+from memcurve.types import Complexes, Floats
 
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:

@@ -41,7 +41,6 @@ from memcurve.network.graph import (
     separate_parts,
     submatrix,
 )
-from memcurve.result import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.errors import (
     FIRST_ORDER,
     UNKNOWN,
@@ -70,6 +69,7 @@ from memcurve.solve.modes import (
 from memcurve.solve.modular import krylov_rank
 from memcurve.solve.powers import power_norms
 from memcurve.solve.states import States
+from memcurve.types import EPS, SEED, TINY, Complexes, Floats
 
 #: Quantities below this, relative to their scale, may be nothing but rounding; above, they are not.
 #: Doubled: hardly anything, as what is exactly zero comes out below 1e-13.

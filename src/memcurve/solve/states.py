@@ -23,7 +23,6 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.progress import Listener
-from memcurve.result import EPS, TINY, Complexes, Floats
 from memcurve.solve.errors import Sensitivity, pole_sensitivity
 from memcurve.solve.factors import Repeated, repeated_components
 from memcurve.solve.modular import (
@@ -35,6 +34,7 @@ from memcurve.solve.modular import (
     sparse_if_few,
 )
 from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
+from memcurve.types import EPS, TINY, Complexes, Floats
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:

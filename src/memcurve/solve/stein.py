@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import EPS, TINY, Floats
+from memcurve.types import EPS, TINY, Floats
 
 #: Time constants beyond so many doublings, 2^72 steps, are taken for infinite. Doubled: networks on
 #: the unit circle take twice as long to be told from others.

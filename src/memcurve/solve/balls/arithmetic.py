@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.result import Floats
 from memcurve.solve.stein import MOST_DOUBLINGS, squarings
+from memcurve.types import Floats
 
 
 def size_of(matrix: Any) -> Any:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError
-from memcurve.result import Floats
 from memcurve.solve.balls.arithmetic import energy, identity, krylov, solve_stein
 from memcurve.solve.balls.general import rounded
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.types import Floats
 
 
 def enclose_fisher(

@@ -11,7 +11,6 @@ import numpy as np
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import InputProcess
 from memcurve.network.graph import balanced, eigenvalues
-from memcurve.result import Floats
 from memcurve.solve.answer import Outcome
 from memcurve.solve.balls.arithmetic import (
     UNSTABLE,
@@ -38,6 +37,7 @@ from memcurve.solve.balls.curves import (
 )
 from memcurve.solve.balls.pivots import Pivots, find_pivots, has_reciprocal_eigenvalues
 from memcurve.solve.lags import Lags
+from memcurve.types import Floats
 
 
 class _White(NamedTuple):

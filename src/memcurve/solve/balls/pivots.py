@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.result import Floats
 from memcurve.solve.modular import dyadic, pivot_columns
+from memcurve.types import Floats
 
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide). Doubled: no primes, and
 #: half as large, deficient ranks would be as certain but for one bit.

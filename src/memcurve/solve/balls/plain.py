@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from memcurve.errors import UncertainResultError, UnstableNetworkError
-from memcurve.result import Floats
 from memcurve.solve.balls.arithmetic import UNSTABLE
 from memcurve.solve.balls.pivots import single_pivots
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.types import Floats
 
 
 def enclose(

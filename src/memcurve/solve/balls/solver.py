@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memcurve.result import Floats
 from memcurve.solve.analysis import Task
 from memcurve.solve.answer import Outcome
 from memcurve.solve.balls.fisher import enclose_fisher
 from memcurve.solve.balls.general import enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.fisher import scaled, unit_mask
+from memcurve.types import Floats
 
 
 class Enclosed(NamedTuple):
