@@ -47,7 +47,7 @@ class ComparisonRow:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Result):
-    """The outcome of :func:`memcurve.compare`: the exact curve and one :class:`ComparisonRow` a method.
+    """The outcome of :func:`memcurve.compare`: the exact curve and one row per method.
 
     ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
     itself it is its own error bound. ``setting`` names the input and the noise, if any.

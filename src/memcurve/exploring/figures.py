@@ -13,12 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.auditing.result import (
-    number,
-    spectrum_section,
-    squeezing_section,
-    usable_chart,
-)
+from memcurve.auditing.result import spectrum_section, squeezing_section, usable_chart
+from memcurve.auditing.sentences import number
 from memcurve.auditing.structure import Squeezing
 from memcurve.comparison import ComparisonRow
 from memcurve.curve import MemoryCurve, is_known
@@ -204,7 +200,7 @@ def _known(total: float, error: float) -> str:
 
 
 def usual_section(scene: Scene, found: Mapping[str, Any]) -> Section:
-    """What the usual ways report; ``found`` has a ComparisonRow or an error for those that have arrived."""
+    """What standard methods report; ``found`` has a row or an error for those that have arrived."""
     series = [_drawn(scene, "exact", scene.curve.values)]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
