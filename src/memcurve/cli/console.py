@@ -109,26 +109,30 @@ class Printer:
         shown = [k for k, head in enumerate(heads) if head or any(row[k] for row in body)]
         columns = {k: [heads[k], *(row[k] for row in body)] for k in shown}
         natural = {k: max(map(cell_len, cells)) for k, cells in columns.items()}
-        room = self.console.width - indent + 2
+        room = self.console.width - indent - 2 * (len(shown) - 1)
         least = natural
-        if sum(natural.values()) + 2 * len(shown) > room:
+        if sum(natural.values()) > room:
             least = {k: _least_width(cells, k in right) for k, cells in columns.items()}
-        if sum(least.values()) + 2 * len(shown) > room:
+        spare = room - sum(least.values())
+        if spare < 0:
             width = max(cell_len(heads[k]) for k in shown)
             for row in body:
                 self.named([(heads[k], row[k]) for k in shown if row[k].strip()], width)
                 self.console.print()
             return
         grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        wanted = sum(natural[k] - least[k] for k in shown if k not in right)
+        share = min(1.0, spare / max(1, wanted))
         for k in shown:
             if k in right:
                 grid.add_column(styled(heads[k]), justify="right", width=least[k])
             else:
-                grid.add_column(styled(heads[k]), overflow="fold", min_width=least[k])
+                width = least[k] + int(share * (natural[k] - least[k]))
+                grid.add_column(styled(heads[k]), overflow="fold", width=width)
         for row in body:
             grid.add_row(*(styled(row[k]) for k in shown))
         with self.console.capture() as lines:
-            self.console.print(grid, width=room - 2)
+            self.console.print(grid)
         for line in lines.get().splitlines():
             print((" " * indent + line).rstrip(), file=self.console.file)
 
