@@ -1,4 +1,4 @@
-"""Several methods on one network, side by side, each measured against the exact curve."""
+"""Several methods on one network, each measured against the exact curve."""
 
 from __future__ import annotations
 
@@ -51,6 +51,15 @@ class Comparison(Result):
 
     ``largest_error`` is the largest distance from the exact curve at any lag; for the exact method
     itself it is its own error bound. ``setting`` names the input and the noise, if any.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> comparison = memcurve.compare(memcurve.ensembles.cyclic(20), ["naive", "osm"])
+    >>> [row.label for row in comparison.rows]
+    ['exact', 'naive', 'osm']
+    >>> round(comparison.rows[1].total, 6)
+    20.0
     """
 
     FORMAT: ClassVar[str] = "memcurve.Comparison/1"
@@ -84,7 +93,7 @@ class Comparison(Result):
         ]
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a method."""
+        """One row per method."""
         names = ("total", "largest_error", "seconds", "note")
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
         return {"method": [row.label for row in self.rows]} | columns
@@ -92,12 +101,12 @@ class Comparison(Result):
     def to_xarray(self) -> Any:
         """An xarray Dataset of the curves over method and lag."""
         xr = optional("xarray", "this", "frames")
-        kept = [row for row in self.rows if row.curve is not None]
+        rows = [row for row in self.rows if row.curve is not None]
         values = np.array([curve.values for curve in self.curves])
-        totals = np.array([row.total for row in kept])
+        totals = np.array([row.total for row in rows])
         return xr.Dataset(
             {"values": (("method", "lag"), values), "total": ("method", totals)},
-            coords={"method": [row.label for row in kept], "lag": self.exact.lags},
+            coords={"method": [row.label for row in rows], "lag": self.exact.lags},
             attrs={"network": self.exact.network, "setting": "; ".join(self.setting)},
         )
 
@@ -174,7 +183,7 @@ def compare(
         except (
             UncertainResultError, UnstableNetworkError, TooLargeError, np.linalg.LinAlgError,
         ) as error:  # fmt: skip
-            # what a network would have to be like is no matter of a row
+            # without the remedies, which are about the network
             why = str(error).partition(". ")[0] if isinstance(error, TooLargeError) else str(error)
             rows.append(ComparisonRow(name, label, None, np.nan, np.nan, np.nan, f"failed: {why}"))
         else:
@@ -208,7 +217,7 @@ def _timed(
     masks = np.eye(2, question.network.inputs)
     tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks)
     small = Question(tiny, question.processes, question.noise, 1)
-    with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
+    with contextlib.suppress(ValueError, UncertainResultError):  # the real run will raise
         ask(small, method, seed=0, options={}, warn=False)
     start = time.perf_counter()
     curve = ask(question, method, seed=seed, options=options, warn=False)

@@ -1,4 +1,4 @@
-"""What every result has in common: JSON and its schema, files, frames, a picture, notes."""
+"""What all results share: JSON and its schema, files, frames, a picture, notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _WRONG = (ValueError, KeyError, TypeError, AttributeError, OverflowError, Recurs
 
 
 class Result(ABC):
-    """A frozen dataclass that tells what was computed.
+    """A frozen dataclass of what was computed.
 
     Its fields are its JSON, read and written by pydantic from their annotations: those of
     :mod:`memcurve.types` for arrays and for whatever JSON can hold.
@@ -49,7 +49,7 @@ class Result(ABC):
         """The numbers as columns of a table, by name: what frames, CSV and LaTeX have."""
 
     def _attributes(self) -> Mapping[str, Any]:
-        """What a frame tells besides its columns."""
+        """Attributes of a frame."""
         return {}
 
     def to_pandas(self) -> Any:
@@ -74,7 +74,7 @@ class Result(ABC):
         """Draw the result and return matplotlib's axes."""
 
     def _derived(self) -> dict[str, Any]:
-        """What the JSON tells besides the fields, for readers other than memcurve."""
+        """What the JSON has besides the fields, for readers other than memcurve."""
         return {}
 
     @classmethod

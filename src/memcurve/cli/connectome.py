@@ -17,6 +17,7 @@ from memcurve.cli.options import (
     Page,
     Picture,
     Saved,
+    Seed,
     Verbose,
     Whole,
     nodes_read,

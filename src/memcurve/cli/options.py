@@ -69,7 +69,7 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
-Flag = Annotated[bool, Parameter(negative="")]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Picture = Annotated[
     Path | None,
     Parameter(
@@ -97,7 +97,7 @@ Matrix = Annotated[
 ]
 Edges = Annotated[
     bool | None,
-    Parameter(help="Whether a text file lists edges or is a matrix, if its start leaves it open."),
+    Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
 ]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]

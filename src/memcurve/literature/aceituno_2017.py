@@ -30,7 +30,7 @@ def _network(power: float, rng: np.random.Generator) -> LinearNetwork:
 
 
 def study(seed: int, tell: Listener) -> Evidence:
-    """Mean modulus, exact total, and what is usable under noise."""
+    """Mean modulus, exact total, and usable memory."""
     from scipy.stats import spearmanr
 
     rng, rows, points = np.random.default_rng(seed), [], []
@@ -59,15 +59,15 @@ def study(seed: int, tell: Listener) -> Evidence:
 
 
 def judge(numbers: Numbers) -> Verdict:
-    """Whether the exact total changes with the spectrum, or only what can be used."""
+    """Whether the exact total changes with the spectrum, or only usable memory."""
     low, high = numbers["least_total"], numbers["largest_total"]
     correlation = numbers["usable_correlation"]
     usable = f"from {numbers['least_usable']:.3g} to {numbers['largest_usable']:.3g} (rank "
     usable += f"correlation {correlation:.2f})"
     if high - low > 0.01 * high:
-        return Verdict("right", f"the exact total goes from {low:.4g} to {high:.4g}.")
-    text = f"the exact total is {high:.6g} whatever the spectrum; what can be used at a noise of "
-    text += f"{NOISE:g} goes with the mean modulus, {usable}."
+        return Verdict("right", f"the exact total ranges from {low:.4g} to {high:.4g}.")
+    text = f"the exact total is {high:.6g} whatever the spectrum; usable memory (σ = {NOISE:g}) "
+    text += f"increases with the mean modulus, {usable}."
     return Verdict("right in another sense" if correlation > 0.7 else "an artefact", text)
 
 

@@ -23,7 +23,7 @@ Numbers = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Point:
-    """One number: as the authors' way gives it, and as it is, with its error."""
+    """One number: as the authors' method gives it, and the true one with its error."""
 
     label: str
     then: float
@@ -62,7 +62,7 @@ class PublishedClaim:
     measured : str
         What the authors did: model, length, and in what sense their statement is meant.
     study : callable
-        Takes a seed and a listener for progress, and computes.
+        Takes a seed and a progress callback, and computes.
     judge : callable
         From the numbers of the study alone to the verdict.
     needs : tuple of str
@@ -89,7 +89,14 @@ class PublishedClaim:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class JudgedClaim(Result):
-    """A claim with what its study found; see :func:`memcurve.judge_claim`.
+    """A claim with the outcome of its study; see :func:`memcurve.judge_claim`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> claim = memcurve.judge_claim("rodan-2011")
+    >>> claim.word, len(claim.points)
+    ('right', 5)
 
     Attributes
     ----------
@@ -98,7 +105,7 @@ class JudgedClaim(Result):
     word, verdict : str
         ``"right"``, ``"right in another sense"`` or ``"an artefact"``; and why, with the numbers.
     points : tuple of Point
-        What the authors' way gives, and what is true.
+        What the authors' method gives, and what is true.
     numbers : dict
         Those that decide.
     seed : int
@@ -121,7 +128,7 @@ class JudgedClaim(Result):
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a point: label, then, true, error."""
+        """One row per point: label, then, true, error."""
         names = ("label", "then", "true", "error")
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
@@ -134,7 +141,7 @@ class JudgedClaim(Result):
         return xr.Dataset(columns, coords=dict([labels]), attrs=about)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw what was computed then beside what is true."""
+        """Draw the published numbers beside the true ones."""
         from memcurve import plot
 
         return plot.then_and_true(self, ax=ax)

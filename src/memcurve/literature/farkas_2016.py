@@ -1,4 +1,4 @@
-"""Orthogonal reservoirs: more memory, or the same memory in a form that simulations can see."""
+"""Orthogonal reservoirs: more memory, or the same memory in a usable form?"""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def judge(numbers: Numbers) -> Verdict:
         kind: numbers[f"orthogonal_{kind}"] - numbers[f"random_{kind}"]
         for kind in ("simulated", "exact", "usable")
     }
-    text = "simulated memory goes from {random_simulated:.3g} to {orthogonal_simulated:.3g}, the "
-    text += "exact total from {random_exact:.6g} to {orthogonal_exact:.6g}, what is usable in "
+    text = "simulated memory rises from {random_simulated:.3g} to {orthogonal_simulated:.3g}, the "
+    text += "exact total from {random_exact:.6g} to {orthogonal_exact:.6g}, usable memory in "
     text += "double precision from {random_usable:.3g} to {orthogonal_usable:.3g}"
     text = text.format(**numbers)
     if abs(gain["exact"] - gain["simulated"]) <= 0.1 * abs(gain["simulated"]):
         return Verdict("right", f"{text}.")
     if gain["usable"] > 0.5 * gain["simulated"] > 0:
-        text += ": orthogonalising adds no memory, it makes the memory there is usable."
+        text += ": orthogonalising adds no memory, it makes existing memory usable."
         return Verdict("right in another sense", text)
     return Verdict("an artefact", f"{text}.")
 

@@ -50,7 +50,7 @@ def judge(numbers: Numbers) -> Verdict:
     off, chain = numbers["farthest_from_one"], numbers["chain"]
     largest = max(chain, numbers["random"])
     text = f"normal networks have a total Fisher memory of 1 within {off:.1e}, a random one "
-    text += f"{numbers['random']:.3g}, a chain that amplifies {chain:.4g} of at most "
+    text += f"{numbers['random']:.3g}, an amplifying chain {chain:.4g} of at most "
     text += f"{numbers['bound']:g}."
     right = off < 1e-6 and largest <= numbers["bound"] and chain > numbers["bound"] / 4
     return Verdict("right" if right else "an artefact", text)
@@ -65,7 +65,7 @@ CLAIM = PublishedClaim(
     link="https://doi.org/10.1073/pnas.0804451105",
     statement="The total Fisher memory is exactly 1 for networks with a normal connectivity and "
     "at most N for any; feed-forward amplification comes near N.",
-    measured="A theorem on linear networks with noise in the recursion.",
+    measured="A theorem on linear networks with process noise.",
     study=study,
     judge=judge,
 )

@@ -44,8 +44,8 @@ def judge(numbers: Numbers) -> Verdict:
     """Right where ranks and sums agree for networks of different ranks."""
     off = numbers["largest_difference"]
     low, high = numbers["least_rank"], numbers["largest_rank"]
-    text = f"ranks from {low:g} to {high:g}, found modulo primes, and sums of memory curves, found "
-    text += f"from eigenvalues, differ by {off:.0e} at most."
+    text = f"ranks from {low:g} to {high:g}, computed modulo primes, and sums of memory curves, "
+    text += f"computed from eigenvalues, differ by at most {off:.0e}."
     return Verdict("right" if off < 1e-6 and high > low else "an artefact", text)
 
 

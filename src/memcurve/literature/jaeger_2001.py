@@ -1,4 +1,4 @@
-"""Memory is at most the number of nodes; simulations that pass this bound."""
+"""Memory is at most the number of nodes; simulations that exceed this bound."""
 
 from __future__ import annotations
 
@@ -45,13 +45,15 @@ def judge(numbers: Numbers) -> Verdict:
     """Right as long as no exact total passes the bound; the least says whether it is reached."""
     bound = numbers["bound"]
     if numbers["largest"] > bound + 1e-6:
-        text = f"an exact total of {numbers['largest']:.6g} passes the bound {bound:g}."
+        text = f"an exact total of {numbers['largest']:.6g} exceeds the bound {bound:g}."
         return Verdict("an artefact", text)
     text = f"exact totals of {DRAWS} random networks lie between {numbers['least']:.6g} and "
     text += f"{numbers['largest']:.6g}: the bound {bound:g} holds, and is reached"
     if numbers["simulated"] > bound:
-        text += f". A simulation gives up to {numbers['simulated']:.3g}: R² on the rows it was "
-        text += "fitted to is too high by N/T at every lag, which 200 lags add up"
+        text += (
+            f". A simulation gives up to {numbers['simulated']:.3g}: R² on the training data is "
+        )
+        text += "too high by N/T at every lag, which adds up over 200 lags"
     return Verdict("right", f"{text}.")
 
 

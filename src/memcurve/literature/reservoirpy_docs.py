@@ -50,13 +50,13 @@ def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
 def judge(numbers: Numbers) -> Verdict:
     """Whether the documented number is the memory of that reservoir over those lags, or in all."""
     text = "the documented call gives {documented:.4g}, other seeds {mean:.3g} ± {spread:.2g}; the "
-    text += "reservoir holds {listed:.3g} over these lags and {total:.3g} ± {error:.2g} in all"
+    text += "memory is {listed:.3g} over these lags and {total:.3g} ± {error:.2g} in total"
     text = text.format(**numbers)
     off = abs(numbers["mean"] - numbers["total"])
     if off <= 2 * numbers["error"] + 0.02 * numbers["total"]:
         return Verdict("right", f"{text}.")
-    text += ". Readouts trained on some 300 steps for 100 states, with a ridge, miss what is weak; "
-    text += "lag 0 and lags beyond 50 are left out"
+    text += ". Readouts trained on about 300 steps for 100 states, with a ridge, miss weak "
+    text += "directions; lag 0 and lags beyond 50 are not counted"
     close = abs(numbers["mean"] - numbers["listed"]) <= 0.1 * numbers["listed"]
     return Verdict("right in another sense" if close else "an artefact", f"{text}.")
 

@@ -34,7 +34,7 @@ def judge(numbers: Numbers) -> Verdict:
     text = "N − (1 − r^2N) and the exact total over lags from 1 on "
     if off > max(1e-9, 2 * numbers["largest_error"]):
         return Verdict("an artefact", f"{text}differ by up to {off:.3g}.")
-    text += "agree to rounding: lag 0, which holds 1 − r^2N, is what the total N has besides."
+    text += "agree to rounding; lag 0 adds 1 − r^2N, which gives the total N."
     return Verdict("right", text)
 
 

@@ -40,13 +40,15 @@ def judge(numbers: Numbers) -> Verdict:
     def listed(values: list[float]) -> str:
         return ", ".join(f"{value:.3g}" for value in values)
 
-    text = f"of {', '.join(kinds)} networks, double precision sees ranks {listed(seen)}; exactly "
-    text += f"they are {listed(true)}; usable in double precision is {listed(usable)}"
+    text = (
+        f"for {', '.join(kinds)} networks, the numerical ranks are {listed(seen)}, the exact ones "
+    )
+    text += f"{listed(true)}; usable memory in double precision is {listed(usable)}"
     if seen == true:
         return Verdict("right", f"{text}.")
     off = max(abs(a - b) / max(b, 1) for a, b in zip(seen, usable, strict=True))
     if off < 0.5:
-        text += ": the rank is the memory, and the ring's advantage is that it can be used."
+        text += ": the rank is the memory, and the ring's advantage is that its memory is usable."
         return Verdict("right in another sense", text)
     return Verdict("an artefact", f"{text}.")
 

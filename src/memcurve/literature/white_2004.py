@@ -16,7 +16,7 @@ NOISE = 0.1
 
 
 def study(seed: int, tell: Listener) -> Evidence:
-    """Memory under noise in the recursion; of orthogonal networks beside what is claimed."""
+    """Memory under process noise; of orthogonal networks beside what is claimed."""
     totals: dict[str, list[float]] = {"orthogonal": [], "normal": []}
     points = []
     for count, size in enumerate(SIZES):
@@ -45,9 +45,9 @@ def study(seed: int, tell: Listener) -> Evidence:
 def judge(numbers: Numbers) -> Verdict:
     """Right if memory grows nearly as N where the network is orthogonal, and slower elsewhere."""
     orthogonal, normal = numbers["orthogonal_exponent"], numbers["normal_exponent"]
-    text = f"under noise in the recursion, memory grows as N^{orthogonal:.2f} in orthogonal "
+    text = f"under process noise, memory grows as N^{orthogonal:.2f} in orthogonal "
     text += f"networks and as N^{normal:.2f} in random ones; at N = {SIZES[-1]} orthogonal ones "
-    text += f"hold {numbers['ratio']:.2g} times as much."
+    text += f"remember {numbers['ratio']:.2g} times as much."
     right = orthogonal > 0.8 and normal < orthogonal - 0.1
     return Verdict("right" if right else "an artefact", text)
 
@@ -61,8 +61,8 @@ CLAIM = PublishedClaim(
     link="https://doi.org/10.1103/PhysRevLett.92.148102",
     statement="Under noise, the memory of orthogonal networks grows in proportion to their size, "
     "that of generic random ones does not.",
-    measured="Linear networks with noise in the recursion, in theory and in numbers. Of generic "
-    "networks no number is compared: what is said of them is how their memory does not grow.",
+    measured="Linear networks with process noise, in theory and in numbers. For generic networks "
+    "no number is compared: the claim is only that their memory does not grow in proportion.",
     study=study,
     judge=judge,
 )
