@@ -59,7 +59,7 @@ class Comparison(Result):
     >>> [row.label for row in comparison.rows]
     ['exact', 'naive', 'osm']
     >>> round(comparison.rows[1].total, 6)
-    20.0
+    19.995631
     """
 
     FORMAT: ClassVar[str] = "memcurve.Comparison/1"

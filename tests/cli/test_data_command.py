@@ -54,7 +54,7 @@ def test_tables(command, file, recording) -> None:
     assert f"{cut:.4f} ± {here.diagnostics['total_cut_error']:.2g} up to the last" in out
     assert "90 % interval" in out
     low, high = here.bands[5]
-    assert f"{here.values[5]:.5f}    {low:.5f} … {high:.5f}" in out
+    assert f"{here.values[5]:.5f}  {low:.5f} … {high:.5f}" in out
     assert "last significant lag" in out
     assert "note: estimated from" in out
 

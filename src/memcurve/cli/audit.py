@@ -83,7 +83,8 @@ def audit(
     known: dict[str, Any] = {
         "k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance,
     }  # fmt: skip
-    _require_claim(claimed, fail_on_mismatch=fail_on_mismatch or None, **known)
+    if fail_on_mismatch and claimed is None:
+        raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
     if options.noise is not None and len(options.noise) > 1:
         raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
     require_other_files(file, html, markdown, save)
@@ -115,20 +116,3 @@ def audit(
         warn("the claim is undecided: the network is too large to confirm or refute it")
         return FAILED
     return MISMATCH
-
-
-def _require_claim(claimed: str | None, **about: Any) -> None:
-    """Raise unless the options about a claimed number make sense together."""
-    if claimed is None:
-        for name in sorted(name for name, value in about.items() if value is not None):
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} needs --claimed, the number that it is about.")
-        return
-    if about["ridge"] is not None and about["samples"] is None:
-        raise UsageError("--ridge needs --samples, since their ratio acts like noise.")
-    from memcurve.auditing.claims import claimed_number
-
-    try:
-        claimed_number(claimed)
-    except ValueError as error:
-        raise UsageError(str(error).replace("`claimed`", "--claimed")) from error
