@@ -52,7 +52,7 @@ class Cost(NamedTuple):
     """What a question takes besides the network itself, by estimate.
 
     The bytes follow from the number of arrays that was measured; the seconds are those of two cores
-    of a usual machine, good to a small factor.
+    of a common machine, good to a small factor.
     """
 
     bytes: int
@@ -269,8 +269,8 @@ def _windows_room() -> int | None:
     # a structure of two counts of 32 bits (its own size first) and seven of 64
     status = (ctypes.c_uint64 * 8)()
     status[0] = ctypes.sizeof(status)
-    told: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
-    return int(status[2]) if told else None
+    known: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
+    return int(status[2]) if known else None
 
 
 def _control_group_rooms() -> Iterator[int]:

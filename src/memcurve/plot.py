@@ -299,10 +299,10 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
         name = None if place else "network"
         ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
         furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
-        told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
-        told = told if row.draws else f"{row.observed:.4g} | no surrogates"
+        label = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
+        label = label if row.draws else f"{row.observed:.4g} | no surrogates"
         across: Any = ("axes fraction", "data")
-        ax.annotate(told, (1.01, place), xycoords=across, va="center", fontsize=8)
+        ax.annotate(label, (1.01, place), xycoords=across, va="center", fontsize=8)
     furthest *= 1.15
     if furthest > _FAR:
         ax.set_xscale("symlog", linthresh=3.0)

@@ -52,7 +52,7 @@ def _bars(patience: float) -> Iterator[Listener]:
     from rich.progress import Progress as Bars
 
     text, _, *figures = Bars.get_default_columns()
-    # half as wide as usual, so that what is told fits beside it in 80 columns
+    # half the default width, so that the label fits beside it in 80 columns
     bars = Bars(text, BarColumn(bar_width=20), *figures, console=Console(stderr=True))
     tasks = dict[str | None, Any]()
 

@@ -271,7 +271,7 @@ def cut_off(case: ClaimContext) -> Iterator[Explanation]:
 
 
 def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
-    """|r| is summed in place of r²: Σ√MC_τ."""
+    """|r| is summed instead of r²: Σ√MC_τ."""
     if case.network.inputs > 1:
         return
     roots = np.sqrt(np.clip(case.curve.values, 0, None))
@@ -575,7 +575,7 @@ RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
 CONVENTIONS = ("total", "from_lag_1")
 
 
-#: What can be told of a network that is too large for its curve.
+#: Those that need no noise-free curve.
 RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from memcurve.auditing.sentences import PROTOCOL, REASONS
+from memcurve.auditing.sentences import REASONS
 from memcurve.curve import MemoryCurve
 from memcurve.data.autocorrelation import correlations
 from memcurve.errors import UncertainResultError, UnstableNetworkError
@@ -184,7 +184,7 @@ def _simulated(
         truth=float(truth.sum()),
         spread=float(np.std(totals, ddof=1)) if len(scores) > 1 else float("nan"),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
-        why=PROTOCOL.format(noise=protocol.noise_floor, tested=protocol.tested),
+        why=REASONS["protocol"].format(noise=protocol.noise_floor, tested=protocol.tested),
         seconds=seconds,
     )
 
@@ -205,7 +205,7 @@ class Protocol:
     last_lag: int  # lags 1 … last_lag are summed
     samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
     lead: int  # steps simulated before the first row
-    warmup: int  # rows left out at the start
+    warmup: int  # rows discarded at the start
     tested: int  # rows tested on at the end
     amplitude: float  # the input is uniform on ±amplitude
     ridge: float  # α

@@ -31,7 +31,7 @@ from memcurve.solve.states import States
 
 #: Groups of proportional nodes listed one by one; the others are listed together. Doubled: longer.
 MOST_GROUPS = 2
-#: Seconds that the exact rank of a large network takes, a state and edge. Doubled: it is left out
+#: Seconds that the exact rank of a large network takes, per state and edge. Doubled: it is left out
 #: of audits of networks that are smaller by 1/√2.
 RANK_SECONDS = 5e-9
 #: Seconds it may take in all. Doubled: larger networks have it.

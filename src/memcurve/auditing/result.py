@@ -147,7 +147,7 @@ class Audit(Reported):
         """The curve, which has to be there."""
         if self.curve is None:
             raise ValueError(
-                f"the memory curve without noise was left out: "
+                f"the memory curve without noise was not computed: "
                 f"{next(iter(self.left_out.values()), 'the network is too large')}. "
                 f"`usable.rows` has the curves under noise."
             )
@@ -284,8 +284,8 @@ def _word(audit: Audit) -> str:
     """The verdict in a word; what was not used of a file may be what was claimed for."""
     if audit.claim is None:
         return WORDS["summary"]
-    holds = audit.claim.holds
-    return WORDS[holds] + (WORDS["as read"] if _as_read(audit) and not holds else "")
+    word = WORDS[{True: "holds", False: "fails", None: "undecided"}[audit.claim.holds]]
+    return word + WORDS["as_read"] if _as_read(audit) and not audit.claim.holds else word
 
 
 def _as_read(audit: Audit) -> str:

@@ -27,7 +27,7 @@ WORST_CONDITION = 1e15
 HOPELESS = 1e12
 #: Directions are looked at down to this share of the mask, far below rounding.
 INVISIBLE = 1e-17
-#: States up to which zeros are told apart, the weights are rounded, and weak squeezing is measured.
+#: States up to which zeros are distinguished, weights rounded, and weak squeezing measured.
 MOST_STATES = 1000
 
 

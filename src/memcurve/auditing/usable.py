@@ -126,9 +126,9 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
 def usable_memory_at_scale(
     network: LinearNetwork, input: Any, noise: Any, tell: Callable[[str], None]
 ) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
-    """The same of a network that no dense matrix fits for, and what is left out, with the reason.
+    """The same for a network too large for dense matrices, and what is not computed, and why.
 
-    Levels that take more directions than there is room or time for are left out, least ones first.
+    Levels that take more directions than fit are dropped, the smallest first.
     """
     if not network.C.any():
         return UsableMemory(reason=REASONS["no_input"]), ()
@@ -186,7 +186,7 @@ def _against_noise(
 ) -> tuple[Floats, Floats, dict[str, MemoryCurve]]:
     """Levels of the picture and their totals, and the curves of the steps, as far as they go down.
 
-    Steps that are left out are taken from ``steps``, and told.
+    Dropped steps are removed from ``steps`` and listed in ``left_out``.
     """
     for name, least in in_order:
         tell(f"usable memory, {name}")
@@ -208,7 +208,7 @@ def _against_noise(
 
 
 def shortly(error: Exception) -> str:
-    """Why something is left out: neither the rule that was broken nor the advice."""
+    """Why something is not computed, without the rule that was broken and the advice."""
     first = str(error).partition(". ")[0].rstrip(".")
     return first.partition(": ")[2] if first.startswith("`") else first
 

@@ -92,7 +92,7 @@ class RecordingOptions:
         return path if is_file else None
 
     def curve(self, states: Path, **changes: Any) -> MemoryCurve:
-        """The memory curve, with what is given in place of the options."""
+        """The memory curve, with ``changes`` to the options."""
         import warnings
 
         from memcurve import RecordingWarning, memory_from_data

@@ -234,7 +234,7 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
         findings.append(
             f"{name.replace('_', ' ')}: naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; "
             f"OSM+ total {totals[1]:.2f}, off by up to {off[1]:.2g}, rising by at most "
-            f"{max(rising, 0):.1g} a lag; exact total {exact.total:g}, largest error "
+            f"{max(rising, 0):.1g} per lag; exact total {exact.total:g}, largest error "
             f"{exact.error.max():.1e}."
         )
     _legend_below(figure, axes[0], 4)
@@ -314,7 +314,7 @@ FIGURES: dict[int, PaperFigure] = {
     ),
     2: PaperFigure(
         "Eigenvalues of the Gramian G",
-        "Computed with 1000 terms of its series, the Gramian of the usual random networks has "
+        "Computed with 1000 terms of its series, the Gramian of common random networks has "
         "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
         "inverted. Orthogonal and cyclic networks are the exception.",
         gramian_eigenvalues,
