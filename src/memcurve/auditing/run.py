@@ -343,13 +343,13 @@ def _known_of_claim(
     given = {name: value for name, value in given.items() if value is not None}
     if claimed is None:
         for name, value in given.items():
-            raise ValueError(f"`{name}`={value!r} is about a claimed number; give `claimed` too.")
+            raise ValueError(f"`{name}` is about a claimed number, got {value!r}; give `claimed`.")
         return {}
     for name in {"k_max", "samples"} & set(given):
         given[name] = require_size(given[name], name)
     for name in {"ridge", "input_variance"} & set(given):
         given[name] = require_number(given[name], name, "above 0", lambda x: x > 0)
     if "ridge" in given and "samples" not in given:
-        raise ValueError(f"`ridge`={ridge!r} needs `samples`, since their ratio acts like noise.")
+        raise ValueError(f"`ridge` needs `samples`: their ratio acts like noise; got {ridge!r}.")
     value, tolerance = claimed_number(claimed)
     return {"claimed": value, "tolerance": tolerance} | given
