@@ -260,7 +260,7 @@ def conventions(case: ClaimContext) -> Iterator[Explanation]:
     total, first = case.curve.total, float(case.curve.values[0])
     right = [*case.explanation("total", total, "as it is", tolerance=case.curve.total_error)]
     if not right and first > case.tolerance:
-        facts = {"total": total, "first": first}
+        facts: dict[str, Any] = {"total": total, "first": first}
         right = [*case.explanation("from_lag_1", total - first, "as it is", **facts)]
     yield from right
 
@@ -286,8 +286,8 @@ def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
     """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
     rank, size = case.curve.rank, case.network.size
     if rank is not None and rank < case.states:
-        facts = {"states": case.states, "rank": rank}
-        yield from case.explanation("osm", float(case.states), "as it is", source="osm", **facts)
+        facts: dict[str, Any] = {"states": case.states, "rank": rank, "source": "osm"}
+        yield from case.explanation("osm", float(case.states), "as it is", **facts)
     if case.network.is_complex and rank == case.network.states:
         facts = {"size": size, "total": case.curve.total}
         yield from case.explanation("complex_nodes", float(size), "as it is", **facts)
@@ -299,8 +299,10 @@ def one_input(case: ClaimContext) -> Iterator[Explanation]:
         return
     for channel, values in enumerate(case.curve.channels.T):
         for first in (0, 1):
-            value, facts = float(values[first:].sum()), {"channel": channel, "first": first}
-            yield from case.explanation("one_input", value, "as it is", **facts)
+            facts: dict[str, Any] = {"channel": channel, "first": first}
+            yield from case.explanation(
+                "one_input", float(values[first:].sum()), "as it is", **facts
+            )
 
 
 def _partial_sums(case: ClaimContext, terms: Floats, kind: str) -> list[Explanation]:
@@ -368,9 +370,13 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
             continue
         # a simulation has settings, which are guessed
         kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
-        facts = {"name": estimate.name, "about": estimate.about, "source": estimate.key}
-        total = estimate.total
-        yield from case.explanation(kind, total, fit, "estimate", tolerance=tolerance, **facts)
+        facts: dict[str, Any] = {
+            "name": estimate.name,
+            "about": estimate.about,
+            "source": estimate.key,
+        }
+        facts["tolerance"] = tolerance
+        yield from case.explanation(kind, estimate.total, fit, "estimate", **facts)
 
 
 def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:

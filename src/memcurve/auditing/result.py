@@ -163,7 +163,7 @@ class Audit(Reported):
         elif self.headline is not None:
             facts = [usable, _truth(self), _others(self)]
         else:
-            facts = [_truth(self), _others(self), usable]
+            facts = [_truth(self), usable, _others(self)]
         return tuple(sentence for sentence in (claim, _as_read(self), *facts) if sentence)
 
     @property
