@@ -42,10 +42,8 @@ def judge(numbers: Numbers) -> Verdict:
     )
     if max(abs(least), abs(most), loss) < 0.1:
         return Verdict("right", "scores and exact totals from lag 1 on agree.")
-    text = (
-        f"for rings the scores are off by {least:+.2g} to {most:+.2g}: |r| of lags without memory "
-    )
-    text += "is about 1/√T, where r² would be 1/T, and the ridge reduces that of the others"
+    text = f"for rings the scores are off by {least:+.2g} to {most:+.2g}: |r| of lags without "
+    text += "memory is about 1/√T, where r² would be 1/T, and the ridge reduces that of the others"
     if loss > 0.1:
         text += f"; for random networks they miss up to {loss:.3g}, hidden by the ridge"
     return Verdict("an artefact", f"{text}.")

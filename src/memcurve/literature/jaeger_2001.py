@@ -50,10 +50,8 @@ def judge(numbers: Numbers) -> Verdict:
     text = f"exact totals of {DRAWS} random networks lie between {numbers['least']:.6g} and "
     text += f"{numbers['largest']:.6g}: the bound {bound:g} holds, and is reached"
     if numbers["simulated"] > bound:
-        text += (
-            f". A simulation gives up to {numbers['simulated']:.3g}: R² on the training data is "
-        )
-        text += "too high by N/T at every lag, which adds up over 200 lags"
+        text += f". A simulation gives up to {numbers['simulated']:.3g}: R² on the training data "
+        text += "is too high by N/T at every lag, which adds up over 200 lags"
     return Verdict("right", f"{text}.")
 
 

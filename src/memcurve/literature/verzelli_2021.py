@@ -40,10 +40,8 @@ def judge(numbers: Numbers) -> Verdict:
     def listed(values: list[float]) -> str:
         return ", ".join(f"{value:.3g}" for value in values)
 
-    text = (
-        f"for {', '.join(kinds)} networks, the numerical ranks are {listed(seen)}, the exact ones "
-    )
-    text += f"{listed(true)}; usable memory in double precision is {listed(usable)}"
+    text = f"for {', '.join(kinds)} networks, the numerical ranks are {listed(seen)}, the exact "
+    text += f"ones {listed(true)}; usable memory in double precision is {listed(usable)}"
     if seen == true:
         return Verdict("right", f"{text}.")
     off = max(abs(a - b) / max(b, 1) for a, b in zip(seen, usable, strict=True))
