@@ -264,7 +264,7 @@ def test_bad_claims(claimed: object) -> None:
         ({"samples": 1.5, "claimed": 3}, "`samples` must be a positive integer"),
         ({"ridge": -1, "samples": 10, "claimed": 3}, "`ridge` must be a finite number above 0"),
         ({"ridge": 1e-3, "claimed": 3}, "needs `samples`"),
-        ({"k_max": 10}, "give `claimed` too"),
+        ({"k_max": 10}, "give `claimed`"),
         ({"noise": [1e-3, 1e-4]}, "must be a single level"),
     ],
 )
