@@ -31,8 +31,8 @@ class MemoryCurve(Result):
     lags : (m,) int array
         The lags τ; lag 0 is the input at the same time step as the state.
     values : (m,) array
-        MC_τ, the share of the variance of the input τ steps ago that the states hold linearly;
-        with several inputs, the sum of these shares.
+        MC_τ, the fraction of the variance of the input τ steps ago that is linearly recoverable
+        from the states; with several inputs, the sum of these fractions.
     error : (m,) array
         Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
         exact method, proven for the certified one, NaN (with a note) for methods that have none.
@@ -51,13 +51,13 @@ class MemoryCurve(Result):
         None where all that follow are in it. None for a curve that is no slice.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
-        that are read; None where it was not found out: methods without errors do not know it, and
+        that are read; None where it is unknown: methods without errors do not compute it, and
         usable memory of large networks does not need it.
     channels : (m, d) array
         Memory of each input channel; its rows sum to ``values``.
     channel_errors : (m, d) array
-        Bound on the error of each of ``channels``, as ``error`` is of their sum. Inputs that enter
-        in nearly the same way share memory that is known well, while each one's part is not.
+        Bound on the error of each of ``channels``, as ``error`` is of their sum. Of inputs with
+        nearly parallel masks the joint memory is known well, while each one's part is not.
     bands : (m, 2) array or None
         For methods that average over masks: the 5 % and 95 % quantiles. For memory from data:
         intervals of the ``level`` among ``options``.
@@ -212,7 +212,7 @@ class MemoryCurve(Result):
         return int(self.lags[-1]) + 1 if is_open and rest.total + rest.total_error < level else None
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a lag: lag, values, error and loss.
+        """One row per lag: lag, values, error and loss.
 
         With several inputs also channel_0, channel_0_error, channel_1, …
         """
@@ -323,7 +323,7 @@ KNOWN = 1e-2
 
 
 def is_known(curve: MemoryCurve) -> bool:
-    """Whether the total is known well enough to be told; noise may lie too far below rounding."""
+    """Whether the total is known well enough; noise may lie too far below rounding."""
     return curve.total_error <= KNOWN * max(1.0, curve.total)
 
 
@@ -338,11 +338,11 @@ class NoiseProfile(Result):
     levels : (k,) array
         Standard deviations of the noise, relative to input of unit variance.
     curves : tuple of MemoryCurve
-        One a level.
+        One per level.
     noise : str
         The kind of noise.
     marks : dict
-        Levels at which rounding of the states to some number format stands, by its name.
+        Noise levels of number formats, by name.
 
     Examples
     --------
@@ -380,7 +380,7 @@ class NoiseProfile(Result):
 
     @property
     def totals(self) -> Floats:
-        """Usable memory over all lags, one a level."""
+        """Usable memory over all lags, one per level."""
         return np.array([curve.total for curve in self.curves])
 
     @property
@@ -422,7 +422,7 @@ class NoiseProfile(Result):
         return self.curves[index]
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a level: noise, total and its error."""
+        """One row per level: noise, total and its error."""
         return {"noise": self.levels, "total": self.totals, "error": self.total_errors}
 
     def to_xarray(self) -> Any:

@@ -1,4 +1,4 @@
-"""What notebooks show of networks and curves: small HTML tables, and a line."""
+"""What notebooks show of networks and curves: small HTML tables and a sparkline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What fits into memory, asked before the work begins rather than found out by a crash.
+"""What fits into memory, checked before the work begins rather than found out by a crash.
 
 Eigenvalues and covariances are dense: whatever the network, they take several N×N arrays for the N
 states at work. Their number was measured for each question (peak memory of a process at N = 1500
@@ -52,7 +52,7 @@ class Cost(NamedTuple):
     """What a question takes besides the network itself, by estimate.
 
     The bytes follow from the number of arrays that was measured; the seconds are those of two cores
-    of a usual machine, good to a small factor.
+    of a common machine, good to a small factor.
     """
 
     bytes: int
@@ -80,7 +80,7 @@ def estimated_cost(
     Parameters
     ----------
     states : int
-        States at work together: those that inputs reach, or the largest of the parts without a
+        States solved together: those that inputs reach, or the largest of the parts without a
         connection between them.
     question : str or Work
         A key of :data:`WORK`, or what a method declares: ``METHODS["naive"].cost``.
@@ -115,11 +115,11 @@ def require_room_for_states(
     most = int(states * math.sqrt(room / cost.bytes))  # a little less where columns count, too
     reason = f"About {most:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(
-        f"`network` must fit into memory, got {states:,} states that are at work together: they "
+        f"`network` must fit into memory, got {states:,} states that are solved together: they "
         f"take about {_size(cost.bytes)} of memory and, by estimate, {in_words(cost.seconds)}, "
-        f"but {_size(room)} are available. {reason}Take fewer {fewer}, or the part of the network "
-        f"that matters; a `readout` of some nodes does not help, as all of them shape the states "
-        f"that are read. Or record the states of some nodes in a simulation, for memory_from_data."
+        f"but {_size(room)} are available. {reason}Use fewer {fewer}, or a part of the network; "
+        f"a `readout` of some nodes does not help, as all nodes influence those that are read. Or "
+        f"record some nodes in a simulation, for memory_from_data."
     )
 
 
@@ -131,7 +131,7 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
     need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
     sizes = " × ".join(f"{length:,}" for length in shape)
     what = f"{what} is too large: the {sizes} array, with the copy that is checked,"
-    require_room(need, what, "Take fewer nodes, or store the matrix sparse.")
+    require_room(need, what, "Use fewer nodes, or store the matrix sparse.")
 
 
 def require_room(need: int, what: str, remedy: str) -> None:
@@ -197,9 +197,9 @@ def require_room_for_columns(
         return
     here = f" on each of the {sharing} ranks here" if sharing > 1 else ""
     would_do = (
-        f"{found.machines} machines like this one{' in place of it' * (sharing > 1)}, with the "
-        f"rows over the ranks of an MPI job, `mpiexec -n {found.machines} memcurve curve FILE "
-        f"--noise S --mpi`"
+        f"{found.machines} machines like this one{' instead of it' * (sharing > 1)}, with the rows "
+        f"distributed over the ranks of an MPI job, `mpiexec -n {found.machines} memcurve curve "
+        f"FILE --noise S --mpi`"
     )
     if found.here:
         would_do = "the memory of this machine, with `A` as a scipy sparse array"
@@ -207,9 +207,8 @@ def require_room_for_columns(
         would_do += f", or a GPU with {_size(found.bytes)} of memory"
     raise TooLargeError(
         f"`network` must leave room for {what}, got {states:,} states{here}: about {columns:,.0f} "
-        f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. What "
-        f"would do: {would_do}. Or ask for more noise, a smaller spectral radius, or a part of the "
-        f"network."
+        f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Use "
+        f"{would_do}; or more noise, a smaller spectral radius, or a part of the network."
     )
 
 
@@ -270,8 +269,8 @@ def _windows_room() -> int | None:
     # a structure of two counts of 32 bits (its own size first) and seven of 64
     status = (ctypes.c_uint64 * 8)()
     status[0] = ctypes.sizeof(status)
-    told: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
-    return int(status[2]) if told else None
+    known: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
+    return int(status[2]) if known else None
 
 
 def _control_group_rooms() -> Iterator[int]:

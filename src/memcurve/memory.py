@@ -36,15 +36,14 @@ from memcurve.solve.modes import Spectrum
 from memcurve.solve.problem import Problem
 
 MOST_HORIZONS = 100_000
-#: Why a question takes dense matrices, and what of larger networks can be asked.
+#: Why a question takes dense matrices, and what can be computed for larger networks.
 FULL_RANK = (
-    "noise that enters the recursion moves every state: their covariance has full rank, and no few "
-    "directions stand for it. Errors of reading, `noise=1e-3`, can be asked of far larger sparse "
-    "networks"
+    "process noise drives every state, so that their covariance has full rank and no low-rank "
+    "model. Observation noise, `noise=1e-3`, works for far larger sparse networks"
 )
 WITHOUT_NOISE = (
-    "curves without noise take all eigenvalues. Of larger sparse networks usable memory, "
-    "`noise=1e-3`, memcurve.rank and memcurve.structural_rank can be asked"
+    "noise-free curves take all eigenvalues. For larger sparse networks there are usable memory, "
+    "`noise=1e-3`, memcurve.rank and memcurve.structural_rank"
 )
 
 
@@ -80,15 +79,14 @@ def memory_curve(
         Any weakly stationary input, e.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them
         for several inputs, which are independent; white by default. Scaled to unit variance.
     noise : float or noise, optional
-        Usable memory: a standard deviation of independent errors in the states as they are read,
-        relative to input of unit variance, or ``StateNoise(s)``, ``Quantised(step)``,
-        ``Float32()``. Several levels at once are a :func:`memcurve.noise_profile`.
+        Usable memory: the standard deviation of observation noise, for input of unit variance, or
+        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``. Several levels at
+        once are a :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     progress : bool or function
-        Show how many lags and directions of a large network were found; a function is called with
-        ``(label, done, total)``. By default it shows itself after two seconds, in terminals and
-        notebooks.
+        Show the progress on large networks; a function is called with ``(label, done, total)``. By
+        default it appears after two seconds, in terminals and notebooks.
     **options
         Options of the method, see its own documentation.
 
@@ -120,7 +118,7 @@ def forecasting_curve(
     method: str = "exact",
     **options: Any,
 ) -> MemoryCurve:
-    """Forecasting capacity of a network: how much of the inputs to come its states hold.
+    """Forecasting capacity of a network: how well its states predict future inputs.
 
     ``FC_τ = 1 − min_W E(z_{t+τ} − Wᵀx_t)² / Var z`` for τ = 1, 2, …. Zero for white input: it is a
     property of the input as much as of the network.
@@ -169,15 +167,15 @@ def fisher_curve(
 ) -> MemoryCurve:
     """Fisher memory of a network lag by lag, and in total.
 
-    ``F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C / s²`` with ``R = Σ_j A^j (A^j)ᵀ``: how sharply the states, under
-    noise of their own, tell past inputs apart (Ganguli, Huh and Sompolinsky 2008).
+    ``F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C / s²`` with ``R = Σ_j A^j (A^j)ᵀ``: the Fisher information that the
+    states, under process noise, have about past inputs (Ganguli, Huh and Sompolinsky 2008).
 
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         A stable network; of a complex one the real and imaginary parts are states with noise each.
     noise : float
-        Standard deviation s of the noise that enters every state at every step.
+        Standard deviation s of the process noise.
     lags : int, optional
         Number of lags from 0 on; by default enough to hold nearly all of the total.
     method, **options
@@ -220,19 +218,19 @@ def noise_profile(
 ) -> NoiseProfile:
     """Total usable memory against the noise level, with number formats marked.
 
-    The answer to "why does my simulation show less than N": the memory is there, below the noise
-    floor of the numbers it is read with. ``profile.plot()`` draws it.
+    This answers "why does my simulation show less than N": the memory exists, below the noise floor
+    of the numbers that the states are read with. ``profile.plot()`` draws it.
 
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network.
     levels : array, optional
-        Standard deviations; by default from 1 down to 1e-20, four a decade.
+        Standard deviations; by default from 1 down to 1e-20, four per decade.
     lags, input, method, seed, progress, **options
         As for :func:`memory_curve`.
     state_noise : bool
-        Whether the noise enters the recursion, rather than the states as they are read.
+        Whether it is process noise rather than observation noise.
 
     Examples
     --------
@@ -243,8 +241,8 @@ def noise_profile(
     """
     if isinstance(levels, Noise):
         raise TypeError(
-            f"`levels` must be standard deviations, with state_noise=True where the noise enters "
-            f"the recursion; got {levels!r}. A curve under it is memory_curve(network, noise=…)."
+            f"`levels` must be standard deviations, with state_noise=True for process noise; got "
+            f"{levels!r}. A curve under it is memory_curve(network, noise=…)."
         )
     chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
     kind = StateNoise if state_noise else ObservationNoise
@@ -269,15 +267,15 @@ def noise_profile(
 
 
 def controllable_spectrum(network: Any, *, assume_controllable: bool = False) -> Spectrum:
-    """Return the eigenvalues of ``network`` that its input mask excites.
+    """Return the controllable eigenvalues of ``network``.
 
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         A stable network with one input.
     assume_controllable : bool
-        Take it for granted that all modes of the reachable nodes count, except where closed forms
-        tell anyway. ``margin`` is then NaN.
+        Assume that all modes of the reachable nodes are controllable, except where closed forms
+        decide anyway. ``margin`` is then NaN.
 
     Examples
     --------
@@ -331,7 +329,7 @@ def rank(network: Any, *, progress: Progress = False) -> int:
 
 
 def structural_rank(network: Any) -> StructuralRank:
-    """What the wiring alone allows: the rank for almost all weights, and the nodes that are lost.
+    """Structural rank: the rank for almost all weights, and the nodes that are lost.
 
     As many nodes as possible are covered by disjoint cycles and, for each input, a path from it;
     their number is the rank of [C, AC, A²C, …] for all weights but some of measure zero, and a
@@ -354,7 +352,7 @@ def structural_rank(network: Any) -> StructuralRank:
     subject = as_network(network)
     if subject.readout is not None:
         raise ValueError(
-            "`network` must be read from all its nodes: what the wiring allows some of them is not "
+            "`network` must be read from all its nodes: the structural rank of some of them is not "
             "known; use network.replace(readout=None), whose rank is a bound."
         )
     A, C = subject.real_pair()
@@ -365,14 +363,14 @@ def structural_rank(network: Any) -> StructuralRank:
 
 
 class Reduced(NamedTuple):
-    """A small network that stands for a large one under noise.
+    """A reduced-order model of a network under noise.
 
     Attributes
     ----------
     network : LinearNetwork
-        The small network. Below ``noise`` it has a memory of its own, which says nothing.
+        The reduced network. Below ``noise`` its memory is not that of the large one.
     noise : float
-        The least noise it is good for.
+        The smallest noise it is valid for.
     error : float
         Bound on how far its memory is from that of the large one at any lag, at that noise; its
         own numbers have errors besides.
@@ -384,24 +382,24 @@ class Reduced(NamedTuple):
 
 
 def reduced(network: Any, noise: float) -> Reduced:
-    """The small network that stands for a large one, where states are read with some noise.
+    """Reduced-order model of a network under observation noise.
 
-    An orthonormal basis of what rises above the noise (Arnoldi's method) takes A to H = QᵀAQ and C
-    to c = QᵀC. Whatever is asked of the small network under errors of reading of ``noise`` or more,
-    is answered for the large one.
+    An orthonormal basis Q of the directions above the noise (Arnoldi's method) gives H = QᵀAQ and
+    c = QᵀC. Under observation noise of ``noise`` or more the memory of (H, c) is that of the large
+    network.
 
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         Dense, sparse, or products only; with one input or several, read from all its nodes or some.
     noise : float
-        Standard deviation of the errors of reading, relative to input of unit variance.
+        Standard deviation of the observation noise, for input of unit variance.
 
     Returns
     -------
     Reduced
-        The small network, the noise it is good for, and its error. Where some nodes are read, its
-        last nodes stand for them, and are read.
+        The reduced network, the noise it is valid for, and its error. Where some nodes are read,
+        its last nodes stand for them, and are read.
 
     Examples
     --------
@@ -426,8 +424,8 @@ def reduced(network: Any, noise: float) -> Reduced:
         H = np.block([[H, np.zeros((len(H), len(reader)))], [reader @ H, 0 * reader @ reader.T]])
         c = np.concatenate([c, reader @ c])
     text = (
-        f"stands for {large.name or 'a network'} of {large.states:,} states under noise of {s:g} "
-        f"or more, to ± {error:.1g}; below that its memory is its own"
+        f"reduced-order model of {large.name or 'a network'} of {large.states:,} states, valid to "
+        f"± {error:.1g} under noise of {s:g} or more"
     )
     notes = [*large.notes, text]
     small = LinearNetwork(H, c if c.shape[1] > 1 else c[:, 0], read, name=large.name, notes=notes)
@@ -471,7 +469,7 @@ def ask_family(
     _require_answers(declared, problem)
     A = problem.network.A
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
-        raise A.needs_matrix("exact curves, noise in the recursion and other methods")
+        raise A.needs_matrix("exact curves, process noise and other methods")
     _require_room(declared, problem, options)
     closed = problem.is_plain and problem.analysis.walk is not None  # which takes no eigenvalues
     dear = problem.network.is_sparse and not (is_usable_memory(problem) or closed)

@@ -1,4 +1,4 @@
-"""The input-normal form of a network: the same memory, in states that are white."""
+"""The input-normal realization of a network: the same memory, with white states."""
 
 from __future__ import annotations
 
@@ -36,13 +36,22 @@ class InputNormal(Result):
     C : (n, d) array
         C'.
     T : (states, n) array
-        The map to the network's own states; rows of states that no input reaches are zero.
+        The state transformation; rows of states that no input reaches are zero.
     gramian_residual : float
         Largest entry of A'A'ᵀ + C'C'ᵀ − I.
     dynamics_residual : float
         ‖AT − TA'‖ relative to ‖A‖‖T‖ (Frobenius norms).
     input_residual : float
         ‖C − TC'‖ relative to ‖C‖.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> realization = memcurve.input_normal(memcurve.ensembles.cyclic(6))
+    >>> realization.A.shape, realization.C.shape
+    ((6, 6), (6, 1))
+    >>> round(memcurve.memory_curve(realization.network()).total, 9)
+    6.0
     """
 
     FORMAT: ClassVar[str] = "memcurve.InputNormal/1"
@@ -60,7 +69,7 @@ class InputNormal(Result):
         return LinearNetwork(self.A, self.C, name=f"input-normal, n={len(self.A)}")
 
     def columns(self) -> Mapping[str, Any]:
-        """[A' C'], one row a state."""
+        """[A' C'], one row per state."""
         names = [f"ξ{k}" for k in range(len(self.A))]
         inputs = [f"input {k}" for k in range(self.C.shape[1])]
         values = np.hstack([self.A, self.C]).T
@@ -114,7 +123,7 @@ def input_normal(network: Any) -> InputNormal:
     require_room_for_states(len(states), "realization")
     if not states.mask.any():
         raise ValueError(
-            "`network` has a zero mask: nothing drives it, there is nothing to realize."
+            "`network` has a zero mask: no input drives it, and there is nothing to realize."
         )
     try:
         A, C, T = input_normal_realization(states)

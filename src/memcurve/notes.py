@@ -1,4 +1,4 @@
-"""Notes: what one should know before quoting a number, for people and, by their kind, for code."""
+"""Notes: what to know before quoting a number, for people and, by kind, for code."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ NoteKind = Literal[
     "network",  # where the network comes from, e.g. that it is linearised
     "unused",  # what of a file was not used, or may be something else than it was taken for
     "reach",  # states that no input reaches, nodes that are not read
-    "rank",  # the rank hangs on the last digits: a RankWarning too
-    "question",  # what was asked, in words: noise, colour, steps ahead
-    "method",  # how the method goes about it, and what that does to the number
-    "unbounded",  # the method knows no error
+    "rank",  # the rank depends on the last digits: a RankWarning too
+    "question",  # the question in words: noise, colour, steps ahead
+    "method",  # how the method works, and how that affects the number
+    "unbounded",  # the method has no error bound
     "arithmetic",  # floating point was not enough
     "proof",  # what of the result is proven, and what is not
     "lags",  # memory lies beyond the lags listed

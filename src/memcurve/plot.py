@@ -10,12 +10,12 @@ import itertools
 import os
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memcurve.progress import is_notebook
+from memcurve.result import require_ending
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def curves(
     *results : MemoryCurve
         One or several curves; the first is drawn on top.
     labels : sequence of str, optional
-        One name a curve; by default the network and the total memory.
+        One name per curve; by default the network and the total memory.
     ax : matplotlib axes, optional
         Where to draw; a new figure by default.
     log : bool
@@ -203,14 +203,14 @@ def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
-    """Draw information processing capacities: one bar a result, stacked by degree.
+    """Draw information processing capacities: one bar per result, stacked by degree.
 
     Parameters
     ----------
     *results : Capacity
         From :func:`memcurve.capacity_from_data`.
     labels : sequence of str, optional
-        One name a bar; by default that of the result, or its number.
+        One name per bar; by default that of the result, or its number.
     ax : matplotlib axes, optional
         Where to draw; a new figure by default.
 
@@ -256,7 +256,7 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
 
 
 def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw where a network stands among its null models, one row a quantity and null model.
+    """Draw a network among its null models, one row per quantity and null model.
 
     Parameters
     ----------
@@ -268,10 +268,9 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib axes
-        Grey dots are draws, in standard deviations from their mean; the diamond is the network, an
-        arrow where all draws agree on another value.
-        Beside each row: the network, mean and standard deviation of the draws, and the
-        adjusted p-value.
+        Grey dots are surrogates, in standard deviations from their mean; the diamond is the
+        network, an arrow where all surrogates agree on another value. Beside each row: the network,
+        mean and standard deviation of the surrogates, and the adjusted p-value.
 
     Examples
     --------
@@ -279,7 +278,7 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> network = memcurve.ensembles.sparse_normal(30, density=0.1, seed=1)
     >>> found = memcurve.compare_with_nulls(network, draws=9, seed=1, executor="serial")
     >>> memcurve.plot.among_nulls(found).get_xlabel()
-    'standard deviations from the mean of the draws'
+    'standard deviations from the mean of the surrogates'
     """
     hint = "; memcurve.compare_with_nulls gives one"
     _require("result", [result], _AMONG_NULLS, "a NullComparison", hint)
@@ -295,15 +294,15 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
         scores = (values - row.mean) / row.spread if row.spread > 0 else np.zeros(len(values))
         heights = place + jitter.uniform(-0.22, 0.22, len(values))
         style: dict[str, Any] = {"color": "0.6", "ms": 2.5, "alpha": 0.5}
-        ax.plot(scores, heights, "o", label=None if place else "draws", **style)
+        ax.plot(scores, heights, "o", label=None if place else "surrogates", **style)
         own = row.z if np.isfinite(row.z) else np.nan
         name = None if place else "network"
         ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
         furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
-        told = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
-        told = told if row.draws else f"{row.observed:.4g} | no draws"
+        label = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
+        label = label if row.draws else f"{row.observed:.4g} | no surrogates"
         across: Any = ("axes fraction", "data")
-        ax.annotate(told, (1.01, place), xycoords=across, va="center", fontsize=8)
+        ax.annotate(label, (1.01, place), xycoords=across, va="center", fontsize=8)
     furthest *= 1.15
     if furthest > _FAR:
         ax.set_xscale("symlog", linthresh=3.0)
@@ -320,13 +319,22 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     ax.axvline(0, color=COLOURS[6], lw=0.8)
     ax.set_yticks(range(len(rows)), [_plain(f"{row.null}: {row.quantity}") for row in rows])
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    return _labelled(ax, "standard deviations from the mean of the draws", "", 2, grid="x")
+    return _labelled(ax, "standard deviations from the mean of the surrogates", "", 2, grid="x")
 
 
 def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the total memory of a :class:`memcurve.ScaleProfile` against the scale of the input.
 
-    The dashed line is the exact memory of the linear network that it is for small inputs.
+    The dashed line is the exact memory of its linearisation, the limit of small inputs.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> weights = memcurve.ensembles.normal(5, spectral_radius=0.5, seed=1)
+    >>> network = memcurve.NonlinearNetwork(weights.A, weights.C)
+    >>> profile = memcurve.measure_scales(network, [0.1, 1.0], seed=1, precision=1)
+    >>> memcurve.plot.scales(profile).get_xlabel()
+    'scale of the input'
     """
     ax = _new_axes() if ax is None else ax
     style: dict[str, Any] = {"color": COLOURS[0], "marker": "o", "ms": 3.5, "lw": 1.8}
@@ -341,12 +349,20 @@ def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the points of a :class:`memcurve.JudgedClaim`: what was computed then, what is true."""
+    """Draw the points of a :class:`memcurve.JudgedClaim`: published and true numbers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> claim = memcurve.judge_claim("rodan-2011")
+    >>> memcurve.plot.then_and_true(claim).get_xlabel()
+    'memory (rodan-2011: right)'
+    """
     ax = _new_axes() if ax is None else ax
     places = np.arange(len(claim.points))[::-1]
     then, true = ([getattr(point, name) for point in claim.points] for name in ("then", "true"))
     ax.hlines(places, then, true, color="0.75", lw=2, zorder=1)
-    ax.scatter(then, places, color=COLOURS[1], s=36, label="as it was computed", zorder=2)
+    ax.scatter(then, places, color=COLOURS[1], s=36, label="published", zorder=2)
     ax.scatter(true, places, color=COLOURS[0], s=36, marker="D", label="true", zorder=3)
     ax.set_yticks(places, [_plain(point.label) for point in claim.points])
     ax.margins(y=0.15)
@@ -354,12 +370,16 @@ def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:
-    """Write the figure of ``ax`` to a file; the ending of its name chooses the format."""
+    """Write the figure of ``ax`` to a file, in the format of its ending.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> ax = memcurve.memory_curve(memcurve.ensembles.cyclic(10)).plot()
+    >>> memcurve.plot.save(ax, "memory.svg")  # doctest: +SKIP
+    """
     figure: Any = ax.figure
-    if Path(path).suffix.lower() not in ENDINGS:
-        raise ValueError(
-            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
-        )
+    require_ending(path, ENDINGS)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph", UserWarning)  # names in scripts the font lacks
         figure.savefig(path, dpi=150)
@@ -385,7 +405,7 @@ def _require(
 
 
 def _totals(ax: Axes, x: Any, totals: Any, name: str, bound_name: str, bound: int | None) -> None:
-    """Draw totals over a logarithmic axis, and what they cannot exceed."""
+    """Draw totals over a logarithmic axis, and their bound."""
     marker = "o" if len(x) <= MOST_MARKERS else ""
     ax.plot(x, totals, color=COLOURS[0], marker=marker, ms=3.5, lw=1.8, label=_plain(name))
     if bound is not None:
@@ -395,7 +415,7 @@ def _totals(ax: Axes, x: Any, totals: Any, name: str, bound_name: str, bound: in
 
 
 def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any = "both") -> Axes:
-    """Axes with names, a grid, and the legend above them, where it cannot cover a curve."""
+    """Axes with labels, a grid, and the legend above them, where it covers no curve."""
     ax.set_xlabel(x_label)
     ax.set_ylabel(y_label)
     ax.grid(alpha=0.25, axis=grid)

@@ -1,9 +1,8 @@
 """Progress of long work: one keyword, ``progress=``, everywhere.
 
-``False`` says nothing, ``True`` shows a bar on stderr, and a function is called as
-``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step takes
-the place of the one before. ``None`` shows by itself what takes longer than two seconds, where
-somebody watches: in terminals and notebooks.
+``False`` shows nothing, ``True`` shows a bar on stderr, and a function is called as
+``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step
+replaces the one before. ``None`` shows a bar after two seconds, in terminals and notebooks.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ def _bars(patience: float) -> Iterator[Listener]:
     from rich.progress import Progress as Bars
 
     text, _, *figures = Bars.get_default_columns()
-    # half as wide as usual, so that what is told fits beside it in 80 columns
+    # half the default width, so that the label fits beside it in 80 columns
     bars = Bars(text, BarColumn(bar_width=20), *figures, console=Console(stderr=True))
     tasks = dict[str | None, Any]()
 

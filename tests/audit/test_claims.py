@@ -144,7 +144,7 @@ def test_osm_on_an_uncontrollable_network(claimed: float | str) -> None:
     result = audit(UNCONTROLLABLE, claimed=claimed)
     assert result.rank == 3
     assert best(result) == "osm"
-    assert "drives no more than 3" in result.verdict[0]
+    assert "no more than 3" in result.verdict[0]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -219,9 +219,9 @@ def test_what_nothing_explains() -> None:
     nothing = audit(LinearNetwork([[0.5]], [0.0]), claimed="0.7")
     assert nothing.claim is not None
     assert nothing.claim.explanations == ()
-    assert "none of the known conventions" in nothing.verdict[0]
+    assert nothing.claim.explanation is None
     share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
-    assert "As a share of the 40 states it is 13.828: claim that." in share.verdict[0]
+    assert "share of the 40 states it is 13.828" in share.verdict[0]
     assert "share" not in nothing.verdict[0]  # of one state
 
 
@@ -264,7 +264,7 @@ def test_bad_claims(claimed: object) -> None:
         ({"samples": 1.5, "claimed": 3}, "`samples` must be a positive integer"),
         ({"ridge": -1, "samples": 10, "claimed": 3}, "`ridge` must be a finite number above 0"),
         ({"ridge": 1e-3, "claimed": 3}, "needs `samples`"),
-        ({"k_max": 10}, "give `claimed` too"),
+        ({"k_max": 10}, "give `claimed`"),
         ({"noise": [1e-3, 1e-4]}, "must be a single level"),
     ],
 )

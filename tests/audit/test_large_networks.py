@@ -53,12 +53,12 @@ def test_it_says_what_was_left_out() -> None:
     assert "usable memory, state noise" in found.left_out
     assert "eigenvalues" in next(iter(found.left_out))
     for text in (found.to_markdown(), found.to_html(), repr(found)):
-        assert "left out" in text.lower()
+        assert "not computed" in text.lower()
         assert "nan" not in text.split("<script")[0]
     again = Audit.from_json(found.to_json())
     assert again.verdict == found.verdict
     assert dict(again.left_out) == dict(found.left_out)
-    with pytest.raises(ValueError, match=r"left out.*usable\.rows"):
+    with pytest.raises(ValueError, match=r"`usable\.rows`"):
         found.plot()
 
 
@@ -79,7 +79,7 @@ def test_products_are_enough() -> None:
     found = audit(LinearNetwork(aslinearoperator(subject.A), subject.C), noise=1e-3)
     assert found.rank is None
     assert np.isnan(found.total)
-    assert "rank, and nodes that are never reached" in found.left_out
+    assert any(what.startswith("rank") for what in found.left_out)
     known = memory_curve(subject, noise=1e-3)
     assert found.headline is not None
     assert abs(found.headline.total - known.total) <= 1e-9
@@ -144,7 +144,6 @@ def test_where_a_wrong_claim_comes_from() -> None:
     assert usable.claim.explanation.source == "12 bit"
     for one in (found, usable):
         assert one.document().word == "The claim does not hold"
-        assert "not this network's memory" in one.verdict[0]
         assert Audit.from_json(one.to_json()).verdict == one.verdict
 
 
@@ -155,7 +154,8 @@ def test_an_undecided_claim_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found.claim.holds is None
     assert found.document().word == "The claim is undecided"
     assert found.document().good is None
-    assert "neither confirmed nor refuted" in found.verdict[0]
+    bounds = (found.claim.least, found.claim.most)
+    assert all(f"{bound:.4g}" in found.verdict[0] for bound in bounds)
     assert "undecided" in found.to_html()
     coloured = audit(network(), claimed=2 * SIZE, input=ARMA(ar=[0.9]))
     assert coloured.claim is not None

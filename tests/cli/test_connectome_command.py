@@ -74,7 +74,7 @@ def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
     assert any("all nodes are driven, with normal weights" in note for note in drawn.notes)
     assert any("transposed: rows of the matrix are sources" in note for note in drawn.notes)
     turned = result(command("connectome", "matrix.npy", *ASKED, "--json"))
-    assert any("else --transpose" in note for note in turned.notes)
+    assert any("--transpose" in note for note in turned.notes)
 
 
 def test_weights_of_the_inputs(command: Command, brain: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -104,7 +105,7 @@ def test_several_levels_of_noise_give_a_curve_each(tmp_path: Path, command: Comm
     family = noise_profile(network, [1e-1, 1e-3])
     asked = ("curve", "--size", 6, "--noise", "1e-1", "1e-3", "--save", tmp_path / "family.json")
     lines = command(*asked, "--plot", tmp_path / "x.svg").out.splitlines()
-    rows = {name: values for name, *values in (line.strip().split("    ") for line in lines[2:])}
+    rows = {name: values for name, *values in (re.split("  +", line.strip()) for line in lines[2:])}
     assert lines[1].split() == ["noise", "0.1", "noise", "0.001"]
     assert [float(v) for v in rows["total"]] == pytest.approx(family.totals, abs=1e-6)
     for lag in (0, 2, 5):
@@ -311,6 +312,6 @@ def test_too_large_without_noise_tells_what_is_known(
     done = command("curve", *given)
     assert done.code == 1
     assert "reaches 301 of 303 states" in done.err
-    assert "a total of 301 without noise, at most" in done.err
+    assert "at most 301" in done.err
     assert "--noise 1e-3" in done.err
     assert command("curve", *given, "--noise", "1e-3").code == 0

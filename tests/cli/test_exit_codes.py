@@ -30,7 +30,7 @@ USAGE = [
     (["data"], "requires an argument"),
     (["data", "x.npz", "--estimator", "nope"], "nope"),
     (["paper", "--figure", "four"], "four"),
-    (["curve", "--matrix", "W"], "--matrix names an array in a file"),
+    (["curve", "--matrix", "W"], "--matrix is about a file"),
     (["curve", "--edges"], "--edges is about a file"),
     (["curve", "x.npz", "--density", "0.5"], "--density is for built-in"),
     (["curve", "x.csv", "--save", "x.csv"], "is the network itself"),
@@ -56,7 +56,7 @@ USAGE = [
     (["curve", "--plot", "png"], "must end in one of"),
     (["curve", "--raduis", "0.9"], "Did you mean --spectral-radius?"),
     (["curve", "orthogonal"], "the ensemble is --ensemble orthogonal"),
-    (["curve", "--claim", "9"], "See --help for those there are"),
+    (["curve", "--claim", "9"], "See --help"),
     (
         ["audit", "W.npy", "Win.npy"],
         "give it by its option (an input mask: --mask FILE)",

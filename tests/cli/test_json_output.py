@@ -99,9 +99,9 @@ def test_capacity_and_estimators(command: Command, recording: Path) -> None:
 
 def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and claims take long: what they come to is given here."""
-    from memcurve.paper import Outcome
+    from memcurve.paper import CheckedClaim
 
-    claim = Outcome("Theorem 1", "the rank is N", "holds", "100 of 100")
+    claim = CheckedClaim("Theorem 1", "the rank is N", "holds", "100 of 100")
 
     def reproduce(output: Path, *, progress: Any, **options: Any) -> tuple[Path, list[Any]]:
         progress("figure 4", 0, 1)

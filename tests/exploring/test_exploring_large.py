@@ -45,7 +45,8 @@ def test_the_curve_under_noise_is_its_closed_form() -> None:
     assert f"<strong>{truth.sum():.4g}</strong> usable with noise 0.001" in head
     assert f"<strong>{CHAIN}</strong> in theory" in head
     assert f"{CHAIN + UNREACHED} states, {CHAIN} of them reachable" in head
-    assert f"{UNREACHED} nodes are never reached from the input: nodes 500, 501" in head
+    assert f"{UNREACHED} nodes" in head
+    assert "nodes 500, 501" in head
     section = large.memory_section(network, settings, found)
     assert section.chart is not None
     assert np.array_equal(section.chart.series[0].y, curve.values[: len(section.chart.series[0].y)])

@@ -183,15 +183,13 @@ def test_refusals_tell_what_would_fit_and_what_can_be_asked(room) -> None:
     A = sparse.csr_array(sparse.random_array((size, size), density=0.02, random_state=rng) * 0.1)
     network = LinearNetwork(A, rng.standard_normal(size))
     room(arrays(limits.WORK["noise"].arrays, size // 2))
-    with pytest.raises(
-        TooLargeError, match=r"About 100 states would fit: noise that enters .*rank"
-    ):
+    with pytest.raises(TooLargeError, match=r"About 100 states would fit: process noise .*rank"):
         memory_curve(network, noise=StateNoise(0.1))
     room(arrays(limits.WORK["Fisher"].arrays, size // 2))
-    with pytest.raises(TooLargeError, match=r"About 100 states .*`noise=1e-3`, can be asked"):
+    with pytest.raises(TooLargeError, match=r"About 100 states .*`noise=1e-3`"):
         fisher_curve(network)
     room(arrays(limits.WORK["exact"].arrays, size // 2))
-    with pytest.raises(TooLargeError, match=r"memcurve\.rank and memcurve\.structural_rank can"):
+    with pytest.raises(TooLargeError, match=r"memcurve\.rank and memcurve\.structural_rank"):
         memory_curve(network)
     assert rank(network) == structural_rank(network).rank
 

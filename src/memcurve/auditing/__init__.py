@@ -1,4 +1,4 @@
-"""The audit: what a network's memory is, what the usual ways say of it, what a number means."""
+"""The audit: a network's memory, what standard methods report, what a claimed number means."""
 
 from memcurve.auditing.claims import Claim, Explanation
 from memcurve.auditing.result import Audit

@@ -1,7 +1,7 @@
 """Which convention, or which artefact, gives a claimed number?
 
-Every recogniser is a function of the :class:`Case` that yields the explanations that fit. One
-number cannot prove how it was made: explanations are ranked by how likely they are to give it.
+Every recogniser is a function of the :class:`ClaimContext` that yields the explanations that fit.
+One number cannot prove how it was made: they are ranked by how likely they are to give it.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.auditing.estimates import Estimate
+from memcurve.auditing.sentences import EXPLANATIONS
 from memcurve.auditing.structure import HOPELESS
 from memcurve.auditing.usable import UsableMemory
 from memcurve.curve import MemoryCurve
@@ -149,7 +150,7 @@ class Bounds:
 
 
 @dataclass(frozen=True, eq=False)
-class Case:
+class ClaimContext:
     """A claimed total of a network, and what is known about either."""
 
     claimed: float
@@ -196,10 +197,10 @@ class Case:
         return abs(self.claimed - value) <= max(self.tolerance, tolerance)
 
     def explanation(
-        self, kind: str, value: float, fit: str, text: str,
-        tolerance: float = 0.0, share: float = 1.0, source: str = "",
+        self, kind: str, value: float, fit: str, sentence: str = "", *,
+        tolerance: float = 0.0, share: float = 1.0, source: str = "", **facts: Any,
     ) -> Iterator[Explanation]:  # fmt: skip
-        """The explanation, if it fits.
+        """The explanation, if it fits, in the sentence of its kind or one of its own.
 
         ``tolerance`` is how far the number scatters, ``share`` how usual the settings are.
         """
@@ -212,8 +213,9 @@ class Case:
             deviation = tolerance / SCATTER
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
+        text = EXPLANATIONS[sentence or kind].format(value=value, **facts)
         if not self.matches(value):
-            text += f", give or take {tolerance:.2g}"
+            text = EXPLANATIONS["scatter"].format(text=text, tolerance=tolerance)
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
         scatter = max(self.tolerance, tolerance)
         yield Explanation(kind, value, scatter, fit, likelihood, text, source)
@@ -251,69 +253,59 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
 ROUND_LAGS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000)
 
 
-def conventions(case: Case) -> Iterator[Explanation]:
+def conventions(case: ClaimContext) -> Iterator[Explanation]:
     """The claim is right, or leaves lag 0 out, as many libraries do."""
     if case.cut:  # what is summed up to k_max is another number
         return
     total, first = case.curve.total, float(case.curve.values[0])
-    text = f"it is the total over all lags, {total:.10g}"
-    found = list(case.explanation("total", total, "as it is", text, case.curve.total_error))
-    if not found and first > case.tolerance:
-        rest = total - first
-        text = f"it is the total without lag 0, {total:.10g} − {first:.6g} = {rest:.10g}"
-        found = list(case.explanation("from_lag_1", rest, "as it is", text))
-    yield from found
+    right = [*case.explanation("total", total, "as it is", tolerance=case.curve.total_error)]
+    if not right and first > case.tolerance:
+        facts: dict[str, Any] = {"total": total, "first": first}
+        right = [*case.explanation("from_lag_1", total - first, "as it is", **facts)]
+    yield from right
 
 
-def cut_off(case: Case) -> Iterator[Explanation]:
+def cut_off(case: ClaimContext) -> Iterator[Explanation]:
     """The sum ends at some lag k_max, before the memory does."""
-    yield from _partial_sums(case, case.curve.values, "cut_off", "the sum of MC_τ")
+    yield from _partial_sums(case, case.curve.values, "cut_off")
 
 
-def absolute_correlation(case: Case) -> Iterator[Explanation]:
-    """|r| is summed in place of r²: Σ√MC_τ."""
+def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
+    """|r| is summed instead of r²: Σ√MC_τ."""
     if case.network.inputs > 1:
         return
     roots = np.sqrt(np.clip(case.curve.values, 0, None))
-    what = "the sum of correlations |r| = √MC_τ, not of their squares,"
     if case.k_max is None and case.whole:
         for first in (0, 1):
-            value = float(roots[first:].sum())
-            text = f"it is {what} over all lags from {first} on"
-            yield from case.explanation("absolute_correlation", value, "as it is", text)
-    yield from _partial_sums(case, roots, "absolute_correlation", what)
+            value, kind = float(roots[first:].sum()), "absolute_correlation"
+            yield from case.explanation(kind, value, "as it is", "all_correlations", first=first)
+    yield from _partial_sums(case, roots, "absolute_correlation")
 
 
-def numbers_of_states(case: Case) -> Iterator[Explanation]:
+def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
     """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
     rank, size = case.curve.rank, case.network.size
     if rank is not None and rank < case.states:
-        text = (
-            f"it is the number of states, {case.states}: OSM and OSM+ report it by construction "
-            f"(the trace of a projector), and so does whoever takes theory's N; but the input "
-            f"drives no more than {rank} of them"
-        )
-        yield from case.explanation("osm", float(case.states), "as it is", text, source="osm")
+        facts: dict[str, Any] = {"states": case.states, "rank": rank, "source": "osm"}
+        yield from case.explanation("osm", float(case.states), "as it is", **facts)
     if case.network.is_complex and rank == case.network.states:
-        text = (
-            f"it counts each of the {size} complex nodes once; real and imaginary parts can both "
-            f"be read, and hold {case.curve.total:.6g} together"
-        )
-        yield from case.explanation("complex_nodes", float(size), "as it is", text)
+        facts = {"size": size, "total": case.curve.total}
+        yield from case.explanation("complex_nodes", float(size), "as it is", **facts)
 
 
-def one_input(case: Case) -> Iterator[Explanation]:
+def one_input(case: ClaimContext) -> Iterator[Explanation]:
     """The memory of one of several inputs."""
     if case.network.inputs == 1 or not case.whole or case.k_max is not None:
         return
     for channel, values in enumerate(case.curve.channels.T):
         for first in (0, 1):
-            text = f"it is the memory of input {channel} alone, from lag {first} on"
-            value = float(values[first:].sum())
-            yield from case.explanation("one_input", value, "as it is", text)
+            facts: dict[str, Any] = {"channel": channel, "first": first}
+            yield from case.explanation(
+                "one_input", float(values[first:].sum()), "as it is", **facts
+            )
 
 
-def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Explanation]:
+def _partial_sums(case: ClaimContext, terms: Floats, kind: str) -> list[Explanation]:
     """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
     sums = np.concatenate([[0.0], np.cumsum(terms)])
     rooted = kind == "absolute_correlation"
@@ -329,27 +321,26 @@ def _partial_sums(case: Case, terms: Floats, kind: str, what: str) -> list[Expla
         if last >= len(terms) and case.bounds is not None:  # what lies there is not known
             return
         if cut and not (rooted and abs(squares - value) <= case.tolerance):
-            text = f"it is {what} over lags {first} … {last} only"
-            yield from case.explanation(kind, value, fit, text)
+            yield from case.explanation(kind, value, fit, first=first, last=last)
 
-    found: list[Explanation] = []
+    fitting: list[Explanation] = []
     if case.k_max is not None:
         for first, last in (0, case.k_max - 1), (0, case.k_max), (1, case.k_max):
-            found += spanned(first, last, "as it is")
+            fitting += spanned(first, last, "as it is")
     else:
         N = case.states
         lags = {*ROUND_LAGS, N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N} - {0}
         spans = [(first, last - 1 + first) for last in sorted(lags) for first in (0, 1)]
         for first, last in spans:
-            found += spanned(first, last, "round value")
+            fitting += spanned(first, last, "round value")
         for first in (0, 1):
             past = int(np.searchsorted(sums - sums[first], case.claimed))
             # the sum that comes closest ends before or after the claimed number is passed
             near = [k for k in (past - 1, past) if first < k < len(sums)]
             last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
             if first <= last < len(terms) - 1 and (first, last) not in spans:
-                found += spanned(first, last, "solved for")
-    return sorted(found, key=lambda one: abs(one.value - case.claimed))
+                fitting += spanned(first, last, "solved for")
+    return sorted(fitting, key=lambda one: abs(one.value - case.claimed))
 
 
 # --- numbers that are an artefact of how they were made
@@ -364,8 +355,8 @@ EXCESS_SCATTER = 0.25
 ROUNDING_SCATTER = 0.01
 
 
-def usual_estimates(case: Case) -> Iterator[Explanation]:
-    """What the usual ways report for this very network, as far as it repeats."""
+def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
+    """What standard methods report for this very network, as far as it repeats."""
     for estimate in case.estimates if case.input is None else ():  # they were run with white input
         algebraic = estimate.samples is None
         # whether what is known of the claim does not speak against this simulation
@@ -377,36 +368,37 @@ def usual_estimates(case: Case) -> Iterator[Explanation]:
         off = abs(estimate.total - case.curve.total)
         if off <= max(case.tolerance, tolerance):  # it is right here, and explains nothing
             continue
-        text = f"it is what {estimate.name} gives here, {estimate.total:.4g} ({estimate.about})"
         # a simulation has settings, which are guessed
         kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
-        yield from case.explanation(kind, estimate.total, fit, text, tolerance, source=estimate.key)
+        facts: dict[str, Any] = {
+            "name": estimate.name,
+            "about": estimate.about,
+            "source": estimate.key,
+        }
+        facts["tolerance"] = tolerance
+        yield from case.explanation(kind, estimate.total, fit, "estimate", **facts)
 
 
-def hopeless_inverse(case: Case) -> Iterator[Explanation]:
+def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
     """No sum of squares is negative, but the noise of a hopeless inverse is."""
     if case.claimed < -case.tolerance and case.condition > HOPELESS:
-        text = (
-            "it is rounding noise, since memory is never negative, of a Gramian that floating "
-            "point cannot invert"
-        )
-        yield from case.explanation("gramian", case.claimed, "as it is", text)
+        yield from case.explanation("gramian", case.claimed, "as it is", "negative")
 
 
-def few_samples(case: Case) -> Iterator[Explanation]:
+def few_samples(case: ClaimContext) -> Iterator[Explanation]:
     """R² on the data it was fitted to is too large, by N/T of what is missing, at every lag.
 
     Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
     """
-    told = case.samples is not None and case.k_max is not None
+    given = case.samples is not None and case.k_max is not None
     above = case.claimed > case.curve.total + case.tolerance
-    if not (above or told) or case.network.inputs > 1:
+    if not (above or given) or case.network.inputs > 1:
         return
     N = case.states
     spans = [case.k_max] if case.k_max is not None else [2 * N, N, 3 * N, 5 * N, 100, 200]
     lengths = [case.samples] if case.samples is not None else ROUND_SAMPLES
     for last in dict.fromkeys(spans):
-        fit = "as it is" if told else "round value"
+        fit = "as it is" if given else "round value"
         fitting = [one for samples in lengths for one in _in_sample(case, last, samples, fit)]
         yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
     held, missing = _held(case, spans[0])
@@ -416,25 +408,20 @@ def few_samples(case: Case) -> Iterator[Explanation]:
             yield from _in_sample(case, spans[0], samples, "solved for")
 
 
-def _in_sample(case: Case, last: int, samples: int, fit: str) -> Iterator[Explanation]:
+def _in_sample(case: ClaimContext, last: int, samples: int, fit: str) -> Iterator[Explanation]:
     """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
     N = case.states
     if samples - last <= N + 1:
         return
     held, missing = _held(case, last)
     by_chance = missing * N / samples
-    value = held + by_chance
-    text = (
-        f"it is what R² on the training data itself gives from too few samples: {N} states fit "
-        f"{N}/{samples} of any lag by chance, and lags up to {last} of {samples:,} samples add up "
-        f"to about {value:.4g}"
-    )
     usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
-    scatter = EXCESS_SCATTER * by_chance
-    yield from case.explanation("few_samples", value, fit, text, scatter, usual)
+    facts: dict[str, Any] = {"N": N, "samples": samples, "last": last, "share": usual}
+    facts["tolerance"] = EXCESS_SCATTER * by_chance
+    yield from case.explanation("few_samples", held + by_chance, fit, **facts)
 
 
-def _held(case: Case, last: int) -> tuple[float, float]:
+def _held(case: ClaimContext, last: int) -> tuple[float, float]:
     """Memory of lags 0 … last that a regression in double precision finds, and what is missing."""
     listed = case.curve.values[: last + 1]
     memory = np.pad(listed, (0, last + 1 - len(listed)))
@@ -457,26 +444,23 @@ RIDGE_SCATTER = 0.03
 TEST_SCATTER = 0.08
 
 
-def number_formats(case: Case) -> Iterator[Explanation]:
+def number_formats(case: ClaimContext) -> Iterator[Explanation]:
     """The states were stored, or read, with few digits."""
     for row in case.usable.rows:
         if case.matches(case.curve.total, row.total - case.curve.total):
             continue
-        kind, where = (
-            ("noise", "under the noise given") if row.given else ("number_format", f"in {row.name}")
-        )
-        of = f" of {case.curve.total:.6g}" if case.bounds is None else ""
-        text = f"it is what can be used {where}, {row.total:.4g}{of}"
-        yield from case.explanation(kind, row.total, "as it is", text, source=row.name)
+        kind, sentence = ("noise", "given_noise") if row.given else ("number_format", "")
+        facts: dict[str, Any] = {"name": row.name, "source": row.name}
+        facts["of"] = f" of {case.curve.total:.6g}" if case.bounds is None else ""
+        yield from case.explanation(kind, row.total, "as it is", sentence, **facts)
 
 
-def noise(case: Case) -> Iterator[Explanation]:
+def noise(case: ClaimContext) -> Iterator[Explanation]:
     """There was noise on the states: memory below it cannot be used."""
-    told = "it is what can be used under a noise of standard deviation {:.2g} on the states"
-    yield from _at_some_level(case, "noise", case.usable.totals, told)
+    yield from _at_some_level(case, "noise", case.usable.totals)
 
 
-def ridge(case: Case) -> Iterator[Explanation]:
+def ridge(case: ClaimContext) -> Iterator[Explanation]:
     """The readout was regularised: a ridge α over T samples acts like noise of variance α/T.
 
     Not quite: with g = σ²/(σ² + s²) for each direction of the states, s² = α/T, noise leaves Σ g of
@@ -487,33 +471,26 @@ def ridge(case: Case) -> Iterator[Explanation]:
         totals = case.usable.totals
         if len(totals) > 1:
             totals = totals - np.gradient(totals, np.log(case.usable.levels)) / 2
-        told = (
-            "it is the R² of a ridge regression whose ridge is α/T = {variance:.1e}, for input of "
-            "unit variance"
-        )
-        yield from _at_some_level(case, "ridge", totals, told)
+        yield from _at_some_level(case, "ridge", totals)
         return
     variances, fit = ROUND_VARIANCES, "round value"
     if case.input_variance is not None:
         variances, fit = (case.input_variance,), "as it is"
     for variance in variances:
         level = float(np.sqrt(case.ridge / (case.samples * variance)))
-        text = (
-            f"it is what a ridge of {case.ridge:g} over {case.samples:,} samples leaves: like a "
-            f"noise of standard deviation {level:.2g}, for input of variance {variance:.3g}"
-        )
+        facts: dict[str, Any] = {"ridge": case.ridge, "samples": case.samples, "level": level}
         # one simulation, with what is fitted by chance; and one on data that were not trained on
-        for kind, scatter, where in (
-            ("ridge", RIDGE_SCATTER, ""),
-            ("noise", TEST_SCATTER, ", on data that were not trained on"),
+        for sentence, kind, scatter in (
+            ("known_ridge", "ridge", RIDGE_SCATTER),
+            ("tested_ridge", "noise", TEST_SCATTER),
         ):
             total = _total_under(case, level, kind)
             if total is not None:
-                tolerance = scatter * total
-                yield from case.explanation("ridge", total, fit, text + where, tolerance)
+                facts |= {"variance": variance, "tolerance": scatter * total}
+                yield from case.explanation("ridge", total, fit, sentence, **facts)
 
 
-def _at_some_level(case: Case, kind: str, totals: Floats, told: str) -> Iterator[Explanation]:
+def _at_some_level(case: ClaimContext, kind: str, totals: Floats) -> Iterator[Explanation]:
     """A variance that is a power of ten, or else the one that fits; ``totals`` fall with noise."""
     levels = case.usable.levels
     if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
@@ -523,10 +500,10 @@ def _at_some_level(case: Case, kind: str, totals: Floats, told: str) -> Iterator
     value = _total_under(case, level, kind)
     if value is None or not case.matches(value):
         level, fit, value = 10.0 ** (power / 2), "solved for", case.claimed
-    yield from case.explanation(kind, value, fit, told.format(level, variance=level**2))
+    yield from case.explanation(kind, value, fit, level=level, variance=level**2)
 
 
-def _total_under(case: Case, level: float, kind: str) -> float | None:
+def _total_under(case: ClaimContext, level: float, kind: str) -> float | None:
     """What is left under noise, or what a ridge leaves, where half a derivative comes to it."""
     step = 1e-3
     levels = level * np.exp([0.0] if kind == "noise" else [0.0, -step, step])
@@ -542,39 +519,36 @@ def _total_under(case: Case, level: float, kind: str) -> float | None:
     return float(totals[0] - half)
 
 
-def coloured_input(case: Case) -> Iterator[Explanation]:
+def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
     """The input was correlated in time: N is no bound, and lags repeat each other."""
     if case.input is not None or case.network.inputs > 1:
         return
-    told = (
-        "the total for input correlated in time, AR(1) with coefficient {}; for such input the "
-        "number of nodes is no bound"
-    )
-    known = {0.0: case.curve.total}
+    totals = {0.0: case.curve.total}
     chosen = AR_COEFFICIENTS if case.states <= ALL_UP_TO else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
     for coefficient in chosen:
-        found = _coloured_totals(case, coefficient)
-        if found is None:
+        both = _coloured_totals(case, coefficient)
+        if both is None:
             return
-        known[coefficient] = found[0]
-        for value, what in zip(found, ("", ", without lag 0"), strict=True):
-            text = f"it is {told.format(f'{coefficient:g}{what}')}"
-            yield from case.explanation("coloured_input", value, "round value", text)
+        totals[coefficient] = both[0]
+        for value, without in zip(both, ("", ", without lag 0"), strict=True):
+            facts: dict[str, Any] = {"coefficient": f"{coefficient:g}", "without": without}
+            yield from case.explanation("coloured_input", value, "round value", **facts)
     # the smallest coefficient that gives a number above the total for white input
-    for low, high in itertools.pairwise(sorted(known)):
-        if known[0.0] + case.tolerance < case.claimed and known[low] < case.claimed <= known[high]:
+    for low, high in itertools.pairwise(sorted(totals)):
+        within = totals[low] < case.claimed <= totals[high]
+        if totals[0.0] + case.tolerance < case.claimed and within:
             from scipy.optimize import brentq
 
             def excess(coefficient: float) -> float:
-                found = _coloured_totals(case, coefficient)
-                return 0.0 if found is None else found[0] - case.claimed
+                both = _coloured_totals(case, coefficient)
+                return 0.0 if both is None else both[0] - case.claimed
 
-            text = f"it is about {told.format(f'{brentq(excess, low, high, xtol=5e-4):.3g}')}"
-            yield from case.explanation("coloured_input", case.claimed, "solved for", text)
+            facts = {"coefficient": f"{brentq(excess, low, high, xtol=5e-4):.3g}", "without": ""}
+            yield from case.explanation("coloured_input", case.claimed, "solved for", **facts)
             return
 
 
-def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | None:
+def _coloured_totals(case: ClaimContext, coefficient: float) -> tuple[float, float] | None:
     """The total for AR(1) input, with and without lag 0."""
     problem = Problem.of(case.network, 1, input=ARMA(ar=[coefficient]))
     try:
@@ -584,7 +558,7 @@ def _coloured_totals(case: Case, coefficient: float) -> tuple[float, float] | No
     return curve.total, curve.total - float(curve.values[0])
 
 
-def fisher_memory(case: Case) -> Iterator[Explanation]:
+def fisher_memory(case: ClaimContext) -> Iterator[Explanation]:
     """Fisher memory, another quantity of the same network."""
     if case.network.readout is not None or case.states > MOST_STATES:
         return
@@ -592,77 +566,69 @@ def fisher_memory(case: Case) -> Iterator[Explanation]:
         total = fisher_curve(case.network).total
     except (UncertainResultError, ValueError):
         return
-    text = f"it is the total Fisher memory, {total:.6g} at unit noise, which is another quantity"
-    yield from case.explanation("fisher", total, "as it is", text)
+    yield from case.explanation("fisher", total, "as it is")
 
 
 # --- the judgement
 
-#: In the order in which they are told where they fit equally well.
-RECOGNISERS: tuple[Callable[[Case], Iterator[Explanation]], ...] = (
+#: In the order in which they are listed where they fit equally well.
+RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
     conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
-    coloured_input, ridge, noise, usual_estimates, number_formats, fisher_memory, hopeless_inverse,
+    coloured_input, ridge, noise, estimates_of, number_formats, fisher_memory, hopeless_inverse,
 )  # fmt: skip
 
 #: Kinds that leave a claim right: only the convention is another.
 CONVENTIONS = ("total", "from_lag_1")
 
 
-#: What can be told of a network that is too large for its curve.
+#: Those that need no noise-free curve.
 RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
 
 
 @np.errstate(all="ignore")
-def judged(case: Case) -> Claim:
+def judged(case: ClaimContext) -> Claim:
     """Judge a claimed number."""
     if case.bounds is not None:
         return _judged_by_bounds(case, case.bounds)
-    found: list[Explanation] = []
+    explanations: list[Explanation] = []
     for recogniser in RECOGNISERS:
         fitting = list(recogniser(case))
-        found += fitting
+        explanations += fitting
         if fitting and fitting[0].kind in CONVENTIONS:
             break  # it is right: there is nothing to explain away
-    found.sort(key=lambda one: -one.likelihood)  # equals stay in the order they were found in
+    best = _most_likely(explanations)
     right = (*CONVENTIONS, "cut_off") if case.k_max is not None else CONVENTIONS
-    holds = bool(found) and found[0].kind in right
-    total = case.curve.total
-    return Claim(case.claimed, case.tolerance, holds, _kept(found), total, total)
+    holds = bool(best) and best[0].kind in right
+    return Claim(case.claimed, case.tolerance, holds, best, case.curve.total, case.curve.total)
 
 
-def _judged_by_bounds(case: Case, bounds: Bounds) -> Claim:
+def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
     """Right where all that is possible is what was claimed, wrong where none of it is."""
     inputs, k = case.network.inputs, case.k_max
     spans: list[tuple[int, int | None]] = [(0, None), (1, None)]
     if k is not None:
         spans = [(0, k - 1), (0, k), (1, k)]
-    found: list[Explanation] = []
+    right: list[Explanation] = []
     is_possible = False
     for first, last in spans:
         least, most = bounds.over(first, last, inputs)
         is_possible |= least - case.tolerance <= case.claimed <= most + case.tolerance
         if case.matches(least) and case.matches(most):
             kind = "cut_off" if last is not None else CONVENTIONS[first]
-            text = {
-                "total": f"it is the total over all lags, {most:.10g}",
-                "from_lag_1": f"it is the total without lag 0, {most:.10g}",
-                "cut_off": f"it is the sum of MC_τ over lags {first} … {last}, {most:.10g}",
-            }[kind]
-            found += case.explanation(kind, most, "as it is", text)
+            sentence = {"cut_off": "partial_sum", "from_lag_1": "from_lag_1_bound"}.get(kind, "")
+            facts: dict[str, Any] = {"first": first, "last": last}
+            right += case.explanation(kind, most, "as it is", sentence, **facts)
             break
-    if found:
-        return Claim(case.claimed, case.tolerance, True, tuple(found), bounds.least, bounds.most)
-    for recogniser in RECOGNISERS_AT_SCALE:
-        found += recogniser(case)
-    found.sort(key=lambda one: -one.likelihood)
-    holds = None if is_possible else False
-    return Claim(case.claimed, case.tolerance, holds, _kept(found), bounds.least, bounds.most)
+    holds, best = True if right else None if is_possible else False, tuple(right)
+    if not right:
+        best = _most_likely([one for each in RECOGNISERS_AT_SCALE for one in each(case)])
+    return Claim(case.claimed, case.tolerance, holds, best, bounds.least, bounds.most)
 
 
-def _kept(found: list[Explanation]) -> tuple[Explanation, ...]:
-    """The two most likely of each kind."""
-    kept: list[Explanation] = []
-    for one in found:
-        if sum(other.kind == one.kind for other in kept) < 2:
-            kept.append(one)
-    return tuple(kept)
+def _most_likely(explanations: list[Explanation]) -> tuple[Explanation, ...]:
+    """The two most likely of each kind; equals stay in their order."""
+    best: list[Explanation] = []
+    for one in sorted(explanations, key=lambda one: -one.likelihood):
+        if sum(other.kind == one.kind for other in best) < 2:
+            best.append(one)
+    return tuple(best)

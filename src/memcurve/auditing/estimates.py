@@ -1,4 +1,4 @@
-"""What the usual ways would have reported for a network, beside its exact memory."""
+"""What standard methods report for a network, beside its exact memory."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import partial
 
 import numpy as np
 
+from memcurve.auditing.sentences import REASONS
 from memcurve.curve import MemoryCurve
 from memcurve.data.autocorrelation import correlations
 from memcurve.errors import UncertainResultError, UnstableNetworkError
@@ -34,7 +35,7 @@ _ALL_RIDGE = 1e30
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What one of the usual ways reports.
+    """What one of the standard methods reports.
 
     ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
     ``"reservoirpy"`` or ``"conn2res"``; ``name`` and ``about`` are the method and its settings in
@@ -67,7 +68,7 @@ class Estimate:
         return self.first_lag + len(self.values) - 1
 
 
-def usual_estimates(
+def standard_estimates(
     network: LinearNetwork,
     rank: int,
     exact: Callable[[], MemoryCurve],
@@ -76,15 +77,14 @@ def usual_estimates(
     *,
     claimed: float | None = None,
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
-    """The usual estimates over 2N lags for white input, and notes on those left out.
+    """Standard estimates over 2N lags for white input, and notes on those not computed.
 
     What the methods declare to be shown (:class:`memcurve.methods.Variant`), and what other
     libraries measure, several times where that is near what is ``claimed``. ``exact`` gives the
     exact curve for white input, to as many lags.
     """
     if not rank:
-        text = "the usual estimates need a network that holds some memory; left out"
-        return (), (Note("method", text),)
+        return (), (_note("no_memory"),)
     problem = Problem.of(network, 2 * network.states + 1)
     # name, largest number of states, whether its start must be forgotten, and how it is run
     ways = list[tuple[str, float, bool, Callable[[MemoryCurve], Estimate]]]()
@@ -97,40 +97,35 @@ def usual_estimates(
         settings = protocol(network.read_states)
         run = partial(_simulated, key, settings, network, seed, claimed)
         ways.append((settings.name, MOST_STATES, False, run))
-    found, notes = list[Estimate](), list[Note]()
+    estimates, notes = list[Estimate](), list[Note]()
     slow = [name for name, most, *_ in ways if network.states > most]
     if slow:
-        text = f"left out, as they take long for {network.states:,} states: {'; '.join(slow)}"
-        notes.append(Note("method", text))
+        notes.append(_note("slow", states=network.states, names="; ".join(slow)))
     ways = [way for way in ways if way[0] not in slow]
     if not ways:
         return (), tuple(notes)
     radius = network.spectral_radius
     if radius >= 1:
-        text = (
-            f"the usual estimates are left out: A has an eigenvalue of modulus {radius:.4g} that "
-            f"the input does not excite, and they cannot tell"
-        )
-        return (), (Note("method", text),)
+        return (), (_note("unstable", radius=radius),)
     try:
         curve = exact()
     except UncertainResultError:
-        text = "the usual estimates are left out: there is no curve without noise to hold them to"
-        return (), (*notes, Note("method", text))
+        return (), (*notes, _note("no_curve"))
     for name, _, simulates, estimate in ways:
-        reason = ""
         if simulates and radius > SLOWEST:
-            reason = "left out, since a start is forgotten only after ages"
-        else:
-            tell(name)
-            try:
-                with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is told
-                    found.append(estimate(curve))
-            except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
-                reason = f"failed: {error}"
-        if reason:
-            notes.append(Note("method", f"{name}: {reason}"))
-    return tuple(found), tuple(notes)
+            notes.append(_note("transient", name=name))
+            continue
+        tell(name)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is reported
+                estimates.append(estimate(curve))
+        except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+            notes.append(_note("failed", name=name, error=error))
+    return tuple(estimates), tuple(notes)
+
+
+def _note(reason: str, **facts: object) -> Note:
+    return Note("method", REASONS[reason].format(**facts))
 
 
 def _estimated(
@@ -189,11 +184,7 @@ def _simulated(
         truth=float(truth.sum()),
         spread=float(np.std(totals, ddof=1)) if len(scores) > 1 else float("nan"),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
-        why=(
-            f"lag 0 is left out; its ridge chooses the readout as for a noise of "
-            f"{protocol.noise_floor:.1g} on states driven by unit input; correlations of "
-            f"{protocol.tested} test rows never vanish"
-        ),
+        why=REASONS["protocol"].format(noise=protocol.noise_floor, tested=protocol.tested),
         seconds=seconds,
     )
 
@@ -214,7 +205,7 @@ class Protocol:
     last_lag: int  # lags 1 … last_lag are summed
     samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
     lead: int  # steps simulated before the first row
-    warmup: int  # rows left out at the start
+    warmup: int  # rows discarded at the start
     tested: int  # rows tested on at the end
     amplitude: float  # the input is uniform on ±amplitude
     ridge: float  # α

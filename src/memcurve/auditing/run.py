@@ -11,10 +11,11 @@ import numpy as np
 
 from memcurve.adapters import as_network
 from memcurve.arguments import require_limit, require_number, require_size
-from memcurve.auditing.claims import Bounds, Case, claimed_number, judged
-from memcurve.auditing.estimates import Estimate, usual_estimates
+from memcurve.auditing.claims import Bounds, ClaimContext, claimed_number, judged
+from memcurve.auditing.estimates import Estimate, standard_estimates
 from memcurve.auditing.losses import Account, account_of, account_of_wiring
 from memcurve.auditing.result import Audit
+from memcurve.auditing.sentences import LEFT_OUT, REASONS
 from memcurve.auditing.structure import (
     RoundedWeights,
     eigenvalues_of,
@@ -89,15 +90,15 @@ def audit(
     estimates: bool = True,
     progress: Progress = None,
 ) -> Audit | MeasurementReport:
-    """What a network's memory really is, and what a number that was claimed for it means.
+    """Total and usable memory of a network, and what a number claimed for it means.
 
-    Of a network that is too large for its curve without noise, or that is known by its products
-    only, everything else is told: usable memory, the rank or what the wiring allows, nodes that are
-    never reached, and what was left out (``curve`` is None then). A claim is judged by what is
-    known: right or wrong where that decides, else ``holds`` is None.
+    For a network that is too large for its noise-free curve, or that is known by its products only,
+    the audit has everything else: usable memory, the rank or what the wiring allows, nodes that
+    cannot be reached, and what was not computed (``curve`` is None then). A claim is judged by what
+    is known: right or wrong where that decides, else ``holds`` is None.
 
-    Where less than a tenth of the rank can be used, under the noise given or else with states of 12
-    bits, the usable memory comes first, and the total without noise is a remark: of a brain, say.
+    Where less than a tenth of the rank is usable, under the given noise or else with 12-bit states,
+    as in many connectomes, the usable memory comes first and the noise-free total second.
 
     Parameters
     ----------
@@ -109,7 +110,7 @@ def audit(
         ``seed`` and ``progress`` matter.
     claimed : float or str, optional
         A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
-        says more than 98.7. The audit tells which convention or artefact gives this number.
+        says more than 98.7. The audit finds conventions and artefacts that give this number.
     k_max, samples, ridge, input_variance : optional
         How the claimed number was made, as far as that is known: the largest lag summed, the
         length of the simulation, the ridge of the readout (added to XᵀX), the variance of the
@@ -117,11 +118,11 @@ def audit(
     input : input process, optional
         As for :func:`memcurve.memory_curve`; white by default.
     noise : float or noise, optional
-        A noise to give the usable memory for, besides the number formats.
+        Noise for which to compute the usable memory, besides the number formats.
     seed : int
         Of the simulations.
     estimates : bool
-        Whether to run the usual ways too, which take most of the time. A claim is judged with
+        Whether to run standard methods too, which take most of the time. A claim is judged with
         what they report.
     progress : bool or callable
         Show a bar on stderr, or call a function of (label, done, total). By default it shows
@@ -139,7 +140,7 @@ def audit(
     >>> result.claim.holds, result.claim.explanation.kind
     (True, 'from_lag_1')
     """
-    known: dict[str, Any] = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
+    known = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
     seed = require_limit(seed, "seed")
     given = one_level(noise)
     if is_driven(network):
@@ -211,8 +212,7 @@ def _in_full(
     squeezing = squeezing_of(subject, rank)
     left_out: tuple[Note, ...] = ()
     if squeezing is None and subject.inputs == 1 and rank:
-        text = f"Krylov squeezing: left out, as it takes long for {subject.states:,} states"
-        left_out += (Note("method", text),)
+        left_out += (Note("method", REASONS["squeezing"].format(states=subject.states)),)
     tell("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
     tell("rounded weights")
@@ -224,7 +224,7 @@ def _in_full(
             count = 2 * subject.states + 1
             return curve[:count] if asked.white and len(curve) >= count else _curve(subject, count)
 
-        shown, more = usual_estimates(
+        shown, more = standard_estimates(
             subject, rank, plain, asked.seed, tell, claimed=known.get("claimed")
         )
         left_out += more
@@ -238,7 +238,7 @@ def _in_full(
             listed = _curve(subject, last + 1, input=input)
         condition = float("nan") if squeezing is None else squeezing.condition
         claim = judged(
-            Case(
+            ClaimContext(
                 network=subject, curve=listed, estimates=shown, usable=usable, input=input,
                 condition=condition, **known,
             )
@@ -297,18 +297,13 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
             known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
             start = bounds.start(subject, account.most, known["tolerance"])
             claim = judged(
-                Case(
+                ClaimContext(
                     network=subject, curve=start, estimates=(), usable=usable, input=asked.input,
                     bounds=bounds, **known,
                 )
             )  # fmt: skip
-    dense = "they take dense matrices of all states"
-    left_out = (
-        ("memory curve without noise, eigenvalues", why),
-        *unknown,
-        *missing,
-        ("Krylov squeezing, rounded weights, usual estimates", dense),
-    )
+    dense = REASONS["dense"]
+    left_out = ((LEFT_OUT["curve"], why), *unknown, *missing, (LEFT_OUT["dense"], dense))
     return Audit(
         **asked.fields(),
         curve=None,
@@ -348,17 +343,13 @@ def _known_of_claim(
     given = {name: value for name, value in given.items() if value is not None}
     if claimed is None:
         for name, value in given.items():
-            raise ValueError(
-                f"`{name}`={value!r} says how a claimed number was made; give `claimed` too."
-            )
+            raise ValueError(f"`{name}` is about a claimed number, got {value!r}; give `claimed`.")
         return {}
     for name in {"k_max", "samples"} & set(given):
         given[name] = require_size(given[name], name)
     for name in {"ridge", "input_variance"} & set(given):
         given[name] = require_number(given[name], name, "above 0", lambda x: x > 0)
     if "ridge" in given and "samples" not in given:
-        raise ValueError(
-            f"`ridge`={ridge!r} needs `samples`, since it is their ratio that acts as a noise."
-        )
+        raise ValueError(f"`ridge` needs `samples`: their ratio acts like noise; got {ridge!r}.")
     value, tolerance = claimed_number(claimed)
     return {"claimed": value, "tolerance": tolerance} | given

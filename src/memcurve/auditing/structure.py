@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memcurve.auditing.sentences import REASONS
 from memcurve.curve import MemoryCurve
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.inputs import processes_for
@@ -26,27 +27,27 @@ WORST_CONDITION = 1e15
 HOPELESS = 1e12
 #: Directions are looked at down to this share of the mask, far below rounding.
 INVISIBLE = 1e-17
-#: States up to which zeros are told apart, the weights are rounded, and weak squeezing is measured.
+#: States up to which zeros are distinguished, weights rounded, and weak squeezing measured.
 MOST_STATES = 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Eigenvalues:
-    """All eigenvalues of A, and those that count; None where they cannot be told apart."""
+    """All eigenvalues of A, and the controllable ones; None where that cannot be decided."""
 
     all: Complexes
     counting: Complexes | None
 
     @property
     def all_count(self) -> bool:
-        """Whether every eigenvalue counts, as far as it is known."""
+        """Whether every eigenvalue is controllable, as far as it is known."""
         return self.counting is None or len(self.counting) == len(self.all)
 
     @property
     def radius(self) -> float:
-        """Largest modulus among those that count, or of all where these are not known."""
-        counted = self.all if self.counting is None else self.counting
-        return float(np.abs(counted).max(initial=0.0))
+        """Largest modulus among the controllable ones, or of all where these are not known."""
+        values = self.all if self.counting is None else self.counting
+        return float(np.abs(values).max(initial=0.0))
 
 
 def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
@@ -61,9 +62,9 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
 class Squeezing:
     """How fast A^jC runs out of new directions.
 
-    ``components`` are ‖θ_j‖/‖C‖: the part of A^{j−1}C orthogonal to the columns before it, down to
-    where nothing would ever be seen of it. From j = ``below_rounding`` on it is below eps: what
-    comes later is invisible to formulas that form the Gramian of the states or the Krylov matrix.
+    ``components`` are ‖θ_j‖/‖C‖: the norm of the component of A^{j−1}C orthogonal to the preceding
+    Krylov vectors. From j = ``below_rounding`` on it is below eps, invisible to methods that form
+    the Gramian of the states or the Krylov matrix.
     ``numerical_rank`` is the rank of the Krylov matrix of 5N columns as
     ``numpy.linalg.matrix_rank`` sees it, ``condition`` the condition number of the correlation
     matrix of the states, among the directions they vary in; at most ``WORST_CONDITION``, beyond
@@ -90,10 +91,10 @@ def squeezing_of(network: LinearNetwork, rank: int) -> Squeezing | None:
     if rank == 0:
         return None
     columns = 5 * network.states
-    found = _krylov(analysis, rank, columns)
-    if found is None:
+    values = _krylov(analysis, rank, columns)
+    if values is None:
         return None
-    steps, singular = found
+    steps, singular = values
     with np.errstate(over="ignore", under="ignore"):
         components = np.asarray(np.cumprod(steps[:rank]), dtype=float)
     below = np.flatnonzero(components < EPS)
@@ -163,9 +164,9 @@ class RoundedWeights:
 
 
 def rounded_weights(network: LinearNetwork, curve: MemoryCurve, input: Any) -> RoundedWeights:
-    """Round the weights to single precision and look again: how sensitive is the curve to them?"""
+    """How much the curve changes when the weights are rounded to single precision."""
     if network.states > MOST_STATES:
-        return RoundedWeights(reason=f"not computed for more than {MOST_STATES} states")
+        return RoundedWeights(reason=REASONS["weights"].format(states=MOST_STATES))
     single = np.complex64 if network.is_complex else np.float32
     with np.errstate(over="ignore"):
         A, C = network.A.astype(single), network.C.astype(single)

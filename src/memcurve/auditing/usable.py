@@ -1,4 +1,4 @@
-"""How much of the memory can be used, with the numbers that states are stored in or read with."""
+"""Usable memory: what is left in the number formats that states are stored in or read with."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from memcurve.auditing.sentences import LEFT_OUT, REASONS
 from memcurve.curve import MemoryCurve, is_known
 from memcurve.errors import UncertainResultError
 from memcurve.inputs import InputProcess, processes_for
@@ -39,7 +40,7 @@ class Usable:
 
     ``level`` is its standard deviation, for input of unit variance (its root mean square where it
     differs between states, NaN where that says little); ``horizon`` is the first lag from which on
-    less than half is left; ``given`` says that the caller gave it. ``values`` is the memory curve,
+    MC_τ is below 0.5; ``given`` says that the caller gave it. ``values`` is the memory curve,
     as far as there is something to see of it.
     """
 
@@ -82,14 +83,11 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     them alike, in steps that span four standard deviations of the largest.
     """
     if not network.C.any():
-        return UsableMemory(reason="no input enters the network")
+        return UsableMemory(reason=REASONS["no_input"])
     given, processes = noise_of(noise), processes_for(input, network.inputs)
     try:
         if network.states > MOST_STATES and not _is_quick(network, processes, given):
-            return UsableMemory(
-                reason=f"left out: the states vary in so many directions that with more than "
-                f"{MOST_STATES} of them it takes minutes; memcurve.noise_profile computes it"
-            )
+            return UsableMemory(reason=REASONS["many_directions"].format(states=MOST_STATES))
         analysis = Analysis.of(network)
         deviations = analysis.deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
@@ -126,16 +124,14 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
 def usable_memory_at_scale(
     network: LinearNetwork, input: Any, noise: Any, tell: Callable[[str], None]
 ) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
-    """The same of a network that no dense matrix fits for, and what is left out, with the reason.
+    """The same for a network too large for dense matrices, and what is not computed, and why.
 
-    Levels that take more directions than there is room or time for are left out, least ones first.
+    Levels that take more directions than fit are dropped, the smallest first.
     """
     if not network.C.any():
-        return UsableMemory(reason="no input enters the network"), ()
+        return UsableMemory(reason=REASONS["no_input"]), ()
     given, processes = noise_of(noise), processes_for(input, network.inputs)
-    left_out: list[tuple[str, str]] = [
-        ("states in double precision", "their rounding is below that of the products with A")
-    ]
+    left_out: list[tuple[str, str]] = [(LEFT_OUT["double"], REASONS["double"])]
     rows = list[Usable]()
     tell("sizes of the states")
     try:
@@ -143,7 +139,7 @@ def usable_memory_at_scale(
         formats = number_formats(analysis.deviations(processes))
     except UncertainResultError as error:
         formats = {}
-        left_out.append(("number formats", shortly(error)))
+        left_out.append((LEFT_OUT["formats"], shortly(error)))
     steps = {name: formats[name] for name in ("16 bit", "12 bit") if formats.get(name, 0) > 0}
     if given is not None and given.is_scaled and isinstance(given, ObservationNoise):
         steps[given.label] = float(given.levels[0])
@@ -161,8 +157,7 @@ def usable_memory_at_scale(
         rows.append(_row(name, steps[name], curve, given=its))
     others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
     if given is not None and given.state(np.ones(1)).any():
-        why = "noise that enters the recursion moves all states, and takes dense matrices of them"
-        left_out.append((f"usable memory, {given.label}", why))
+        left_out.append((LEFT_OUT["usable"].format(name=given.label), REASONS["state_noise"]))
     elif given is not None and given.label not in dict(in_order):
         others.append(given)
     for kind in others:
@@ -170,7 +165,7 @@ def usable_memory_at_scale(
         try:
             curve = ask(Problem.of(network, input=processes, noise=kind), warn=False)
         except (UncertainResultError, TooLargeError) as error:
-            left_out.append((f"usable memory, {kind.label}", shortly(error)))
+            left_out.append((LEFT_OUT["usable"].format(name=kind.label), shortly(error)))
             continue
         level = formats.get(kind.label, float("nan"))
         if is_known(curve):
@@ -189,7 +184,7 @@ def _against_noise(
 ) -> tuple[Floats, Floats, dict[str, MemoryCurve]]:
     """Levels of the picture and their totals, and the curves of the steps, as far as they go down.
 
-    Steps that are left out are taken from ``steps``, and told.
+    Dropped steps are removed from ``steps`` and listed in ``left_out``.
     """
     for name, least in in_order:
         tell(f"usable memory, {name}")
@@ -200,7 +195,7 @@ def _against_noise(
             by_level = dict(zip(asked.tolist(), ask_family(problem), strict=True))
         except (UncertainResultError, TooLargeError) as error:
             if name in steps:
-                left_out.append((f"usable memory, {name}", shortly(error)))
+                left_out.append((LEFT_OUT["usable"].format(name=name), shortly(error)))
                 del steps[name]
             continue
         known = {level: curve for level, curve in by_level.items() if is_known(curve)}
@@ -211,9 +206,9 @@ def _against_noise(
 
 
 def shortly(error: Exception) -> str:
-    """Why something is left out: neither the rule that was broken nor the advice."""
-    told = str(error).partition(". ")[0].rstrip(".")
-    return told.partition(": ")[2] if told.startswith("`") else told
+    """Why something is not computed, without the rule that was broken and the advice."""
+    first = str(error).partition(". ")[0].rstrip(".")
+    return first.partition(": ")[2] if first.startswith("`") else first
 
 
 def _is_quick(
@@ -221,7 +216,7 @@ def _is_quick(
 ) -> bool:
     """Whether few directions hold whatever memory is above the noise, so that products with A do.
 
-    Of coloured input, and of noise that enters the recursion, that is not known.
+    Of coloured input, and of process noise, that is not known.
     """
     if not all(process.is_white for process in processes):
         return False

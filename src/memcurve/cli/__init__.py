@@ -19,20 +19,16 @@ __all__ = ["COMMANDS", "app", "main"]
 #: The commands, each a function in the module of its name, and what the overview says of them: the
 #: first lines of their docstrings, for which nothing is imported.
 COMMANDS = {
-    "audit": "What a network's memory really is, and what a number claimed for it means.",
+    "audit": "Total and usable memory of a network, and what a number claimed for it means.",
     "curve": "Memory curve of a network from a file or of a built-in ensemble.",
     "compare": "Several methods on one network, measured against the exact curve.",
-    "connectome": "Memory of a network beside that of its null models: which of it is due to its "
-    "wiring.",
-    "data": "Memory of a network known by its recorded states.",
-    "measure": "Memory of a network that is run, measured to the precision asked for.",
-    "claims": "What was published about memory, re-judged: the list, or the study behind a "
-    "verdict.",
-    "explore": "A page to play with, in the browser: move the controls, and watch the memory "
-    "change.",
+    "connectome": "Memory of a network against null models: how much is explained by the wiring.",
+    "data": "Memory of a network from its recorded states.",
+    "measure": "Memory of any network by simulation, to a requested precision.",
+    "claims": "Published claims about memory, re-examined: a list, or the study of one claim.",
+    "explore": "Explore the memory of networks interactively, in the browser.",
     "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',
-    "sweep": "Many networks, one question: the cases of a study, a picture and a sentence at the "
-    "end.",
+    "sweep": "Parameter studies: one question for many networks, with a picture and a summary.",
 }
 
 
@@ -111,7 +107,7 @@ _STARTUP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
 def install_completion(
     *, shell: Shell | None = None, output: Path | None = None, verbose: Verbose = False
 ) -> int:
-    """Let the tab key complete commands and options in bash, zsh or fish.
+    """Install tab completion of commands and options in bash, zsh or fish.
 
     For example:
 
@@ -124,8 +120,8 @@ def install_completion(
     shell
         Shell to complete in. Default: the one in use.
     output
-        Write the script here, and leave it to you to load it. Default: where the shell looks, with
-        a line in ~/.bashrc or ~/.zshrc that loads it.
+        Only write the script to this file. Default: install it where the shell looks, with a line
+        in ~/.bashrc or ~/.zshrc that loads it.
     """
     from cyclopts.completion import detect_shell
     from cyclopts.completion.detect import ShellDetectionError

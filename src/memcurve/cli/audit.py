@@ -7,7 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from memcurve.cli.console import print_document, print_screen, writing
-from memcurve.cli.options import NETWORK, Flag, NetworkOptions, Saved, Verbose, Whole
+from memcurve.cli.options import (
+    NETWORK,
+    Flag,
+    Json,
+    Markdown,
+    NetworkOptions,
+    Page,
+    Saved,
+    Verbose,
+    Whole,
+)
 from memcurve.cli.process import (
     FAILED,
     FINE,
@@ -28,15 +38,15 @@ def audit(
     ridge: float | None = None,
     input_variance: float | None = None,
     options: NetworkOptions = NETWORK,
-    html: Path | None = None,
-    markdown: Path | None = None,
+    html: Page = None,
+    markdown: Markdown = None,
     save: Saved = None,
     full: Flag = False,
     fail_on_mismatch: Flag = False,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
-    """What a network's memory really is, and what a number claimed for it means.
+    """Total and usable memory of a network, and what a number claimed for it means.
 
     For example:
 
@@ -54,8 +64,8 @@ def audit(
         Network to read, as for `memcurve curve`; without one, a built-in ensemble is used, by
         default the paper's sparse normal network of 100 nodes.
     claimed
-        A total memory that was reported for it, with the digits it was reported with. The audit
-        tells which convention or artefact gives this number.
+        A total memory reported for it, with the digits as reported. The audit finds conventions
+        and artefacts that give this number.
     k_max
         The largest lag that the claimed number sums over, if known.
     samples
@@ -64,24 +74,17 @@ def audit(
         The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
     input_variance
         The variance of the input it comes from, if known.
-    html
-        Write the report to this file as one page that works offline, with interactive charts.
-    markdown
-        Write the report to this file as Markdown.
-    save
-        Write the audit to this file: all of it (.json), or what the methods report (.csv, .tex).
     full
-        Print the whole report; by default what fits on a screen.
+        Print the whole report instead of one screen.
     fail_on_mismatch
-        End with exit code 3 if the claimed number is not the network's memory, 1 if that cannot
-        be decided: the network is too large, and the number is among what is possible.
-    json
-        Print the audit as JSON instead of tables; its schema is memcurve.Audit.json_schema().
+        Exit with code 3 if the claimed number is not the network's memory, with 1 if that cannot
+        be decided because the network is too large.
     """
     known: dict[str, Any] = {
         "k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance,
     }  # fmt: skip
-    _require_claim(claimed, fail_on_mismatch=fail_on_mismatch or None, **known)
+    if fail_on_mismatch and claimed is None:
+        raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
     if options.noise is not None and len(options.noise) > 1:
         raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
     require_other_files(file, html, markdown, save)
@@ -102,7 +105,7 @@ def audit(
             elif full:
                 print_document(result.document())
             else:
-                more = "--full prints the tables behind it, --html FILE writes a page."
+                more = "--full prints all tables, --html FILE writes a page."
                 print_screen(result.document(), more)
             sys.stdout.flush()
         except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
@@ -110,23 +113,6 @@ def audit(
     if not fail_on_mismatch or result.claim is None or result.claim.holds:
         return FINE
     if result.claim.holds is None:
-        warn("the claim is undecided: it neither is nor is not known to be the network's memory")
+        warn("the claim is undecided: the network is too large to confirm or refute it")
         return FAILED
     return MISMATCH
-
-
-def _require_claim(claimed: str | None, **about: Any) -> None:
-    """Raise unless the options about a claimed number make sense together."""
-    if claimed is None:
-        for name in sorted(name for name, value in about.items() if value is not None):
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(f"{option} needs --claimed, the number that it is about.")
-        return
-    if about["ridge"] is not None and about["samples"] is None:
-        raise UsageError("--ridge needs --samples, since their ratio is what acts as a noise.")
-    from memcurve.auditing.claims import claimed_number
-
-    try:
-        claimed_number(claimed)
-    except ValueError as error:
-        raise UsageError(str(error).replace("`claimed`", "--claimed")) from error

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, writing
-from memcurve.cli.options import Flag, Picture, Saved, Verbose, Whole, usage
+from memcurve.cli.options import Flag, Json, Picture, Saved, Seed, Verbose, usage
 from memcurve.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -19,13 +19,13 @@ def claims(
     name: str | None = None,
     *,
     every: Flag = False,
-    seed: Whole = 1,
+    seed: Seed = 1,
     plot: Picture = None,
     save: Saved = None,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
-    """What was published about memory, re-judged: the list, or the study behind a verdict.
+    """Published claims about memory, re-examined: a list, or the study of one claim.
 
     For example:
 
@@ -37,17 +37,9 @@ def claims(
     Parameters
     ----------
     name
-        The claim to judge; without it they are listed.
+        The claim to examine; without it, all are listed.
     every
-        Judge all of them, those whose packages are installed.
-    seed
-        Seed of everything drawn at random.
-    plot
-        Draw what was computed then beside what is true to this file (.png, .pdf, .svg).
-    save
-        Write the result to this file: all of it (.json), or its table (.csv, .tex).
-    json
-        Print the result as JSON.
+        Examine all claims whose packages are installed.
     """
     from json import loads
 
@@ -57,7 +49,7 @@ def claims(
     if name is None and (plot is not None or save is not None):
         raise UsageError("--plot and --save are about one claim; give its name.")
     if name is not None and every:
-        raise UsageError(f"--every judges all claims; leave out {name}.")
+        raise UsageError(f"--every examines all claims; leave out {name}.")
     if name is None and not every:
         return _listed(list(CLAIMS.values()), json)
     if every:
@@ -71,8 +63,8 @@ def claims(
             print(json_text([loads(one.to_json()) for one in found]))
             return 0
         rows: list[tuple[str, str, str]] = [(one.name, one.word, one.verdict) for one in found]
-        rows += [(one, "not judged", f"needs {', '.join(what)}") for one, what in missing.items()]
-        Printer().table(("claim", "verdict", "because"), rows, indent=0)
+        rows += [(one, "not examined", f"needs {', '.join(what)}") for one, what in missing.items()]
+        Printer().table(("claim", "verdict", "reason"), rows, indent=0)
         return 0
     assert name is not None
     with usage():
@@ -100,8 +92,8 @@ def _listed(found: list[Any], json: bool) -> int:
         print(json_text([{name: getattr(claim, name) for name in names} for claim in found]))
         return 0
     rows = [(claim.name, claim.statement) for claim in found]
-    Printer().table(("claim", "what is claimed"), rows, indent=0)
-    print("memcurve claims NAME judges one of them.", file=sys.stderr)
+    Printer().table(("claim", "statement"), rows, indent=0)
+    print("memcurve claims NAME examines one of them.", file=sys.stderr)
     return 0
 
 
@@ -120,5 +112,5 @@ def _print(result: JudgedClaim) -> None:
         error = f"{point.error:.1e}" if point.error else ""
         off = f"{point.then - point.true:+.3g}"
         rows.append((point.label, f"{point.then:.4f}", f"{point.true:.4f}", error, off))
-    printer.table(("", "then", "true", "± error", "off by"), rows, right=range(1, 5))
+    printer.table(("", "published", "true", "± error", "off by"), rows, right=range(1, 5))
     printer.line((f"{result.word}: ", _COLOURS[result.word]), result.verdict)

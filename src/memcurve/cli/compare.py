@@ -9,7 +9,7 @@ from memcurve.cli.console import Printer, json_text, writing
 from memcurve.cli.options import (
     NETWORK,
     SEVERAL,
-    Flag,
+    Json,
     Method,
     NetworkOptions,
     Picture,
@@ -31,7 +31,7 @@ def compare(
     samples: Whole = 10_000,
     plot: Picture = None,
     save: Saved = None,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
     """Several methods on one network, measured against the exact curve.
@@ -57,12 +57,6 @@ def compare(
         Number of random masks of osm_plus.
     samples
         Number of samples of montecarlo.
-    plot
-        Draw all curves to this file (.png, .pdf, .svg).
-    save
-        Write the rows to this file: with their whole curves (.json), or as a table (.csv, .tex).
-    json
-        Print the rows as JSON instead of a table.
     """
     from memcurve.comparison import compare as run
 

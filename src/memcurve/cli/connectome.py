@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memcurve.cli.console import Printer, styled, writing
 from memcurve.cli.options import (
+    EXECUTOR,
     SEVERAL,
+    Edges,
+    ExecutorOptions,
     Flag,
+    Json,
+    Matrix,
+    Page,
     Picture,
     Saved,
+    Seed,
     Verbose,
     Whole,
-    executor_arguments,
     nodes_read,
 )
 from memcurve.cli.process import (
@@ -38,8 +44,8 @@ def connectome(
     readout: str | None = None,
     nodes: Path | None = None,
     transpose: Flag = False,
-    matrix: str | None = None,
-    edges: bool | None = None,
+    matrix: Matrix = None,
+    edges: Edges = None,
     null: str = "rewire,shuffle",
     draws: Whole = 200,
     noise: Annotated[list[float] | None, SEVERAL] = None,
@@ -48,23 +54,19 @@ def connectome(
     spectral_radius: float | None = None,
     keep_scale: Flag = False,
     rank: bool = True,
-    seed: Whole = 1,
+    seed: Seed = 1,
     store: Path | None = None,
-    workers: Whole | None = None,
-    serial: Flag = False,
-    dask: str | None = None,
-    mpi: Flag = False,
-    retry_failed: Flag = False,
+    executor: ExecutorOptions = EXECUTOR,
     plot: Picture = None,
-    html: Path | None = None,
+    html: Page = None,
     save: Saved = None,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
-    """Memory of a network beside that of its null models: which of it is due to its wiring.
+    """Memory of a network against null models: how much is explained by the wiring.
 
-    Each draw is kept at once: a run that was stopped goes on with the same command, and one with
-    more --draws computes only what is new.
+    Each surrogate is saved as soon as it is computed: a run that was stopped goes on with the same
+    command, and one with more --draws computes only the new ones.
 
     For example:
 
@@ -79,66 +81,41 @@ def connectome(
     file
         Network to read, as for `memcurve curve`: a list of edges, a graph, a matrix.
     inputs
-        Nodes that the input drives: names (a,b,c), a text with a name a line (and a weight behind
-        it), or a class of --nodes (class1=sens). Default: the file's mask, or else all nodes, with
-        weights drawn from a normal distribution.
+        Nodes that the input drives: names (a,b,c), a text file with one node name per line,
+        optionally followed by a weight, or a class of --nodes (class1=sens). Default: the file's
+        mask, or else all nodes with normally distributed weights.
     input_weights
         Weights of the nodes that --inputs names: ones, or normal, drawn with the seed.
     readout
-        Nodes that can be read: names, numbers (0,3,5-9), a text with a name a line, or a class of
-        --nodes. Default: all.
+        Nodes that are read: names, numbers (0,3,5-9), a text file with one node name per line, or a
+        class of --nodes. Default: all.
     nodes
-        Table of nodes with a header, names in its first column. Default: FILE, of a graph.
+        Table of nodes with a header, names in its first column. Default: FILE, if it is a graph.
     transpose
-        Rows of a matrix are sources, columns targets, so that A is its transpose.
-    matrix
-        Name of the connectivity in FILE, where it is not A or W; of the column of weights.
-    edges
-        Whether a text lists edges or is a matrix, where its first lines do not tell.
+        Rows of the matrix are sources, columns targets: A is its transpose.
     null
         Null models: rewire (keeps every degree), shuffle (weights over the edges), signs,
         erdos_renyi, blocks (rewire that keeps the edges between --blocks), spatial (rewire that
         keeps the lengths of edges by --positions).
     draws
-        Draws of each; adjusted p-values have a resolution of 1 / (draws + 1).
+        Surrogates of each; adjusted p-values have a resolution of 1 / (draws + 1).
     noise
-        Standard deviations of errors of reading, relative to input of unit variance. Default: 1e-3
-        and 1e-6.
+        Standard deviations of observation noise, for input of unit variance. Default: 1e-3 and
+        1e-6.
     blocks
         Column of --nodes that holds the block of each node.
     positions
-        Columns of --nodes that hold the place of each node, x,y,z.
+        Columns of --nodes that hold the position of each node, x,y,z.
     spectral_radius
         Scale the network to this. Default: as it is, or 0.9 where it is unstable.
     keep_scale
-        Leave the draws at their own scale. By default each has the network's spectral radius.
+        Keep the surrogates' own scale. By default each has the network's spectral radius.
     rank
-        Compare the total memory, which takes long for more than some ten thousand nodes.
-    seed
-        Seed of everything drawn at random.
+        Compare the total memory, which is slow for more than about ten thousand nodes.
     store
-        File that keeps the draws. Default: the file's name with .nulls.sqlite, in this folder.
-    workers
-        Number of processes. Default: one a core.
-    serial
-        Compute in this process, one draw after the other.
-    dask
-        Compute on a Dask cluster: the address of its scheduler, or local for one started here.
-    mpi
-        Compute on the ranks of an MPI job.
-    retry_failed
-        Compute failed draws again.
-    plot
-        Draw the network among its null models to this file (.png, .pdf, .svg).
-    html
-        Write table and charts to this file as one page that works offline.
-    save
-        Write the result to this file: all draws (.json), or where the network stands (.csv,
-        .tex).
-    json
-        Print the result as JSON instead of a table.
+        File that stores the surrogates. Default: FILE's name with .nulls.sqlite, in this folder.
     """
-    executor = executor_arguments(serial, dask, mpi, workers)
+    where = executor.arguments()
     from memcurve.nulls import NULLS
 
     asked = [name.strip() for name in null.split(",")]
@@ -173,19 +150,19 @@ def connectome(
             rescale=not keep_scale,
             rank=rank,
             store=place,
-            retry_failed=retry_failed,
+            retry_failed=executor.retry_failed,
             progress=True,
             noise=noise or USUAL_NOISE,
-            **executor,
+            **where,
         )
     with writing(result, plot=plot, save=save, html=html):
         if json:
             print(result.to_json())
         else:
             printer = Printer()
-            scale = "scaled to it" if result.rescaled else "at their own scale"
+            scale = "scaled to match" if result.rescaled else "at their own scale"
             about = f"  {result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
-            about += f"radius {result.spectral_radius:.6g}, draws {scale}"
+            about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
             printer.line(("network", "bold"), about)
             printer.table(result.HEADER, result.table(), right=range(2, len(result.HEADER)))
             printer.wrapped(styled(result.sentence))
@@ -194,7 +171,7 @@ def connectome(
 
 
 class _Reader:
-    """Reads a network, and tells nodes by names, files and classes."""
+    """Reads a network, and finds nodes by names, files and classes."""
 
     def __init__(
         self, file: Path, table: NodeTable | None, matrix: str | None, edges: bool | None,
@@ -206,13 +183,13 @@ class _Reader:
     def table(self, option: str) -> NodeTable:
         """The table of nodes, which an option needs."""
         if self._table is None:
-            raise UsageError(f"{option} speaks of columns: give the table of nodes by --nodes.")
+            raise UsageError(f"{option} needs columns: give the table of nodes by --nodes.")
         return self._table
 
     def options(
         self, blocks: str | None, positions: str | None, labels: list[str]
     ) -> dict[str, dict[str, Any]]:
-        """What columns of the table tell null models, by their names."""
+        """Options of null models from columns of the table, by the models' names."""
         found: dict[str, dict[str, Any]] = {}
         if blocks is not None:
             found["blocks"] = {"blocks": self.table("--blocks").entries(blocks, labels)}
@@ -234,8 +211,8 @@ class _Reader:
                 network = load_masked(self.file, None, **self._how)
             except MissingMaskError:
                 network = load_masked(self.file, "normal", **self._how)
-                told = "all nodes are driven, with normal weights"
-                network = network.replace(notes=[*network.notes, f"{told} (seed {self.seed})"])
+                note = f"all nodes are driven, with normal weights (seed {self.seed})"
+                network = network.replace(notes=[*network.notes, note])
             return self._turned(network)
         if self._is_class(inputs):
             network = load_masked(self.file, "ones", **self._how)
@@ -275,5 +252,5 @@ class _Reader:
             return network.replace(A=network.A.T, notes=[*network.notes, note])
         if network.labels is not None or self.file.suffix.lower() in (".npz", ".mat"):
             return network
-        note = "columns of the matrix are taken for sources, rows for targets; else --transpose"
+        note = "columns of the matrix are taken as sources, rows as targets; else use --transpose"
         return network.replace(notes=[*network.notes, note])

@@ -7,12 +7,8 @@ are whole. Texts are shown as they are, less the escape sequences that names fro
 from __future__ import annotations
 
 import contextlib
-import itertools
-import re
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +25,8 @@ LEAST_WIDTH = 40
 #: Lags shown in tables, besides those that mean something.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
-# where a table may be broken: at blanks, after underscores and before brackets
-_WORD = re.compile(r"\s*(?:\([^\s_(]*|[^\s_(]+)_*|\s*_+")
-# columns of words are at least so wide, or as wide as their longest word, unless that is no word
-# but a name of a file; a text of which less than so much fits beside its row goes below it
-_NARROW, _LONG_WORD, _READABLE = 12, 30, 36
+# letters of a word that a table keeps whole; longer ones, as names of files are, may be broken
+_LONG_WORD = 30
 # columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
 _PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
 # a small terminal, and how many figures and at least how many rows of a chart are shown there;
@@ -86,13 +79,13 @@ class Printer:
 
         self.wrapped(styled(one_line(content), style), bullet, hanging=True)
 
-    def named(self, rows: Iterable[tuple[str, str]]) -> None:
-        """Print a name and a text a line."""
+    def named(self, rows: Iterable[tuple[str, str]], width: int = 14) -> None:
+        """Print one name and its text per line."""
         for name, text in rows:
-            self.wrapped(styled(text), f"{name:>14}  ", "bold", hanging=True)
+            self.wrapped(styled(text), f"{name:>{width}}  ", "bold", hanging=True)
 
     def notes(self, notes: Iterable[str]) -> None:
-        """Print one note a line."""
+        """Print one note per line."""
         for note in notes:
             self.wrapped(styled(note), "note: ", "yellow", hanging=True)
 
@@ -107,119 +100,50 @@ class Printer:
         """Print a table without lines, the columns ``right`` aligned to the right.
 
         Those are numbers, and stay whole. Where a terminal is too narrow, heads and words are
-        folded, long texts in the last column go below their rows, and numbers for which there is
-        still no room are left out, with a line that names their columns.
+        folded; where it still is, each row is a list of its own, one cell per line.
         """
+        from rich.cells import cell_len
+        from rich.table import Table
+
         body = [[styled(cell).plain for cell in row] for row in rows]
-        columns = [
-            _Column(styled(head).plain, [row[k] for row in body], k in right)
-            for k, head in enumerate(heads)
-        ]
-        columns = [column for column in columns if column.natural]
-        room, gap = self.console.width - 2 * indent, 2 + indent
-        if sum(column.natural + gap for column in columns) - gap > room:
-            room, gap = self.console.width - indent, 2
-        beside, below, left_out = _placed(columns, room, gap)
-        for k in range(-1, len(body)):
-            # the next line of each cell, as long as any has one
-            parts = [_folded(c.cells[k] if k >= 0 else c.head, c.width) for c in beside]
-            for cells in itertools.zip_longest(*parts, fillvalue=""):
-                padded = (c.padded(cell) for c, cell in zip(beside, cells, strict=True))
-                line = (" " * indent + (" " * gap).join(padded)).rstrip()
-                self.console.print(styled(line, "bold" if k < 0 else ""), soft_wrap=True)
-            for column in below if k >= 0 else ():
-                if column.cells[k].strip():
-                    head = f"{column.head}: " if column.head else ""
-                    self.wrapped(styled(head + column.cells[k], "dim"), " " * (indent + 4))
-        if left_out:
-            names = ", ".join(left_out)
-            text = f"left out for lack of room: {names}; a wider terminal, a file or --json has all"
-            self.paragraph(text, "dim", " " * indent)
+        shown = [k for k, head in enumerate(heads) if head or any(row[k] for row in body)]
+        columns = {k: [heads[k], *(row[k] for row in body)] for k in shown}
+        natural = {k: max(map(cell_len, cells)) for k, cells in columns.items()}
+        room = self.console.width - indent - 2 * (len(shown) - 1)
+        least = natural
+        if sum(natural.values()) > room:
+            least = {k: _least_width(cells, k in right) for k, cells in columns.items()}
+        spare = room - sum(least.values())
+        if spare < 0:
+            width = max(cell_len(heads[k]) for k in shown)
+            for row in body:
+                self.named([(heads[k], row[k]) for k in shown if row[k].strip()], width)
+                self.console.print()
+            return
+        grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        wanted = sum(natural[k] - least[k] for k in shown if k not in right)
+        share = min(1.0, spare / max(1, wanted))
+        for k in shown:
+            if k in right:
+                grid.add_column(styled(heads[k]), justify="right", width=least[k])
+            else:
+                width = least[k] + int(share * (natural[k] - least[k]))
+                grid.add_column(styled(heads[k]), overflow="fold", width=width)
+        for row in body:
+            grid.add_row(*(styled(row[k]) for k in shown))
+        with self.console.capture() as lines:
+            self.console.print(grid)
+        for line in lines.get().splitlines():
+            print((" " * indent + line).rstrip(), file=self.console.file)
 
 
-@dataclass
-class _Column:
-    """A column of a table: its head, its cells, and the width it is given."""
+def _least_width(cells: Sequence[str], is_number: bool) -> int:
+    """Width below which a number, or a word that is not too long, would be cut."""
+    from rich.cells import cell_len
 
-    head: str
-    cells: list[str]
-    is_number: bool
-    width: int = 0
-
-    @cached_property
-    def natural(self) -> int:
-        """Width without folding."""
-        from rich.cells import cell_len
-
-        return max(map(cell_len, (self.head, *self.cells)))
-
-    @cached_property
-    def least(self) -> int:
-        """Width below which a number, or a word that is not too long, would be cut."""
-        from rich.cells import cell_len
-
-        whole = self.cells if self.is_number else []
-        folded = [self.head, *([] if self.is_number else self.cells)]
-        words = [w.strip() for text in folded for w in _WORD.findall(text)]
-        narrow = 0 if self.is_number else min(self.natural, _NARROW)
-        longest = max(map(cell_len, words), default=1)
-        return max(narrow, min(longest, _LONG_WORD), *map(cell_len, whole))
-
-    def padded(self, cell: str) -> str:
-        """A cell with blanks up to the width, before a number and after words."""
-        from rich.cells import cell_len
-
-        blanks = " " * (self.width - cell_len(cell))
-        return blanks + cell if self.is_number else cell + blanks
-
-
-def _placed(
-    columns: list[_Column], room: int, gap: int
-) -> tuple[list[_Column], list[_Column], list[str]]:
-    """The columns that stand side by side, with widths; those below; the names of those left out.
-
-    The first column stays.
-    """
-    beside, below, left_out = list(columns), list[_Column](), list[str]()
-
-    def spare() -> int:
-        return room - sum(column.least + gap for column in beside) + gap
-
-    def fits() -> bool:
-        return sum(column.natural + gap for column in beside) - gap <= room
-
-    last = beside[-1]
-    if not fits() and not last.is_number and spare() + last.least < min(last.natural, _READABLE):
-        below.append(beside.pop())
-    while len(beside) > 1 and spare() < 0:
-        numbers = [k for k, column in enumerate(beside) if k and column.is_number]
-        if numbers:
-            left_out.insert(0, beside.pop(numbers[-1]).head)
-        else:
-            below.insert(0, beside.pop())
-    spared, words = max(spare(), 0), [column for column in beside if not column.is_number]
-    share = min(1.0, spared / max(1, sum(column.natural - column.least for column in words)))
-    for column in (*words, *(column for column in beside if column.is_number)):
-        more = column.natural - column.least
-        # words take what they can get; a head that has to be folded needs no room
-        more = (0 if more > spared else more) if column.is_number else int(share * more)
-        column.width, spared = column.least + more, spared - more
-    if len(beside) == 1:
-        beside[0].width = min(beside[0].natural, room)
-    return beside, below, left_out
-
-
-def _folded(text: str, width: int) -> list[str]:
-    """A text in lines of at most this width, broken between words."""
-    from rich.cells import cell_len, chop_cells
-
-    lines = [""]
-    for word in _WORD.findall(text):
-        for piece in chop_cells(word, width) if cell_len(word.strip()) > width else [word]:
-            if cell_len((lines[-1] + piece).rstrip()) > width:
-                lines.append("")
-            lines[-1] += piece if lines[-1] else piece.lstrip()
-    return [line.rstrip() for line in lines]
+    folded, whole = (cells[:1], cells[1:]) if is_number else (cells, [])
+    words = [min(cell_len(word), _LONG_WORD) for text in folded for word in text.split()]
+    return max([1, *words, *map(cell_len, whole)])
 
 
 @contextlib.contextmanager
@@ -295,7 +219,7 @@ def print_screen(document: Document, more: str) -> None:
 
 
 def print_document(document: Document) -> None:
-    """Verdict, figures and sections; of the charts the first line of each.
+    """Verdict, figures and sections; of each chart its first line.
 
     Lines are wrapped at the width of the terminal; a file or pipe gets them whole.
     """

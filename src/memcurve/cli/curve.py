@@ -13,6 +13,7 @@ from memcurve.cli.console import SHOWN_LAGS, Printer, writing
 from memcurve.cli.options import (
     NETWORK,
     Flag,
+    Json,
     Method,
     NetworkOptions,
     Picture,
@@ -43,7 +44,7 @@ def curve(
     mpi: Flag = False,
     plot: Picture = None,
     save: Saved = None,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
     """Memory curve of a network from a file or of a built-in ensemble.
@@ -65,36 +66,29 @@ def curve(
     Parameters
     ----------
     file
-        Network to read: .npz, .mat or .safetensors holding A and C (or W and Win); .npy, .csv or
-        .mtx holding A (with --mask) or [A | C]; edges as text, .csv, .tsv, .txt or .edges, with
-        the columns source, target and weight (source drives target, A[target, source]; weight 1
-        without it), also packed, .csv.gz; .graphml or .gml. Without a file, a built-in ensemble is
-        used.
+        Network to read: .npz, .mat or .safetensors with A and C (or W and Win); .npy, .csv or .mtx
+        with A (and --mask) or [A | C]; a list of edges, .csv, .tsv, .txt or .edges, with the
+        columns source, target and optionally weight (A[target, source]), also compressed, .csv.gz;
+        .graphml or .gml. Without a file, a built-in ensemble is used.
     method
-        exact: rounding accuracy in milliseconds; certified: proven bounds; the others are the
-        paper's, without an error bound.
+        exact: rounding accuracy in milliseconds; certified: proven bounds; the others, from the
+        paper of `memcurve paper`, have no error bound.
     lags
         Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
         --forecast the number of steps ahead, 10 by default.
     tolerance
-        Largest error that will do, of --method exact (default 1e-6). Where floating point does not
+        Largest acceptable error of --method exact (default 1e-6). Where floating point does not
         reach it, proven bounds are computed, for up to two minutes.
     forecast
-        Forecasting capacity, for input that is not white, in place of memory.
+        Forecasting capacity instead of memory, for input that is not white.
     fisher
-        Fisher memory, for state noise of the standard deviation --noise (default 1), in place of
-        memory.
+        Fisher memory instead of memory, for process noise of standard deviation --noise (default
+        1).
     profile
         Total usable memory against the noise level, with number formats marked.
     mpi
-        Share the rows of A out over the ranks of an MPI job, for usable memory (--noise) of
+        Distribute the rows of A over the ranks of an MPI job, for usable memory (--noise) of
         networks that are too large for one machine.
-    plot
-        Draw the curve to this file (.png, .pdf, .svg).
-    save
-        Write the result to this file: all of it (.json), or its table (.csv, .tex).
-    json
-        Print the result as JSON instead of a table.
     """
     from memcurve import MemoryCurve, forecasting_curve, memory_curve
     from memcurve import plot as pictures
@@ -114,7 +108,7 @@ def curve(
         if forecast and len(options.noise or ()) > 1:
             raise UsageError("--forecast takes one level of --noise; leave out the others.")
         if profile and lags is not None:
-            raise UsageError("--profile is about totals over all lags; leave out --lags.")
+            raise UsageError("--profile gives totals over all lags; leave out --lags.")
         if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
             raise UsageError(
                 "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
@@ -157,7 +151,7 @@ def curve(
 
 @contextlib.contextmanager
 def _with_what_is_known(network: LinearNetwork) -> Iterator[None]:
-    """Where a curve is refused for the size of a sparse network, tell what its wiring tells."""
+    """Where a sparse network is too large for its curve, add what its wiring allows."""
     from memcurve import structural_rank
     from memcurve.limits import TooLargeError
 
@@ -170,8 +164,8 @@ def _with_what_is_known(network: LinearNetwork) -> Iterator[None]:
         reached = network.states - len(wiring.unreached)
         raise TooLargeError(
             f"{error} What is known: the input reaches {reached:,} of {network.states:,} states, "
-            f"and the wiring allows a total of {wiring.rank:,} without noise, at most. `memcurve "
-            f"audit` tells more."
+            f"and the wiring allows a noise-free total of at most {wiring.rank:,}; `memcurve "
+            f"audit` reports more."
         ) from error
 
 
@@ -220,7 +214,7 @@ def _print_curve(result: MemoryCurve) -> None:
         error = "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}"
         parts = [f"{part:.6f}" for part in result.channels[k, : len(channels)]]
         firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
-        below = f"below {firsts} from here on" if firsts else ""
+        below = f"below {firsts} from here" if firsts else ""
         rows.append((str(lag), value, error, *parts, below))
     steps = "horizon" if result.kind == "forecasting" else "lag"
     heads = [steps, result.kind, "± error", *channels, ""]
@@ -229,7 +223,7 @@ def _print_curve(result: MemoryCurve) -> None:
 
 
 def _print_family(family: NoiseProfile) -> None:
-    """A column a noise level: its total, and its memory at some lags."""
+    """One column per noise level: its total, and its memory at some lags."""
     printer = Printer()
     printer.line(("network", "bold"), f"  {family.curves[0].network}; {family.noise}")
     rows = [
@@ -244,7 +238,7 @@ def _print_family(family: NoiseProfile) -> None:
 
 
 def _print_profile(profile: NoiseProfile) -> None:
-    """One row a noise level, and the number formats."""
+    """One row per noise level, and the number formats."""
     printer = Printer()
     printer.line(("network", "bold"), f"  {profile.curves[0].network}; {profile.noise}")
     formats = sorted(profile.marks.items(), key=lambda mark: mark[1])

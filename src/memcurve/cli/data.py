@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from memcurve.cli.console import SHOWN_LAGS, Printer, json_text, styled, writing
-from memcurve.cli.options import SEVERAL, Flag, Picture, Saved, Verbose, Whole
+from memcurve.cli.options import SEVERAL, Flag, Json, Picture, Saved, Verbose, Whole
 from memcurve.cli.process import UsageError, as_options, require_other_files
 from memcurve.notes import Note
 
@@ -33,7 +33,7 @@ class RecordingOptions:
     Parameters
     ----------
     input
-        File of the input, where it is not in that of the states; or else --input-name.
+        File of the input, if it is not in the file of the states; otherwise --input-name.
     state_names
         Name of the states' array (default: states, X or x), or names of the columns that are
         states (default: all but the input and clocks), also "ch*" and ch0-ch29. Columns without
@@ -42,27 +42,27 @@ class RecordingOptions:
         Name of the input's array or column, or names of the columns of several inputs. Default: z,
         u, input or inputs.
     drop
-        Columns that are no states, named in the same way.
+        Columns that are not states, named in the same way.
     rows
-        Rows to take, FROM:TO or FROM:TO:STEP, counted from 0, TO left out.
+        Rows to use, FROM:TO or FROM:TO:STEP, counted from 0, without TO.
     shift
-        Steps by which the states are late: row t + SHIFT of the states belongs to input t.
+        Delay of the states in steps: row t + SHIFT of the states belongs to input t.
     lags
         Number of lags, from 0 on. Default: twice the number of states, or up to 100 for few states
         in many rows.
     washout
-        Rows to leave out at the start.
+        Rows to discard at the start.
     noise_floor
-        Measurement noise, in units of each state's own standard deviation.
+        Observation noise, in units of each state's standard deviation.
     level
-        Level of the intervals.
+        Confidence level of the intervals.
     estimator
-        regression: with intervals; the others are those people use, without.
+        regression has intervals; the others are in common use and have none.
     innovations
-        Memory of the innovations of the input; without them it is taken for white. Default: where
+        Memory of the innovations of the input; otherwise the input is assumed white. Default: if
         the input is coloured.
     checks
-        Look for what is wrong with the recording first.
+        Check the recording for common problems first.
     """
 
     input: Annotated[list[str] | None, SEVERAL] = None
@@ -92,7 +92,7 @@ class RecordingOptions:
         return path if is_file else None
 
     def curve(self, states: Path, **changes: Any) -> MemoryCurve:
-        """The memory curve, with what is given in place of the options."""
+        """The memory curve, with ``changes`` to the options."""
         import warnings
 
         from memcurve import RecordingWarning, memory_from_data
@@ -157,10 +157,10 @@ def data(
     compare: Flag = False,
     plot: Picture = None,
     save: Saved = None,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
-    """Memory of a network known by its recorded states.
+    """Memory of a network from its recorded states.
 
     For example:
 
@@ -176,27 +176,20 @@ def data(
     Parameters
     ----------
     states
-        Recording to read, in chunks: a row for each time, already driven by the input of that
-        time. .npy holds the states; .npz, .mat and .h5 arrays by name, .parquet, .csv and .txt
+        Recording to read, in chunks: one row per time step, already driven by the input of that
+        step. .npy holds the states; .npz, .mat and .h5 arrays by name; .parquet, .csv and .txt
         (also .csv.gz) columns, with the input among them or in --input FILE.
     capacity
-        Also the nonlinear capacity by degree: of products of past inputs; the recording is then
+        Also the nonlinear capacity by degree, for products of past inputs; the recording is then
         loaded whole. With --json both are printed, as "memory" and "capacity".
     compare
-        All estimators side by side, in place of one; the recording is then loaded whole.
-    plot
-        Draw the memory curve with its intervals to this file (.png, .pdf, .svg); with --compare
-        those of all estimators.
-    save
-        Write the memory curve to this file: all of it (.json), or its table (.csv, .tex); with
-        --compare that of the regression.
-    json
-        Print the result as JSON instead of tables.
+        All estimators side by side; the recording is then loaded whole. --plot draws all of them,
+        --save writes the regression.
     """
     for file in (states, recording.input_file):
         require_other_files(file, plot, save, what="recording")
     if compare and (capacity or recording.estimator != "regression"):
-        raise UsageError("--compare takes all estimators; leave out --estimator and --capacity.")
+        raise UsageError("--compare runs all estimators; leave out --estimator and --capacity.")
     curves = recording.all_curves(states) if compare else [recording.curve(states)]
     processing = recording.capacity(states, curves[0]) if capacity else None
     with writing(curves[0], plot=plot, save=save, draw=lambda: _drawn(curves)):
@@ -274,7 +267,7 @@ def _print_estimators(curves: Sequence[MemoryCurve]) -> None:
 def _print_findings(printer: Printer, result: MemoryCurve) -> None:
     findings = result.diagnostics.get("findings")
     if not findings:
-        printer.named([("checks", "left out" if findings is None else "nothing to report")])
+        printer.named([("checks", "skipped" if findings is None else "nothing to report")])
         return
     for k, one in enumerate(findings):
         head, level = ("" if k else "checks"), one["level"]
@@ -305,13 +298,13 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
     for k, value in enumerate(known.get("channel_totals", [])):
         rows.append((f"input {k}", f"{value:.4f} ± {known['channel_errors'][k]:.2g}"))
     if "raw_total" in known:
-        text = f"{known['raw_total']:.4f} of the coloured input itself, lags not being independent"
+        text = f"{known['raw_total']:.4f} for the coloured input itself, whose lags are dependent"
         rows.append(("raw total", text))
     return rows
 
 
 def print_capacity(result: Capacity) -> None:
-    """One row a degree, the total, and the notes."""
+    """One row per degree, the total, and the notes."""
     figures: list[tuple[Any, ...]] = [
         (degree, value, result.errors[degree], result.significant(degree), result.count[degree])
         for degree, value in result.by_degree.items()

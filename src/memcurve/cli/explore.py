@@ -19,10 +19,10 @@ def explore(
     token: bool = True,
     verbose: Verbose = False,
 ) -> None:
-    """A page to play with, in the browser: move the controls, and watch the memory change.
+    """Explore the memory of networks interactively, in the browser.
 
-    It is served by this machine to this machine, and works offline. The address that is printed
-    ends in a token, so that other users of this machine cannot open the page. Ctrl-C ends it.
+    The page is served locally and works offline. The printed address ends in a token, so that other
+    users of this machine cannot open the page. Ctrl-C stops it.
 
     For example:
 
@@ -33,12 +33,12 @@ def explore(
     Parameters
     ----------
     file
-        Network to begin with, as for `memcurve curve`; others can be handed to the page.
+        Network to begin with, as for `memcurve curve`; others can be opened on the page.
     port
         Port of the page. Default: the first free one from 2718 on.
     host
-        Address to listen on. Any other than the default lets whoever can reach it, and has the
-        token, use the page.
+        Address to listen on. Any other than the default lets everyone who can reach it, and has
+        the token, use the page.
     browser
         Whether to open the page in a browser.
     token

@@ -17,7 +17,10 @@ from memcurve.cli.options import (
     NETWORK,
     SEVERAL,
     Flag,
+    Json,
+    Markdown,
     NetworkOptions,
+    Page,
     Picture,
     Saved,
     Verbose,
@@ -37,14 +40,14 @@ class ModelOptions:
     Parameters
     ----------
     activation
-        What each node does to its field.
+        Activation function of the nodes.
     leak
-        Share of the new state, above 0 and at most 1; default 1, or the leak rate in the file.
+        Leak rate, above 0 and at most 1; default 1, or the leak rate in the file.
     input_scale
-        How strongly the input drives it.
+        Factor on the input weights.
     command
-        A program of your own in place of a network: it reads a line of numbers for each step from
-        its standard input, until the end, and writes a line of states for each.
+        Your own program instead of a network: it reads one line of numbers per step from its
+        standard input and writes one line of states for each.
     """
 
     activation: Activation = "tanh"
@@ -68,14 +71,14 @@ def measure(
     capacity: Whole | None = None,
     scales: Annotated[list[float] | None, SEVERAL] = None,
     dossier: Flag = False,
-    html: Path | None = None,
-    markdown: Path | None = None,
+    html: Page = None,
+    markdown: Markdown = None,
     plot: Picture = None,
     save: Saved = None,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
-    """Memory of a network that is run, measured to the precision asked for.
+    """Memory of any network by simulation, to a requested precision.
 
     For example:
 
@@ -93,32 +96,22 @@ def measure(
         file makes: a network, a torch module, a reservoirpy model, a function from inputs to
         states, or one of memcurve.models. Without one, a built-in ensemble is used.
     precision
-        Half the width that the 90 % interval of the total may have; default 0.05, with --dossier
-        0.1, with --scales 0.2.
+        Largest half-width of the 90 % interval of the total; default 0.05, with --dossier 0.1, with
+        --scales 0.2.
     budget
-        Seconds after which to stop; how far that is depends on the machine.
+        Seconds after which to stop; how many steps that is depends on the machine.
     steps
-        Steps after which to stop, of all replicas together; without --budget a million, or fewer
-        for more than 50 states.
+        Steps after which to stop, summed over replicas; without --budget a million, or fewer for
+        more than 50 states.
     lags
-        Number of lags, from 0 on. Default: twice the number of states, at least 100, or as many as
-        there is memory at.
+        Number of lags, from 0 on. Default: twice the number of states, at least 100, or as far as
+        there is memory.
     capacity
         Also the capacity for products of past inputs, up to this degree.
     scales
-        Memory against the scale of the input, at these, with the exact limit for small inputs.
+        Memory against the scale of the input, at these scales, with the exact small-input limit.
     dossier
-        All that driving it tells: forgetting, reproducibility, capacity by degree, scales.
-    html
-        Write the dossier to this file as one page that works offline.
-    markdown
-        Write the dossier to this file as Markdown.
-    plot
-        Draw the memory to this file (.png, .pdf, .svg).
-    save
-        Write the result to this file: all of it (.json), or its table (.csv, .tex).
-    json
-        Print the result as JSON instead of tables.
+        Full measurement report: fading memory, consistency, capacity by degree, scales.
     """
     dossier = dossier or html is not None or markdown is not None
     if dossier and scales is not None:
@@ -195,7 +188,9 @@ def _subject(
 
     network, leak = options.driven(None if model is None else Path(model), "normal")
     if network.is_complex or network.readout is not None:
-        raise UsageError("a network that is driven must be real and read whole; see memcurve data.")
+        raise UsageError(
+            "a simulated network must be real and read from all nodes; see memcurve data."
+        )
     notes = network.notes
     if leak is not None:
         if about.leak is not None:

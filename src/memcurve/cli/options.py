@@ -1,8 +1,9 @@
-"""Options that commands share: the network, what drives and disturbs it, the method."""
+"""Options that commands share: the network, its input and noise, the method, outputs, workers."""
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,20 +45,16 @@ def _require_method(kind: Any, name: str) -> None:
             raise ValueError(f"It must be one of {', '.join(METHODS)}.")
 
 
-def _require_picture(kind: Any, path: Path | None) -> None:
-    """Raise before hours of work rather than after."""
-    from memcurve.plot import ENDINGS
+def _ending_of(module: str) -> Callable[[Any, Path | None], None]:
+    """A check of the ending, before hours of work rather than after."""
 
-    if path is not None and path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
+    def require(kind: Any, path: Path | None) -> None:
+        if path is not None:
+            endings = importlib.import_module(module).ENDINGS
+            if path.suffix.lower() not in endings:
+                raise ValueError(f"It must end in one of {', '.join(endings)}.")
 
-
-def _require_saved(kind: Any, path: Path | None) -> None:
-    """Raise before hours of work rather than after."""
-    from memcurve.result import ENDINGS
-
-    if path is not None and path.suffix.lower() not in ENDINGS:
-        raise ValueError(f"It must end in one of {', '.join(ENDINGS)}.")
+    return require
 
 
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
@@ -72,9 +69,36 @@ def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
-Picture = Annotated[Path | None, Parameter(validator=_require_picture)]
-Saved = Annotated[Path | None, Parameter(validator=_require_saved)]
-Flag = Annotated[bool, Parameter(negative="")]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Picture = Annotated[
+    Path | None,
+    Parameter(
+        validator=_ending_of("memcurve.plot"),
+        help="Draw the result to this file (.png, .pdf, .svg).",
+    ),
+]
+Saved = Annotated[
+    Path | None,
+    Parameter(
+        validator=_ending_of("memcurve.result"),
+        help="Write the result to this file: all of it (.json), or its table (.csv, .tex).",
+    ),
+]
+Page = Annotated[
+    Path | None,
+    Parameter(help="Write the report to this file as one page that works offline, with charts."),
+]
+Markdown = Annotated[Path | None, Parameter(help="Write the report to this file as Markdown.")]
+Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
+Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
+Matrix = Annotated[
+    str | None,
+    Parameter(help="Name of the connectivity in FILE, if not A or W; of the column of weights."),
+]
+Edges = Annotated[
+    bool | None,
+    Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
+]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
@@ -84,7 +108,7 @@ SEVERAL = Parameter(consume_multiple=True, negative="")
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class NetworkOptions:
-    """A built-in ensemble or what is in a file; what drives it, and what disturbs its states.
+    """A built-in ensemble or the network in a file, its input and its noise.
 
     Parameters
     ----------
@@ -95,57 +119,48 @@ class NetworkOptions:
     spectral_radius
         Spectral radius of the ensemble (0.9 where it has one); A of a file is scaled to it.
     density
-        Share of non-zero weights of a sparse ensemble (default 0.1).
-    seed
-        Seed of everything drawn at random.
+        Fraction of non-zero weights of a sparse ensemble (default 0.1).
     mask
         Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
-        the name of an array in it, another file, names of nodes (a,b,c), or a text with a name a
-        line (and a weight behind it). Default: the file's, or the ensemble's own.
+        the name of an array in it, another file, node names (a,b,c), or a text file with one node
+        name per line, optionally followed by a weight. Default: the file's, or the ensemble's own.
     inputs
-        Number of inputs of the ensemble (default 1), each with a mask of its own.
+        Number of inputs of the ensemble (default 1), each with its own mask.
     readout
-        Nodes that can be read, e.g. 0,3,5-9, or names of nodes. Default: all.
-    matrix
-        Name of the connectivity in FILE, where it is not A or W; of the column of weights.
-    edges
-        Whether a text lists edges or is a matrix, where its first lines do not tell.
+        Nodes that are read, e.g. 0,3,5-9, or node names. Default: all.
     input
         Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
-        for several inputs one for all, or one each.
+        one for all inputs, or one for each.
     noise
-        Noise on the states, relative to input of unit variance: a standard deviation (1e-3),
-        state:1e-3 (enters the recursion), float32, float64, step:0.01, or 12bit:4 (over -4 … 4).
-        Several standard deviations, or several state:…, give a curve each.
+        Noise on the states, for input of unit variance: standard deviation of observation noise
+        (1e-3), of process noise (state:1e-3), or a number format: float32, float64, step:0.01,
+        12bit:4 (over -4 … 4). Several levels of one kind give one curve each.
     """
 
     ensemble: Ensemble | None = None
     size: Whole | None = None
     spectral_radius: float | None = None
     density: float | None = None
-    seed: Whole = 1
+    seed: Seed = 1
     mask: str | None = None
     inputs: Whole | None = None
     readout: str | None = None
-    matrix: str | None = None
-    edges: bool | None = None
+    matrix: Matrix = None
+    edges: Edges = None
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
     def network(
         self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
     ) -> LinearNetwork:
-        """Read the file, or draw the ensemble with those options that are set.
-
-        Its rows are shared out over ``ranks``, where there are some.
-        """
+        """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
         if file is not None:
             from memcurve.io import load_masked
 
             network = self._read(file, load_masked, communicator=ranks)
         elif self.matrix is not None or self.edges is not None:
-            told = "--edges is about" if self.matrix is None else "--matrix names an array in"
-            raise UsageError(f"{told} a file; give the file, or leave it out.")
+            option = "--edges" if self.matrix is None else "--matrix"
+            raise UsageError(f"{option} is about a file; give the file, or leave out {option}.")
         else:
             options = self._given()
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
@@ -165,7 +180,7 @@ class NetworkOptions:
         return self._with_readout(network), leak
 
     def _given(self) -> dict[str, Any]:
-        """What is said of an ensemble."""
+        """The options of ensembles that are given."""
         names = ("ensemble", "size", "spectral_radius", "density", "inputs")
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
@@ -239,26 +254,55 @@ def usage() -> Iterator[None]:
         raise UsageError(str(error)) from error
 
 
-def executor_arguments(
-    serial: bool, dask: str | None, mpi: bool, workers: int | None
-) -> dict[str, Any]:
-    """The arguments that say where the cases are computed."""
-    chosen = {"--serial": serial, "--dask": dask is not None, "--mpi": mpi}
-    asked = [name for name, given in chosen.items() if given]
-    if len(asked) > 1:
-        raise UsageError(f"{' and '.join(asked)} exclude each other; give one of them.")
-    if workers is not None and workers < 1:
-        raise UsageError(f"--workers must be at least 1, got {workers}.")
-    if workers is not None and (serial or mpi or dask not in (None, "local")):
-        raise UsageError(f"{asked[0]} takes no --workers; leave one of them out.")
-    if dask is not None:
-        address = None if dask == "local" else dask
-        return {"executor": "dask", "address": address, "workers": workers}
-    return {"executor": asked[0][2:]} if asked else {"executor": "processes", "workers": workers}
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ExecutorOptions:
+    """Where the cases are computed.
+
+    Parameters
+    ----------
+    workers
+        Number of processes. Default: one per core.
+    serial
+        Compute in this process, one case after another.
+    dask
+        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
+        local for one started here (which other users of this machine can reach: Dask has no token).
+    mpi
+        Compute on the ranks of an MPI job, e.g. mpiexec -n 8 memcurve sweep study.toml --mpi.
+    retry_failed
+        Compute failed cases again.
+    """
+
+    workers: Whole | None = None
+    serial: Flag = False
+    dask: str | None = None
+    mpi: Flag = False
+    retry_failed: Flag = False
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
+        chosen = {"--serial": self.serial, "--dask": self.dask is not None, "--mpi": self.mpi}
+        names = [name for name, given in chosen.items() if given]
+        if len(names) > 1:
+            raise UsageError(f"{' and '.join(names)} exclude each other; give one of them.")
+        if self.workers is not None and self.workers < 1:
+            raise UsageError(f"--workers must be at least 1, got {self.workers}.")
+        if self.workers is not None and names and self.dask != "local":
+            raise UsageError(f"{names[0]} takes no --workers; leave one of them out.")
+        if self.dask is not None:
+            address = None if self.dask == "local" else self.dask
+            return {"executor": "dask", "address": address, "workers": self.workers}
+        if names:
+            return {"executor": names[0][2:]}
+        return {"executor": "processes", "workers": self.workers}
+
+
+EXECUTOR = ExecutorOptions()
 
 
 def nodes_read(text: str, labels: tuple[str, ...] | None) -> list[int] | list[str]:
-    """The nodes read, by their names where they have some: 5-9 is then from name to name."""
+    """The nodes that are read, by name where they have names: 5-9 is then from name to name."""
     if labels is None:
         return _node_list(text)
     names = [text] if text in labels else [name.strip() for name in text.split(",")]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from memcurve.cli.console import Printer, json_text
-from memcurve.cli.options import SEVERAL, Flag, Verbose, Whole
+from memcurve.cli.options import SEVERAL, Flag, Json, Seed, Verbose, Whole
 
 
 def paper(
@@ -17,8 +17,8 @@ def paper(
     quick: Flag = False,
     claims: Flag = False,
     fresh: Flag = False,
-    seed: Whole = 1,
-    json: Flag = False,
+    seed: Seed = 1,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
@@ -37,15 +37,11 @@ def paper(
     figure
         Only these figures, 1 to 6; all by default.
     quick
-        40 masks in place of 1000 and fewer sample sizes: less than half a minute.
+        40 masks instead of 1000 and fewer sample sizes: less than half a minute.
     claims
         Check the paper's claims too, and add their table to the page.
     fresh
-        Draw again what is there already. Without it an interrupted run goes on where it was.
-    seed
-        Seed of everything drawn at random.
-    json
-        Print the page, the figures and the outcomes of the claims as JSON.
+        Redraw existing figures. Without it an interrupted run resumes.
     """
     from memcurve.paper import FIGURES, Settings, reproduce
 
@@ -75,6 +71,6 @@ def paper(
 
 
 def _say(label: str, done: int, total: int | None) -> None:
-    """Lines in place of bars, where nobody watches."""
+    """Lines instead of bars, where stderr is not a terminal."""
     if done in (0, total):
         print(f"{label}: done" if done else f"{label} …", file=sys.stderr, flush=True)

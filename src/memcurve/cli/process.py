@@ -32,10 +32,10 @@ TERMINATED = 143
 #: What `memcurve --help` says about them.
 EXIT_CODES = f"""\
 Exit codes:
-  {FINE}    fine
+  {FINE}    success
   {FAILED}    failed: an unreadable file, a refused computation, too little memory
-  {USAGE}    usage: an unknown command or option, a bad value, options at odds
-  {MISMATCH}    a check the user asked for found a mismatch (audit --fail-on-mismatch)
+  {USAGE}    usage: an unknown command or option, a bad value, conflicting options
+  {MISMATCH}    a requested check found a mismatch (audit --fail-on-mismatch)
   {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
 
 # what users can bring about, besides OSError, MemoryError and those of memcurve.errors; among the
@@ -187,8 +187,8 @@ def exit_code(
     except UnusedCliTokensError as error:
         more = ", ".join(map(repr, error.unused_tokens or ()))
         mask = " (an input mask: --mask FILE)" if "--mask" in options().values() else ""
-        text = f"there is more than this command takes: {more}; give it by its option{mask}, see "
-        return _reported(error, f"{text}--help, or leave it out.", USAGE)
+        text = f"unexpected argument {more}; give it by its option{mask}, see --help."
+        return _reported(error, text, USAGE)
     except UnknownOptionError as error:
         return _reported(error, _unknown(error, [*options().values()]), USAGE)
     except CycloptsError as error:
@@ -232,8 +232,8 @@ def _unknown(error: UnknownOptionError, options: list[str]) -> str:
     words = {word: name for name in options for word in name[2:].split("-")}
     words |= {name[2:]: name for name in options}
     near = difflib.get_close_matches(asked.strip("-"), words, 1)
-    told = f"Did you mean {words[near[0]]}?" if near else "See --help for those there are."
-    return f"Unknown option: {asked}. {told}"
+    remedy = f"Did you mean {words[near[0]]}?" if near else "See --help for all options."
+    return f"Unknown option: {asked}. {remedy}"
 
 
 def _print_in_any_alphabet() -> None:
@@ -314,5 +314,5 @@ def _without_number(error: OSError) -> str:
     if error.strerror is None:
         return str(error)
     if error.filename is None:
-        return f"standard output cannot be written ({error.strerror}); send it where there is room."
+        return f"standard output cannot be written ({error.strerror}); redirect it elsewhere."
     return f"{error.filename}: {error.strerror}; check the path."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memcurve.cli.console import Printer, json_text, say_written, styled
-from memcurve.cli.options import Flag, Picture, Verbose, Whole, executor_arguments, usage
+from memcurve.cli.options import EXECUTOR, ExecutorOptions, Flag, Json, Picture, Verbose, usage
 from memcurve.cli.process import (
     FAILED,
     FINE,
@@ -29,23 +29,19 @@ def sweep(
     quick: Flag = False,
     dry_run: Flag = False,
     status: Flag = False,
-    workers: Whole | None = None,
-    serial: Flag = False,
-    dask: str | None = None,
-    mpi: Flag = False,
-    retry_failed: Flag = False,
+    executor: ExecutorOptions = EXECUTOR,
     case_timeout: float | None = None,
     export: Path | None = None,
     plot: Picture = None,
     yes: Flag = False,
-    json: Flag = False,
+    json: Json = False,
     verbose: Verbose = False,
 ) -> int:
-    """Many networks, one question: the cases of a study, a picture and a sentence at the end.
+    """Parameter studies: one question for many networks, with a picture and a summary.
 
-    Each result is kept at once: a sweep that was stopped goes on where it was with the same
-    command, and a study that was changed computes only what is new. Ends with exit code 1 if
-    cases failed; the others are done all the same, and the errors are in the store.
+    Saves each result as soon as it is computed: a sweep that was stopped resumes with the same
+    command, and a changed study computes only what is new. Exits with code 1 if cases failed; the
+    others are computed all the same, and the errors are in the store.
 
     For example:
 
@@ -58,43 +54,26 @@ def sweep(
     Parameters
     ----------
     study
-        A study file (.toml), or the name of a study that comes with memcurve; without it, these
-        are listed.
+        A study file (.toml), or the name of a built-in study, which is drawn to its name with .png;
+        without it, the built-in studies are listed.
     store
-        File that keeps the results. Default: the study's name with .sqlite, in this folder.
+        File that stores the results. Default: the study's name with .sqlite, in this folder.
     quick
         A smaller version, by the study's [quick] table.
     dry_run
-        Say how many cases there are, how many are done, and about how long the rest takes.
+        Print how many cases there are, how many are done, and about how long the rest takes.
     status
-        Say how far the sweep is, and compute nothing; --export and --plot then take what is there.
-    workers
-        Number of processes. Default: one a core.
-    serial
-        Compute in this process, one case after the other.
-    dask
-        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
-        local for one started here (which other users of this machine can reach: Dask has no token).
-    mpi
-        Compute on the ranks of an MPI job: mpiexec -n 8 memcurve sweep study.toml --mpi.
-    retry_failed
-        Compute failed cases again.
+        Print the progress of the sweep, without computing; --export and --plot use what is there.
     case_timeout
-        Seconds after which a case is ended; it is then a failed one, and the sweep goes on.
-        Default: no limit.
+        Seconds after which a case counts as failed, and the sweep goes on. Default: no limit.
     export
         Write all rows, with the study and the versions, to this file (.csv, .parquet, .nc, .json).
-    plot
-        Draw the study's picture to this file (.png, .pdf, .svg). Default for a study that comes
-        with memcurve: its name with .png.
     yes
-        Go on with a study of more than a million cases.
-    json
-        Print the counts, the sentence and the summary as JSON instead of a table.
+        Run a study of more than a million cases.
     """
     if study is None:
         return _list(json)
-    executor = executor_arguments(serial, dask, mpi, workers)
+    where = executor.arguments()
     require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
     if dry_run and status:
         raise UsageError("--dry-run and --status exclude each other; give one of them.")
@@ -109,7 +88,7 @@ def sweep(
     place = store or Path(f"{chosen.name}.sqlite")
     require_other_files(Path(study), place, export, plot, what="study")
     if dry_run or (status and not (export or plot)):
-        return _estimated(chosen, place, executor, retry_failed, dry_run, json)
+        return _estimated(chosen, place, where, executor.retry_failed, dry_run, json)
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
@@ -123,11 +102,11 @@ def sweep(
             result = run(
                 chosen,
                 place,
-                retry_failed=retry_failed,
+                retry_failed=executor.retry_failed,
                 case_timeout=case_timeout,
                 allow_many=yes,
                 progress=True,
-                **executor,
+                **where,
             )
     return _shown(result, place, export, plot, json)
 

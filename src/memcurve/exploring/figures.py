@@ -10,14 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.auditing.result import (
-    number,
-    spectrum_section,
-    squeezing_section,
-    usable_chart,
-)
+from memcurve.auditing.result import spectrum_section, squeezing_section, usable_chart
+from memcurve.auditing.sentences import number
 from memcurve.auditing.structure import Squeezing
-from memcurve.comparison import Row
+from memcurve.comparison import ComparisonRow
 from memcurve.curve import MemoryCurve, is_known
 from memcurve.exploring.jobs import Job, asked_curve, shown_methods
 from memcurve.exploring.scene import OWN_MASK, PageSettings, Scene
@@ -235,14 +231,14 @@ def _known(total: float, error: float) -> str:
 
 
 def standard_section(scene: Scene, found: Mapping[str, Any]) -> Section:
-    """Standard methods; ``found`` has a Row or an error for those that have arrived."""
+    """Standard methods; ``found`` has a row or an error for those that have arrived."""
     series = [_drawn(scene, "exact", scene.curve.values)]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
     rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
     errors = []
     for name, shown in shown_methods().items():
         outcome = found.get(name)
-        if isinstance(outcome, Row) and outcome.curve is not None:
+        if isinstance(outcome, ComparisonRow) and outcome.curve is not None:
             cut = np.clip(outcome.curve.values, LOWEST, HIGHEST)
             series.append(_drawn(scene, name, cut, dashed=shown.dashed))
             rows.append((name, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
@@ -250,7 +246,7 @@ def standard_section(scene: Scene, found: Mapping[str, Any]) -> Section:
         elif outcome is None:
             rows.append((name, "…", "", ""))
         else:
-            reason = outcome.note if isinstance(outcome, Row) else f"failed: {outcome}"
+            reason = outcome.note if isinstance(outcome, ComparisonRow) else f"failed: {outcome}"
             rows.append((name, "—", "", reason))
     off = PROSE["off"].format(error=max(errors)) if errors else ""
     text = PROSE["standard"].format(lags=compared_lags(scene), off=off)

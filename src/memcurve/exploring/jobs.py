@@ -21,7 +21,7 @@ import numpy as np
 
 from memcurve.auditing.estimates import PROTOCOLS, SLOWEST, Protocol
 from memcurve.auditing.usable import UsableMemory, usable_memory
-from memcurve.comparison import Row, compare
+from memcurve.comparison import ComparisonRow, compare
 from memcurve.curve import MemoryCurve
 from memcurve.errors import rank_among_notes
 from memcurve.limits import one_thread
@@ -74,7 +74,7 @@ def asked_curve(network: LinearNetwork, lags: int | None, arguments: dict[str, A
         return memory_curve(network, lags, **arguments)
 
 
-def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> Row:
+def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> ComparisonRow:
     """What one of the methods in use reports for white input, measured against the exact curve."""
     shown = shown_methods()[name]
     if "samples" in shown.method.options and network.spectral_radius > SLOWEST:

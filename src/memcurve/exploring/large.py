@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from memcurve.auditing.losses import Account, account_of_wiring
-from memcurve.auditing.result import number, visible_end
+from memcurve.auditing.result import visible_end
+from memcurve.auditing.sentences import number
 from memcurve.auditing.usable import (
     MOST_STATES,
     UsableMemory,

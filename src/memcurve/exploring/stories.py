@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memcurve import ensembles
-from memcurve.auditing.result import number
+from memcurve.auditing.sentences import number
 from memcurve.exploring.jobs import Job, asked_curve, simulated
 from memcurve.exploring.scene import OWN_MASK, WIRINGS, WORM, PageSettings, Scene
 from memcurve.memory import memory_curve

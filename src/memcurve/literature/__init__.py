@@ -1,4 +1,4 @@
-"""What was published about memory, re-judged: a small file for each claim, a study, a verdict."""
+"""Published claims about memory, re-examined: one small file per claim, a study, a verdict."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from memcurve.literature import (
     whale_2026,
     white_2004,
 )
-from memcurve.literature.claim import Claim, JudgedClaim, judged
+from memcurve.literature.claim import JudgedClaim, PublishedClaim, judged
 from memcurve.optional import optional
 from memcurve.progress import Progress, listening
 
-__all__ = ["CLAIMS", "Claim", "JudgedClaim", "judge_claim"]
+__all__ = ["CLAIMS", "JudgedClaim", "PublishedClaim", "judge_claim"]
 
 #: The claims by name, oldest first.
-CLAIMS: dict[str, Claim] = {
+CLAIMS: dict[str, PublishedClaim] = {
     module.CLAIM.name: module.CLAIM
     for module in (
         jaeger_2001,
@@ -43,12 +43,12 @@ CLAIMS: dict[str, Claim] = {
         whale_2026,
     )
 }
-#: What brings the packages that studies need; those that are not here come by themselves.
+#: The extra that installs a package that studies need, where there is one.
 _EXTRAS = {"reservoirpy": "adapters"}
 
 
 def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> JudgedClaim:
-    """Run the study behind a published claim, and say what it comes to.
+    """Run the study of a published claim, and judge it.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import masks
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.progress import Listener
@@ -29,8 +29,8 @@ def _network(power: float, rng: np.random.Generator) -> LinearNetwork:
     return LinearNetwork(Q @ A @ Q.T, masks.normal(SIZE, seed=rng))
 
 
-def study(seed: int, tell: Listener) -> Study:
-    """Mean modulus, exact total, and what is usable under noise."""
+def study(seed: int, tell: Listener) -> Evidence:
+    """Mean modulus, exact total, and usable memory."""
     from scipy.stats import spearmanr
 
     rng, rows, points = np.random.default_rng(seed), [], []
@@ -46,7 +46,7 @@ def study(seed: int, tell: Listener) -> Study:
                 label = f"mean |λ| = {modulus:.2f}"
                 points.append(Point(label, usable, exact.total, exact.total_error))
     moduli, totals, usables = np.array(rows).T
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "least_total": float(totals.min()),
@@ -59,19 +59,19 @@ def study(seed: int, tell: Listener) -> Study:
 
 
 def judge(numbers: Numbers) -> Verdict:
-    """Whether the exact total changes with the spectrum, or only what can be used."""
+    """Whether the exact total changes with the spectrum, or only usable memory."""
     low, high = numbers["least_total"], numbers["largest_total"]
     correlation = numbers["usable_correlation"]
     usable = f"from {numbers['least_usable']:.3g} to {numbers['largest_usable']:.3g} (rank "
     usable += f"correlation {correlation:.2f})"
     if high - low > 0.01 * high:
-        return Verdict("right", f"the exact total goes from {low:.4g} to {high:.4g}.")
-    text = f"the exact total is {high:.6g} whatever the spectrum; what can be used at a noise of "
-    text += f"{NOISE:g} goes with the mean modulus, {usable}."
+        return Verdict("right", f"the exact total ranges from {low:.4g} to {high:.4g}.")
+    text = f"the exact total is {high:.6g} whatever the spectrum; usable memory (σ = {NOISE:g}) "
+    text += f"increases with the mean modulus, {usable}."
     return Verdict("right in another sense" if correlation > 0.7 else "an artefact", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="aceituno-2017",
     authors="Aceituno, Yan and Liu",
     year=2017,

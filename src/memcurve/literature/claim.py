@@ -23,7 +23,7 @@ Numbers = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Point:
-    """One number: as the authors' way gives it, and as it is, with its error."""
+    """One number: as the authors' method gives it, and the true one with its error."""
 
     label: str
     then: float
@@ -32,7 +32,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Study:
+class Evidence:
     """What a claim's study computed: points to compare, and the numbers that decide."""
 
     points: tuple[Point, ...]
@@ -48,7 +48,7 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Claim:
+class PublishedClaim:
     """A published statement.
 
     Attributes
@@ -62,7 +62,7 @@ class Claim:
     measured : str
         What the authors did: model, length, and in what sense their statement is meant.
     study : callable
-        Takes a seed and a listener for progress, and computes.
+        Takes a seed and a progress callback, and computes.
     judge : callable
         From the numbers of the study alone to the verdict.
     needs : tuple of str
@@ -77,7 +77,7 @@ class Claim:
     link: str
     statement: str
     measured: str
-    study: Callable[[int, Listener], Study] = field(repr=False)
+    study: Callable[[int, Listener], Evidence] = field(repr=False)
     judge: Callable[[Numbers], Verdict] = field(repr=False)
     needs: tuple[str, ...] = ()
 
@@ -89,16 +89,23 @@ class Claim:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class JudgedClaim(Result):
-    """A claim with what its study found; see :func:`memcurve.judge_claim`.
+    """A claim with the outcome of its study; see :func:`memcurve.judge_claim`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> claim = memcurve.judge_claim("rodan-2011")
+    >>> claim.word, len(claim.points)
+    ('right', 5)
 
     Attributes
     ----------
     name, citation, link, statement, measured
-        Of the claim; see :class:`memcurve.literature.Claim`.
+        Of the claim; see :class:`memcurve.literature.PublishedClaim`.
     word, verdict : str
         ``"right"``, ``"right in another sense"`` or ``"an artefact"``; and why, with the numbers.
     points : tuple of Point
-        What the authors' way gives, and what is true.
+        What the authors' method gives, and what is true.
     numbers : dict
         Those that decide.
     seed : int
@@ -121,7 +128,7 @@ class JudgedClaim(Result):
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a point: label, then, true, error."""
+        """One row per point: label, then, true, error."""
         names = ("label", "then", "true", "error")
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
@@ -134,7 +141,7 @@ class JudgedClaim(Result):
         return xr.Dataset(columns, coords=dict([labels]), attrs=about)
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw what was computed then beside what is true."""
+        """Draw the published numbers beside the true ones."""
         from memcurve import plot
 
         return plot.then_and_true(self, ax=ax)
@@ -145,7 +152,7 @@ class JudgedClaim(Result):
         return "\n".join([*lines, f"  {self.verdict}>"])
 
 
-def judged(claim: Claim, study: Study, seed: int) -> JudgedClaim:
+def judged(claim: PublishedClaim, study: Evidence, seed: int) -> JudgedClaim:
     """The claim with the verdict that follows from the study."""
     verdict = claim.judge(study.numbers)
     return JudgedClaim(

@@ -6,14 +6,14 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.auditing.estimates import PROTOCOLS
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.progress import Listener
 
 SIZES = (10, 20, 40)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """The protocol on rings and random networks, beside the exact memory from lag 1 on."""
     points = []
     for count, size in enumerate(SIZES):
@@ -25,7 +25,7 @@ def study(seed: int, tell: Listener) -> Study:
             exact = memory_curve(network, 2 * size + 1)[1:]
             points.append(Point(f"{name}, N = {size}", float(scores.sum()), exact.total))
     rings = [point for point in points if point.label.startswith("ring")]
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "least_excess": min(point.then - point.true for point in rings),
@@ -42,16 +42,14 @@ def judge(numbers: Numbers) -> Verdict:
     )
     if max(abs(least), abs(most), loss) < 0.1:
         return Verdict("right", "scores and exact totals from lag 1 on agree.")
-    text = (
-        f"of rings the scores are off by {least:+.2g} to {most:+.2g}: |r| of lags without memory "
-    )
-    text += "is about 1/√T, where r² would be 1/T, and that of others is cut by the ridge"
+    text = f"for rings the scores are off by {least:+.2g} to {most:+.2g}: |r| of lags without "
+    text += "memory is about 1/√T, where r² would be 1/T, and the ridge reduces that of the others"
     if loss > 0.1:
-        text += f"; of random networks they miss up to {loss:.3g}, which the ridge hides"
+        text += f"; for random networks they miss up to {loss:.3g}, hidden by the ridge"
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="conn2res-score",
     authors="Suárez et al.",
     year=2024,

@@ -1,10 +1,10 @@
-"""Orthogonal reservoirs: more memory, or the same memory in a form that simulations can see."""
+"""Orthogonal reservoirs: more memory, or the same memory in a usable form?"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
@@ -27,7 +27,7 @@ def _simulated(A: Floats, C: Floats, seed: int) -> float:
     return float(sum(np.corrcoef(one, other)[0, 1] ** 2 for one, other in pairs))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """A random reservoir and its nearest orthogonal one, of the same spectral radius."""
     rng = np.random.default_rng(seed)
     W, C = SIGMA * rng.standard_normal((SIZE, SIZE)), rng.uniform(-1, 1, SIZE)
@@ -46,7 +46,7 @@ def study(seed: int, tell: Listener) -> Study:
             f"{name}_exact": exact.total,
             f"{name}_usable": usable.total,
         }
-    return Study(tuple(points), numbers)
+    return Evidence(tuple(points), numbers)
 
 
 def judge(numbers: Numbers) -> Verdict:
@@ -55,19 +55,19 @@ def judge(numbers: Numbers) -> Verdict:
         kind: numbers[f"orthogonal_{kind}"] - numbers[f"random_{kind}"]
         for kind in ("simulated", "exact", "usable")
     }
-    text = "simulated memory goes from {random_simulated:.3g} to {orthogonal_simulated:.3g}, the "
-    text += "exact total from {random_exact:.6g} to {orthogonal_exact:.6g}, what is usable in "
+    text = "simulated memory rises from {random_simulated:.3g} to {orthogonal_simulated:.3g}, the "
+    text += "exact total from {random_exact:.6g} to {orthogonal_exact:.6g}, usable memory in "
     text += "double precision from {random_usable:.3g} to {orthogonal_usable:.3g}"
     text = text.format(**numbers)
     if abs(gain["exact"] - gain["simulated"]) <= 0.1 * abs(gain["simulated"]):
         return Verdict("right", f"{text}.")
     if gain["usable"] > 0.5 * gain["simulated"] > 0:
-        text += ": orthogonalising adds no memory, it makes the memory there is usable."
+        text += ": orthogonalising adds no memory, it makes existing memory usable."
         return Verdict("right in another sense", text)
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="farkas-2016",
     authors="Farkaš, Bosák and Gergeľ",
     year=2016,

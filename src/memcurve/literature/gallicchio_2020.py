@@ -8,7 +8,7 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.curve import MemoryCurve
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.measuring import measure
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -28,7 +28,7 @@ RUNS, STEPS, WASHOUT = 20, 200, 100
 LEAST_GAIN = 0.2
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Exact memory of linear networks, measured memory of tanh ones, by nodes that are driven."""
     rng = np.random.default_rng(seed)
     A = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed).A
@@ -50,7 +50,7 @@ def study(seed: int, tell: Listener) -> Study:
     driven = _measured(sparse, C, seed)
     points.append(Point("weights of density 0.05", driven.total, exact.total, exact.total_error))
     numbers |= {"exact_sparse": exact.total, "driven_sparse": driven.total}
-    return Study(tuple(points), numbers | _dimensions(seed))
+    return Evidence(tuple(points), numbers | _dimensions(seed))
 
 
 def _dimensions(seed: int) -> dict[str, float]:
@@ -94,11 +94,11 @@ def judge(numbers: Numbers) -> Verdict:
     few, many = f"_{ENTERED[0]}", f"_{ENTERED[-1]}"
     gain = numbers[f"driven{few}"] - numbers[f"driven{many}"]
     exact = numbers[f"exact{few}"] - numbers[f"exact{many}"]
-    linear = f"a linear network holds {numbers[f'exact{few}']:.6g} with input to one node and "
+    linear = f"a linear network remembers {numbers[f'exact{few}']:.6g} with input to one node and "
     linear += f"{numbers[f'exact{many}']:.6g} with input to all"
-    driven = f"a tanh network measured {numbers[f'driven{few}']:.3g} and "
+    driven = f"a tanh network, measured, {numbers[f'driven{few}']:.3g} and "
     driven += f"{numbers[f'driven{many}']:.3g} (± {numbers['driven_error']:.2g})"
-    weights = f"sparse weights {numbers['driven_sparse']:.3g} in place of "
+    weights = f"sparse weights give {numbers['driven_sparse']:.3g} instead of "
     weights += f"{numbers[f'driven{many}']:.3g}"
     filled = {
         kind: (numbers[f"{kind}_dimension{few}"], numbers[f"{kind}_dimension{many}"])
@@ -117,8 +117,8 @@ def judge(numbers: Numbers) -> Verdict:
         return Verdict("right", f"{text}.")
     remembers = gain > 2 * numbers["driven_error"]
     if remembers and fills["driven"]:
-        text += ". Sparse input drives most nodes less strongly, and so less into saturation: it "
-        text += "keeps what linear networks have anyway."
+        text += ". Sparse input drives most nodes less into saturation: it preserves what linear "
+        text += "networks have anyway."
         return Verdict("right in another sense", text)
     if remembers or fills["driven"]:
         half = "memory, not for the dimension" if remembers else "the dimension, not for memory"
@@ -126,7 +126,7 @@ def judge(numbers: Numbers) -> Verdict:
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="gallicchio-2020",
     authors="Gallicchio",
     year=2020,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import ensembles, masks
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import fisher_curve
 from memcurve.network import LinearNetwork
 from memcurve.progress import Listener
@@ -15,7 +15,7 @@ SIZE = 40
 GAIN = 1.5
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Total Fisher memory of normal matrices, of a random one, and of an amplifying chain."""
     unit = masks.normal(SIZE, seed=seed)
     unit = unit / np.linalg.norm(unit)
@@ -34,7 +34,7 @@ def study(seed: int, tell: Listener) -> Study:
         found[name] = curve.total
     chain = fisher_curve(LinearNetwork(np.diag(np.full(SIZE - 1, GAIN), -1), first))
     points.append(Point(f"chain, gain {GAIN:g}", SIZE, chain.total, chain.total_error))
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "farthest_from_one": max(abs(found[name] - 1) for name in normal),
@@ -50,13 +50,13 @@ def judge(numbers: Numbers) -> Verdict:
     off, chain = numbers["farthest_from_one"], numbers["chain"]
     largest = max(chain, numbers["random"])
     text = f"normal networks have a total Fisher memory of 1 within {off:.1e}, a random one "
-    text += f"{numbers['random']:.3g}, a chain that amplifies {chain:.4g} of at most "
+    text += f"{numbers['random']:.3g}, an amplifying chain {chain:.4g} of at most "
     text += f"{numbers['bound']:g}."
     right = off < 1e-6 and largest <= numbers["bound"] and chain > numbers["bound"] / 4
     return Verdict("right" if right else "an artefact", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="ganguli-2008",
     authors="Ganguli, Huh and Sompolinsky",
     year=2008,
@@ -65,7 +65,7 @@ CLAIM = Claim(
     link="https://doi.org/10.1073/pnas.0804451105",
     statement="The total Fisher memory is exactly 1 for networks with a normal connectivity and "
     "at most N for any; feed-forward amplification comes near N.",
-    measured="A theorem on linear networks with noise in the recursion.",
+    measured="A theorem on linear networks with process noise.",
     study=study,
     judge=judge,
 )

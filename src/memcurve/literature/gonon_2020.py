@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import ensembles
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.progress import Listener
@@ -13,7 +13,7 @@ from memcurve.progress import Listener
 SIZE = 40
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Rank modulo primes beside the sum of the exact curve, for networks that lose some."""
     blocks = np.kron(np.eye(2), ensembles.normal(SIZE // 2, spectral_radius=0.9, seed=seed).A)
     ring = ensembles.cyclic(SIZE, spectral_radius=0.9)
@@ -30,7 +30,7 @@ def study(seed: int, tell: Listener) -> Study:
         points.append(
             Point(name, rank(network), float(curve.values.sum()), float(curve.error.sum()))
         )
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "largest_difference": max(abs(point.then - point.true) for point in points),
@@ -44,12 +44,12 @@ def judge(numbers: Numbers) -> Verdict:
     """Right where ranks and sums agree for networks of different ranks."""
     off = numbers["largest_difference"]
     low, high = numbers["least_rank"], numbers["largest_rank"]
-    text = f"ranks from {low:g} to {high:g}, found modulo primes, and sums of memory curves, found "
-    text += f"from eigenvalues, differ by {off:.0e} at most."
+    text = f"ranks from {low:g} to {high:g}, computed modulo primes, and sums of memory curves, "
+    text += f"computed from eigenvalues, differ by at most {off:.0e}."
     return Verdict("right" if off < 1e-6 and high > low else "an artefact", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="gonon-2020",
     authors="Gonon, Grigoryeva and Ortega",
     year=2020,

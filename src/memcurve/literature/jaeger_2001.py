@@ -1,4 +1,4 @@
-"""Memory is at most the number of nodes; simulations that pass this bound."""
+"""Memory is at most the number of nodes; simulations that exceed this bound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.data.memory import memory_from_data
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.progress import Listener
 
@@ -14,7 +14,7 @@ SIZE, DRAWS = 50, 8
 LENGTHS = (300, 1000, 10_000)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """R² of readouts on the rows they were fitted to, over 200 lags, beside the exact total."""
     networks = [ensembles.normal(SIZE, spectral_radius=0.9, seed=seed + k) for k in range(DRAWS)]
     exact = [memory_curve(network) for network in networks]
@@ -30,7 +30,7 @@ def study(seed: int, tell: Listener) -> Study:
         passed = max(passed, found)
         label = f"N = {SIZE}, {length:,} steps"
         points.append(Point(label, found, exact[0].total, exact[0].total_error))
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "largest": max(curve.total for curve in exact),
@@ -45,17 +45,17 @@ def judge(numbers: Numbers) -> Verdict:
     """Right as long as no exact total passes the bound; the least says whether it is reached."""
     bound = numbers["bound"]
     if numbers["largest"] > bound + 1e-6:
-        text = f"an exact total of {numbers['largest']:.6g} passes the bound {bound:g}."
+        text = f"an exact total of {numbers['largest']:.6g} exceeds the bound {bound:g}."
         return Verdict("an artefact", text)
     text = f"exact totals of {DRAWS} random networks lie between {numbers['least']:.6g} and "
     text += f"{numbers['largest']:.6g}: the bound {bound:g} holds, and is reached"
     if numbers["simulated"] > bound:
-        text += f". A simulation gives up to {numbers['simulated']:.3g}: R² on the rows it was "
-        text += "fitted to is too high by N/T at every lag, which 200 lags add up"
+        text += f". A simulation gives up to {numbers['simulated']:.3g}: R² on the training data "
+        text += "is too high by N/T at every lag, which adds up over 200 lags"
     return Verdict("right", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="jaeger-2001",
     authors="Jaeger",
     year=2001,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.measuring import measure
 from memcurve.optional import optional
 from memcurve.progress import Listener
@@ -12,7 +12,7 @@ from memcurve.progress import Listener
 UNITS, LAST_LAG, REPEATS = 100, 50, 8
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """The documented call, the same with other seeds, and a measurement of the same reservoir."""
     nodes = optional("reservoirpy.nodes", "this study", "adapters")
     observables = optional("reservoirpy.observables", "this study", "adapters")
@@ -40,7 +40,7 @@ def study(seed: int, tell: Listener) -> Study:
         "total": true.total,
         "error": true.total_error,
     }
-    return Study(points, numbers)
+    return Evidence(points, numbers)
 
 
 def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
@@ -50,18 +50,18 @@ def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
 def judge(numbers: Numbers) -> Verdict:
     """Whether the documented number is the memory of that reservoir over those lags, or in all."""
     text = "the documented call gives {documented:.4g}, other seeds {mean:.3g} ± {spread:.2g}; the "
-    text += "reservoir holds {listed:.3g} over these lags and {total:.3g} ± {error:.2g} in all"
+    text += "memory is {listed:.3g} over these lags and {total:.3g} ± {error:.2g} in total"
     text = text.format(**numbers)
     off = abs(numbers["mean"] - numbers["total"])
     if off <= 2 * numbers["error"] + 0.02 * numbers["total"]:
         return Verdict("right", f"{text}.")
-    text += ". Readouts trained on some 300 steps for 100 states, with a ridge, miss what is weak; "
-    text += "lag 0 and lags beyond 50 are left out"
+    text += ". Readouts trained on about 300 steps for 100 states, with a ridge, miss weak "
+    text += "directions; lag 0 and lags beyond 50 are not counted"
     close = abs(numbers["mean"] - numbers["listed"]) <= 0.1 * numbers["listed"]
     return Verdict("right in another sense" if close else "an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="reservoirpy-docs",
     authors="reservoirpy",
     year=2025,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from memcurve import ensembles
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.progress import Listener
 
 CASES = ((10, 0.5), (10, 0.9), (50, 0.9), (50, 0.99), (200, 0.999))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """N − (1 − r^2N) beside the exact memory from lag 1 on."""
     points = []
     for count, (size, weight) in enumerate(CASES):
@@ -19,7 +19,7 @@ def study(seed: int, tell: Listener) -> Study:
         formula = size - (1 - weight ** (2 * size))
         label = f"N = {size}, weight {weight:g}"
         points.append(Point(label, formula, curve.total, curve.total_error))
-    return Study(
+    return Evidence(
         tuple(points),
         {
             "largest_difference": max(abs(point.then - point.true) for point in points),
@@ -34,11 +34,11 @@ def judge(numbers: Numbers) -> Verdict:
     text = "N − (1 − r^2N) and the exact total over lags from 1 on "
     if off > max(1e-9, 2 * numbers["largest_error"]):
         return Verdict("an artefact", f"{text}differ by up to {off:.3g}.")
-    text += "agree to rounding: lag 0, which holds 1 − r^2N, is what the total N has besides."
+    text += "agree to rounding; lag 0 adds 1 − r^2N, which gives the total N."
     return Verdict("right", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="rodan-2011",
     authors="Rodan and Tiňo",
     year=2011,

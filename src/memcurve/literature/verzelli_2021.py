@@ -6,7 +6,7 @@ import numpy as np
 
 from memcurve import ensembles
 from memcurve.krylov import krylov_matrix
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve, rank
 from memcurve.noise import Float64
 from memcurve.progress import Listener
@@ -14,7 +14,7 @@ from memcurve.progress import Listener
 SIZE = 100
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """Rank as ``numpy.linalg.matrix_rank`` finds it, beside the exact one and usable memory."""
     networks = {
         "random": ensembles.normal(SIZE, spectral_radius=0.95, seed=seed),
@@ -28,7 +28,7 @@ def study(seed: int, tell: Listener) -> Study:
         points.append(Point(name, seen, rank(network)))
         usable = memory_curve(network, noise=Float64()).total
         numbers |= {f"{name}_seen": seen, f"{name}_rank": points[-1].true, f"{name}_usable": usable}
-    return Study(tuple(points), numbers)
+    return Evidence(tuple(points), numbers)
 
 
 def judge(numbers: Numbers) -> Verdict:
@@ -40,18 +40,18 @@ def judge(numbers: Numbers) -> Verdict:
     def listed(values: list[float]) -> str:
         return ", ".join(f"{value:.3g}" for value in values)
 
-    text = f"of {', '.join(kinds)} networks, double precision sees ranks {listed(seen)}; exactly "
-    text += f"they are {listed(true)}; usable in double precision is {listed(usable)}"
+    text = f"for {', '.join(kinds)} networks, the numerical ranks are {listed(seen)}, the exact "
+    text += f"ones {listed(true)}; usable memory in double precision is {listed(usable)}"
     if seen == true:
         return Verdict("right", f"{text}.")
     off = max(abs(a - b) / max(b, 1) for a, b in zip(seen, usable, strict=True))
     if off < 0.5:
-        text += ": the rank is the memory, and the ring's advantage is that it can be used."
+        text += ": the rank is the memory, and the ring's advantage is that its memory is usable."
         return Verdict("right in another sense", text)
     return Verdict("an artefact", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="verzelli-2021",
     authors="Verzelli, Alippi, Livi and Tiňo",
     year=2021,

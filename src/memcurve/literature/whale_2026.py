@@ -6,7 +6,7 @@ import numpy as np
 
 from memcurve.adapters.graphs import cect_dataset, cect_wiring
 from memcurve.curve import MemoryCurve
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.measuring import measure
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork
@@ -20,11 +20,11 @@ BIOLOGICAL, OPTIMISED = 1.39, 23.91
 RADIUS, NOISE, DRAWS = 0.9, 1e-3, 5
 #: Of uniform input on [-1, 1] to tanh units: weak, usual, strong.
 SCALES = (0.1, 1.0, 10.0)
-#: Lags that are listed: at errors of ``NOISE`` nothing is left beyond.
+#: Lags that are listed: under noise of ``NOISE`` nothing is left beyond.
 LAGS = 200
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int, tell: Listener) -> Evidence:
     """The worm's own weights, and weights at random on the same wiring, linear and tanh."""
     wiring, cells, _ = cect_wiring(cect_dataset("VarshneyDataReader", "this study"))
     own, rng = wiring.toarray(), np.random.default_rng(seed)
@@ -46,9 +46,9 @@ def study(seed: int, tell: Listener) -> Study:
     }
     points = [
         Point("biological: total", BIOLOGICAL, numbers["biological_rank"]),
-        Point(f"biological: usable at {NOISE:g}", BIOLOGICAL, numbers["biological_usable"]),
+        Point(f"biological: usable (σ = {NOISE:g})", BIOLOGICAL, numbers["biological_usable"]),
         Point("best for random: total", OPTIMISED, numbers["highest_rank"]),
-        Point(f"best for random: usable at {NOISE:g}", OPTIMISED, numbers["signed_usable"]),
+        Point(f"best for random: usable (σ = {NOISE:g})", OPTIMISED, numbers["signed_usable"]),
     ]
     weights = (("biological", own, BIOLOGICAL), ("signed", signed[0], OPTIMISED))
     for name, matrix, then in weights:
@@ -60,7 +60,7 @@ def study(seed: int, tell: Listener) -> Study:
             numbers["tanh_error"] = max(found.total_error, numbers["tanh_error"])
             point = Point(f"{label}: tanh, input {scale:g}", then, found.total, found.total_error)
             points.append(point)
-    return Study(tuple(points), numbers)
+    return Evidence(tuple(points), numbers)
 
 
 def _linear(weights: Floats, C: Floats) -> LinearNetwork:
@@ -87,32 +87,32 @@ def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
 
 
 def judge(numbers: Numbers) -> Verdict:
-    """Whether other weights raise the total, or else what can be used of it."""
+    """Whether other weights raise the total, or else usable memory."""
     total = numbers["highest_rank"] / numbers["biological_rank"]
     usable = numbers["signed_usable"] / numbers["biological_usable"]
     own, drawn = (
         [numbers[f"{name}_tanh_{scale:g}"] for scale in SCALES] for name in ("biological", "signed")
     )
     driven = max(there / here for here, there in zip(own, drawn, strict=True))
-    text = "the worm's own weights hold {biological_rank:g} of {size:g}, random ones on the same "
-    text += "wiring {highest_rank:g}, which is all that any can hold. Usable at errors of 1e-3: "
-    text += "{biological_usable:.3g} with its own, {positive_usable:.3g} with random positive and "
-    text += "{signed_usable:.3g} with random weights of both signs; tanh units measure "
-    text = text.format(**numbers) + f"{own[0]:.3g} with its own under weak input and "
+    text = "the total memory is {biological_rank:g} of {size:g} with the worm's own weights and "
+    text += "{highest_rank:g}, the largest possible, with random ones on the same wiring. Usable "
+    text += "memory (σ = 1e-3) is {biological_usable:.3g} with its own, {positive_usable:.3g} with "
+    text += "random positive and {signed_usable:.3g} with random weights of both signs; tanh units "
+    text = text.format(**numbers) + f"have {own[0]:.3g} with its own under weak input and "
     text += f"{own[-1]:.3g} under strong, with those of both signs {drawn[0]:.3g} and "
     text += f"{drawn[-1]:.3g} (± {numbers['tanh_error']:.2g})"
     if total >= OPTIMISED / BIOLOGICAL / 2:
         return Verdict("right", f"{text}.")
     if max(usable, driven) < 1.5:
         return Verdict("an artefact", f"{text}.")
-    text += f". Weights decide what can be read, up to {max(usable, driven):.2g} times as much "
-    text += "here, not what is held"
+    text += f". Weights change usable memory, here by a factor of up to {max(usable, driven):.2g}, "
+    text += "not the total"
     if usable > 1:
         text += "; random weights of both signs do not fall behind the worm's"
     return Verdict("right in another sense", f"{text}.")
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="whale-2026",
     authors="Guragain, Kakalis and Godino-Llorente",
     year=2026,
@@ -123,7 +123,7 @@ CLAIM = Claim(
     statement="Optimised edge weights raise the memory capacity of the C. elegans connectome from "
     "1.39 to 23.91; random weights on the same wiring stay behind the biological ones.",
     measured="Simulated echo state networks of 279 neurons with trained readouts: finite and "
-    "nonlinear, where weights do matter; their abstract does not tell how these and the input were "
+    "nonlinear, where weights do matter; their abstract does not say how these and the input were "
     "scaled. The study has as many neurons (Varshney et al. 2011), a spectral radius of 0.9 and "
     "lags from 1 on; random weights stand beside the optimised ones, which are not at hand.",
     study=study,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve import ensembles, masks
-from memcurve.literature.claim import Claim, Numbers, Point, Study, Verdict
+from memcurve.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.noise import StateNoise
@@ -15,8 +15,8 @@ SIZES = (25, 50, 100, 200)
 NOISE = 0.1
 
 
-def study(seed: int, tell: Listener) -> Study:
-    """Memory under noise in the recursion; of orthogonal networks beside what is claimed."""
+def study(seed: int, tell: Listener) -> Evidence:
+    """Memory under process noise; of orthogonal networks beside what is claimed."""
     totals: dict[str, list[float]] = {"orthogonal": [], "normal": []}
     points = []
     for count, size in enumerate(SIZES):
@@ -32,7 +32,7 @@ def study(seed: int, tell: Listener) -> Study:
         in_proportion = found[0] * size / SIZES[0]
         points.append(Point(f"orthogonal, N = {size}", in_proportion, found[-1]))
     growth = np.log(SIZES[-1] / SIZES[0])
-    return Study(
+    return Evidence(
         tuple(points),
         {
             f"{kind}_exponent": float(np.log(found[-1] / found[0]) / growth)
@@ -45,14 +45,14 @@ def study(seed: int, tell: Listener) -> Study:
 def judge(numbers: Numbers) -> Verdict:
     """Right if memory grows nearly as N where the network is orthogonal, and slower elsewhere."""
     orthogonal, normal = numbers["orthogonal_exponent"], numbers["normal_exponent"]
-    text = f"under noise in the recursion, memory grows as N^{orthogonal:.2f} in orthogonal "
+    text = f"under process noise, memory grows as N^{orthogonal:.2f} in orthogonal "
     text += f"networks and as N^{normal:.2f} in random ones; at N = {SIZES[-1]} orthogonal ones "
-    text += f"hold {numbers['ratio']:.2g} times as much."
+    text += f"remember {numbers['ratio']:.2g} times as much."
     right = orthogonal > 0.8 and normal < orthogonal - 0.1
     return Verdict("right" if right else "an artefact", text)
 
 
-CLAIM = Claim(
+CLAIM = PublishedClaim(
     name="white-2004",
     authors="White, Lee and Sompolinsky",
     year=2004,
@@ -61,8 +61,8 @@ CLAIM = Claim(
     link="https://doi.org/10.1103/PhysRevLett.92.148102",
     statement="Under noise, the memory of orthogonal networks grows in proportion to their size, "
     "that of generic random ones does not.",
-    measured="Linear networks with noise in the recursion, in theory and in numbers. Of generic "
-    "networks no number is compared: what is said of them is how their memory does not grow.",
+    measured="Linear networks with process noise, in theory and in numbers. For generic networks "
+    "no number is compared: the claim is only that their memory does not grow in proportion.",
     study=study,
     judge=judge,
 )

@@ -1,4 +1,4 @@
-"""The paper's numbered claims, each checked numerically: holds, holds as corrected, or fails.
+"""The paper's claims, each checked numerically: holds, holds as corrected, or fails.
 
 A check takes nothing and returns a verdict and the figure that decides. Those of the theory come
 first: propositions, examples, Fisher memory, coloured input; then those of the computation: bias,
@@ -30,7 +30,7 @@ POWERS = 400  # 0.7^400 is zero for every purpose
 
 
 @dataclass(frozen=True)
-class Outcome:
+class CheckedClaim:
     """A claim after its check."""
 
     where: str
@@ -317,14 +317,14 @@ def osm_plus_monotone() -> Verdict:
         SPARSE, 150, method="osm_plus", seed=1, masks=300, distribution="sparse_normal"
     )
     rise, off = max(0.0, float(np.diff(curve.values).max())), _off(curve)
-    text = f"300 masks: rises by at most {rise:.1g} a lag; but off by {off:.2f} from the memory"
+    text = f"300 masks: rises by at most {rise:.1g} per lag, but off by {off:.2f} from the memory"
     return _decide(rise < 0.01, text)
 
 
-def check_claims(progress: Progress = False) -> list[Outcome]:
+def check_claims(progress: Progress = False) -> list[CheckedClaim]:
     """Check every claim in turn."""
     outcomes = []
     for where, statement, check in watched(CLAIMS, "claims", len(CLAIMS), progress):
         with one_thread():  # many small decompositions
-            outcomes.append(Outcome(where, statement, *check()))
+            outcomes.append(CheckedClaim(where, statement, *check()))
     return outcomes

@@ -53,7 +53,7 @@ Draw = Callable[[Settings, Progress], DrawnFigure]
 
 
 @dataclass(frozen=True)
-class Figure:
+class PaperFigure:
     """A figure of the paper: its title, what the paper says of it, and how it is drawn."""
 
     title: str
@@ -234,7 +234,7 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
         findings.append(
             f"{name.replace('_', ' ')}: naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; "
             f"OSM+ total {totals[1]:.2f}, off by up to {off[1]:.2g}, rising by at most "
-            f"{max(rising, 0):.1g} a lag; exact total {exact.total:g}, largest error "
+            f"{max(rising, 0):.1g} per lag; exact total {exact.total:g}, largest error "
             f"{exact.error.max():.1e}."
         )
     _legend_below(figure, axes[0], 4)
@@ -304,43 +304,43 @@ def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-FIGURES: dict[int, Figure] = {
-    1: Figure(
+FIGURES: dict[int, PaperFigure] = {
+    1: PaperFigure(
         "Memory capacity inflation due to inconsistent sample estimation",
         "For an orthogonal network (N = 100, ρ = 0.9) simulated with white Gaussian input, the "
         "memory estimated from T samples lies above the true curve at every large lag, and its "
         "total over 5N lags above N, even for T/N near 100.",
         inflation,
     ),
-    2: Figure(
+    2: PaperFigure(
         "Eigenvalues of the Gramian G",
-        "Computed with 1000 terms of its series, the Gramian of the usual random networks has "
+        "Computed with 1000 terms of its series, the Gramian of common random networks has "
         "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
         "inverted. Orthogonal and cyclic networks are the exception.",
         gramian_eigenvalues,
     ),
-    3: Figure(
+    3: PaperFigure(
         "Krylov subspace squeezing",
         "The norm of the part of A^jC orthogonal to the earlier columns of the Krylov matrix "
         "falls faster than exponentially, about like the product of the largest eigenvalues; "
         "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
         squeezing,
     ),
-    4: Figure(
+    4: PaperFigure(
         "Memory curves of a sparse normal network under four masks",
         "Whatever the distribution of the mask, the naive method loses memory, OSM recovers the "
         "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
         "total N. The choice of the mask hardly matters.",
         curves_by_mask,
     ),
-    5: Figure(
+    5: PaperFigure(
         "Memory curves of four ensembles under sparse normal masks",
         "For normal and uniform networks the naive method loses memory as in figure 4; for "
         "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
         "methods agree and find full memory.",
         curves_by_ensemble,
     ),
-    6: Figure(
+    6: PaperFigure(
         "Eigenvalues of the connectivity",
         "Scaled by the circular law, the eigenvalues of normal, sparse normal and uniform "
         "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "

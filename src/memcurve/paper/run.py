@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memcurve.limits import one_thread
-from memcurve.paper.claims import FAILS, Outcome, check_claims
+from memcurve.paper.claims import FAILS, CheckedClaim, check_claims
 from memcurve.paper.figures import FIGURES, Settings
 from memcurve.progress import Progress, listening
 from memcurve.version import __version__
@@ -26,7 +26,7 @@ def reproduce(
     claims: bool = False,
     fresh: bool = False,
     progress: Progress = False,
-) -> tuple[Path, list[Outcome]]:
+) -> tuple[Path, list[CheckedClaim]]:
     """Draw figures as PNG and PDF, check the claims; return the index page and the outcomes.
 
     A figure that is there already, drawn with the same settings, is left as it is (unless
@@ -62,7 +62,7 @@ def reproduce(
         rows = [dataclasses.asdict(outcome) for outcome in outcomes]
         kept.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
     known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
-    shown = [Outcome(**row) for row in known]
+    shown = [CheckedClaim(**row) for row in known]
     page.write_text(_page(output, settings, shown), encoding="utf-8")
     return page, outcomes
 
@@ -82,7 +82,7 @@ def _fingerprint(settings: Settings) -> dict[str, Any]:
     return json.loads(json.dumps(content))  # type: ignore[no-any-return]
 
 
-def _page(output: Path, settings: Settings, outcomes: list[Outcome]) -> str:
+def _page(output: Path, settings: Settings, outcomes: list[CheckedClaim]) -> str:
     parts = []
     for number, figure in FIGURES.items():
         record = _record(output, number, settings)
