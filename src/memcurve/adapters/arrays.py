@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import exact_array, rectangular_array
-from memcurve.io.arrays import Archive
-from memcurve.io.networks import as_mask, network_parts, with_leak
-from memcurve.io.tensors import as_array, tensor_values
+from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_elsewhere
 from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array
-from memcurve.io.edges import graph_matrix, node_mask, node_names
+from memcurve.io import graph_matrix, node_mask, node_names
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.notes import Note

@@ -13,7 +13,7 @@ import numpy as np
 
 from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.arguments import exact_array, require_size
-from memcurve.io.networks import as_mask
+from memcurve.io import as_mask
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note, counted
 

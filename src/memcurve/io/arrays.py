@@ -136,7 +136,7 @@ class Archive(_Contents):
 
 
 @dataclass(frozen=True)
-class Table(_Contents):
+class Columns(_Contents):
     """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
 
     names: list[str] | None
@@ -164,7 +164,7 @@ class Graph(_Contents):
     notes: tuple[Note, ...]
 
 
-Opened = Array | Archive | Table
+Opened = Array | Archive | Columns
 #: Opens the files of one format, without reading more than it takes to know what is in them.
 Opener = Callable[[Path], Opened]
 

@@ -32,19 +32,14 @@ from memcurve.io.arrays import (
     reading,
     stem_of,
 )
-from memcurve.io.edges import (
-    LISTS,
-    Layout,
-    listed_nodes,
-    node_mask,
-    node_place,
-    open_text,
-    read_graph,
-)
+from memcurve.io.edges import LISTS, counts_nodes, open_text
+from memcurve.io.graphs import read_graph
 from memcurve.io.hdf5 import open_mat
+from memcurve.io.market import open_market
+from memcurve.io.nodes import listed_nodes, node_mask, node_place
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
-from memcurve.io.tables import open_market, open_matrix
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
+from memcurve.io.text import Text, open_matrix
 from memcurve.limits import TooLargeError, require_room_for_states
 from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
@@ -62,7 +57,7 @@ TEXT = [end + gz for gz in ("", ".gz") for end in (".csv", ".tsv", ".txt", *LIST
 #: Graphs that networkx reads.
 GRAPHS = [end + gz for gz in ("", ".gz") for end in (".graphml", ".gml")]
 #: How to open each ending that networks come with.
-FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
+NETWORK_FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
     ".npz": open_npz,
     ".mat": open_mat,
     ".safetensors": open_safetensors,
@@ -541,7 +536,7 @@ def _opened(
 
     Each of the ``ranks`` will read some rows of A only, where the format allows for it.
     """
-    ending, formats = ending_of(path), dict(FORMATS)
+    ending, formats = ending_of(path), dict(NETWORK_FORMATS)
     text = partial(open_text, edges=edges, weight=matrix)
     formats[".npz"] = partial(open_npz, ranks=ranks)
     formats |= dict.fromkeys(TEXT, text)
@@ -597,7 +592,7 @@ def _parts(
             f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
             f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
         )
-    maybe = ending in TEXT and Layout.of(file).counts_nodes
+    maybe = ending in TEXT and counts_nodes(Text(file))
     remedy = "; edges=True (--edges) reads it as a list of edges" if maybe else ""
     parts = _side_by_side(contents, given, remedy)
     if maybe:
