@@ -44,7 +44,7 @@ def test_products_and_factors_are_those_of_the_whole(count: int) -> None:
         some = place.host(place.rows(own, np.arange(0, SIZE, 7)))
         scaled = rows.scaled(np.exp(X[:, 0])) @ own[:, 1]
         products = [rows @ own, dense @ own, scaled[:, None]]
-        triangle = place.factor([own]).R
+        triangle = place.triangle(own)
         assert np.allclose(np.abs(triangle), np.abs(R), atol=1e-13)
         return *map(place.host, products), place.host(Q), R, some, place.dot(own, own)
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from memcurve.network.linear import LinearNetwork, validated_entries
 from memcurve.network.operator import ASKED_OF_PRODUCTS, Operator
-from memcurve.network.places import Factor, Host, Tall
+from memcurve.network.places import Host, Tall
 from memcurve.optional import optional
 from memcurve.result import EPS, Floats
 
@@ -168,20 +168,11 @@ class Parts(Host):
         inner, T = self._communicator.scatter(shares, root=0)
         return P @ inner, T
 
-    def signs(self, rows: int) -> Any:
-        return np.random.default_rng([self.ranks.number]).choice([-1.0, 1.0], rows)
-
-    def sketch(self, parts: list[Tall]) -> Floats:
-        return self.total(self._sketched(parts))
-
-    def factor(self, parts: list[Tall]) -> Factor:
+    def triangle(self, x: Tall) -> Floats:
         """Rank 0 factors the factors of all."""
-        own = super().factor(parts)
-        factors, whole = self._communicator.gather(own, root=0), None
-        if factors is not None:
-            R, off = super().factor([np.concatenate([one.R for one in factors])])
-            whole = Factor(R, off + float(np.linalg.norm([one.off for one in factors])))
-        return Factor(*self.same(whole))
+        triangles = self._communicator.gather(super().triangle(x), root=0)
+        whole = None if triangles is None else super().triangle(np.concatenate(triangles))
+        return np.asarray(self.same(whole))
 
 
 class RankRows(Operator):

@@ -204,7 +204,7 @@ class Arnoldi:
             rounding = np.append(steps, found[-width:]) + EPS * sizes
         reader = None
         if rows is not None:
-            R = place.factor([basis.columns(np.arange(k), rows)]).R
+            R = place.triangle(basis.columns(np.arange(k), rows))
 
             def reader(X: Floats) -> Floats:
                 return np.asarray(R[:, : len(X)] @ X)
