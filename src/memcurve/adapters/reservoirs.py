@@ -179,6 +179,13 @@ def conn2res(
         The nodes that can be read (default all).
     name : str, optional
         A label for tables and plots.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.adapters.conn2res([[0, 0.5], [0, 0]], input_nodes=[0]).A
+    array([[0. , 0. ],
+           [0.5, 0. ]])
     """
     weights = exact_or_sparse(w, "w")
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:

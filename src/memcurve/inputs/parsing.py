@@ -22,6 +22,12 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
 
     ``input`` is None (white), a process, a text that :func:`memcurve.inputs.parse` reads, or a
     sequence with one of these for each input.
+
+    Examples
+    --------
+    >>> from memcurve import inputs
+    >>> inputs.processes_for("ar:0.9", 2)
+    (ARMA(ar=[0.9], ma=[]), ARMA(ar=[0.9], ma=[]))
     """
     if input is None or isinstance(input, InputProcess | str):
         return (_process(input),) * count

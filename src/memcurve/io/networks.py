@@ -94,7 +94,7 @@ def load_network(
     name: str | None = None,
     communicator: Any = None,
 ) -> LinearNetwork:
-    """Read a network from a file of its matrices, a list of its edges, or a graph.
+    r"""Read a network from a file of its matrices, a list of its edges, or a graph.
 
     Parameters
     ----------
@@ -162,6 +162,21 @@ def load_network(
     ModuleNotFoundError
         MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch,
         graphs ``memcurve[adapters]``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pair.csv"
+    ...     _ = path.write_text("source,target,weight\na,b,0.5\nb,a,-0.25\n")
+    ...     network = memcurve.load_network(path, mask="a")
+    >>> network, network.labels
+    (LinearNetwork('pair', size=2, inputs=1, sparse), ('a', 'b'))
+    >>> network.A.toarray()
+    array([[ 0.  , -0.25],
+           [ 0.5 ,  0.  ]])
     """
 
     def read(ranks: Ranks | None = None) -> LinearNetwork:
@@ -254,6 +269,19 @@ def load_matrix(
     (N, N) array or scipy sparse array
         The same numbers that ``load_network(...).A`` would hold, checked alike; they cannot be
         written to, so take a ``.copy()`` to change them.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "A.npy", [[0.0, 0.5], [0.25, 0.0]])
+    ...     A = memcurve.load_matrix(Path(folder) / "A.npy")
+    >>> A
+    array([[0.  , 0.5 ],
+           [0.25, 0.  ]])
     """
     file, contents = _opened(path, matrix, edges)
     parts = _parts(file, contents, matrix, None, _NO_MASK, extras=False)
@@ -276,6 +304,18 @@ def load_masked(
 
     ``mask`` is the name of one of those, drawn with ``seed`` where it is random, and takes the
     place of one that stands in the file; or else it is what :func:`memcurve.load_network` takes.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "A.npy", np.eye(3) / 2)
+    ...     network = memcurve.io.load_masked(Path(folder) / "A.npy", "ones", seed=1)
+    >>> network.C.round(3)
+    array([0.577, 0.577, 0.577])
     """
 
     def masked(ranks: Ranks | None = None) -> LinearNetwork:
@@ -355,6 +395,16 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     A is stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name
     takes its place. A file of that name is replaced in one step, so that no half-written one is
     seen.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     memcurve.save_network(memcurve.ensembles.cyclic(5), Path(folder) / "ring.npz")
+    ...     memcurve.load_network(Path(folder) / "ring.npz")
+    LinearNetwork('ring', size=5, inputs=1)
     """
     file = Path(path)
     if not isinstance(network, LinearNetwork):

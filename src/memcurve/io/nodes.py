@@ -132,7 +132,7 @@ class NodeTable:
 
 
 def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
-    """Read what is known of the nodes of a network: cell classes, positions.
+    r"""Read what is known of the nodes of a network: cell classes, positions.
 
     Parameters
     ----------
@@ -145,6 +145,17 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     -------
     NodeTable
         ``table.where("class=sens")`` names nodes, as ``mask=`` and ``readout=`` take them.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "cells.csv"
+    ...     _ = path.write_text("name,class\na,sensory\nb,motor\n")
+    ...     memcurve.load_nodes(path).where("class=sensory")
+    ['a']
     """
     file = readable(path)
     if ending_of(file).removesuffix(".gz") in (".graphml", ".gml"):
