@@ -347,7 +347,7 @@ def chain(
 ) -> LinearNetwork:
     """Feed-forward chain with self loops, ``diag(loop)`` plus ``A[i+1, i] = gain``. Mask: e₁.
 
-    ``loop`` is one weight for all nodes (a Jordan block for gain 1) or one a node; they are the
+    ``loop`` is one weight for all nodes (a Jordan block for gain 1) or one per node; they are the
     eigenvalues. The seed is for a random mask only.
 
     Examples
@@ -362,7 +362,7 @@ def chain(
     loops = exact_array(loop, "loop")
     if loops.shape not in ((), (size,)):
         raise ValueError(
-            f"`loop` must be one number or {size} of them, one a node; got shape {loops.shape}."
+            f"`loop` must be one number or {size} of them, one per node; got shape {loops.shape}."
         )
     A = np.diag(np.broadcast_to(loops, size)) + gain * np.eye(size, k=-1)
     details = f"gain {gain:g}" if loops.ndim else f"loop {loops[()]:g}, gain {gain:g}"

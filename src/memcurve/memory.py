@@ -261,7 +261,7 @@ def noise_profile(
     _warn_of_rank(curves[0])
     marks = {}
     if question.network.C.any():
-        with place_of(question.network.A).together():
+        with place_of(question.network.A).collective():
             analysis = Analysis.of(question.network)
             deviations = analysis.deviations(analysis.reached, question.processes)
         marks = number_formats(deviations)
@@ -418,7 +418,7 @@ def reduced(network: Any, noise: float) -> Reduced:
     task = Task(Question.of(as_network(network), noise=s))
     if not task.is_driven:
         raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"), place_of(task.question.network.A).together():
+    with np.errstate(all="ignore"), place_of(task.question.network.A).collective():
         H, c, reader, error = reduction_of(task)
     large, read = task.question.network, None
     if reader is not None:  # what is read are states, too: y_t = Rξ_t
@@ -479,7 +479,7 @@ def ask_family(
     if dear and task.analysis.reached.runaway:  # all its eigenvalues take minutes
         raise unstable(task.analysis.reached.runaway)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(place_of(A).together())
+        stack.enter_context(place_of(A).collective())
         if "progress" in declared.options:  # it tells by itself
             options = {"progress": progress or False, **options}
         elif progress is not False:  # else whoever asks tells

@@ -55,7 +55,7 @@ class Noise(ABC):
 
     @property
     def levels(self) -> Floats:
-        """Factors of the standard deviations, one a curve."""
+        """Factors of the standard deviations, one per curve."""
         return np.ones(1)
 
     @property
@@ -64,7 +64,7 @@ class Noise(ABC):
         return False
 
     def observation(self, state_deviations: Floats) -> Floats:
-        """Standard deviations of the errors of reading, for states of these deviations."""
+        """Standard deviations of the observation noise, for states of these deviations."""
         return np.zeros(len(state_deviations))
 
     def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
@@ -75,7 +75,7 @@ class Noise(ABC):
         return self.observation(sizes)
 
     def state(self, state_deviations: Floats) -> Floats:
-        """Standard deviations of the errors that enter the recursion."""
+        """Standard deviations of the process noise, which enters the recursion."""
         return np.zeros(len(state_deviations))
 
     def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
@@ -126,7 +126,9 @@ class _Levels(Noise):
 
 
 class ObservationNoise(_Levels):
-    """Errors of standard deviation s in every state as it is read; ``noise=s`` means the same.
+    """Observation noise: errors of standard deviation s in every state as it is read.
+
+    ``noise=s`` means the same.
 
     Examples
     --------
@@ -143,7 +145,7 @@ class ObservationNoise(_Levels):
 
 
 class StateNoise(_Levels):
-    """Errors of standard deviation s that enter every state at every step of the recursion.
+    """Process noise: errors of standard deviation s in every state at every step of the recursion.
 
     Examples
     --------
@@ -179,7 +181,8 @@ class Quantised(Noise):
     >>> noise = memcurve.Quantised(bits=4, low=-4, high=4)
     >>> noise.step
     0.5
-    >>> memcurve.memory_curve(memcurve.ensembles.delay_line(4, gain=0.5), noise=noise).values.round(4)
+    >>> network = memcurve.ensembles.delay_line(4, gain=0.5)
+    >>> memcurve.memory_curve(network, noise=noise).values.round(4)
     array([0.9796, 0.9231, 0.75  , 0.4286])
     """
 

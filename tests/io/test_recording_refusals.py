@@ -311,7 +311,7 @@ def test_texts_that_are_no_tables(tmp_path):
         path.write_text(text, "utf-8")
         refused(path, None, part)
     path.write_text("ä,z\n1,2\n", "latin-1")
-    refused(path, None, "no text in UTF-8")
+    refused(path, None, "not UTF-8 text")
 
 
 @pytest.mark.parametrize("package", ["h5py", "pyarrow.parquet"])

@@ -194,7 +194,7 @@ def test_what_is_refused() -> None:
         with pytest.raises(TypeError, match="real pair"):
             memory_curve(LinearNetwork(network.A, C + 1j), noise=0.1)
         for wrong, text in (
-            (uneven(comm)[:, :-1], "rows of a square matrix, shared out over the ranks; got"),
+            (uneven(comm)[:, :-1], "`rows` must be the rows of a square matrix.*got"),
             (uneven(comm)[:0], "at least one row of A on every rank"),
             (uneven(comm) * 1j, "must be real"),
             (np.full((SIZE // 2, SIZE), np.nan), "finite"),

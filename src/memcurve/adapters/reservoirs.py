@@ -170,7 +170,7 @@ def conn2res(
     w : (N, N) array or scipy sparse array
         Connectivity, ``w[i, j]`` from node i to node j.
     w_in : (d, N) array, optional
-        Input weights, a row an input.
+        Input weights, one row per input.
     input_gain : float, optional
         Factor of the input weights.
     input_nodes : sequence of int, optional
@@ -241,7 +241,7 @@ def _input_rows(w_in: Any, size: int) -> Any:
     if rows.ndim != 2 or rows.shape[1] != size:
         hint = "; transpose it" if rows.ndim == 2 and rows.shape[0] == size else ""
         raise ValueError(
-            f"`w_in` must have shape (d, {size}), a row an input and a column a node, got "
+            f"`w_in` must have shape (d, {size}), one row per input and one column per node, got "
             f"{np.shape(w_in)}{hint}."
         )
     return rows

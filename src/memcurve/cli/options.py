@@ -137,7 +137,7 @@ class NetworkOptions:
     ) -> LinearNetwork:
         """Read the file, or draw the ensemble with those options that are set.
 
-        Its rows are shared out over ``ranks``, where there are some.
+        Its rows are divided among the ``ranks``, if there are any.
         """
         if file is not None:
             from memcurve.io import load_masked

@@ -34,7 +34,7 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
     if not isinstance(input, Sequence):
         raise TypeError(
             f"`input` must be an input process, e.g. inputs.ARMA(ar=[0.9]), or a sequence of them, "
-            f"one an input; got {type(input).__name__}."
+            f"one per input; got {type(input).__name__}."
         )
     if len(input) != count:
         raise ValueError(
@@ -114,7 +114,7 @@ def _series(path: Path) -> Autocovariance:
         return Autocovariance.from_series(_read(path))
     except Exception as error:  # whatever numpy makes of a damaged header
         raise ValueError(
-            f"`series` must be a file of one number a line, got {str(path)!r}: {error}"
+            f"`series` must be a file of one number per line, got {str(path)!r}: {error}"
         ) from error
 
 

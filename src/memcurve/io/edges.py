@@ -33,7 +33,7 @@ _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value", "
 #: What nodes may be called in a header that numbers them, Neuron 1 and Neuron 2, Node A and Node B.
 _KINDS = ("node", "neuron", "cell", "region", "roi", "area", "vertex", "id", "name", "label")
 _NUMBERED = [(kind + first, kind + last) for kind in _KINDS for first, last in ("12", "ab", "ij")]
-#: May be a thousand and more as well, where semicolons do not tell of a decimal comma.
+#: May be a thousand and more as well, where no semicolons hint at a decimal comma.
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 _NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
 
@@ -123,7 +123,7 @@ def _is_header(first: list[str], below: list[list[str]]) -> bool:
 
 
 def _are_labels(first: list[str], below: list[list[str]]) -> bool:
-    """Whether a line names the rows below it, behind a corner that is no number."""
+    """Whether a line names the rows below it, after a corner that is not a number."""
     named = [label for label, _ in zip(first[1:], below, strict=False)]
     return len(named) > 1 and real_number(first[0]) is None and [row[0] for row in below] == named
 
@@ -155,7 +155,7 @@ def _first(names: list[str], words: Sequence[str], among: Iterable[int]) -> int 
 
 
 def _is_name(field: str) -> bool:
-    """Whether it is text, and no number of any kind: missing, complex, with a decimal comma."""
+    """Whether it is text, and not a number of any kind: missing, complex, with a decimal comma."""
     return not (is_missing(field) or real_number(field) is not None or _NUMBER.fullmatch(field))
 
 

@@ -1,7 +1,7 @@
 """Files of other programs → LinearNetwork, and LinearNetwork → .npz.
 
-Which of a file's arrays are A and C is told by their names, and by which of them are there; whether
-a text is a matrix or lists edges, by what it looks like.
+Which of a file's arrays are A and C follows from their names; whether a text is a matrix or lists
+edges, from its first lines.
 """
 
 from __future__ import annotations
@@ -117,12 +117,12 @@ def load_network(
         The input mask: the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
         ``.mtx``, or the numbers themselves. Where nodes have names: those that the input drives
         with weight 1, as a list or as ``"a,b"``, a mapping ``{"a": 0.5}`` of names to weights, or a
-        text file with a name a line and, if you like, its weight behind it. Where they have none,
-        the same with their numbers, from 0 on.
+        text file with one node name per line, optionally followed by a weight. Where they have
+        none, the same with their numbers, from 0 on.
     edges : bool, optional
-        Whether a text lists edges (True) or is a matrix (False), where that is told wrong by its
-        first lines: names and numbers of nodes in two or three columns, in more rows than a matrix
-        of so many columns has.
+        Whether a text lists edges (True) or is a matrix (False), where its first lines mislead:
+        names and numbers of nodes in two or three columns, in more rows than a matrix of so many
+        columns has.
     spectral_radius : float, optional
         Scale A to this largest modulus of an eigenvalue.
     name : str, optional
@@ -178,20 +178,22 @@ def load_network(
     array([[ 0.  , -0.25],
            [ 0.5 ,  0.  ]])
     """
-
-    def read(ranks: Ranks | None = None) -> LinearNetwork:
-        return _leaking(*_read(path, matrix, mask, edges, name, ranks), path, spectral_radius)
-
-    return read() if communicator is None else _shared_out(read, communicator, spectral_radius)
+    read = partial(_read, path, matrix, mask, edges, name)
+    return _loaded(read, path, spectral_radius, communicator)
 
 
-def _shared_out(
-    read: Callable[[Ranks | None], LinearNetwork], communicator: Any, radius: float | None
+def _loaded(
+    read: Callable[[Ranks | None], tuple[LinearNetwork, Any]],
+    path: str | os.PathLike[str],
+    radius: float | None,
+    communicator: Any,
 ) -> LinearNetwork:
-    """A network with its rows over ranks, read by rows, or else whole; on all ranks or none."""
+    """The network that is read, with its leak, scaled; over ranks by rows, or else whole."""
+    if communicator is None:
+        return _leaking(*read(None), path, radius)
     ranks = communicator if isinstance(communicator, Ranks) else Ranks(communicator)
-    with ranks.together():
-        network = read(ranks if radius is None else None)
+    with ranks.collective():
+        network = _leaking(*read(ranks if radius is None else None), path, radius)
         return network if isinstance(network.A, RankRows) else ranks.split(network)
 
 
@@ -317,14 +319,8 @@ def load_masked(
     >>> network.C.round(3)
     array([0.577, 0.577, 0.577])
     """
-
-    def masked(ranks: Ranks | None = None) -> LinearNetwork:
-        read = _masked(path, mask, seed, matrix, edges, ranks)
-        return _leaking(*read, path, spectral_radius)
-
-    if communicator is None:
-        return masked()
-    return _shared_out(masked, communicator, spectral_radius)
+    read = partial(_masked, path, mask, seed, matrix, edges)
+    return _loaded(read, path, spectral_radius, communicator)
 
 
 def load_driven(
@@ -460,12 +456,12 @@ def network_parts(
         notes += [] if is_layer or named else _unused(archive, used)
         return _network_of(A, C, *notes) | _layer_bias(archive, found[0])
     leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
-    text = "W and Win taken as a linear network unless an activation is given: they tell none"
-    notes = [text + (", and no bias" if bias is None else "")]
+    missing = "an activation" if bias is not None else "an activation or bias"
+    notes = [f"W and Win taken as a linear network: the file does not specify {missing}"]
     notes += _unused(archive, {*found, leak, bias}, has_leak=leak is not None)
     if np.ndim(C) == 2 and C.shape[1] > 1:
-        text = f"{C.shape[1]} columns of Win are taken for as many inputs: a column of biases is "
-        notes.append(Note("unused", f"{text}none, and has to be left out"))
+        text = f"Win has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias column"
+        notes.append(Note("unused", text))
     parts = _network_of(A, C, *notes)
     if leak is not None:
         parts["leak"] = _flat(archive, leak)
@@ -532,7 +528,7 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
             f"themselves; pass the module, as_network(module), or name one layer: "
             f"matrix='{hidden}', mask='{inward}'."
         )
-    note = f"{hidden} taken as a linear recurrence unless an activation is given: weights tell none"
+    note = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
     A = _whole(archive.arrays[hidden])
     parts = _network_of(A, _mask(archive, inward, given, A), note)
     return parts | _layer_bias(archive, hidden)
@@ -566,7 +562,7 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
         )
     rule, remedy = "[A | C] of shape (N, N + d)", "reshape it"
     if rows > columns > 0:
-        remedy = "recorded states, a row a time, go to memory_from_data (memcurve data)"
+        remedy = "recorded states, one row per time step, go to memory_from_data (memcurve data)"
     if mask is _NO_MASK:
         rule = "a square A"
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
@@ -619,7 +615,7 @@ def _parts(
         if given is None:
             raise MissingMaskError(
                 f"{file}: lists edges, but not which nodes the input drives; name them, "
-                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line, or "
+                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one per line, or "
                 f"give mask='C.npy'."
             )
         C = None if given is _NO_MASK else as_mask(given)
@@ -721,7 +717,7 @@ def _is_file(mask: str, places: Mapping[str, int]) -> bool:
 
 
 def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list[Note]]:
-    """Weights of the nodes listed in a file; those that the network has not are told."""
+    """Weights of the nodes listed in a file; a note names those that the network has not."""
     listed = listed_nodes(file, places)
     unknown = [name for name in listed if node_place(name, places) is None]
     if len(unknown) == len(listed):

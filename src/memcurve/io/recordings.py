@@ -1,6 +1,6 @@
 """Recordings that need not fit into memory: states and input, handed out in chunks of any length.
 
-Which arrays or columns are the states and the input is told by their names. Views of a recording
+Which arrays or columns are the states and the input follows from their names. Views of a recording
 and lagged inputs are what estimators read.
 """
 
@@ -336,7 +336,7 @@ def _member(
 ) -> Array:
     """The array of that name, a usual one, or (``alone``) the only one there is.
 
-    It is read where its format does not tell its type.
+    It is read where its format does not state its type.
     """
     names = list(archive.arrays)
     if not names:

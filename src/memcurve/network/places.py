@@ -47,7 +47,7 @@ class Host:
         """An array of the host that is not tall, here."""
         return x
 
-    def same(self, x: Any) -> Any:
+    def broadcast(self, x: Any) -> Any:
         """What small problems come to, the same to the last digit wherever it decides something."""
         return x
 
@@ -55,7 +55,7 @@ class Host:
         """How many of all rows are here."""
         return rows
 
-    def together(self) -> contextlib.AbstractContextManager[Any]:
+    def collective(self) -> contextlib.AbstractContextManager[Any]:
         """Within this all that have some rows fail, or none."""
         return contextlib.nullcontext()
 

@@ -21,7 +21,7 @@ from memcurve.inputs import InputProcess
 from memcurve.limits import fits, require_room_for_states
 from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix
-from memcurve.network.graph import Indices, Walk, reachable_nodes, single_walk
+from memcurve.network.graph import DrivenPath, Indices, reachable_nodes, single_path
 from memcurve.network.operator import Operator
 from memcurve.progress import Listener, silent
 from memcurve.result import Complexes, Floats
@@ -127,10 +127,10 @@ class Analysis:
         return self.network.inputs
 
     @cached_property
-    def walk(self) -> Walk | None:
+    def walk(self) -> DrivenPath | None:
         """The walk that all nodes reached by a single input form, where they do."""
         A, C = self._pair
-        return single_walk(A, C) if C.shape[1] == 1 else None
+        return single_path(A, C) if C.shape[1] == 1 else None
 
     @cached_property
     def reached(self) -> States:

@@ -5,7 +5,7 @@ few directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, se
 where their directions are far apart, orthogonalised twice) takes A to H = QᵀAQ and C to c = QᵀC.
 It ends where what leaves the space, passed on by the powers of A, is far below the noise.
 
-A is a dense or sparse array, an operator, on a device, or shared out over ranks: tall vectors stay
+A is a dense or sparse array, an operator, on a device, or divided among ranks: tall vectors stay
 where A is (:mod:`memcurve.network.places`).
 """
 
@@ -107,7 +107,7 @@ class Arnoldi:
                     log_sizes[row] = log_sizes[j] + np.log(abs(new))
                     log_new += np.log(abs(new)) / C.shape[1]
                 history.append(log_new)
-            history[k:] = place.same(history[k:])
+            history[k:] = place.broadcast(history[k:])
             log_new, k = history[-1], k + taken
             if k // 16 > (k - taken) // 16:
                 tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
@@ -117,7 +117,9 @@ class Arnoldi:
                     break
                 basis.require_room(min(steps, most))
             if k == basis.count or (k >= check and log_new <= log_enough):
-                leaking = place.same(_leakage(H[: basis.count, :k], c[:k], powers.norms, target))
+                leaking = place.broadcast(
+                    _leakage(H[: basis.count, :k], c[:k], powers.norms, target)
+                )
                 if leaking <= 3 * target:
                     model = self._model(A, C, basis, H, c, k, rows, powers)
                     model.log_sizes, model.leakage = log_sizes[:k].copy(), float(leaking)

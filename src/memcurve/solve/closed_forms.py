@@ -18,14 +18,14 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.errors import unstable
-from memcurve.network.graph import Walk
+from memcurve.network.graph import DrivenPath
 from memcurve.result import EPS, Complexes, Floats
 from memcurve.solve.errors import uncertain_poles_sensitivity
 from memcurve.solve.modes import CLEAR, LEAST_EXCITATION, Ring, Spectrum
 from memcurve.solve.modular import dyadic
 
 
-def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
+def walk_spectrum(walk: DrivenPath, mask: Floats) -> Spectrum | None:
     """The spectrum of a walk; None where floating point leaves a doubt which modes are driven.
 
     ``mask`` is that of all nodes. Raises where a driven mode has modulus one or more.
@@ -67,7 +67,7 @@ def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
     return np.concatenate([np.zeros(ring.tail), real, pairs])
 
 
-def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
+def _ring(walk: DrivenPath, bits: int = 192) -> tuple[Ring, bool, bool]:
     """The cycle of a walk, whether p is negative, and whether |p| < 1; both are exact."""
     from flint import arb, ctx, fmpz
 
@@ -94,13 +94,13 @@ def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
     return Ring(walk.tail, len(integers), log_square, complement), negative, stable
 
 
-def _share_of_first(walk: Walk, C: Floats) -> float:
+def _share_of_first(walk: DrivenPath, C: Floats) -> float:
     """|m(0)| relative to the coefficients of m; NaN where they leave the range of float64."""
     scaled, _ = _mask_polynomial(walk, C, 0.0)
     return abs(float(scaled[0])) / float(np.sqrt((scaled**2).sum()))
 
 
-def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, float]:
+def _mask_polynomial(walk: DrivenPath, C: Floats, log_radius: float) -> tuple[Floats, float]:
     """Coefficients of m(r·z) for a radius r, up to a common factor, and their relative error."""
     sizes = np.log(np.abs(walk.weights[: len(C) - 1]))
     logs = np.concatenate([[0.0], np.cumsum(log_radius - sizes)])
@@ -112,7 +112,9 @@ def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, 
     return np.where(driven, signs * np.sign(C) * np.exp(size - size.max()), 0.0), error
 
 
-def _least_excitation(walk: Walk, C: Floats, poles: Complexes, ring: Ring, negative: bool) -> float:
+def _least_excitation(
+    walk: DrivenPath, C: Floats, poles: Complexes, ring: Ring, negative: bool
+) -> float:
     """The least excitation among the poles; NaN where one may be silent.
 
     m(λ) for all roots λ of p at once is a Fourier transform of m folded to c coefficients, since
