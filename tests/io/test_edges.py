@@ -108,8 +108,7 @@ def test_numbers_among_names(tmp_path, monkeypatch):
     """07 and 7 are two nodes where some are names, whichever block a line is in."""
     text = "1,2,1\n2,7,1\n7,1,1\n1,07,1\n07,+1,3\n"
     for block in (8, 2**22):
-        monkeypatch.setattr(reader, "CHARACTERS", block)
-        monkeypatch.setattr(reader, "BLOCK", 128 * block)
+        monkeypatch.setattr(reader, "BLOCK", block)
         for more, nodes in (("b,1,1\n", {"1", "+1", "2", "7", "07", "b"}), ("", {"1", "2", "7"})):
             network = load_network(written(tmp_path, text + more), mask="2")
             assert {*network.labels} == nodes
@@ -117,7 +116,7 @@ def test_numbers_among_names(tmp_path, monkeypatch):
 
 
 def test_blocks_without_edges(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "CHARACTERS", 8)
+    monkeypatch.setattr(reader, "BLOCK", 32)
     for separator in (",", " "):
         text = listing(separator, rename=NUMBER.get) + "\n" * 20 + "# the end\n" + " " * 30
         network = load_network(written(tmp_path, text), mask="3")
@@ -156,7 +155,6 @@ def test_numbers_beyond_float64_are_kept(tmp_path):
 @pytest.mark.parametrize("separator", [",", " ", "\t"])
 def test_blocks_are_one_list(tmp_path, names, separator, monkeypatch):
     """Against numpy's dense sums, whatever the lines that a block ends in."""
-    monkeypatch.setattr(reader, "CHARACTERS", 1000)
     monkeypatch.setattr(reader, "BLOCK", 10**4)
     rng = np.random.default_rng(1)
     source, target = rng.integers(0, 30, (2, 2000))
@@ -311,7 +309,7 @@ def test_what_does_not_fit_is_refused_as_it_is_read(tmp_path, monkeypatch):
 
 def test_bombs(tmp_path, monkeypatch):
     """A packed line without an end is not held."""
-    monkeypatch.setattr(reader, "CHARACTERS", 10**5)
+    monkeypatch.setattr(reader, "BLOCK", 10**5)
     monkeypatch.setattr(reader, "LONGEST_LINE", 10**6)
     path = written(tmp_path, "a,b,1\nb,a,1\n" + "c" * 10**7, "e.csv.gz")
     refused(path, "line 3 is longer than", mask="a")

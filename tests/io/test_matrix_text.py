@@ -48,7 +48,7 @@ def test_text_as_spreadsheets_save_it(tmp_path, monkeypatch, end, encoding, pack
     same(load_network(matrix), np.array([[0.5, 0], [-0.1, 0.25]]), np.array([1.0, 2.0]))
 
     listed = saved("edges.csv", "pre,post,weight\nä,b,0.5\nb,ä,0.25\n" + "b,b,0.125\n" * 20)
-    monkeypatch.setattr(reader, "CHARACTERS", 64)  # some lines at a time
+    monkeypatch.setattr(reader, "BLOCK", 256)  # some lines at a time
     network = load_network(listed, mask=saved("names.txt", "ä\n"))
     np.testing.assert_array_equal(network.A.toarray(), [[2.5, 0.5], [0.25, 0]])
     assert (network.labels, network.C.tolist()) == (("b", "ä"), [0, 1])

@@ -27,6 +27,7 @@ from memcurve.result import Floats
 
 #: Lines that begin with one of these are comments.
 COMMENTS = ("#", "%")
+_BLANKS = " \t"
 #: Lines by which it is found out how a text is written. Doubled: later oddities are seen, too.
 _TOP_LINES = 20
 #: Characters of these lines, at most. Doubled: matrices with longer rows are seen as far.
@@ -34,8 +35,6 @@ _TOP_SIZE = 2**24
 #: Characters of a line; beyond it a packed file may be a decompression bomb. Doubled: rows of twice
 #: as many columns are read.
 LONGEST_LINE = 2**26
-#: Characters that are read at a time. Doubled: twice the memory, and no longer any faster.
-CHARACTERS = 2**22
 #: Peak memory of a line, in bytes per character, as measured for short fields.
 _BYTES_PER_CHARACTER = 100
 #: Bytes of a field and its number while a block is read. Doubled: blocks of half as many rows.
@@ -99,7 +98,7 @@ class Text:
                 content = line.strip(" ")
                 if content.startswith(COMMENTS):
                     above = above if top else (number, content)
-                elif not content.isspace() and content:
+                elif content.strip(_BLANKS):
                     top.append((number, content))
                     if len(top) == _TOP_LINES or sum(len(text) for _, text in top) > _TOP_SIZE:
                         break
@@ -116,14 +115,22 @@ class Text:
         """Number of columns."""
         return len(self.top[0])
 
+    @property
+    def _blanks(self) -> str:
+        """What a line without any field consists of."""
+        return " " if self.separator == "\t" else _BLANKS
+
     def fault(self, kind: str, **facts: Any) -> NetworkFileError:
         """Return the error of that kind."""
         return NetworkFileError(f"{self.file}: {_FAULTS[kind].format(**facts)}")
 
-    def batches(self, skip: int = 0) -> Iterator[Batch]:
-        """Go through the rows, some megabytes at a time: numbers of lines, and columns."""
+    def batches(self, skip: int = 0, *, has_empty: bool = False) -> Iterator[Batch]:
+        """Go through the rows, some megabytes at a time: numbers of lines, and columns.
+
+        Lines of tabs alone are rows where tabs separate fields and a table ``has_empty`` ones.
+        """
         step = max(1, BLOCK // (_BYTES_PER_FIELD * self.width))
-        lines = islice(content_lines(self.file), skip, None)
+        lines = islice(content_lines(self.file, self._blanks if has_empty else _BLANKS), skip, None)
         while batch := list(islice(lines, step)):
             numbers, rows = zip(*batch, strict=True)
             yield numbers, self._columns(numbers, rows)
@@ -156,7 +163,8 @@ class Text:
 
     def count(self, skip: int) -> int:
         """Count rows, of which the last is checked: it is shorter where a file was cut off."""
-        [(length, (number, line))] = deque(enumerate(content_lines(self.file), 1 - skip), maxlen=1)
+        lines = content_lines(self.file, self._blanks)
+        [(length, (number, line))] = deque(enumerate(lines, 1 - skip), maxlen=1)
         self._columns([number], [line])
         return length
 
@@ -173,7 +181,7 @@ class Text:
         """Return what goes through the rows of these columns, as numbers."""
 
         def blocks(start: int) -> Iterator[NDArray[Any]]:
-            for batch in self.batches(skip + start):
+            for batch in self.batches(skip + start, has_empty=True):
                 yield self.numbers(batch, columns, is_table)
 
         return blocks
@@ -227,7 +235,7 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
     is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     number, rest = 1, ""
     with io.TextIOWrapper(open_bytes(file), "utf-16" if is_wide else "utf-8-sig") as stream:
-        while block := stream.read(CHARACTERS):
+        while block := stream.read(max(1, BLOCK // 4)):
             *lines, rest = (rest + block).split("\n")
             yield from enumerate(lines, number)
             number += len(lines)
@@ -239,13 +247,12 @@ def _lines(file: Path) -> Iterator[tuple[int, str]]:
     yield number, rest
 
 
-def content_lines(file: Path) -> Iterator[tuple[int, str]]:
+def content_lines(file: Path, blanks: str = _BLANKS) -> Iterator[tuple[int, str]]:
     """Go through the lines that are neither blank nor a comment, with their numbers."""
     for number, line in _lines(file):
-        if line and not line.isspace():
-            content = line.strip(" ")  # tabs may stand between empty fields
-            if not content.startswith(COMMENTS):
-                yield number, content
+        content = line.strip(" ")  # tabs may stand between empty fields
+        if content.strip(blanks) and not content.startswith(COMMENTS):
+            yield number, content
 
 
 def separator_of(lines: Sequence[str]) -> str | None:
