@@ -106,7 +106,14 @@ def uniform(
     scaling: str = "spectral_radius",
     mask: Mask = None,
 ) -> LinearNetwork:
-    """Independent entries uniform on [−1, 1] (variance 1/3), then scaled. Mask: normal."""
+    """Independent entries uniform on [−1, 1] (variance 1/3), then scaled. Mask: normal.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.uniform(50, seed=1)
+    LinearNetwork('uniform, N=50, ρ=0.9, seed 1', size=50, inputs=1)
+    """
     size, draw = _require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
     return draw.network("uniform", draw.rng.uniform(-1, 1, (size, size)), variance=1 / 3)
 
@@ -127,6 +134,12 @@ def sparse_normal(
     The density is 0.1 by default, or degree/N. All entries are independent, so the number of
     non-zeros is binomial. A very sparse draw may have no cycle, and then no spectral radius to
     scale: an error says so.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.sparse_normal(50, degree=5, seed=1).name
+    'sparse normal, N=50, degree 5, ρ=0.9, seed 1'
     """
     size, draw = require_size(size), _Draw(seed, spectral_radius, scaling, mask)
     share, details = _share_of_weights(size, density, degree)
@@ -148,6 +161,12 @@ def sparse_uniform(
     """Entries uniform on [−1, 1] with probability ``density``, else zero; then scaled.
 
     Independent entries as in :func:`sparse_normal`. Mask: normal.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.sparse_uniform(50, density=0.2, seed=1).name
+    'sparse uniform, N=50, density 0.2, ρ=0.9, seed 1'
     """
     size, draw = require_size(size), _Draw(seed, spectral_radius, scaling, mask)
     share, details = _share_of_weights(size, density, degree)
@@ -175,6 +194,14 @@ def sp_c(
     it. (Without the permutation some nodes would stay alone with their self loops, and sparse masks
     would miss them, against what the paper shows.) The entries are not independent, so there is no
     circular law to scale by. Mask: normal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import ensembles
+    >>> sigma = np.linalg.svd(ensembles.sp_c(50, seed=1).A, compute_uv=False)
+    >>> float(round(sigma[-1] / sigma[0], 6))
+    0.7
     """
     draw = _Draw(seed, spectral_radius, scaling, mask, circular_law=False)
     size, density = _require_nodes(size), require_density(density)
@@ -202,6 +229,13 @@ def symmetric(
     """Gaussian orthogonal ensemble B + Bᵀ with B standard normal, then scaled. Mask: normal.
 
     The eigenvalues are real; the circular law here is Wigner's semicircle, which ends at √(8N).
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> A = ensembles.symmetric(20, seed=1).A
+    >>> bool((A == A.T).all())
+    True
     """
     size, draw = _require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
     B = draw.rng.standard_normal((size, size))
@@ -215,6 +249,14 @@ def orthogonal(
 
     Q is the factor of a normal matrix's QR decomposition with diag(R) > 0 (Mezzadri, *Notices of
     the AMS* 54, 2007). All eigenvalues have modulus ρ, the ``spectral_radius``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import ensembles
+    >>> A = ensembles.orthogonal(20, spectral_radius=0.5, seed=1).A
+    >>> np.allclose(A @ A.T, 0.25 * np.eye(20))
+    True
     """
     size, radius = _require_nodes(size), _require_radius(spectral_radius)
     matrix_rng, mask_rng = generator(seed).spawn(2)
@@ -264,6 +306,12 @@ def cyclic(
     """One ring of all nodes, ``A[i+1, i] = A[0, N−1] = ρ`` (Rodan and Tiňo 2011). Mask: e₁.
 
     Aᴺ = ρᴺ I, and MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋}. The seed is for a random mask only.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.memory_curve(memcurve.ensembles.cyclic(3), lags=4).values.round(4)
+    array([0.4686, 0.4686, 0.4686, 0.249 ])
     """
     size, radius = _require_nodes(size), _require_radius(spectral_radius)
     A = radius * np.roll(np.eye(size), 1, axis=0)
@@ -277,6 +325,12 @@ def delay_line(
 
     Nilpotent, so its spectral radius is 0; MC_τ = 1 for τ < N and 0 after. The seed is for a
     random mask only.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.memory_curve(memcurve.ensembles.delay_line(3), lags=5).values
+    array([1., 1., 1., 0., 0.])
     """
     gain = require_number(gain, "gain", "of any size")
     A = gain * np.eye(_require_nodes(size), k=-1)
@@ -293,14 +347,22 @@ def chain(
 ) -> LinearNetwork:
     """Feed-forward chain with self loops, ``diag(loop)`` plus ``A[i+1, i] = gain``. Mask: e₁.
 
-    ``loop`` is one weight for all nodes (a Jordan block for gain 1) or one a node; they are the
+    ``loop`` is one weight for all nodes (a Jordan block for gain 1) or one per node; they are the
     eigenvalues. The seed is for a random mask only.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.chain(3, loop=[0.1, 0.2, 0.3]).A
+    array([[0.1, 0. , 0. ],
+           [1. , 0.2, 0. ],
+           [0. , 1. , 0.3]])
     """
     size, gain = _require_nodes(size), require_number(gain, "gain", "of any size")
     loops = exact_array(loop, "loop")
     if loops.shape not in ((), (size,)):
         raise ValueError(
-            f"`loop` must be one number or {size} of them, one a node; got shape {loops.shape}."
+            f"`loop` must be one number or {size} of them, one per node; got shape {loops.shape}."
         )
     A = np.diag(np.broadcast_to(loops, size)) + gain * np.eye(size, k=-1)
     details = f"gain {gain:g}" if loops.ndim else f"loop {loops[()]:g}, gain {gain:g}"
@@ -403,6 +465,13 @@ def hippo_legs(
     ``step``: ``"bilinear"`` gives ``(I − hA/2)⁻¹(I + hA/2)`` and ``(I − hA/2)⁻¹hB``; ``"zoh"``, the
     zero-order hold, gives ``exp(hA)`` and ``∫₀ʰ exp(sA)B ds``. The result is exactly triangular.
     The seed is for a random mask only.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.hippo_legs(2).A.round(4)
+    array([[ 0.99  ,  0.    ],
+           [-0.0171,  0.9802]])
     """
     root = np.sqrt(2 * np.arange(_require_nodes(size)) + 1.0)
     A = -np.tril(np.outer(root, root), -1) - np.diag(np.arange(1.0, len(root) + 1))
@@ -425,6 +494,13 @@ def hippo_legt(
         A_nk = −(2n+1)(−1)ⁿ⁻ᵏ for n ≥ k,   −(2n+1) for n < k
 
     (Voelker, Kajić and Eliasmith 2019). Other keywords as in :func:`hippo_legs`.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.hippo_legt(2).A.round(4)
+    array([[ 0.9899, -0.0098],
+           [ 0.0294,  0.9703]])
     """
     odd = 2 * np.arange(_require_nodes(size)) + 1.0
     sign = (-1.0) ** np.arange(len(odd))
@@ -450,6 +526,12 @@ def lru_ring(
     mode unit expected variance (Orvieto et al., *Resurrecting recurrent neural networks for long
     sequences*, 2023). ``size`` counts the complex modes, each of which is two states. A is a scipy
     sparse array.
+
+    Examples
+    --------
+    >>> from memcurve import ensembles
+    >>> ensembles.lru_ring(10, seed=1).states
+    20
     """
     size = _require_nodes(size)
     inner = require_number(radius_min, "radius_min", "from 0 to below 1", lambda r: 0 <= r < 1)

@@ -1,4 +1,4 @@
-"""Input masks: how the input enters the nodes, one column an input.
+"""Input masks: how the input enters the nodes, one column per input.
 
 Every mask is scaled to unit Euclidean norm a column unless ``norm`` says otherwise. The memory of
 a network with one input does not depend on the mask as long as it excites every mode; noise,

@@ -259,7 +259,7 @@ def noise_profile(
     _warn_of_rank(curves[0])
     marks = {}
     if problem.network.C.any():
-        with place_of(problem.network.A).together():
+        with place_of(problem.network.A).collective():
             analysis = Analysis.of(problem.network)
             deviations = analysis.deviations(problem.processes)
         marks = number_formats(deviations)
@@ -416,7 +416,7 @@ def reduced(network: Any, noise: float) -> Reduced:
     problem = Problem.of(as_network(network), noise=s)
     if not problem.is_driven:
         raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"), place_of(problem.network.A).together():
+    with np.errstate(all="ignore"), place_of(problem.network.A).collective():
         H, c, reader, error = reduction_of(problem)
     large, read = problem.network, None
     if reader is not None:  # what is read are states, too: y_t = Rξ_t
@@ -471,12 +471,12 @@ def ask_family(
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
         raise A.needs_matrix("exact curves, process noise and other methods")
     _require_room(declared, problem, options)
-    closed = problem.is_plain and problem.analysis.walk is not None  # which takes no eigenvalues
+    closed = problem.is_plain and problem.analysis.path is not None  # which takes no eigenvalues
     dear = problem.network.is_sparse and not (is_usable_memory(problem) or closed)
     if dear and problem.analysis.runaway:  # all its eigenvalues take minutes
         raise unstable(problem.analysis.runaway)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(place_of(A).together())
+        stack.enter_context(place_of(A).collective())
         if "progress" in declared.options:  # it tells by itself
             options = {"progress": progress or False, **options}
         elif progress is not False:  # else whoever asks tells
@@ -518,7 +518,7 @@ def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) 
     if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):
         return
     if method.name == "exact":  # all other methods take the network as it is
-        if problem.is_plain and problem.analysis.walk is not None:
+        if problem.is_plain and problem.analysis.path is not None:
             return  # closed form: no arrays at all
         if problem.network.is_sparse and is_usable_memory(problem):
             return  # products with A, and few directions; what else might be tried asks again

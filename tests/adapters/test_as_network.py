@@ -171,7 +171,7 @@ def test_nonlinear_leak_one_a_node():
         network = NonlinearNetwork(store(W), WIN, activation="identity", leak=lr)
         assert np.abs(network.simulate(z) - reservoir(z, W, WIN, lr)).max() < SAME
         assert off(network.linearised(), z, network.simulate(z)) < SAME
-        assert "leak=one a node" in repr(network)
+        assert "leak=one per node" in repr(network)
 
 
 def test_kinks_of_own_activations_are_found():

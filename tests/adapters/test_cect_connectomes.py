@@ -58,7 +58,7 @@ def test_synapses_drive_their_targets() -> None:
     np.testing.assert_array_equal(network.C, [1, 0, 0, 0])
     told = " ".join(network.notes)
     assert "GABA -1" in told
-    assert "does not tell the sign of Glutamate" in told
+    assert "sign of Glutamate" in told
     assert "left out: Dopamine" in told
 
 

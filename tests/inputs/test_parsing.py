@@ -52,5 +52,5 @@ def test_unreadable_series(tmp_path):
         inputs.parse(f"series:{tmp_path / 'none.csv'}")
     path = tmp_path / "two.csv"
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"one number a line, got .*two\.csv': '1,2' is no"):
+    with pytest.raises(ValueError, match=r"`series` must be.*got .*two\.csv': '1,2' is no"):
         inputs.parse(f"series:{path}")

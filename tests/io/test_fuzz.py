@@ -19,7 +19,7 @@ import pytest
 from scipy import io
 
 import mutated
-from memcurve.io import networks, recordings
+from memcurve.io import NETWORK_FORMATS, RECORDING_FORMATS
 from memcurve.io.tensors import CHECKPOINTS
 from repository import ROOT
 from written import Payload, write_hdf5, write_safetensors
@@ -86,7 +86,7 @@ def test_no_reader_runs_a_pickle(tmp_path: Path, protocol: int) -> None:
         write(tmp_path / name)
         files.append(tmp_path / name)
 
-    for suffix in {*networks.FORMATS, *recordings.FORMATS} - {*CHECKPOINTS}:
+    for suffix in {*NETWORK_FORMATS, *RECORDING_FORMATS} - {*CHECKPOINTS}:
         packed = gzip.compress(attack) if suffix.endswith(".gz") else attack
         written(f"raw{suffix}", lambda path, content=packed: path.write_bytes(content))
     written("objects.npy", lambda path: np.save(path, objects))

@@ -122,9 +122,9 @@ def test_what_weights_alone_do_not_tell(tmp_path):
     W, Win = np.eye(3) / 2, np.ones((3, 2))
     np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3, Wout=np.ones(4))
     linear, unused, inputs = load_network(tmp_path / "esn.npz").notes
-    assert "they tell none, and no bias" in linear
+    assert "activation or bias" in linear
     assert unused.startswith("not used: a, Wout (a leak rate is read where it is called lr or ")
-    assert "2 columns of Win are taken for as many inputs: a column of biases is none" in inputs
+    assert "Win has 2 columns, taken as 2 inputs" in inputs
     assert (linear.kind, unused.kind, inputs.kind) == ("network", "unused", "unused")
     np.savez(tmp_path / "leaky.npz", W=W, Win=Win, lr=0.3)
     assert "not used: lr" in load_network(tmp_path / "leaky.npz", mask="Win").notes[1]

@@ -269,4 +269,4 @@ def test_a_bias_among_the_inputs_is_told(tmp_path):
     for Win, told in ((C2, True), (C2[:, 0], False), (C2[:, :1], False)):
         np.savez(tmp_path / "esn.npz", W=A, Win=Win)
         notes = load_network(tmp_path / "esn.npz").notes
-        assert any("a column of biases is none" in note for note in notes) == told
+        assert any("bias column" in note for note in notes) == told

@@ -37,7 +37,7 @@ def test_no_permission(tmp_path, monkeypatch):
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", closed)
-    refused(tmp_path / "A.npy", "may not be read", "permissions", error=PermissionError)
+    refused(tmp_path / "A.npy", "cannot be read", "permissions", error=PermissionError)
 
 
 @pytest.mark.parametrize("file", ["x.dat", "x.pkl", "x"])

@@ -63,9 +63,9 @@ def test_attributes_of_graphs(tmp_path: Path) -> None:
     [
         ("id,class\n", "must have a header"),
         ("id\n1\n2\n", "must have a header"),
-        ("id,class\n1,a\n2\n", "line 3 has 1 fields, the header 2"),
+        ("id,class\n1,a\n2\n", "line 3 has 1 fields"),
         ("id,class\n1,a\n1,b\n", "must name each node once, got '1' twice"),
-        ("# nothing\n", "holds no nodes"),
+        ("# nothing\n", "holds no rows"),
     ],
 )
 def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:

@@ -303,7 +303,7 @@ def test_bad_lines(tmp_path, line, part):
 def test_texts_that_are_no_tables(tmp_path):
     path = tmp_path / "run.csv"
     for text, part in (
-        ("\n\n# only that\n", "holds no numbers"),
+        ("\n\n# only that\n", "holds no rows"),
         ("a,b,z\n", "holds no states"),
         ("a,b,z\n1,2,3\n1,2", "line 3 has 2 fields"),
         ("a,b,z\n1,2\n", "line 2 has 2 fields"),
@@ -311,7 +311,7 @@ def test_texts_that_are_no_tables(tmp_path):
         path.write_text(text, "utf-8")
         refused(path, None, part)
     path.write_text("ä,z\n1,2\n", "latin-1")
-    refused(path, None, "no text in UTF-8")
+    refused(path, None, "not UTF-8 text")
 
 
 @pytest.mark.parametrize("package", ["h5py", "pyarrow.parquet"])

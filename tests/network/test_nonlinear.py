@@ -206,7 +206,7 @@ def test_bad_inputs(inputs: object, options: dict, message: str) -> None:
 def test_bad_replicas_and_overflow() -> None:
     with pytest.raises(ValueError, match=r"\(R, T\) or \(R, T, 2\) for this network of 2"):
         NonlinearNetwork(A, np.ones((12, 2))).simulate_replicas(np.zeros((4, 10)))
-    with pytest.raises(ValueError, match=r"got \(10,\); .*one series a replica"):
+    with pytest.raises(ValueError, match=r"got \(10,\)"):
         NonlinearNetwork(A, C).simulate_replicas(np.zeros(10))
     with pytest.raises(UnstableNetworkError, match="leave the finite numbers"):
         NonlinearNetwork([[1e3]], [1.0], activation="relu").simulate(np.ones(200))

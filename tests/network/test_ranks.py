@@ -44,7 +44,7 @@ def test_products_and_factors_are_those_of_the_whole(count: int) -> None:
         some = place.host(place.rows(own, np.arange(0, SIZE, 7)))
         scaled = rows.scaled(np.exp(X[:, 0])) @ own[:, 1]
         products = [rows @ own, dense @ own, scaled[:, None]]
-        triangle = place.factor([own]).R
+        triangle = place.triangle(own)
         assert np.allclose(np.abs(triangle), np.abs(R), atol=1e-13)
         return *map(place.host, products), place.host(Q), R, some, place.dot(own, own)
 
@@ -194,7 +194,7 @@ def test_what_is_refused() -> None:
         with pytest.raises(TypeError, match="real pair"):
             memory_curve(LinearNetwork(network.A, C + 1j), noise=0.1)
         for wrong, text in (
-            (uneven(comm)[:, :-1], "rows of a square matrix, shared out over the ranks; got"),
+            (uneven(comm)[:, :-1], "`rows` must be the rows of a square matrix.*got"),
             (uneven(comm)[:0], "at least one row of A on every rank"),
             (uneven(comm) * 1j, "must be real"),
             (np.full((SIZE // 2, SIZE), np.nan), "finite"),

@@ -19,7 +19,7 @@ from memcurve import (
     memory_curve,
 )
 from memcurve.limits import TooLargeError
-from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
+from memcurve.network.graph import balanced, eigenvalues, single_path, strong_components
 from memcurve.solve import allpass, modes, states
 from memcurve.solve.modes import schur_modes
 from tolerances import CLOSED_FORM
@@ -51,7 +51,7 @@ def assert_right(network: LinearNetwork, lags: int = 40) -> str:
 @pytest.fixture
 def long_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """Switch off what knows special structure."""
-    monkeypatch.setattr(states, "single_walk", lambda A, C: None)
+    monkeypatch.setattr(states, "single_path", lambda A, C: None)
     monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
 
 
@@ -92,7 +92,7 @@ def test_walks(seed: int) -> None:
 @pytest.mark.usefixtures("long_way")
 def test_walks_the_long_way(seed: int) -> None:
     network = drawn_walk(seed)
-    if single_walk(*network.real_pair()) is not None:
+    if single_path(*network.real_pair()) is not None:
         assert_right(network)
 
 
@@ -113,21 +113,21 @@ def test_tail_into_a_cycle(tail: int, length: int, p: float) -> None:
 def test_walks_that_are_none() -> None:
     ring = ensembles.cyclic(6).A
     first = np.eye(6)[0]
-    assert single_walk(ring, first) is not None
+    assert single_path(ring, first) is not None
     chord = ring.copy()
     chord[3, 0] = 1e-300
-    assert single_walk(chord, first) is None
+    assert single_path(chord, first) is None
     confluence = np.zeros((3, 3))
     confluence[2, 0] = confluence[2, 1] = 0.5
-    assert single_walk(confluence, np.array([1.0, 1.0, 0.0])) is None
-    assert single_walk(confluence, np.array([1.0, 0.0, 0.0])) is not None
-    assert single_walk(ring, np.zeros(6)) is None
+    assert single_path(confluence, np.array([1.0, 1.0, 0.0])) is None
+    assert single_path(confluence, np.array([1.0, 0.0, 0.0])) is not None
+    assert single_path(ring, np.zeros(6)) is None
     broken = ring.copy()
     broken[4, 3] = 0.0
-    walk = single_walk(broken, first)
-    assert walk is not None
-    assert walk.order.tolist() == [0, 1, 2, 3]
-    assert walk.tail == 4
+    path = single_path(broken, first)
+    assert path is not None
+    assert path.order.tolist() == [0, 1, 2, 3]
+    assert path.tail == 4
 
 
 def test_a_cycle_with_a_zero_weight_is_a_delay_line() -> None:
@@ -216,7 +216,7 @@ def test_a_hundred_thousand_nodes() -> None:
     assert delays.values.all()
     assert delays.total == size
     assert not delays.notes
-    # where a walk leaves doubt, its size is a matter of memory again
+    # where a path leaves doubt, its size is a matter of memory again
     doubtful = np.ones(size)
     doubtful[1] += 1e-9
     with pytest.raises(TooLargeError, match="must fit into memory"):

@@ -94,7 +94,7 @@ def as_network(
 
 
 Adapter = Callable[..., LinearNetwork]
-#: Kinds of objects that Python itself, or this package, can tell.
+#: Kinds of objects of Python itself or of this package.
 _OWN: tuple[tuple[Any, Adapter], ...] = (
     (LinearNetwork, lambda network: network),
     (NonlinearNetwork, NonlinearNetwork.linearised),

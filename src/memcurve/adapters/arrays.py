@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import exact_array, rectangular_array
-from memcurve.io.arrays import Archive
-from memcurve.io.networks import as_mask, network_parts, with_leak
-from memcurve.io.tensors import as_array, tensor_values
+from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_elsewhere
 from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
@@ -156,6 +154,13 @@ def lru(
         γ, the normalisation's logarithm.
     name : str, optional
         A label for tables and plots.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> unit = memcurve.adapters.lru([-1.0, 0.0], [0.0, 0.5], [[1.0], [1.0]])
+    >>> unit.A.diagonal().round(3)
+    array([ 0.374+0.582j, -0.029+0.367j])
     """
     nu, theta, mask, gamma = (tensor_values(v) for v in (nu_log, theta_log, B, gamma_log))
     return diagonal_network(lru_poles(nu, theta), lru_mask(mask, gamma), name=name)
@@ -182,6 +187,12 @@ def s4d(
         Input vector, all ones by default, as in the layer.
     discretisation, name
         As for :func:`diagonal`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.adapters.s4d([-0.7, -0.7], [0.0, 3.1], -2.3).A.diagonal().round(3)
+    array([0.951+0.j   , 0.906+0.291j])
     """
     decay, frequency = _exponential(log_A_real, "log_A_real"), exact_or_sparse(A_imag, "A_imag")
     if decay.ndim != 1 or decay.shape != frequency.shape:
@@ -209,6 +220,13 @@ def s5(
         Logarithms of the time steps.
     discretisation, name
         As for :func:`diagonal`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> layer = memcurve.adapters.s5([-0.5 + 1j, -0.5 + 3j], [1.0, 1.0], -2.0)
+    >>> layer.A.diagonal().round(3)
+    array([0.926+0.126j, 0.859+0.369j])
     """
     poles = exact_or_sparse(Lambda, "Lambda")
     if poles.ndim == 2 and poles.shape[1] == 2 and poles.dtype.kind == "f":

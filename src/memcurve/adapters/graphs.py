@@ -10,17 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.arguments import exact_array
-from memcurve.io.edges import graph_matrix, node_mask, node_names
+from memcurve.io import graph_matrix, node_mask, node_names
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.notes import Note
 from memcurve.optional import optional
 
-#: Classes of synapses in cect that are gap junctions, that inhibit, whose sign a transmitter does
-#: not tell, and that are no synapses: contacts, correlations, signals at a distance.
+#: Classes of synapses in cect that are gap junctions, that inhibit, whose sign does not follow
+#: from the transmitter, and that are no synapses: contacts, correlations, signals at a distance.
 ELECTRICAL = ("Generic_GJ",)
 INHIBITORY = ("GABA", "InhibitoryChem")
-UNTOLD = ("Generic_CS", "Glutamate", "OtherChemicalNT")
+UNSIGNED = ("Generic_CS", "Glutamate", "OtherChemicalNT")
 NO_SYNAPSES = (
     "Contact", "Functional", "Peptidergic", "Monoaminergic", "Dopamine", "Serotonin", "Tyramine",
     "Octopamine",
@@ -141,11 +141,11 @@ def _factors(
         wanted = electrical if name in ELECTRICAL else chemical and name not in NO_SYNAPSES
         if wanted or name in signs:
             used[name] = float(signs.get(name, -1.0 if name in INHIBITORY else 1.0))
-    told = ", ".join(f"{name} {factor:+g}" for name, factor in used.items())
-    notes = [Note("network", f"numbers of synapses, with the factors {told}: A[post, pre]")]
-    untold = [name for name in used if name in UNTOLD and name not in signs]
-    if untold:
-        text = f"the source does not tell the sign of {', '.join(untold)}: taken as positive"
+    listed = ", ".join(f"{name} {factor:+g}" for name, factor in used.items())
+    notes = [Note("network", f"numbers of synapses, with the factors {listed}: A[post, pre]")]
+    unsigned = [name for name in used if name in UNSIGNED and name not in signs]
+    if unsigned:
+        text = f"the source does not specify the sign of {', '.join(unsigned)}: taken as positive"
         notes.append(Note("network", f"{text}; `signs` gives another"))
     if left := [name for name in connections if name not in used]:
         notes.append(Note("network", f"left out: {', '.join(left)}"))

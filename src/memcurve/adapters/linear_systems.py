@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.arguments import exact_array, require_number, table_entry
-from memcurve.io.networks import as_mask
+from memcurve.io import as_mask
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from memcurve.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.arguments import exact_array, require_size
-from memcurve.io.networks import as_mask
+from memcurve.io import as_mask
 from memcurve.network import LinearNetwork
 from memcurve.notes import Note, counted
 
@@ -170,7 +170,7 @@ def conn2res(
     w : (N, N) array or scipy sparse array
         Connectivity, ``w[i, j]`` from node i to node j.
     w_in : (d, N) array, optional
-        Input weights, a row an input.
+        Input weights, one row per input.
     input_gain : float, optional
         Factor of the input weights.
     input_nodes : sequence of int, optional
@@ -179,6 +179,13 @@ def conn2res(
         The nodes that can be read (default all).
     name : str, optional
         A label for tables and plots.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.adapters.conn2res([[0, 0.5], [0, 0]], input_nodes=[0]).A
+    array([[0. , 0. ],
+           [0.5, 0. ]])
     """
     weights = exact_or_sparse(w, "w")
     if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
@@ -234,7 +241,7 @@ def _input_rows(w_in: Any, size: int) -> Any:
     if rows.ndim != 2 or rows.shape[1] != size:
         hint = "; transpose it" if rows.ndim == 2 and rows.shape[0] == size else ""
         raise ValueError(
-            f"`w_in` must have shape (d, {size}), a row an input and a column a node, got "
+            f"`w_in` must have shape (d, {size}), one row per input and one column per node, got "
             f"{np.shape(w_in)}{hint}."
         )
     return rows

@@ -263,7 +263,7 @@ def _require_time_for(network: LinearNetwork) -> None:
     if isinstance(network.A, Operator):
         raise TooLargeError("`network` must have a matrix here: `A` is known by its products only.")
     analysis = Analysis.of(network)
-    if not network.is_sparse or analysis.walk is not None or not len(analysis):
+    if not network.is_sparse or analysis.path is not None or not len(analysis):
         return
     largest = max(map(len, separate_parts(analysis.stored)))
     seconds = estimated_cost(largest).seconds

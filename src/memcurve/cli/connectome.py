@@ -233,7 +233,7 @@ class _Reader:
         if self._is_class(text):
             return self.table("--readout").places(text, labels)
         if Path(text).is_file() and text not in labels:
-            from memcurve.io.edges import listed_nodes, node_place
+            from memcurve.io import listed_nodes, node_place
 
             places = {label: place for place, label in enumerate(labels)}
             listed = listed_nodes(Path(text), places)

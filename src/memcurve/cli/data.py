@@ -84,11 +84,10 @@ class RecordingOptions:
     @property
     def input_file(self) -> Path | None:
         """The file that --input names, if it does."""
-        from memcurve.io.arrays import ending_of
-        from memcurve.io.recordings import FORMATS
+        from memcurve.io import RECORDING_FORMATS, ending_of
 
         path = Path(self.input[0]) if self.input is not None and len(self.input) == 1 else None
-        is_file = path is not None and (ending_of(path) in FORMATS or path.is_file())
+        is_file = path is not None and (ending_of(path) in RECORDING_FORMATS or path.is_file())
         return path if is_file else None
 
     def curve(self, states: Path, **changes: Any) -> MemoryCurve:

@@ -174,7 +174,7 @@ class NetworkOptions:
         """
         if file is None:
             return self.network(None, usual_ensemble), None
-        from memcurve.io.networks import load_driven
+        from memcurve.io import load_driven
 
         network, leak = self._read(file, load_driven)
         return self._with_readout(network), leak
@@ -194,7 +194,7 @@ class NetworkOptions:
                 f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
                 f"is taken as it is. Leave it out, or leave out the file."
             )
-        from memcurve.io.arrays import MissingMaskError
+        from memcurve.io import MissingMaskError
 
         which = {"matrix": self.matrix, "edges": self.edges, "seed": self.seed}
         try:

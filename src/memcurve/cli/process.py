@@ -126,7 +126,7 @@ def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
     # ranks on one machine share its cores
     threads = max(1, (os.cpu_count() or 1) // ranks.sharing)
     try:
-        with threadpool_limits(threads), ranks.together():
+        with threadpool_limits(threads), ranks.collective():
             yield ranks
     except Exception:
         if ranks.number == 0:

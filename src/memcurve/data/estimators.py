@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from memcurve.curve import MemoryCurve
 from memcurve.data.autocorrelation import beta_cut, correlations
-from memcurve.io.recordings import Source, lagged, present, require_rows
+from memcurve.io import Source, lagged, present, require_rows
 from memcurve.notes import Note
 from memcurve.types import Floats
 

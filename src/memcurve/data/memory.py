@@ -17,7 +17,7 @@ from memcurve.data.findings import Findings
 from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.errors import RecordingWarning
-from memcurve.io.recordings import (
+from memcurve.io import (
     Names,
     Source,
     View,

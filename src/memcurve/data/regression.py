@@ -45,7 +45,7 @@ from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
 from memcurve.data.tails import pareto_tail
-from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
+from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note, counted
 from memcurve.progress import Progress, watched
 from memcurve.types import TINY, Floats

@@ -14,14 +14,12 @@ from memcurve.cells import csv_text
 from memcurve.curve import MemoryCurve
 from memcurve.exploring.jobs import shown_methods
 from memcurve.exploring.scene import OWN_MASK, WORM, PageSettings
-from memcurve.io import NetworkFileError, load_masked
-from memcurve.io.arrays import ending_of, readable, stem_of
-from memcurve.io.networks import FORMATS
+from memcurve.io import NETWORK_FORMATS, NetworkFileError, ending_of, load_masked, readable, stem_of
 from memcurve.network import LinearNetwork
 from memcurve.version import __version__
 
 #: Kinds of files that hold networks.
-ENDINGS = [*FORMATS]
+ENDINGS = [*NETWORK_FORMATS]
 #: Bytes of the largest file that is taken: a dense network of 2,500 nodes, or 10⁶ edges.
 MOST_BYTES = 50_000_000
 

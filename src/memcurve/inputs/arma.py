@@ -57,7 +57,7 @@ class ARMA(InputProcess):
     -----
     The spectral density is ``f(ω) = |1 + Σ_j ma_j e^{−ijω}|² / |1 − Σ_i ar_i e^{−iiω}|²``. γ, f and
     its bounds hold to a few units in the last place (γ relative to γ(0)) even next to the unit
-    circle, where the usual float64 recursions lose most digits.
+    circle, where standard float64 recursions lose most digits.
 
     Examples
     --------

@@ -22,13 +22,19 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
 
     ``input`` is None (white), a process, a text that :func:`memcurve.inputs.parse` reads, or a
     sequence with one of these for each input.
+
+    Examples
+    --------
+    >>> from memcurve import inputs
+    >>> inputs.processes_for("ar:0.9", 2)
+    (ARMA(ar=[0.9], ma=[]), ARMA(ar=[0.9], ma=[]))
     """
     if input is None or isinstance(input, InputProcess | str):
         return (_process(input),) * count
     if not isinstance(input, Sequence):
         raise TypeError(
             f"`input` must be an input process, e.g. inputs.ARMA(ar=[0.9]), or a sequence of them, "
-            f"one an input; got {type(input).__name__}."
+            f"one per input; got {type(input).__name__}."
         )
     if len(input) != count:
         raise ValueError(
@@ -108,7 +114,7 @@ def _series(path: Path) -> Autocovariance:
         return Autocovariance.from_series(_read(path))
     except Exception as error:  # whatever numpy makes of a damaged header
         raise ValueError(
-            f"`series` must be a file of one number a line, got {str(path)!r}: {error}"
+            f"`series` must be a file of one number per line, got {str(path)!r}: {error}"
         ) from error
 
 

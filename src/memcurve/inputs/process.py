@@ -17,6 +17,13 @@ class InputProcess(ABC):
 
     A new kind of input is a subclass that fills in the abstract parts; arguments have been
     checked before they reach them.
+
+    Examples
+    --------
+    >>> from memcurve import inputs
+    >>> process = inputs.ARMA(ar=[0.5])
+    >>> process.is_white, process.simulate(3, seed=1).shape
+    (False, (3,))
     """
 
     @property

@@ -28,7 +28,7 @@ Blocks = Callable[[int], Iterator[NDArray[Any]]]
 _NO_FILE: dict[type[OSError], str] = {
     FileNotFoundError: "no such file; check the spelling and the working directory",
     IsADirectoryError: "is a directory; give the path of a file in it",
-    PermissionError: "may not be read; change its permissions",
+    PermissionError: "cannot be read; change its permissions",
 }
 
 
@@ -46,14 +46,14 @@ class Array:
 
     name: str  # in its file; "`states`" where it is an argument
     shape: tuple[int, ...]
-    dtype: np.dtype[Any] | None  # None where the file does not tell it in numpy's terms
+    dtype: np.dtype[Any] | None  # None where the file's type is none of numpy's
     load: Callable[[], Any] | None = None  # reads all of it; None: that is all blocks
     blocks: Blocks | None = None  # None where the format can only be read whole, and is then held
     file: Path | None = None
     kind: str = ""  # the file's own word for its type
     is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
     refusal: str | None = None  # the error of what is incomplete, or no numbers: never read
-    has_no_vectors: bool = False  # the format has but rows and columns
+    has_no_vectors: bool = False  # the format has rows and columns only
 
     def __str__(self) -> str:
         """Shape and type, e.g. ``"(3, 3) float64"``."""
@@ -77,7 +77,9 @@ class Array:
     def require_room(self) -> None:
         """Raise a TooLargeError where all of it cannot fit: it may be a decompression bomb."""
         if self.file is not None:
-            shape = (sum(self.shape),) if self.is_sparse else self.shape  # a number a row at least
+            shape = (
+                (sum(self.shape),) if self.is_sparse else self.shape
+            )  # one number per row at least
             itemsize = 8 if self.dtype is None else self.dtype.itemsize
             require_room_for_array(shape, f"{self.name} in {self.file}", itemsize=itemsize)
 
@@ -136,7 +138,7 @@ class Archive(_Contents):
 
 
 @dataclass(frozen=True)
-class Table(_Contents):
+class Columns(_Contents):
     """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
 
     names: list[str] | None
@@ -157,14 +159,14 @@ class Table(_Contents):
 
 @dataclass(frozen=True)
 class Graph(_Contents):
-    """What edges tell: A, the names of its nodes in order, and notes on what was assumed."""
+    """The graph of edges: A, the names of its nodes in order, and notes on what was assumed."""
 
     A: Any
     labels: tuple[str, ...]
     notes: tuple[Note, ...]
 
 
-Opened = Array | Archive | Table
+Opened = Array | Archive | Columns
 #: Opens the files of one format, without reading more than it takes to know what is in them.
 Opener = Callable[[Path], Opened]
 
@@ -240,10 +242,10 @@ def reading(file: Path | None) -> Iterator[None]:
                 f"{file}: does not fit into memory; read it where there is more."
             ) from error
         if isinstance(error, UnicodeDecodeError):
-            first = f"byte {error.object[error.start]:#x} at {error.start}"
             raise NetworkFileError(
-                f"{file}: cannot be read as {file.suffix}: it is no text in UTF-8 ({first}); "
-                f"save it so, from a spreadsheet as CSV UTF-8, or give it the ending of what it is."
+                f"{file}: cannot be read as {file.suffix}: it is not UTF-8 text (byte "
+                f"{error.object[error.start]:#x}); save it as UTF-8, from a spreadsheet as CSV "
+                f"UTF-8, or give it the ending of what it is."
             ) from error
         raise NetworkFileError(
             f"{file}: cannot be read as {file.suffix} ({type(error).__name__}: {error}); it is "
@@ -271,6 +273,6 @@ def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Join names, of which only the first are told where they are many."""
+    """Join names, the first forty of them."""
     more = [f"{len(names) - 40} more"] if len(names) > 40 else []
     return ", ".join([*names[:40], *more])

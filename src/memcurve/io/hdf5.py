@@ -1,7 +1,7 @@
 """HDF5 files (.h5, .hdf5), by h5py, block by block, and MATLAB's (.mat).
 
-MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy. MATLAB has no
-vectors but rows and columns, so that a row may be meant as one.
+MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy. MATLAB has
+rows and columns but no vectors, so that a row may be meant as one.
 """
 
 from __future__ import annotations
@@ -49,8 +49,10 @@ def hdf5_file(file: Path) -> Any:
     return optional("h5py", f"{file}: reading it", "files").File(file, "r", rdcc_nbytes=_CACHE)
 
 
-def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str = "") -> Array:
-    """Open one dataset, ``turned`` where its rows are columns to whoever wrote it."""
+def dataset(
+    file: Path, name: str, item: Any, *, is_transposed: bool = False, kind: str = ""
+) -> Array:
+    """Open one dataset, with rows and columns exchanged where it ``is_transposed``."""
     if (elsewhere := _elsewhere(item)) is not None:
         return _refused(file, name, elsewhere, item.shape or ())
     shape: tuple[int, ...] = item.shape or ()
@@ -62,7 +64,7 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
         if is_complex:
             array = np.stack([array["real"], array["imag"]], axis=-1, dtype=float)
             array = array.view(np.complex128)[..., 0]
-        return array.T if turned else array
+        return array.T if is_transposed else array
 
     def load() -> NDArray[Any]:
         with hdf5_file(file) as archive:
@@ -70,11 +72,11 @@ def dataset(file: Path, name: str, item: Any, *, turned: bool = False, kind: str
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
         with hdf5_file(file) as archive:
-            for block in _blocks(archive[name], len(shape) - 1 if turned else 0, start):
+            for block in _blocks(archive[name], len(shape) - 1 if is_transposed else 0, start):
                 yield values(block)
 
-    shape = shape[::-1] if turned else shape
-    return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=turned)
+    shape = shape[::-1] if is_transposed else shape
+    return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=is_transposed)
 
 
 def _elsewhere(item: Any, group: Any = None, name: str = "") -> str | None:
@@ -138,7 +140,7 @@ def open_mat(file: Path) -> Archive:
 
 
 def _mapped(file: Path) -> Any:
-    """A file of which no more bytes are read than it has, whatever sizes it tells."""
+    """A file of which no more bytes are read than it has, whatever sizes it states."""
     with file.open("rb") as stream:
         return mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
 
@@ -166,7 +168,7 @@ def _matrix_73(file: Path, key: str, archive: Any) -> Array:
         kind = "empty array"
     if kind not in _NUMBERS:
         return _array(file, key, (getattr(item, "shape", None) or ())[::-1], kind, None)
-    return dataset(file, key, item, turned=True, kind=kind)
+    return dataset(file, key, item, is_transposed=True, kind=kind)
 
 
 def _sparse_73(file: Path, key: str, item: Any) -> Array:

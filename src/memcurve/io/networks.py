@@ -1,7 +1,7 @@
 """Files of other programs → LinearNetwork, and LinearNetwork → .npz.
 
-Which of a file's arrays are A and C is told by their names, and by which of them are there; whether
-a text is a matrix or lists edges, by what it looks like.
+Which of a file's arrays are A and C follows from their names; whether a text is a matrix or lists
+edges, from its first lines.
 """
 
 from __future__ import annotations
@@ -32,19 +32,14 @@ from memcurve.io.arrays import (
     reading,
     stem_of,
 )
-from memcurve.io.edges import (
-    LISTS,
-    Layout,
-    listed_nodes,
-    node_mask,
-    node_place,
-    open_text,
-    read_graph,
-)
+from memcurve.io.edges import LISTS, counts_nodes, open_text
+from memcurve.io.graphs import read_graph
 from memcurve.io.hdf5 import open_mat
+from memcurve.io.market import open_market
+from memcurve.io.nodes import listed_nodes, node_mask, node_place
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
-from memcurve.io.tables import open_market, open_matrix
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
+from memcurve.io.text import Text, open_matrix
 from memcurve.limits import TooLargeError, require_room_for_states
 from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
@@ -62,7 +57,7 @@ TEXT = [end + gz for gz in ("", ".gz") for end in (".csv", ".tsv", ".txt", *LIST
 #: Graphs that networkx reads.
 GRAPHS = [end + gz for gz in ("", ".gz") for end in (".graphml", ".gml")]
 #: How to open each ending that networks come with.
-FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
+NETWORK_FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
     ".npz": open_npz,
     ".mat": open_mat,
     ".safetensors": open_safetensors,
@@ -99,7 +94,7 @@ def load_network(
     name: str | None = None,
     communicator: Any = None,
 ) -> LinearNetwork:
-    """Read a network from a file of its matrices, a list of its edges, or a graph.
+    r"""Read a network from a file of its matrices, a list of its edges, or a graph.
 
     Parameters
     ----------
@@ -122,12 +117,12 @@ def load_network(
         The input mask: the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
         ``.mtx``, or the numbers themselves. Where nodes have names: those that the input drives
         with weight 1, as a list or as ``"a,b"``, a mapping ``{"a": 0.5}`` of names to weights, or a
-        text file with a name a line and, if you like, its weight behind it. Where they have none,
-        the same with their numbers, from 0 on.
+        text file with one node name per line, optionally followed by a weight. Where they have
+        none, the same with their numbers, from 0 on.
     edges : bool, optional
-        Whether a text lists edges (True) or is a matrix (False), where that is told wrong by its
-        first lines: names and numbers of nodes in two or three columns, in more rows than a matrix
-        of so many columns has.
+        Whether a text lists edges (True) or is a matrix (False), where its first lines mislead:
+        names and numbers of nodes in two or three columns, in more rows than a matrix of so many
+        columns has.
     spectral_radius : float, optional
         Scale A to this largest modulus of an eigenvalue.
     name : str, optional
@@ -167,21 +162,38 @@ def load_network(
     ModuleNotFoundError
         MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch,
         graphs ``memcurve[adapters]``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "pair.csv"
+    ...     _ = path.write_text("source,target,weight\na,b,0.5\nb,a,-0.25\n")
+    ...     network = memcurve.load_network(path, mask="a")
+    >>> network, network.labels
+    (LinearNetwork('pair', size=2, inputs=1, sparse), ('a', 'b'))
+    >>> network.A.toarray()
+    array([[ 0.  , -0.25],
+           [ 0.5 ,  0.  ]])
     """
-
-    def read(ranks: Ranks | None = None) -> LinearNetwork:
-        return _leaking(*_read(path, matrix, mask, edges, name, ranks), path, spectral_radius)
-
-    return read() if communicator is None else _shared_out(read, communicator, spectral_radius)
+    read = partial(_read, path, matrix, mask, edges, name)
+    return _loaded(read, path, spectral_radius, communicator)
 
 
-def _shared_out(
-    read: Callable[[Ranks | None], LinearNetwork], communicator: Any, radius: float | None
+def _loaded(
+    read: Callable[[Ranks | None], tuple[LinearNetwork, Any]],
+    path: str | os.PathLike[str],
+    radius: float | None,
+    communicator: Any,
 ) -> LinearNetwork:
-    """A network with its rows over ranks, read by rows, or else whole; on all ranks or none."""
+    """The network that is read, with its leak, scaled; over ranks by rows, or else whole."""
+    if communicator is None:
+        return _leaking(*read(None), path, radius)
     ranks = communicator if isinstance(communicator, Ranks) else Ranks(communicator)
-    with ranks.together():
-        network = read(ranks if radius is None else None)
+    with ranks.collective():
+        network = _leaking(*read(ranks if radius is None else None), path, radius)
         return network if isinstance(network.A, RankRows) else ranks.split(network)
 
 
@@ -259,6 +271,19 @@ def load_matrix(
     (N, N) array or scipy sparse array
         The same numbers that ``load_network(...).A`` would hold, checked alike; they cannot be
         written to, so take a ``.copy()`` to change them.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "A.npy", [[0.0, 0.5], [0.25, 0.0]])
+    ...     A = memcurve.load_matrix(Path(folder) / "A.npy")
+    >>> A
+    array([[0.  , 0.5 ],
+           [0.25, 0.  ]])
     """
     file, contents = _opened(path, matrix, edges)
     parts = _parts(file, contents, matrix, None, _NO_MASK, extras=False)
@@ -281,15 +306,21 @@ def load_masked(
 
     ``mask`` is the name of one of those, drawn with ``seed`` where it is random, and takes the
     place of one that stands in the file; or else it is what :func:`memcurve.load_network` takes.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "A.npy", np.eye(3) / 2)
+    ...     network = memcurve.io.load_masked(Path(folder) / "A.npy", "ones", seed=1)
+    >>> network.C.round(3)
+    array([0.577, 0.577, 0.577])
     """
-
-    def masked(ranks: Ranks | None = None) -> LinearNetwork:
-        read = _masked(path, mask, seed, matrix, edges, ranks)
-        return _leaking(*read, path, spectral_radius)
-
-    if communicator is None:
-        return masked()
-    return _shared_out(masked, communicator, spectral_radius)
+    read = partial(_masked, path, mask, seed, matrix, edges)
+    return _loaded(read, path, spectral_radius, communicator)
 
 
 def load_driven(
@@ -360,6 +391,16 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     A is stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name
     takes its place. A file of that name is replaced in one step, so that no half-written one is
     seen.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     memcurve.save_network(memcurve.ensembles.cyclic(5), Path(folder) / "ring.npz")
+    ...     memcurve.load_network(Path(folder) / "ring.npz")
+    LinearNetwork('ring', size=5, inputs=1)
     """
     file = Path(path)
     if not isinstance(network, LinearNetwork):
@@ -415,12 +456,12 @@ def network_parts(
         notes += [] if is_layer or named else _unused(archive, used)
         return _network_of(A, C, *notes) | _layer_bias(archive, found[0])
     leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
-    text = "W and Win taken as a linear network unless an activation is given: they tell none"
-    notes = [text + (", and no bias" if bias is None else "")]
+    missing = "an activation" if bias is not None else "an activation or bias"
+    notes = [f"W and Win taken as a linear network: the file does not specify {missing}"]
     notes += _unused(archive, {*found, leak, bias}, has_leak=leak is not None)
     if np.ndim(C) == 2 and C.shape[1] > 1:
-        text = f"{C.shape[1]} columns of Win are taken for as many inputs: a column of biases is "
-        notes.append(Note("unused", f"{text}none, and has to be left out"))
+        text = f"Win has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias column"
+        notes.append(Note("unused", text))
     parts = _network_of(A, C, *notes)
     if leak is not None:
         parts["leak"] = _flat(archive, leak)
@@ -487,7 +528,7 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
             f"themselves; pass the module, as_network(module), or name one layer: "
             f"matrix='{hidden}', mask='{inward}'."
         )
-    note = f"{hidden} taken as a linear recurrence unless an activation is given: weights tell none"
+    note = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
     A = _whole(archive.arrays[hidden])
     parts = _network_of(A, _mask(archive, inward, given, A), note)
     return parts | _layer_bias(archive, hidden)
@@ -521,7 +562,7 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
         )
     rule, remedy = "[A | C] of shape (N, N + d)", "reshape it"
     if rows > columns > 0:
-        remedy = "recorded states, a row a time, go to memory_from_data (memcurve data)"
+        remedy = "recorded states, one row per time step, go to memory_from_data (memcurve data)"
     if mask is _NO_MASK:
         rule = "a square A"
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
@@ -541,7 +582,7 @@ def _opened(
 
     Each of the ``ranks`` will read some rows of A only, where the format allows for it.
     """
-    ending, formats = ending_of(path), dict(FORMATS)
+    ending, formats = ending_of(path), dict(NETWORK_FORMATS)
     text = partial(open_text, edges=edges, weight=matrix)
     formats[".npz"] = partial(open_npz, ranks=ranks)
     formats |= dict.fromkeys(TEXT, text)
@@ -574,7 +615,7 @@ def _parts(
         if given is None:
             raise MissingMaskError(
                 f"{file}: lists edges, but not which nodes the input drives; name them, "
-                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one a line, or "
+                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one per line, or "
                 f"give mask='C.npy'."
             )
         C = None if given is _NO_MASK else as_mask(given)
@@ -597,7 +638,7 @@ def _parts(
             f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
             f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
         )
-    maybe = ending in TEXT and Layout.of(file).counts_nodes
+    maybe = ending in TEXT and counts_nodes(Text(file))
     remedy = "; edges=True (--edges) reads it as a list of edges" if maybe else ""
     parts = _side_by_side(contents, given, remedy)
     if maybe:
@@ -676,7 +717,7 @@ def _is_file(mask: str, places: Mapping[str, int]) -> bool:
 
 
 def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list[Note]]:
-    """Weights of the nodes listed in a file; those that the network has not are told."""
+    """Weights of the nodes listed in a file; a note names those that the network has not."""
     listed = listed_nodes(file, places)
     unknown = [name for name in listed if node_place(name, places) is None]
     if len(unknown) == len(listed):

@@ -1,23 +1,40 @@
-"""Tables of nodes: cell classes and positions by the names of nodes."""
+"""Nodes by their names: tables of cell classes and positions, lists of nodes that are driven."""
 
 from __future__ import annotations
 
 import difflib
+import math
 import os
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from memcurve.arguments import exact_array
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
-from memcurve.io.edges import node_place, read_node_attributes
-from memcurve.io.tables import content_lines, fields_of, real_number, separator_of
+from memcurve.io.graphs import read_node_attributes
+from memcurve.io.text import (
+    Text,
+    content_lines,
+    fields_of,
+    is_missing,
+    real_number,
+    separator_of,
+)
+from memcurve.limits import require_room
 from memcurve.types import Floats
 
 #: Names of the column that names nodes; else it is the first.
 _NAMES = ("id", "node", "name", "neuron", "label", "cell", "root_id", "skid", "bodyid")
+#: Peak memory of a node in a list, as measured.
+_BYTES_PER_NODE = 250
+_WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
 
 
 @dataclass(frozen=True)
@@ -115,12 +132,12 @@ class NodeTable:
 
 
 def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
-    """Read what is known of the nodes of a network: cell classes, positions.
+    r"""Read what is known of the nodes of a network: cell classes, positions.
 
     Parameters
     ----------
     path : path
-        Text with a header and one node a line (``.csv``, ``.tsv``, ``.txt``, packed or not): its
+        Text with a header and one node per line (``.csv``, ``.tsv``, ``.txt``, packed or not): its
         first column names the nodes, or one called id, node, name, neuron, label or cell. Or a
         ``.graphml`` or ``.gml`` graph, whose nodes have attributes.
 
@@ -128,35 +145,102 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     -------
     NodeTable
         ``table.where("class=sens")`` names nodes, as ``mask=`` and ``readout=`` take them.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "cells.csv"
+    ...     _ = path.write_text("name,class\na,sensory\nb,motor\n")
+    ...     memcurve.load_nodes(path).where("class=sensory")
+    ['a']
     """
     file = readable(path)
     if ending_of(file).removesuffix(".gz") in (".graphml", ".gml"):
         return NodeTable(file, *read_node_attributes(file))
+    text = Text(file)
+    heads = text.top[0]
     with reading(file):
-        lines = [(number, line.decode()) for number, line in content_lines(file, b" \r\n")]
-    if not lines:
-        raise NetworkFileError(f"{file}: holds no nodes; write a header, and a node a line.")
-    separator = separator_of([text for _, text in lines[:20]])
-    (_, heads), *rows = [(number, fields_of(text, separator)) for number, text in lines]
-    if len(heads) < 2 or not rows:
+        batches = [columns for _, columns in text.batches(1)]
+    if len(heads) < 2 or not batches:
         raise NetworkFileError(
-            f"{file}: must have a header that names at least two columns, and a node a line below."
+            f"{file}: must have a header that names at least two columns, and one node per line."
         )
-    for number, fields in rows:
-        if len(fields) != len(heads):
-            raise NetworkFileError(
-                f"{file}: line {number} has {len(fields)} fields, the header {len(heads)}; give "
-                f"all lines the same number of fields."
-            )
     at = next((k for word in _NAMES for k, head in enumerate(heads) if head.lower() == word), 0)
-    names = tuple(fields[at] for _, fields in rows)
+    columns = [tuple(chain(*parts)) for parts in zip(*batches, strict=True)]
+    names = columns[at]
     if len({*names}) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise NetworkFileError(
             f"{file}: column {heads[at]!r} must name each node once, got {twice!r} twice."
         )
-    columns = {
-        head or f"column {k + 1}": tuple(fields[k] for _, fields in rows)
-        for k, head in enumerate(heads)
-    }
-    return NodeTable(file, names, columns)
+    titles = [head or f"column {k + 1}" for k, head in enumerate(heads)]
+    return NodeTable(file, names, dict(zip(titles, columns, strict=True)))
+
+
+def whole_number(text: str) -> int | None:
+    """The number of a node, also written as 7.0 or 7e0."""
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    number = real_number(text)
+    is_whole = number is not None and 0 <= number < 2**53 and number == int(number)
+    return int(number) if number is not None and is_whole else None
+
+
+def node_place(name: str, places: Mapping[str, int]) -> int | None:
+    """The place of a node, whose number may be written as 7, 07 or 7.0."""
+    place = places.get(name)
+    number = whole_number(name) if place is None else None
+    return place if number is None else places.get(str(number))
+
+
+def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
+    """Read a list of nodes, one per line, optionally followed by a weight (else 1).
+
+    ``places`` has the names that there are: a name may have blanks in it.
+    """
+    weights: dict[str, float] = {}
+    count = 0
+
+    def fault(number: int, problem: str) -> NetworkFileError:
+        return NetworkFileError(f"{file}: line {number} {problem}.")
+
+    with reading(file):
+        separator = separator_of([line for _, line in islice(content_lines(file), 20)])
+        for at, (number, line) in enumerate(content_lines(file)):
+            fields = [line.strip('"')]
+            if separator is not None or node_place(fields[0], places) is None:
+                fields = fields_of(line, separator)
+            weight = real_number(fields[1]) if len(fields) == 2 else 1.0
+            if weight is None and at == 0 and node_place(fields[0], places) is None:
+                continue  # a header
+            count += 1
+            if len(fields) > 2 or weight is None or is_missing(fields[0]):
+                raise fault(number, f"must be a node, or a node and its weight; got {line!r}")
+            if not math.isfinite(weight):
+                raise fault(number, f"must have a finite weight; got {line!r}")
+            if weights.setdefault(fields[0], weight) != weight:
+                text = f"names {fields[0]} again, with another weight; leave one out"
+                raise fault(number, text)
+            what = f"{file} is too large: it"
+            require_room(_BYTES_PER_NODE * len(weights), what, "List fewer nodes.")
+    if not weights:
+        raise NetworkFileError(f"{file}: names no nodes; write one per line.")
+    if len(weights) < count == len(places):
+        raise NetworkFileError(
+            f"{file}: must name each node once; its {count} lines, one for each node, have "
+            f"{len(weights)} names. If they are the numbers of a mask, give it as mask='C.npy'."
+        )
+    return weights
+
+
+def node_mask(weights: Mapping[int, Any], size: int) -> NDArray[Any]:
+    """The mask of nodes with their weights, one for each or one per input; 0 at the others."""
+    values = exact_array(list(weights.values()), "mask")
+    if values.size == 0:
+        raise ValueError("`mask` must name at least one node, got none; name some.")
+    C = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
+    C[list(weights)] = values
+    return C

@@ -1,6 +1,6 @@
 """Recordings that need not fit into memory: states and input, handed out in chunks of any length.
 
-Which arrays or columns are the states and the input is told by their names. Views of a recording
+Which arrays or columns are the states and the input follows from their names. Views of a recording
 and lagged inputs are what estimators read.
 """
 
@@ -19,21 +19,22 @@ from memcurve.arguments import rectangular_array, require_limit, require_size
 from memcurve.io.arrays import (
     Archive,
     Array,
+    Columns,
     Opened,
     Opener,
-    Table,
     in_memory,
     opened,
     stem_of,
 )
 from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
-from memcurve.io.tables import open_parquet, open_table
+from memcurve.io.parquet import open_parquet
+from memcurve.io.text import open_table
 from memcurve.limits import require_room
 from memcurve.types import Floats
 
 #: How to open each ending that recordings come with.
-FORMATS: dict[str, Opener] = {
+RECORDING_FORMATS: dict[str, Opener] = {
     ".npy": open_npy,
     ".npz": open_npz,
     ".mat": open_mat,
@@ -280,7 +281,7 @@ def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
 def _contents(value: Any, argument: str) -> Opened:
     """Open a path, or take an array, something that is sliced like one, or nested lists."""
     if isinstance(value, str | os.PathLike):
-        return opened(value, FORMATS, "pass an array")
+        return opened(value, RECORDING_FORMATS, "pass an array")
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ValueError(
             f"`{argument}` has masked entries; fill them first, e.g. with .filled(numpy.nan)."
@@ -335,7 +336,7 @@ def _member(
 ) -> Array:
     """The array of that name, a usual one, or (``alone``) the only one there is.
 
-    It is read where its format does not tell its type.
+    It is read where its format does not state its type.
     """
     names = list(archive.arrays)
     if not names:
@@ -357,7 +358,7 @@ def _member(
 
 
 def _usual(
-    contents: Archive | Table, names: list[str], usual: Sequence[str], option: str, only: bool
+    contents: Archive | Columns, names: list[str], usual: Sequence[str], option: str, only: bool
 ) -> str:
     """The one of the usual names that is there, or the ``only`` name."""
     found = [key for key in usual if key in names]
@@ -371,9 +372,9 @@ def _usual(
     return found[0] if found else names[0]
 
 
-def _column_names(contents: Table | Array) -> list[str]:
+def _column_names(contents: Columns | Array) -> list[str]:
     """Names of the columns, or else their numbers."""
-    if isinstance(contents, Table):
+    if isinstance(contents, Columns):
         return contents.names or [str(column) for column in range(contents.width)]
     if len(contents.shape) != 2:
         raise contents.fault(f"has no columns to choose from, its shape is {contents.shape}.")
@@ -383,16 +384,16 @@ def _column_names(contents: Table | Array) -> list[str]:
     return [str(column) for column in range(contents.shape[1])]
 
 
-def _labels(contents: Table | Array, columns: list[int]) -> list[str]:
+def _labels(contents: Columns | Array, columns: list[int]) -> list[str]:
     """What messages call these columns, unless it is their number in any case."""
     names = _column_names(contents)
-    named = isinstance(contents, Table) and contents.names is not None
+    named = isinstance(contents, Columns) and contents.names is not None
     return [names[k] for k in columns] if named or columns != [*range(len(names))] else []
 
 
-def _columns(contents: Table | Array, columns: list[int]) -> Array:
+def _columns(contents: Columns | Array, columns: list[int]) -> Array:
     """These columns as one array."""
-    if isinstance(contents, Table):
+    if isinstance(contents, Columns):
         return contents.array(columns)
     if columns == [*range(contents.shape[1])]:
         return contents
@@ -404,7 +405,7 @@ def _columns(contents: Table | Array, columns: list[int]) -> Array:
 
 
 def _state_columns(
-    contents: Table | Array, names: Names | None, drop: list[str], places: list[int]
+    contents: Columns | Array, names: Names | None, drop: list[str], places: list[int]
 ) -> list[int]:
     """Return the columns listed, or all but the inputs', less those to drop."""
     known = _column_names(contents)
@@ -431,10 +432,10 @@ def _state_columns(
     return [k for k in columns if k not in (*places, *dropped)]
 
 
-def _input_columns(contents: Table | Array, names: Names | None) -> list[int]:
+def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
     """The columns of the inputs, by their names, or by a usual one."""
     known = _column_names(contents)
-    if names is None and isinstance(contents, Table):
+    if names is None and isinstance(contents, Columns):
         if contents.names is None:
             raise contents.fault(
                 f"has {contents.width} columns without names; choose the input by its number, e.g. "
@@ -449,7 +450,7 @@ def _input_columns(contents: Table | Array, names: Names | None) -> list[int]:
     return found
 
 
-def _matching(contents: Table | Array, names: list[str], wanted: str, option: str) -> list[int]:
+def _matching(contents: Columns | Array, names: list[str], wanted: str, option: str) -> list[int]:
     """The columns of that name; else those that ``ch*`` or ``ch0-ch29`` stands for."""
     if wanted in names:
         if names.count(wanted) > 1:
@@ -465,7 +466,7 @@ def _matching(contents: Table | Array, names: list[str], wanted: str, option: st
         pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
         found = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
     if not found:
-        there = contents.listing if isinstance(contents, Table) and contents.names else ""
+        there = contents.listing if isinstance(contents, Columns) and contents.names else ""
         there = there or f"{names[0]} … {names[-1]}, which are their numbers"
         raise contents.fault(f"has no column {wanted!r}; it has {there}. Correct `{option}`.")
     return found

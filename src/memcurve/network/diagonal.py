@@ -46,7 +46,7 @@ def diagonal_network(
         fits = steps.dtype.kind == "f" and steps.shape in ((), poles.shape)
         if not fits or not (steps > 0).all():
             raise ValueError(
-                f"`step` must be a number above 0, or {len(poles)} of them, one a state; got "
+                f"`step` must be a number above 0, or {len(poles)} of them, one per state; got "
                 f"{step!r}."
             )
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as infinite
@@ -94,11 +94,11 @@ def lru_mask(B: Any, gamma_log: Any) -> Numbers:
 
 
 def _zero_order_hold(poles: Numbers, step: Numbers) -> tuple[Numbers, Numbers]:
-    turned = step * poles
+    scaled = step * poles
     # expm1(x)/x is smooth, but written so it is 0/0 at x = 0
-    still = turned == 0
-    growth = np.where(still, 1, np.expm1(turned) / np.where(still, 1, turned))
-    return np.exp(turned), step * growth
+    at_zero = scaled == 0
+    growth = np.where(at_zero, 1, np.expm1(scaled) / np.where(at_zero, 1, scaled))
+    return np.exp(scaled), step * growth
 
 
 def _bilinear(poles: Numbers, step: Numbers) -> tuple[Numbers, Numbers]:

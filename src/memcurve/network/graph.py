@@ -49,7 +49,7 @@ class StructuralRank(NamedTuple):
     surplus: Indices
 
 
-class Walk(NamedTuple):
+class DrivenPath(NamedTuple):
     """Nodes of which each drives the next one only.
 
     The last one drives ``order[tail]``, which closes a cycle, or nothing where ``tail`` is their
@@ -90,7 +90,7 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
     return np.sort(order[order < size]).astype(np.intp)
 
 
-def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
+def single_path(A: Any, C: NDArray[Any]) -> DrivenPath | None:
     """The walk that all reachable nodes form, or None where they form none.
 
     They do where no reachable node has two outgoing edges and at most one has no incoming one.
@@ -135,7 +135,7 @@ def single_walk(A: Any, C: NDArray[Any]) -> Walk | None:
     if len(place) < len(reached):
         return None
     order = np.fromiter(place, dtype=np.intp)
-    return Walk(order, weight[order], place.get(node, len(order)))
+    return DrivenPath(order, weight[order], place.get(node, len(order)))
 
 
 def strong_components(A: Any) -> list[Indices]:

@@ -53,7 +53,7 @@ class Connected:
     def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> Floats:
         """Drive R copies of the network from rest, each by its own series, side by side.
 
-        All copies advance together, one product of matrices a step: much faster than one by one.
+        All copies advance together, one matrix product per step: much faster than one by one.
         ``inputs`` has shape (R, T) or (R, T, d), the result (R, T - washout, states).
         """
         return self._states(self._series(inputs, washout, replicas=True), washout)
@@ -71,8 +71,8 @@ class Connected:
             lead = "R, " * replicas
             raise ValueError(
                 f"`inputs` must have shape ({lead}T{',' * (not replicas)}) or ({lead}T, {d}) for "
-                f"this network of {counted(d, 'input')}, got {np.shape(inputs)}; one row a time "
-                f"step{', one series a replica' * replicas}."
+                f"this network of {counted(d, 'input')}, got {np.shape(inputs)}; one row per "
+                f"time step{', one series per replica' * replicas}."
             )
         if np.iscomplexobj(z):
             raise ValueError(
@@ -121,7 +121,7 @@ class LinearNetwork(Connected):
         a function x ↦ Ax of vectors like ``C``, only products are taken: usable memory and
         :func:`memcurve.reduced` can be asked.
     C : (N,) or (N, d) array
-        Input mask, one column an input.
+        Input mask, one column per input.
     readout : sequence of int or boolean mask, optional
         The nodes that can be read (default all). It restricts the states, not A.
     shift : (N,) array, optional
@@ -260,7 +260,7 @@ class LinearNetwork(Connected):
         Parameters
         ----------
         inputs : (T,) or (T, d) array
-            One row a time step.
+            One row per time step.
         washout : int
             How many of the first steps to leave out of the result.
 

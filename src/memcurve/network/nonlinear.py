@@ -220,7 +220,7 @@ class NonlinearNetwork(Connected):
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]
         parts.append(self.activation if isinstance(self.activation, str) else "own activation")
-        leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one a node"
+        leak = f"{self.leak:g}" if isinstance(self.leak, float) else "one per node"
         parts += [f"leak={leak}"] * self._leaks
         parts += [f"input_scale={self.input_scale:g}"] * (self.input_scale != 1)
         parts += ["sparse"] * self.is_sparse
@@ -234,7 +234,7 @@ def _validated_leak(leak: Any, size: int) -> float | Floats:
     each = exact_array(leak, "leak")
     if each.shape != (size,) or np.iscomplexobj(each) or not ((each > 0) & (each <= 1)).all():
         raise ValueError(
-            f"`leak` must be one number {rule}, or {size} of them, one a node; got {leak!r}."
+            f"`leak` must be one number {rule}, or {size} of them, one per node; got {leak!r}."
         )
     each.flags.writeable = False
     return each
@@ -243,7 +243,7 @@ def _validated_leak(leak: Any, size: int) -> float | Floats:
 def _require_activation(function: Activation, size: int) -> None:
     """Raise unless ``function`` maps an array of states to real numbers of the same shape."""
     given = np.zeros((2, size))
-    with np.errstate(all="ignore"):  # what matters is told by the values
+    with np.errstate(all="ignore"):  # the values show what matters
         values = np.asarray(function(given.copy()))
     real = values.dtype.kind in "biuf"
     if values.shape != given.shape or not real or not np.isfinite(values).all():
@@ -278,7 +278,7 @@ def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
     allowed = rates.dtype.kind == "f" and bool(((rates >= 0) & (rates <= 1)).all())
     if not allowed or rates.shape not in ((), (size,)):
         raise ValueError(
-            f"`lr` must be one number from 0 to 1, or {size} of them, one a node; got "
+            f"`lr` must be one number from 0 to 1, or {size} of them, one per node; got "
             f"{rates if rates.ndim else rates.item()}. It is the share of the new state; a time "
             f"constant of τ steps is the rate 1/τ."
         )

@@ -17,7 +17,7 @@ LINEAR = 3e-6
 _SEED = 20230501
 ASKED_OF_PRODUCTS = (
     "What can be asked of these: memory_curve(network, noise=…), noise_profile and "
-    "memcurve.reduced, for errors of reading."
+    "memcurve.reduced, with observation noise."
 )
 
 
@@ -47,7 +47,7 @@ class Operator:
         shape = tuple(getattr(mask, "shape", ())) or np.shape(mask)
         if len(shape) not in (1, 2) or shape[0] == 0:
             raise ValueError(
-                f"`C` must have shape (N,) or (N, d), which tells the size of a function `A`, got "
+                f"`C` must have shape (N,) or (N, d), which gives the size of a function `A`, got "
                 f"{shape}."
             )
         backend = Backend.of(mask, "C")

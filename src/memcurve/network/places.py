@@ -10,62 +10,20 @@ from __future__ import annotations
 
 import contextlib
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.backend import Backend, to_host
-from memcurve.types import EPS, TINY, Floats
+from memcurve.types import Floats
 
 Tall = Any  # an array (N,) or (N, k) of any library
 
 
-#: Rows of a chunk, in units of the number of columns, and at least; on a device so many rows where
-#: they are multiplied, added up so many at a time, and so many entries where they are reflected.
-CHUNK, LEAST_ROWS, PRODUCT_ROWS, SHORT_SUM, MOST_ENTRIES = 4, 2048, 2**17, 2**12, 2**28
-#: Rows of a sketch, in units of the number of columns, and at least.
-SKETCH, LEAST_SKETCH = 3, 256
-#: Directions of columns that are below this share of all are given up; a sketch shows the others
-#: well, if no length is off by more than this factor; and their triangle is well inverted if
-#: rounding is as much more at most, relative to their number.
-GIVEN_UP, WELL_SHOWN, INDEPENDENT = 4 * EPS, 8.0, 4.0
 #: Pivots of a Cholesky factor down to this share of the largest are good enough to divide by twice.
+#: Doubled: reflections, which take longer, a little more often.
 WELL_CONDITIONED = 1e-4
-#: ‖R⁻¹‖ of columns of unit length, at most, where inner products will do, and of the first rows of
-#: so many chunks or more.
-WELL_APART, ROUGHLY_APART, MANY_CHUNKS, POWER_STEPS = 8.0, 16.0, 4, 12
-_SEED = 20230501
-
-
-def _unit_factor(G: Floats, most: float) -> Floats | None:
-    """R of RᵀR = G (its upper half), unless ‖R⁻¹‖ is above this for columns of unit length."""
-    from scipy.linalg.lapack import dpotrf, dtrtri
-
-    lengths = np.sqrt(np.diag(G))
-    if not lengths.min() > np.sqrt(TINY):
-        return None
-    R, failed = dpotrf(G / lengths / lengths[:, None], overwrite_a=True)
-    if failed:
-        return None
-    inverse, x = dtrtri(R)[0], np.random.default_rng(_SEED).standard_normal(len(R))
-    for _ in range(POWER_STEPS):
-        x = inverse @ (x @ inverse)
-        x, size = x / np.linalg.norm(x), np.linalg.norm(x)
-    # x had length one before the last step
-    return np.asarray(R * lengths) if size <= most**2 else None
-
-
-class Factor(NamedTuple):
-    """R (k, n) of N×n columns K, RᵀR = (K + δK)ᵀ(K + δK), and a bound on the size of δK."""
-
-    R: Floats
-    off: float
-
-    @classmethod
-    def by_reflections(cls, R: Floats, stages: float) -> Factor:
-        """A triangle that so many columns and chunks of rows went into, one after another."""
-        return cls(R, 8 * EPS * float(np.sqrt(stages * (R**2).sum())))
 
 
 class Host:
@@ -89,7 +47,7 @@ class Host:
         """An array of the host that is not tall, here."""
         return x
 
-    def same(self, x: Any) -> Any:
+    def broadcast(self, x: Any) -> Any:
         """What small problems come to, the same to the last digit wherever it decides something."""
         return x
 
@@ -97,7 +55,7 @@ class Host:
         """How many of all rows are here."""
         return rows
 
-    def together(self) -> contextlib.AbstractContextManager[Any]:
+    def collective(self) -> contextlib.AbstractContextManager[Any]:
         """Within this all that have some rows fail, or none."""
         return contextlib.nullcontext()
 
@@ -169,84 +127,9 @@ class Host:
         P, T = qr(x, mode="economic", overwrite_a=True, check_finite=False)
         return P, np.asarray(T)
 
-    def signs(self, rows: int) -> Any:
-        """Random signs of rows, the same each time."""
-        return self.xp.sign(self.normal(np.random.default_rng(_SEED), rows, 1, np.float32)[:, 0])
-
-    def sketch(self, parts: list[Tall]) -> Floats:
-        """Columns side by side, of which many rows are added up with random signs (CountSketch).
-
-        Their combinations keep their lengths, about, unless few rows hold all there is.
-        """
-        return self.host(self._sketched(parts))
-
-    def _sketched(self, parts: list[Tall]) -> Tall:
-        xp, rows = self.xp, parts[0].shape[0]
-        width = sum(part.shape[1] for part in parts)
-        count = max(SKETCH * width, LEAST_SKETCH)
-        times = rows // count
-        whole, signs, found = times * count, self.signs(rows), []
-        for part in parts:
-            lines = xp.matrix_transpose(part) * signs
-            sums = xp.sum(xp.reshape(lines[:, :whole], (part.shape[1], times, count)), axis=1)
-            rest = lines[:, whole:]
-            ends = [sums[:, : rows - whole] + rest, sums[:, rows - whole :]]
-            found.append(xp.matrix_transpose(xp.concat(ends, axis=1)))
-        return self.joined(found)
-
-    def _chunk_rows(self, width: int) -> int:
-        """Rows that are factored at a time."""
-        return max(CHUNK * width, LEAST_ROWS)
-
-    def factor(self, parts: list[Tall]) -> Factor:
-        """R of columns side by side, RᵀR = KᵀK, from chunks of rows.
-
-        By reflections, or in half the time from inner products, where columns are far apart.
-        """
-        width = sum(part.shape[1] for part in parts)
-        R, step = np.zeros((0, width)), self._chunk_rows(width)
-        if len(parts[0]) >= MANY_CHUNKS * step:
-            found = self._cholesky(parts, step)
-            if found is not None:
-                return found
-        for first in range(0, len(parts[0]), step):
-            R = self._reflected(R, [part[first : first + step] for part in parts])
-        return Factor.by_reflections(R, width + len(parts[0]) / step)
-
-    @staticmethod
-    def _reflected(R: Floats, rows: list[Tall]) -> Floats:
-        """The triangular factor of a triangle and further rows."""
-        from scipy.linalg.lapack import dgeqrf, dgeqrf_lwork
-
-        width = R.shape[1]
-        chunk = np.empty((len(R) + len(rows[0]), width), order="F")
-        chunk[: len(R)] = R
-        np.concatenate(rows, axis=1, out=chunk[len(R) :])
-        work = int(dgeqrf_lwork(*chunk.shape)[0])
-        return np.asarray(np.triu(dgeqrf(chunk, lwork=work, overwrite_a=True)[0][:width]))
-
-    def _cholesky(self, parts: list[Tall], step: int) -> Factor | None:
-        """The same from KᵀK, if columns of unit length are far enough apart; the first rows tell.
-
-        Rounding of a few eps in those inner products moves columns by ‖R⁻¹‖ times as much, of their
-        own lengths.
-        """
-        from scipy.linalg.blas import dsyrk
-
-        width = sum(part.shape[1] for part in parts)
-        G, room = np.zeros((width, width), order="F"), np.empty(step * width)
-        for first in range(0, len(parts[0]), step):
-            rows = [part[first : first + step] for part in parts]
-            chunk = room[: len(rows[0]) * width].reshape(-1, width, order="F")
-            np.concatenate(rows, axis=1, out=chunk)
-            G = dsyrk(1.0, chunk, beta=1.0, c=G, trans=True, overwrite_c=True)
-            if not first and _unit_factor(G, ROUGHLY_APART) is None:
-                return None
-        R = _unit_factor(G, WELL_APART)
-        # inner products are off by some eps each, all of them together by √n times as much
-        return (
-            R if R is None else Factor(R, WELL_APART * EPS * float(np.sqrt(width * (R**2).sum())))
-        )
+    def triangle(self, x: Tall) -> Floats:
+        """R of X = QR alone, RᵀR = XᵀX."""
+        return np.asarray(np.linalg.qr(x, mode="r"))
 
     @property
     def room(self) -> int | None:
@@ -369,70 +252,16 @@ class Device(Host):
             P, T = self.combined(P, np.linalg.inv(L).T), L.T @ T
         return P, T
 
-    def _chunk_rows(self, width: int) -> int:
-        return max(CHUNK * width, MOST_ENTRIES // width)
-
-    def factor(self, parts: list[Tall]) -> Factor:
-        """The same by wide products alone, where a sketch shows the columns well.
-
-        With T the triangular factor of a sketch, made regular by rows of a size that is given up,
-        the columns of Y = KT⁻¹ are close to orthonormal, and YᵀY = UΛUᵀ is good to the last digits:
-        R = √Λ·UᵀT, though not triangular.
-        """
-        width, rows = sum(part.shape[1] for part in parts), parts[0].shape[0]
-        shown = self._sketched(parts)
-        size = float(np.sqrt(self.squares(shown).sum()))
-        if not 0 < size < np.inf:
-            return self._reflections(parts)
-        regular = self.put(GIVEN_UP * size * np.eye(width))
-        T = to_host(self._triangle(self.xp.concat([shown, regular])))
-        inverse, T, spread = _inverted(T)
-        weights, G = self.put(inverse), self.put(np.zeros((width, width)))
-        for first in range(0, rows, PRODUCT_ROWS):
-            chunk = self.joined([part[first : first + PRODUCT_ROWS, :] for part in parts])
-            G = G + self._gram(chunk @ weights)
-        G, kept = to_host(G), len(T)
-        if not np.isfinite(G).all():
-            return self._reflections(parts)
-        lengths, U = np.linalg.eigh(G[:kept, :kept])
-        R, left = U.T @ T, float(np.sqrt(np.trace(G[kept:, kept:])))
-        # sums one after another go astray by a share of a digit each, where all are alike; short
-        # columns of YU are known that much worse
-        sums = EPS * (8 * np.sqrt(width) + SHORT_SUM / 16)
-        off = np.sqrt((R**2).sum(axis=1)) * sums / np.sqrt(np.maximum(lengths, sums))
-        off = float(np.sqrt((off**2).sum())) + EPS * (spread + 8 * np.sqrt(width)) * size + left
-        if lengths[-1] > WELL_SHOWN**2 or off > WELL_SHOWN * sums * size:
-            return self._reflections(parts)
-        return Factor(np.sqrt(np.maximum(lengths, 0.0))[:, None] * R, off)
-
-    def _reflections(self, parts: list[Tall]) -> Factor:
-        width = sum(part.shape[1] for part in parts)
-        R, step = self.put(np.zeros((0, width))), self._chunk_rows(width)
-        for first in range(0, parts[0].shape[0], step):
-            rows = self.joined([part[first : first + step, :] for part in parts])
-            R = self._triangle(self.xp.concat([R, rows], axis=0) if first else rows)
-        return Factor.by_reflections(to_host(R), width + parts[0].shape[0] / step)
-
-    def _gram(self, x: Tall) -> Any:
-        """XᵀX, from short sums."""
-        xp, (rows, width), lines = self.xp, x.shape, self.xp.matrix_transpose(x)
-        count = rows // SHORT_SUM
-        whole = count * SHORT_SUM
-        parts = xp.permute_dims(xp.reshape(lines[:, :whole], (width, count, SHORT_SUM)), (1, 0, 2))
-        sums = xp.sum(parts @ xp.matrix_transpose(parts), axis=0)
-        return sums + lines[:, whole:] @ x[whole:, :]
-
-    def _triangle(self, x: Tall) -> Tall:
-        """R of X = QR alone, which the array API does not offer."""
+    def triangle(self, x: Tall) -> Floats:
         if self.backend.name == "torch":
             import torch
 
-            return torch.linalg.qr(x, mode="r").R
+            return to_host(torch.linalg.qr(x, mode="r").R)
         if self.backend.name == "cupy":
             import cupy
 
-            return cupy.linalg.qr(x, mode="r")
-        return self.xp.linalg.qr(x, mode="r")
+            return to_host(cupy.linalg.qr(x, mode="r"))
+        return to_host(self.xp.linalg.qr(x, mode="r"))
 
     @property
     def room(self) -> int | None:
@@ -454,26 +283,6 @@ class Device(Host):
         if "bytes_limit" not in known:
             return None
         return int(known["bytes_limit"] - known["bytes_in_use"])
-
-
-def _inverted(T: Floats) -> tuple[Floats, Floats, float]:
-    """T'⁻¹ and T', T up to a rotation, and how many times rounding of KT'⁻¹ becomes that of K.
-
-    Rows of any size do no harm, as columns of the inverse have the inverse sizes. The rotation,
-    which takes longer, is made where rows of about one size are far from independent; rows that are
-    given up then are left out, and as further columns of the inverse show what K has of them.
-    """
-    diagonal = np.diag(T)
-    rows = T / diagonal[:, None]
-    # all of it by NumPy's LAPACK: threads of SciPy's would get in its way
-    inverse = np.linalg.inv(rows)
-    spread = float(np.linalg.norm(np.abs(inverse) @ np.abs(rows)))
-    if spread <= INDEPENDENT * len(T):
-        return inverse / diagonal, T, spread
-    _, sigma, Vt = np.linalg.svd(T)
-    sigma = sigma[sigma > 2 * GIVEN_UP * np.linalg.norm(sigma)]
-    kept, lost = np.split(Vt, [len(sigma)])
-    return np.concatenate([kept.T / sigma, lost.T], axis=1), sigma[:, None] * kept, float(len(T))
 
 
 def place_of(A: Any) -> Host:

@@ -5,7 +5,7 @@ solvers keep, its own rows only. A product takes one exchange, of the numbers th
 multiply and other ranks have; sums over all rows take one reduction. All else is small, computed by
 every rank alike, and where it decides what comes next, rank 0 does: ranks never part.
 
-A rank that fails alone ends the job, as the others wait for it: :meth:`Ranks.together`.
+A rank that fails alone ends the job, as the others wait for it: :meth:`Ranks.collective`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from memcurve.network.linear import LinearNetwork, validated_entries
 from memcurve.network.operator import ASKED_OF_PRODUCTS, Operator
-from memcurve.network.places import Factor, Host, Tall
+from memcurve.network.places import Host, Tall
 from memcurve.optional import optional
 from memcurve.types import EPS, Floats
 
@@ -54,7 +54,7 @@ class Ranks:
         self.sharing = hosts.count(platform.node())
 
     def share(self, size: int) -> tuple[int, int]:
-        """First and last + 1 of the rows of this rank, where ``size`` are shared out evenly."""
+        """First and last + 1 of the rows of this rank, where ``size`` are divided evenly."""
         if size < self.count:
             raise ValueError(
                 f"`network` must have a node for each of the {self.count} ranks, got {size}; start "
@@ -68,7 +68,7 @@ class Ranks:
         return network.replace(A=RankRows(network.A[first:last], self))
 
     @contextlib.contextmanager
-    def together(self) -> Iterator[None]:
+    def collective(self) -> Iterator[None]:
         """All ranks get through this, or all raise, or else the job is ended, with the reason.
 
         A rank that fails alone would leave the others waiting for its numbers.
@@ -127,14 +127,14 @@ class Parts(Host):
             return np.asarray(x)
         return np.concatenate(self._communicator.allgather(x))
 
-    def same(self, x: Any) -> Any:
+    def broadcast(self, x: Any) -> Any:
         return self._communicator.bcast(x, root=0)
 
     def here(self, rows: int) -> int:
         return self._last - self._first
 
-    def together(self) -> contextlib.AbstractContextManager[Any]:
-        return self.ranks.together()
+    def collective(self) -> contextlib.AbstractContextManager[Any]:
+        return self.ranks.collective()
 
     def empty(self, rows: int, columns: int) -> Tall:
         return super().empty(self.here(rows), columns)
@@ -168,28 +168,19 @@ class Parts(Host):
         inner, T = self._communicator.scatter(shares, root=0)
         return P @ inner, T
 
-    def signs(self, rows: int) -> Any:
-        return np.random.default_rng([self.ranks.number]).choice([-1.0, 1.0], rows)
-
-    def sketch(self, parts: list[Tall]) -> Floats:
-        return self.total(self._sketched(parts))
-
-    def factor(self, parts: list[Tall]) -> Factor:
+    def triangle(self, x: Tall) -> Floats:
         """Rank 0 factors the factors of all."""
-        own = super().factor(parts)
-        factors, whole = self._communicator.gather(own, root=0), None
-        if factors is not None:
-            R, off = super().factor([np.concatenate([one.R for one in factors])])
-            whole = Factor(R, off + float(np.linalg.norm([one.off for one in factors])))
-        return Factor(*self.same(whole))
+        triangles = self._communicator.gather(super().triangle(x), root=0)
+        whole = None if triangles is None else super().triangle(np.concatenate(triangles))
+        return np.asarray(self.broadcast(whole))
 
 
 class RankRows(Operator):
     """A connectivity of which this rank has some rows, for ``LinearNetwork(RankRows(…), C)``.
 
     Every rank makes one of its own rows, in the order of the ranks, and the same network around it,
-    with the whole mask; then all of them ask the same questions: usable memory under errors of
-    reading, ``memory_curve(network, noise=s)``, ``noise_profile`` and ``reduced``. All get the
+    with the whole mask; then all of them ask the same questions: usable memory under observation
+    noise, ``memory_curve(network, noise=s)``, ``noise_profile`` and ``reduced``. All get the
     same answer. Needs the extra ``mpi``.
 
     Parameters
@@ -224,13 +215,13 @@ class RankRows(Operator):
         if communicator is None:
             communicator = world()
         ranks = communicator if isinstance(communicator, Ranks) else Ranks(communicator)
-        with ranks.together():
+        with ranks.collective():
             self._rows = self._validated(rows)
             shapes = ranks.communicator.allgather(self._rows.shape)
             ends = np.cumsum([shape[0] for shape in shapes])
             if {int(shape[1]) for shape in shapes} != {int(ends[-1])}:
                 raise ValueError(
-                    f"`rows` must be the rows of a square matrix, shared out over the ranks; got "
+                    f"`rows` must be the rows of a square matrix, divided among the ranks; got "
                     f"shapes {', '.join(map(str, shapes))}."
                 )
             self.shape, self.dtype = (int(ends[-1]), int(ends[-1])), np.dtype(np.float64)
@@ -255,7 +246,7 @@ class RankRows(Operator):
             )
         if found.dtype.kind == "c":
             raise TypeError(
-                "`rows` must be real, got complex numbers; share out the rows of the real pair, "
+                "`rows` must be real, got complex numbers; divide the rows of the real pair, "
                 "A, C = network.real_pair()."
             )
         return found
@@ -327,8 +318,8 @@ class RankRows(Operator):
 
     def real_pair(self) -> Operator:
         raise TypeError(
-            "`C` must be real where the rows of A are shared out over ranks, got complex numbers; "
-            "share out the rows of the real pair, A, C = network.real_pair()."
+            "`C` must be real where the rows of A are divided among ranks, got complex numbers; "
+            "divide the rows of the real pair, A, C = network.real_pair()."
         )
 
     def needs_matrix(self, what: str) -> TypeError:

@@ -19,7 +19,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices
 from memcurve.progress import Listener, silent
 from memcurve.solve.modes import Spectrum
-from memcurve.solve.spectrum import assumed, block_rank, decided, walk_spectrum
+from memcurve.solve.spectrum import assumed, block_rank, decided, path_spectrum
 from memcurve.solve.states import KEPT_UP_TO, States
 from memcurve.types import Complexes
 
@@ -104,11 +104,11 @@ class Analysis(States):
         return self._closed_form() or assumed(self)
 
     def _closed_form(self) -> Spectrum | None:
-        """The spectrum of a single walk, where all of its modes are driven."""
+        """The spectrum of a single path, where all of its modes are driven."""
         self._require_single()
-        if self.walk is None:
+        if self.path is None:
             return None
-        spectrum = walk_spectrum(self.walk, self._pair[1][:, 0])
+        spectrum = path_spectrum(self.path, self._pair[1][:, 0])
         if spectrum is None:
             require_room_for_states(len(self), "exact")
         return spectrum
@@ -147,9 +147,9 @@ class Analysis(States):
         if len(rows) == len(self):
             if self.knows_rank:
                 return self.rank
-            if self.walk is not None:
+            if self.path is not None:
                 with contextlib.suppress(UnstableNetworkError):  # which has a rank, too
-                    closed = walk_spectrum(self.walk, self._pair[1][:, 0])
+                    closed = path_spectrum(self.path, self._pair[1][:, 0])
                     if closed is not None:
                         return closed.rank
         return super().exact_rank(rows, tell)

@@ -6,7 +6,7 @@ where their directions are far apart, orthogonalised twice) takes A to H = QᵀA
 It ends where what leaves the space, passed on by the powers of A, is far below the noise, or where
 all lags that are not in the space together are: k steps hold the first k lags exactly.
 
-A is a dense or sparse array, an operator, on a device, or shared out over ranks: tall vectors stay
+A is a dense or sparse array, an operator, on a device, or divided among ranks: tall vectors stay
 where A is (:mod:`memcurve.network.places`).
 """
 
@@ -116,7 +116,7 @@ class Arnoldi:
                     log_sizes[row] = log_sizes[j] + np.log(abs(new))
                     log_new += np.log(abs(new)) / C.shape[1]
                 history.append(log_new)
-            history[k:] = place.same(history[k:])
+            history[k:] = place.broadcast(history[k:])
             log_new, k = history[-1], k + taken
             lags.follow(H, k)
             if k // 16 > (k - taken) // 16:
@@ -126,7 +126,7 @@ class Arnoldi:
                 if steps > 1.2 * most:
                     break
                 basis.require_room(min(steps, most))
-            if place.same(lags.faded) and k < basis.count:
+            if place.broadcast(lags.faded) and k < basis.count:
                 beyond = _size_ahead(
                     A, basis.combined(lags.last[: basis.count]), powers.squares, lags.enough
                 )
@@ -137,7 +137,9 @@ class Arnoldi:
                     return model
                 lags.enough_now *= 0.5 * lags.enough / beyond
             if k == basis.count or (k >= check and log_new <= log_enough):
-                leaking = place.same(_leakage(H[: basis.count, :k], c[:k], powers.norms, target))
+                leaking = place.broadcast(
+                    _leakage(H[: basis.count, :k], c[:k], powers.norms, target)
+                )
                 if leaking <= 3 * target:
                     model = self._model(A, C, basis, H, c, k, rows, powers)
                     model.log_sizes, model.leakage = log_sizes[:k].copy(), float(leaking)
@@ -226,7 +228,7 @@ class Arnoldi:
             rounding = np.append(steps, found[-width:]) + EPS * sizes
         reader = None
         if rows is not None:
-            R = place.factor([basis.columns(np.arange(k), rows)]).R
+            R = place.triangle(basis.columns(np.arange(k), rows))
 
             def reader(X: Floats) -> Floats:
                 return np.asarray(R[:, : len(X)] @ X)

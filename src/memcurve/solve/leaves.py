@@ -87,7 +87,7 @@ def solve_nothing(problem: Problem) -> Answer:
 
 def solve_lattice(problem: Problem) -> Answer:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
-    if problem.analysis.walk is None:
+    if problem.analysis.path is None:
         _require_like_units(problem)
     return lattice_answer(problem.analysis.spectrum, problem.lags)
 

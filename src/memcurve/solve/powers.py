@@ -103,7 +103,7 @@ def sums_of_powers(
     while len(norms) < most and not ended:
         if not tried and (products_only or (len(norms) > plain and _left(norms) > worth_a_basis)):
             tried = True
-            sums = place.same(single.sums(A, probes[:, 0], norms))
+            sums = place.broadcast(single.sums(A, probes[:, 0], norms))
             if sums is not None:
                 return PowerSums(*sums)
         made = powers_times(A, probes, min(place.ahead, most - len(norms)))
@@ -113,7 +113,7 @@ def sums_of_powers(
                 norms.append(float(size))
             if size <= 0.5:
                 share = average**2 / (margin**2 * A.shape[0])
-                return PowerSums(*place.same(_summed(np.array(norms), share)))
+                return PowerSums(*place.broadcast(_summed(np.array(norms), share)))
             ended = not size <= largest
             if ended:
                 break
@@ -202,7 +202,7 @@ class SingleProbe:
             fits = True
         except TooLargeError:
             fits = False
-        if not place.same(fits):
+        if not place.broadcast(fits):
             return None
         basis = Basis(size, most + 1, place)
         start = float(basis.add(_double(v))[0])

@@ -31,7 +31,7 @@ import numpy as np
 
 from memcurve.errors import UncertainResultError, unstable
 from memcurve.limits import require_room_for_states
-from memcurve.network.graph import Walk, eigenvalues, in_units, is_symmetric, separate_parts
+from memcurve.network.graph import DrivenPath, eigenvalues, in_units, is_symmetric, separate_parts
 from memcurve.solve.errors import (
     FIRST_ORDER,
     UNKNOWN,
@@ -333,7 +333,7 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
 # --- closed forms
 
 
-def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
+def path_spectrum(path: DrivenPath, mask: Floats) -> Spectrum | None:
     """The spectrum in closed form where every reachable node drives a single other one.
 
     Let the nodes be 0, 1, …, n − 1, each driving the next with weight a_i ≠ 0, and the last one
@@ -348,21 +348,21 @@ def walk_spectrum(walk: Walk, mask: Floats) -> Spectrum | None:
     where floating point leaves a doubt which modes are. ``mask`` is that of all nodes. Raises
     UnstableNetworkError where a driven mode has modulus one or more.
     """
-    size, tail = len(walk.order), walk.tail
-    reachable, C = np.sort(walk.order), mask[walk.order]
+    size, tail = len(path.order), path.tail
+    reachable, C = np.sort(path.order), mask[path.order]
     driven = np.count_nonzero(C)
     if tail == size:
-        margin = 1.0 if driven == 1 else float(_share_of_first(walk, C))
+        margin = 1.0 if driven == 1 else float(_share_of_first(path, C))
         if not margin > LEAST_EXCITATION:
             return None
         zeros = np.zeros(size, dtype=complex)
         ring = Ring(size, 0, -np.inf, 1.0)
         return Spectrum(zeros, size, size, reachable, margin, 0.0, 0.0, ring=ring)
-    ring, negative, stable = _ring(walk)
+    ring, negative, stable = _ring(path)
     poles = ring_poles(ring, negative=negative)
     margin = float(size**-0.5)
     if driven > 1:
-        margin = _least_excitation(walk, C, poles, ring, negative)
+        margin = _least_excitation(path, C, poles, ring, negative)
         if np.isnan(margin):
             return None
     if not stable:
@@ -385,11 +385,11 @@ def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
     return np.concatenate([np.zeros(ring.tail), real, pairs])
 
 
-def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
-    """The cycle of a walk, whether p is negative, and whether |p| < 1; both are exact."""
+def _ring(path: DrivenPath, bits: int = 192) -> tuple[Ring, bool, bool]:
+    """The cycle of a path, whether p is negative, and whether |p| < 1; both are exact."""
     from flint import arb, ctx, fmpz
 
-    integers, exponents = dyadic(walk.weights[walk.tail :])
+    integers, exponents = dyadic(path.weights[path.tail :])
     distinct, counts = np.unique(np.abs(integers), return_counts=True)
     pairs = zip(distinct.tolist(), counts.tolist(), strict=True)
     factors = [fmpz(m) ** k for m, k in pairs]
@@ -409,20 +409,20 @@ def _ring(walk: Walk, bits: int = 192) -> tuple[Ring, bool, bool]:
             log_p = (-gap).log1p()
         log_square, complement = float((2 * log_p).mid()), float((gap * (2 - gap)).mid())
     negative = bool(np.count_nonzero(integers < 0) % 2)
-    return Ring(walk.tail, len(integers), log_square, complement), negative, stable
+    return Ring(path.tail, len(integers), log_square, complement), negative, stable
 
 
-def _share_of_first(walk: Walk, C: Floats) -> float:
+def _share_of_first(path: DrivenPath, C: Floats) -> float:
     """|m(0)| relative to the coefficients of m; NaN where they leave the range of float64."""
-    scaled, _ = _mask_polynomial(walk, C, 0.0)
+    scaled, _ = _mask_polynomial(path, C, 0.0)
     return abs(float(scaled[0])) / float(np.sqrt((scaled**2).sum()))
 
 
-def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, float]:
+def _mask_polynomial(path: DrivenPath, C: Floats, log_radius: float) -> tuple[Floats, float]:
     """Coefficients of m(r·z) for a radius r, up to a common factor, and their relative error."""
-    sizes = np.log(np.abs(walk.weights[: len(C) - 1]))
+    sizes = np.log(np.abs(path.weights[: len(C) - 1]))
     logs = np.concatenate([[0.0], np.cumsum(log_radius - sizes)])
-    signs = np.concatenate([[1.0], np.cumprod(np.sign(walk.weights[: len(C) - 1]))])
+    signs = np.concatenate([[1.0], np.cumprod(np.sign(path.weights[: len(C) - 1]))])
     driven = C != 0
     size = np.where(driven, logs + np.log(np.abs(np.where(driven, C, 1.0))), -np.inf)
     # each of n logarithms and of their sums is rounded once
@@ -430,14 +430,16 @@ def _mask_polynomial(walk: Walk, C: Floats, log_radius: float) -> tuple[Floats, 
     return np.where(driven, signs * np.sign(C) * np.exp(size - size.max()), 0.0), error
 
 
-def _least_excitation(walk: Walk, C: Floats, poles: Complexes, ring: Ring, negative: bool) -> float:
+def _least_excitation(
+    path: DrivenPath, C: Floats, poles: Complexes, ring: Ring, negative: bool
+) -> float:
     """The least excitation among the poles; NaN where one may be silent.
 
     m(λ) for all roots λ of p at once is a Fourier transform of m folded to c coefficients, since
     λ^{i+c} = p λ^i.
     """
     size, tail, length = len(C), ring.tail, ring.length
-    scaled, error = _mask_polynomial(walk, C, ring.log_square / (2 * length))
+    scaled, error = _mask_polynomial(path, C, ring.log_square / (2 * length))
     norm = float(np.sqrt((scaled**2).sum()))
     turns = np.arange(size) // length  # a whole turn brings the sign of p
     signs = np.where(negative & (turns % 2 == 1), -1.0, 1.0)

@@ -14,15 +14,15 @@ from memcurve.limits import fits
 from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import (
+    DrivenPath,
     Indices,
-    Walk,
     balanced,
     eigenvalues,
     generically_driven,
     leading_mode,
     most_nodes_on_cycles,
     reachable_nodes,
-    single_walk,
+    single_path,
     strong_components,
     submatrix,
 )
@@ -138,17 +138,17 @@ class States:
         return self.network.inputs
 
     @cached_property
-    def walk(self) -> Walk | None:
-        """The walk that all nodes reached by a single input form, where they do."""
+    def path(self) -> DrivenPath | None:
+        """The path that all nodes reached by a single input form, where they do."""
         A, C = self._pair
-        return single_walk(A, C) if C.shape[1] == 1 else None
+        return single_path(A, C) if C.shape[1] == 1 else None
 
     @cached_property
     def nodes(self) -> Indices:
         """Which states of the network these are, in order."""
         if self._given is not None:
             return self._given
-        return reachable_nodes(*self._pair) if self.walk is None else np.sort(self.walk.order)
+        return reachable_nodes(*self._pair) if self.path is None else np.sort(self.path.order)
 
     @cached_property
     def mask(self) -> Floats:

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from memcurve.io.arrays import name_as_text
+from memcurve.io import name_as_text
 from memcurve.sweeping.cases import LARGEST, Case
 from memcurve.sweeping.library import SHIPPED
 from memcurve.sweeping.specification import BESIDE, Named, Span, Specification, checked, made_quick

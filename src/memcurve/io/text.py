@@ -1,0 +1,333 @@
+"""Text files: lines, fields and numbers; tables and matrices, a block of lines at a time.
+
+Every reader of text goes through :class:`Text`: how a file is written (separator, decimal comma,
+comments) is found out from its first lines, once.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import io
+import math
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.io.arrays import BLOCK, Array, Blocks, Columns, NetworkFileError, reading
+from memcurve.limits import require_room
+from memcurve.types import Floats
+
+#: Lines that begin with one of these are comments.
+COMMENTS = ("#", "%")
+_BLANKS = " \t"
+#: Lines by which it is found out how a text is written. Doubled: later oddities are seen, too.
+_TOP_LINES = 20
+#: Characters of these lines, at most. Doubled: matrices with longer rows are seen as far.
+_TOP_SIZE = 2**24
+#: Characters of a line; beyond it a packed file may be a decompression bomb. Doubled: rows of twice
+#: as many columns are read.
+LONGEST_LINE = 2**26
+#: Peak memory of a line, in bytes per character, as measured for short fields.
+_BYTES_PER_CHARACTER = 100
+#: Bytes of a field and its number while a block is read. Doubled: blocks of half as many rows.
+_BYTES_PER_FIELD = 128
+
+_QUOTED = re.compile(r'"[^"]*"')
+_FIELD_BETWEEN_BLANKS = re.compile(r'"[^"]*"|\S+')
+_INTEGER = re.compile(r"[+-]?\d+")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
+#: Numbers of some lines, and their fields, column by column.
+Batch = tuple[Sequence[int], list[list[str]]]
+_MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
+
+_WRITTEN = "write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
+#: What is wrong with a line, by kind.
+_FAULTS = {
+    "long": "line {number} is longer than {most:,} characters; write one row per line.",
+    "fields": "line {number} has {got} fields, the first line {width}; the file is incomplete or "
+    "damaged: give all lines the same number of fields.",
+    "table": f"line {{number}}: {{field!r}} is not a real number; {_WRITTEN}, or leave its column "
+    "out with drop=[...].",
+    "matrix": f"line {{number}}: {{field!r}} is not a number; {_WRITTEN}; a list of edges needs a "
+    "header, source,target,weight.",
+    "entry": "line {number}: {field!r} is not a number; write 0 where there is no edge.",
+    "empty": "holds no rows; write one per line.",
+}
+
+
+def open_table(file: Path) -> Columns:
+    """Open columns of real numbers, named by a header line if there is one; NaN is missing."""
+    text = Text(file)
+    names, skip = text.header()
+    return Columns(
+        file, names, text.count(skip), text.width, lambda columns: text.read(skip, columns)
+    )
+
+
+def open_matrix(file: Path) -> Array:
+    """Open rows of numbers, also complex ones; a header line of words is passed over."""
+    return Text(file).matrix()
+
+
+class Text:
+    """Rows of fields.
+
+    Attributes
+    ----------
+    separator : str or None
+        The sign between fields; None for blanks.
+    top : list of list of str
+        The fields of the first lines.
+    above : list of str
+        The fields of the comment on the line before these: numpy.savetxt writes a header so.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file, above = file, (0, "")
+        top: list[tuple[int, str]] = []
+        with reading(file):
+            for number, line in _lines(file):
+                content = line.strip(" ")
+                if content.startswith(COMMENTS):
+                    above = above if top else (number, content)
+                elif content.strip(_BLANKS):
+                    top.append((number, content))
+                    if len(top) == _TOP_LINES or sum(len(text) for _, text in top) > _TOP_SIZE:
+                        break
+        if not top:
+            raise self.fault("empty")
+        self.separator, self._has_decimal_commas = _written([line for _, line in top])
+        self.top = [fields_of(line, self.separator) for _, line in top]
+        is_above = above[0] == top[0][0] - 1
+        comment = above[1].lstrip("".join(COMMENTS)).strip() if is_above else ""
+        self.above = fields_of(comment, self.separator)
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.top[0])
+
+    @property
+    def _blanks(self) -> str:
+        """What a line without any field consists of."""
+        return " " if self.separator == "\t" else _BLANKS
+
+    def fault(self, kind: str, **facts: Any) -> NetworkFileError:
+        """Return the error of that kind."""
+        return NetworkFileError(f"{self.file}: {_FAULTS[kind].format(**facts)}")
+
+    def batches(self, skip: int = 0, *, has_empty: bool = False) -> Iterator[Batch]:
+        """Go through the rows, some megabytes at a time: numbers of lines, and columns.
+
+        Lines of tabs alone are rows where tabs separate fields and a table ``has_empty`` ones.
+        """
+        step = max(1, BLOCK // (_BYTES_PER_FIELD * self.width))
+        lines = islice(content_lines(self.file, self._blanks if has_empty else _BLANKS), skip, None)
+        while batch := list(islice(lines, step)):
+            numbers, rows = zip(*batch, strict=True)
+            yield numbers, self._columns(numbers, rows)
+
+    def _columns(self, numbers: Sequence[int], lines: Sequence[str]) -> list[list[str]]:
+        joined = (self.separator or " ").join(lines)
+        if '"' in joined:
+            rows = [fields_of(line, self.separator) for line in lines]
+            widths, fields = [len(row) for row in rows], [field for row in rows for field in row]
+        else:  # all lines at once, which is quicker
+            sign = self.separator
+            widths = [line.count(sign) + 1 if sign else len(line.split()) for line in lines]
+            fields = joined.split(self.separator)
+            if self.separator and (" " in joined or "\t" in joined):
+                fields = [field.strip() for field in fields]
+        if {*widths} != {self.width}:
+            number, width = next(
+                pair for pair in zip(numbers, widths, strict=True) if pair[1] != self.width
+            )
+            raise self.fault("fields", number=number, got=width, width=self.width)
+        return [fields[k :: self.width] for k in range(self.width)]
+
+    def header(self) -> tuple[list[str] | None, int]:
+        """Names of the columns of a table, if there are any, and how many rows these take."""
+        last = self._with_points(self.top[-1])
+        if _is_header(self._with_points(self.top[0]), last):
+            return self.top[0], 1
+        is_above = len(self.above) == self.width and _is_header(self.above, last)
+        return (self.above if is_above else None), 0
+
+    def count(self, skip: int) -> int:
+        """Count rows, of which the last is checked: it is shorter where a file was cut off."""
+        lines = content_lines(self.file, self._blanks)
+        [(length, (number, line))] = deque(enumerate(lines, 1 - skip), maxlen=1)
+        self._columns([number], [line])
+        return length
+
+    def matrix(self) -> Array:
+        """The numbers as a matrix, below a header of words."""
+        skip = int(_are_words(self._with_points(self.top[0])))
+        length = self.count(skip)
+        if length < 1:
+            raise self.fault("empty")
+        blocks = self.read(skip, range(self.width), is_table=False)
+        return Array("the table", (length, self.width), np.dtype(float), None, blocks, self.file)
+
+    def read(self, skip: int, columns: Sequence[int], is_table: bool = True) -> Blocks:
+        """Return what goes through the rows of these columns, as numbers."""
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            for batch in self.batches(skip + start, has_empty=True):
+                yield self.numbers(batch, columns, is_table)
+
+        return blocks
+
+    def numbers(self, batch: Batch, which: Sequence[int], is_table: bool) -> NDArray[Any]:
+        """Some columns; missing entries are NaN in a table, and matrices may be complex."""
+        numbers, columns = batch
+        if self._has_decimal_commas:
+            columns = [[field.replace(",", ".") for field in column] for column in columns]
+        found: list[Any] = []
+        for k in which:
+            try:
+                found.append(numbers_of(columns[k]))
+            except ValueError:
+                found.append(
+                    [
+                        self._number(field, numbers[row], [c[row] for c in columns], is_table)
+                        for row, field in enumerate(columns[k])
+                    ]
+                )
+        return np.array(found).T
+
+    def _number(self, field: str, number: int, row: list[str], is_table: bool) -> float | complex:
+        if self.separator == ";" and not any("." in other for other in row):
+            field = field.replace(",", ".")  # decimal commas first met below whole numbers
+        value = real_number(field) if is_table else _complex(field)
+        if value is not None:
+            return value
+        if is_table and is_missing(field):
+            return math.nan
+        kind = "table" if is_table else "entry" if is_missing(field) else "matrix"
+        raise self.fault(kind, number=number, field=field)
+
+    def _with_points(self, fields: list[str]) -> list[str]:
+        """The fields of a row with decimal points, where it has commas."""
+        is_free = self.separator == ";" and not any("." in field for field in fields)
+        if self._has_decimal_commas or is_free:
+            return [field.replace(",", ".") for field in fields]
+        return fields
+
+
+def open_bytes(file: Path) -> IO[bytes]:
+    """Open a file that may be packed (.gz)."""
+    return cast(IO[bytes], gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb"))
+
+
+def _lines(file: Path) -> Iterator[tuple[int, str]]:
+    """Go through all lines with their numbers; in UTF-8, or in UTF-16 as Excel's Unicode Text."""
+    with open_bytes(file) as stream:
+        mark = stream.read(2)
+    is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    number, rest = 1, ""
+    with io.TextIOWrapper(open_bytes(file), "utf-16" if is_wide else "utf-8-sig") as stream:
+        while block := stream.read(max(1, BLOCK // 4)):
+            *lines, rest = (rest + block).split("\n")
+            yield from enumerate(lines, number)
+            number += len(lines)
+            if len(rest) > LONGEST_LINE:
+                text = _FAULTS["long"].format(number=number, most=LONGEST_LINE)
+                raise NetworkFileError(f"{file}: {text}")
+            what = f"{file} is too large: line {number}"
+            require_room(_BYTES_PER_CHARACTER * len(rest), what, "Write one row per line.")
+    yield number, rest
+
+
+def content_lines(file: Path, blanks: str = _BLANKS) -> Iterator[tuple[int, str]]:
+    """Go through the lines that are neither blank nor a comment, with their numbers."""
+    for number, line in _lines(file):
+        content = line.strip(" ")  # tabs may stand between empty fields
+        if content.strip(blanks) and not content.startswith(COMMENTS):
+            yield number, content
+
+
+def separator_of(lines: Sequence[str]) -> str | None:
+    """The sign between the fields of most of these lines; None for blanks."""
+    plain = [_QUOTED.sub("", line) for line in lines]
+    counts = {sign: sum(sign in line for line in plain) for sign in ";\t,"}
+    return next((sign for sign, count in counts.items() if 2 * count > len(lines)), None)
+
+
+def _written(lines: Sequence[str]) -> tuple[str | None, bool]:
+    """The sign between fields, and whether numbers have a decimal comma: 1,5;2,5 or 1,5 2,5."""
+    separator = separator_of(lines)
+    for sign in (None, separator) if separator == "," else (separator,):
+        fields = fields_of(lines[-1], sign)
+        others = [field for field in fields if not has_decimal_comma(field)]
+        are_whole = all(_INTEGER.fullmatch(field) or is_missing(field) for field in others)
+        if len(others) < len(fields) > (sign is None) and are_whole:
+            return sign, True
+    return separator, False
+
+
+def fields_of(line: str, separator: str | None) -> list[str]:
+    """The fields of a line, without the quotes around them."""
+    if separator is None:
+        return [field.strip('"') for field in _FIELD_BETWEEN_BLANKS.findall(line)]
+    row = next(csv.reader([line], delimiter=separator, skipinitialspace=separator != "\t"), [])
+    return [field.strip() for field in row]
+
+
+def _are_words(fields: list[str]) -> bool:
+    """Whether no field is a number, and not all of them are missing."""
+    return all(_complex(field) is None for field in fields) and not all(map(is_missing, fields))
+
+
+def _is_header(fields: list[str], below: list[str]) -> bool:
+    """Whether these are names: words, or numbers from 0 or 1 on above others with decimals."""
+    rest = [field for field in fields if real_number(field) is not None or is_missing(field)]
+    if len(rest) < len(fields):
+        return all(is_missing(field) or _INTEGER.fullmatch(field) for field in rest)
+    numbers = fields[1:] if fields[0] == "" else fields  # a pandas index has no name
+    counted = any(numbers == [str(k + n) for n in range(len(numbers))] for k in (0, 1))
+    decimals = not all(_INTEGER.fullmatch(field) for field in below)
+    return len(numbers) > 1 and counted and decimals
+
+
+def numbers_of(fields: list[str]) -> Floats:
+    """Real numbers, or a ValueError where some field is none: Python reads 1_0 as 10."""
+    if any("_" in field for field in fields):
+        raise ValueError("digits with underscores")
+    return np.fromiter(map(float, fields), float, len(fields))
+
+
+def real_number(field: str) -> float | None:
+    """The number that a field holds, if it does."""
+    try:
+        return None if "_" in field else float(field)
+    except ValueError:
+        return None
+
+
+def has_decimal_comma(field: str) -> bool:
+    """Whether it is a number as much of Europe writes it."""
+    return _DECIMAL_COMMA.fullmatch(field) is not None
+
+
+def _complex(field: str) -> float | complex | None:
+    real = real_number(field)
+    if real is not None or "_" in field or not re.search(r"\d", field):
+        return real  # a lone "j" is a column's name
+    try:
+        return complex(field.replace("i", "j"))  # numpy writes (1+2j), MATLAB 1+2i
+    except ValueError:
+        return None
+
+
+def is_missing(field: str) -> bool:
+    """Whether a field says that there is no value."""
+    return field.lower().lstrip("+-") in _MISSING_VALUES
