@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import memcurve
+from command import inside
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 from memcurve.limits import TooLargeError
 from memcurve.methods import METHODS
@@ -77,17 +80,17 @@ def test_bad_arguments() -> None:
         compare(ensembles.normal(5, seed=1, spectral_radius=1.1), [])
 
 
-def test_command(tmp_path: object) -> None:
-    from command import run
-
-    picture = f"{tmp_path}/compare.png"
-    arguments = ["compare", "--size", 30, "--masks", 5, "--plot", picture]
-    done = run(*arguments)
+def test_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    picture = tmp_path / "compare.png"
+    run = partial(inside, monkeypatch, capsys, "compare")
+    done = run("--size", 30, "--masks", 5, "--plot", picture)
     assert done.code == 0, done.err
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
         assert name in done.out
     methods = ["--methods", "naive", "osm"]
-    done = run("compare", "--ensemble", "normal", "--size", 20, *methods, "--json")
+    done = run("--ensemble", "normal", "--size", 20, *methods, "--json")
     rows = json.loads(done.out)["rows"]
     assert [row["method"] for row in rows] == ["exact", "naive", "osm"]
     assert rows[0]["total"] == pytest.approx(20, abs=0.05)
@@ -143,8 +146,6 @@ def test_bad_problems() -> None:
 def test_command_with_input_and_noise(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from command import inside
-
     asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
     code, out, err = inside(monkeypatch, capsys, *asked, "--noise", "1e-2", "--lags", 15)
     assert code == 0
