@@ -106,7 +106,7 @@ def test_bad_json(text: str) -> None:
 
 
 def only(network: LinearNetwork) -> list[Loss]:
-    return list(audit(network).account.losses)
+    return list(audit(network, estimates=False).account.losses)
 
 
 def test_unreachable_nodes_are_named() -> None:
@@ -235,7 +235,7 @@ def test_floating_point_rounds_each_state_by_itself() -> None:
     assert row.total == memcurve.memory_curve(uneven, noise=memcurve.Float32()).total
 
 
-@pytest.mark.parametrize("gap", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
 def test_nearly_unstable_networks(gap: float) -> None:
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
     result = audit(LinearNetwork((1 - gap) * Q, np.ones(5)))
