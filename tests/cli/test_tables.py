@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from command import Command
 from memcurve.cli.console import LEAST_WIDTH, Printer
 
-WIDTHS = (60, 80, 100, 200)
+WIDTHS = (60, 100)
 LEFT_OUT = re.compile(r"left\s+out\s+for\s+lack\s+of\s+room:(.*?);", re.DOTALL)
 
 STUDY = """
@@ -89,7 +89,7 @@ _ROWS = st.integers(1, 9).flatmap(
 
 @given(table=_ROWS, width=st.integers(20, 200), indent=st.sampled_from([0, 2]))
 @settings(
-    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 def test_any_table_at_any_width(
     table: tuple[list[bool], list[tuple[tuple[str, str], ...]]],
