@@ -452,7 +452,7 @@ def rates(trials, first, rows=2000, smaller=1):
 
 
 def test_shifts_are_named_and_clean_recordings_pass():
-    trials = 7
+    trials = 3
     table = rates(trials, first=0, rows=1000, smaller=2)
     assert sum(row[0] for row in table.values()) >= NAMED_SHIFTS * trials * len(KINDS)
     assert sum(row[1] for row in table.values()) <= FALSE_ALARMS * trials * len(KINDS)
