@@ -21,7 +21,7 @@ from memcurve import (
 )
 from memcurve.limits import TooLargeError
 from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
-from memcurve.solve import allpass, analysis, modes
+from memcurve.solve import allpass, modes
 from memcurve.solve.modes import schur_modes
 from tolerances import CLOSED_FORM
 
@@ -47,13 +47,6 @@ def assert_right(network: LinearNetwork, lags: int = 40) -> str:
         return "unstable"
     assert_same(quiet_curve(network, lags), truth)
     return f"rank {truth.rank}"
-
-
-@pytest.fixture
-def long_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Switch off what knows special structure."""
-    monkeypatch.setattr(analysis, "single_walk", lambda A, C: None)
-    monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
 
 
 # -- walks --------------------------------------------------------------------------------------
@@ -87,14 +80,6 @@ def drawn_walk(seed: int) -> LinearNetwork:
 @pytest.mark.parametrize("seed", range(120))
 def test_walks(seed: int) -> None:
     assert_right(drawn_walk(seed))
-
-
-@pytest.mark.parametrize("seed", range(0, 120, 4))
-@pytest.mark.usefixtures("long_way")
-def test_walks_the_long_way(seed: int) -> None:
-    network = drawn_walk(seed)
-    if single_walk(*network.real_pair()) is not None:
-        assert_right(network)
 
 
 @pytest.mark.parametrize(("tail", "length", "p"), [(0, 5, 0.5), (3, 4, -0.3), (4, 1, 0.9)])
@@ -396,16 +381,6 @@ def test_jordan_blocks_have_no_eigenvectors_to_go_by() -> None:
     assert_right(network)
 
 
-@pytest.mark.parametrize("size", [20, 120])
-def test_the_long_way_agrees(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    network = ensembles.normal(size, seed=3)
-    quick = memory_curve(network)
-    monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
-    slow = memory_curve(network.replace(), len(quick))
-    assert_same(quick, slow)
-    assert quick.diagnostics["margin"] == pytest.approx(slow.diagnostics["margin"], rel=1e-9)
-
-
 # -- assumed controllable -----------------------------------------------------------------------
 
 
@@ -470,19 +445,6 @@ def test_single_precision_converts_exactly() -> None:
     same = LinearNetwork(single.astype(np.float64), mask.astype(np.float64))
     assert np.array_equal(memory_curve(network).values, memory_curve(same).values)
     assert_right(network)
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_two_real_poles_to_a_section(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also with an odd number of them, and relative to values far below rounding."""
-    rng = np.random.default_rng(seed)
-    real, upper = rng.uniform(-0.9, 0.9, seed), 0.8 * np.exp(1j * rng.uniform(0.1, 3, 3))
-    poles = np.concatenate([real, upper, upper.conj()])
-    memory, loss = allpass.memory_of_poles(poles, 200)
-    monkeypatch.setattr(allpass, "_full_sections", allpass.sections_of)
-    one_by_one = allpass.memory_of_poles(poles, 200)
-    assert memory == pytest.approx(one_by_one[0], rel=1e-12)
-    assert loss == pytest.approx(one_by_one[1], rel=1e-12)
 
 
 def test_silent_sections_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
