@@ -201,13 +201,6 @@ def test_bad_readouts(readout: Any, message: str) -> None:
         ensembles.delay_line(3).replace(readout=readout)
 
 
-@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
-def test_methods_of_the_paper_read_all(method: str) -> None:
-    network = ensembles.normal(5, seed=1).replace(readout=[0])
-    with pytest.raises(ValueError, match=f"`method` '{method}' .* got a readout of some nodes"):
-        memory_curve(network, method=method, seed=1)
-
-
 @pytest.mark.parametrize("size", [8, 10, 12, 16])
 @pytest.mark.parametrize("kernel", ["hilbert", "smooth"])
 @pytest.mark.parametrize("read", ["all but the driven node", "one side"])

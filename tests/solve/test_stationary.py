@@ -54,11 +54,6 @@ def test_agrees_with_the_truth(name: str, kind: str) -> None:
     compare_with_truth(network, name, bits=600)
 
 
-def test_agrees_with_the_truth_for_sixty_nodes() -> None:
-    network = ensembles.normal(60, seed=1, spectral_radius=0.7)
-    compare_with_truth(network, "ARMA(2,2)", bits=900)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", PROCESSES)

@@ -55,13 +55,6 @@ def test_eigenvectors_that_coincide_in_floating_point(weight: float, level: floa
         assert curve.total == pytest.approx(1, abs=CLOSED_FORM)
 
 
-@pytest.mark.parametrize(("kind", "variance"), [("normal", 1e-16), ("symmetric", 1e-50)])
-def test_observation_noise_for_sixty_nodes(kind: str, variance: float) -> None:
-    network = ensembles.make(kind, 60, seed=1, spectral_radius=0.8)
-    known = truth(network.A, network.C, 80, observation=variance, bits=600)
-    against_truth(memory_curve(network, 80, noise=np.sqrt(variance)), known)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "symmetric"])
 def test_observation_noise_of_every_size(kind: str, held: Callable[..., None]) -> None:
@@ -382,15 +375,6 @@ def test_bad_levels(make: Any) -> None:
         make(-1.0)
     with pytest.raises(TypeError, match="`noise` must hold real or complex numbers"):
         make("much")
-
-
-@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
-def test_methods_of_the_paper_know_no_noise(method: str) -> None:
-    message = f"`method` '{method}' is for one white input without noise"
-    with pytest.raises(ValueError, match=message):
-        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
-    with pytest.raises(ValueError, match=message):
-        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
 
 
 def test_double_precision() -> None:
