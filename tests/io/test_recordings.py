@@ -90,8 +90,7 @@ def test_chunks_that_cannot_be():
 # ---- files
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize(("dtype", "order"), [*((dtype, "C") for dtype in DTYPES), ("f8", "F")])
 def test_npy_and_npz(tmp_path, dtype, order, block):
     states, inputs = typed(dtype)
     states = np.asarray(states, order=order)
@@ -178,8 +177,7 @@ def test_parquet_with_empty_fields(tmp_path):
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", " ", ", ", "  "])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("ending", ["csv", "txt"])
+@pytest.mark.parametrize(("end", "ending"), [("\n", "csv"), ("\r\n", "txt")])
 def test_text(tmp_path, separator, end, ending, block):
     path = tmp_path / f"run.{ending}"
     same(open_recording(write_csv(path, X, separator=separator, end=end), Z))
