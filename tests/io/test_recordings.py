@@ -12,6 +12,7 @@ import pytest
 from scipy import io
 
 from memcurve.io import open_recording
+from refusals import refuses
 from stored_recordings import N, T, X, Z, gathered, refused, rng, same
 from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
@@ -77,13 +78,10 @@ def test_chunks_that_cannot_be():
     source = open_recording(X, Z)
     assert repr(source) == "<Source recording: 53 rows of 4 states>"
     for rows in (0, -1, 1.5, True, None):
-        with pytest.raises(ValueError, match="`rows` must be a positive integer"):
-            source.chunks(rows)
+        refuses(ValueError, "`rows`", source.chunks, rows)
     for start in (-1, 0.5, None):
-        with pytest.raises(ValueError, match="`start` must be a positive integer"):
-            source.chunks(7, start)
-    with pytest.raises(ValueError, match="`start` must be at most 53"):
-        source.chunks(7, 54)
+        refuses(ValueError, "`start`", source.chunks, 7, start)
+    refuses(ValueError, ("`start`", "53"), source.chunks, 7, 54)
     assert len(list(source.chunks(np.int64(10), np.int64(0)))) == 6
 
 
