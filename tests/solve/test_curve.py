@@ -20,6 +20,7 @@ from memcurve import (
     memory_from_data,
     noise_profile,
 )
+from refusals import refuses
 from truth import truth
 
 CURVE = memory_curve(ensembles.normal(20, seed=1, spectral_radius=0.95), seed=5)
@@ -101,8 +102,7 @@ def test_loading_something_else(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="JSON of a result written by MemoryCurve"):
         MemoryCurve.load(tmp_path / "x.json")
     (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="not a saved MemoryCurve"):
-        MemoryCurve.load(tmp_path / "y.json")
+    refuses(ValueError, "not a saved MemoryCurve", MemoryCurve.load, tmp_path / "y.json")
 
 
 def test_dataframe() -> None:
@@ -186,8 +186,7 @@ def test_bad_lags_in_brackets() -> None:
 
 def test_saving_replaces_files_only(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(ValueError, match="must be a file"):
-        CURVE.save(tmp_path / "folder.json")
+    refuses(ValueError, "must be a file", CURVE.save, tmp_path / "folder.json")
     (tmp_path / "real.json").write_text("old")
     try:
         (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
@@ -196,8 +195,7 @@ def test_saving_replaces_files_only(tmp_path: Path) -> None:
     CURVE.save(tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)
-    with pytest.raises(OSError, match="cannot be written"):
-        CURVE.save(tmp_path / "no" / "such" / "x.json")
+    refuses(OSError, "cannot be written", CURVE.save, tmp_path / "no" / "such" / "x.json")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.json", "link.json", "real.json"]
 
 
