@@ -24,6 +24,7 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.inputs import ARMA
+from refusals import refuses
 from tolerances import CLOSED_FORM, LAST_DIGIT, USABLE
 from truth import Truth, truth
 
@@ -235,10 +236,7 @@ def test_profile_is_kept_to_the_last_bit(tmp_path: Path) -> None:
     assert frame["total"].tolist() == family.totals.tolist()
     assert frame["error"].tolist() == family.total_errors.tolist()
     for text in ("", "{}", "[]", memory_curve(ensembles.delay_line(2)).to_json()):
-        with pytest.raises(
-            ValueError, match="`text` must be the JSON of a result written by NoiseProfile"
-        ):
-            NoiseProfile.from_json(text)
+        refuses(ValueError, "`text`", NoiseProfile.from_json, text)
 
 
 def test_profile_marks_number_formats() -> None:
@@ -365,16 +363,13 @@ def test_bad_steps(arguments: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("noise", [StateNoise([0.1, 0.2]), Quantised(0.1)])
 def test_levels_are_numbers(noise: Any) -> None:
-    with pytest.raises(TypeError, match="`levels` must be standard deviations, with state_noise"):
-        noise_profile(ensembles.normal(3, seed=1), noise)
+    refuses(TypeError, "`levels`", noise_profile, ensembles.normal(3, seed=1), noise)
 
 
 @pytest.mark.parametrize("make", [StateNoise, ObservationNoise])
 def test_bad_levels(make: Any) -> None:
-    with pytest.raises(ValueError, match="must not be negative"):
-        make(-1.0)
-    with pytest.raises(TypeError, match="`noise` must hold real or complex numbers"):
-        make("much")
+    refuses(ValueError, "must not be negative", make, -1.0)
+    refuses(TypeError, "`noise`", make, "much")
 
 
 def test_double_precision() -> None:
