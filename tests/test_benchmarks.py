@@ -39,6 +39,7 @@ def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path, str]:
     return json.loads((folder / "results.json").read_text("utf-8")), folder, done.out
 
 
+@pytest.mark.documentation  # docs/performance.md is made by it
 def test_versions_and_machine(quick) -> None:
     results, _, printed = quick
     for name in ("python", "numpy", "scipy", "memcurve", "reservoirpy", "rcbench", "control"):
@@ -51,6 +52,7 @@ def test_versions_and_machine(quick) -> None:
     assert len(results["load"]) == 2
 
 
+@pytest.mark.documentation  # docs/performance.md is made by it
 def test_every_table_and_every_row(quick) -> None:
     results, folder, printed = quick
     assert (folder / "results.md").read_text("utf-8") == printed
@@ -71,6 +73,7 @@ def test_every_table_and_every_row(quick) -> None:
         assert f"| {name} |" in printed
 
 
+@pytest.mark.documentation  # docs/performance.md is made by it
 def test_ratios_and_errors_are_numbers(quick) -> None:
     results, _, _ = quick
     for row in results["eigenvalues"] + results["general"]:
@@ -88,6 +91,7 @@ def test_ratios_and_errors_are_numbers(quick) -> None:
         assert row["error"] <= row["bound"] < 1e-11
 
 
+@pytest.mark.documentation  # docs/performance.md is made by it
 def test_picture(quick) -> None:
     picture = (quick[1] / "picture.png").read_bytes()
     assert picture.startswith(b"\x89PNG")
@@ -183,6 +187,7 @@ def test_exponents_of_powers() -> None:
     assert math.isclose(scale.exponent(rows, "edges", "seconds"), 1.5)
 
 
+@pytest.mark.documentation  # docs/performance.md is made by it
 def test_models_that_are_run(quick) -> None:
     results, folder, printed = quick
     rows = results["measured"]
