@@ -121,8 +121,11 @@ def test_npy_versions(tmp_path, version):
     same(open_recording(tmp_path / "run.npz", Z))
 
 
-@pytest.mark.parametrize("version", ["5", "5 packed", "4", "7.3", "7.3 packed"])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?"])
+@pytest.mark.parametrize(
+    ("version", "dtype"),
+    [*((v, "f8") for v in ("5 packed", "4", "7.3 packed")),
+     *((v, dtype) for v in ("5", "7.3") for dtype in ("f8", "f4", "i4", "?"))],
+)  # fmt: skip
 def test_mat(tmp_path, version, dtype, block):
     states, inputs = typed(dtype)
     if version == "4" and dtype == "?":
@@ -139,8 +142,11 @@ def test_mat(tmp_path, version, dtype, block):
         same(open_recording(states, path), states, inputs)
 
 
-@pytest.mark.parametrize("chunks", [None, (10, 2), (53, 1)])
-@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "f2", "i8", "?"])
+@pytest.mark.parametrize(
+    ("chunks", "dtype"),
+    [*((None, dtype) for dtype in ("f8", ">f8", "f4", "f2", "i8", "?")),
+     ((10, 2), "f8"), ((53, 1), "i8")],
+)  # fmt: skip
 def test_hdf5(tmp_path, chunks, dtype, block):
     states, inputs = typed(dtype)
     path = write_hdf5(tmp_path / "run.h5", chunks, states=states, input=inputs, runs__a=states)
