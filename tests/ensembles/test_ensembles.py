@@ -256,6 +256,7 @@ def test_a_degree_is_a_density_and_large_networks_are_stored_sparse() -> None:
     refuses(ValueError, ("`degree`", "60"), ensembles.sparse_normal, 60, seed=1, degree=61)
 
 
+@pytest.mark.slow
 def test_radius_of_large_networks(monkeypatch) -> None:
     """Measured where an eigenvalue stands out of the spectrum, else that of the circular law."""
     monkeypatch.setattr(ensembles, "MEASURED_UP_TO", 1000)
