@@ -65,7 +65,9 @@ def test_many_of_the_families(first: int, held: Callable[..., None]) -> None:
     held("measured graphs: errors, which hold", largest, at_most=LARGEST_ERROR, draws=500)
 
 
-@pytest.mark.parametrize("weights", WEIGHTS)
+@pytest.mark.parametrize(
+    "weights", [*WEIGHTS[:2], *(pytest.param(w, marks=pytest.mark.slow) for w in WEIGHTS[2:])]
+)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_three_hundred_nodes_are_answered(family: object, weights: str) -> None:
     """Without ball arithmetic; ranks by an elimination that shares nothing with the product."""
