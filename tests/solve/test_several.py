@@ -83,17 +83,6 @@ def test_agrees_with_the_truth_everywhere(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_certified_agrees(kind: str) -> None:
-    network = draw(kind, 12, 3)
-    exact = memory_curve(network, 30)
-    proven = memory_curve(network, 30, method="certified")
-    assert exact.rank == proven.rank == 12
-    assert exact.total == proven.total == 12
-    assert proven.error.max() <= CLOSED_FORM
-    assert np.all(np.abs(exact.channels - proven.channels) <= exact.channel_errors + CLOSED_FORM)
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_one_column_is_one_input(kind: str) -> None:
     network = draw(kind, 30, 1)
     flat = network.replace(C=network.C[:, 0])

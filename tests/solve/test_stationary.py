@@ -48,8 +48,11 @@ def compare_with_truth(network: LinearNetwork, name: str, bits: int) -> float:
     return float(max(off.max(), off_ahead.max()) / allowed)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", PROCESSES)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*((name, "normal") for name in PROCESSES),
+     *((name, kind) for name in ("AR .9", "MA .999", "ARMA(2,2)") for kind in KINDS[1:])],
+)  # fmt: skip
 def test_agrees_with_the_truth(name: str, kind: str) -> None:
     network = ensembles.make(kind, 20, seed=1, spectral_radius=0.6)
     compare_with_truth(network, name, bits=600)
@@ -327,19 +330,6 @@ def test_alike_inputs_against_the_truth() -> None:
         ahead = forecasting_curve(network, given, 5)
         assert np.abs(curve.channels - known.memory).max() <= COLOURED
         assert np.abs(ahead.channels - known.forecast).max() <= COLOURED
-
-
-def test_certified_agrees() -> None:
-    network, process = ensembles.normal(15, seed=10), ARMA([0.5], [0.9])
-    pairs = [
-        [memory_curve(network, 40, input=process, method=m) for m in ("exact", "certified")],
-        [forecasting_curve(network, process, 5, method=m) for m in ("exact", "certified")],
-    ]
-    for exact, proven in pairs:
-        assert np.all(np.abs(exact.values - proven.values) <= exact.error + proven.error)
-        assert abs(exact.total - proven.total) <= exact.total_error + proven.total_error
-        assert proven.error.max() < COLOURED
-        assert (exact.kind, exact.rank) == (proven.kind, proven.rank)
 
 
 # What is refused
