@@ -212,9 +212,6 @@ def test_nothing_enters() -> None:
     assert np.array_equal(curve.values, np.zeros(3))
     assert curve.total == 0
     assert np.isfinite(curve.error).all()
-
-
-def test_nothing_takes_few_lags() -> None:
     assert len(fisher_curve(LinearNetwork([[0.5]], [0.0]))) < 100
 
 
