@@ -217,15 +217,15 @@ def test_fisher_memory() -> None:
 
 def test_what_nothing_explains() -> None:
     delay = ensembles.delay_line(5)
-    result = quickly(delay, claimed="4.7213")
+    result = audit(delay, claimed="4.7213")
     assert not result.claim.holds  # type: ignore[union-attr]
-    unknown = quickly(LinearNetwork([[0.5]], [1.0]), claimed="0.5")
+    unknown = audit(LinearNetwork([[0.5]], [1.0]), claimed="0.5")
     assert unknown.claim is not None
-    nothing = quickly(LinearNetwork([[0.5]], [0.0]), claimed="0.7")
+    nothing = audit(LinearNetwork([[0.5]], [0.0]), claimed="0.7")
     assert nothing.claim is not None
     assert nothing.claim.explanations == ()
     assert "none of the known conventions" in nothing.verdict[0]
-    share = quickly(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
+    share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
     assert "As a share of the 40 states it is 13.828: claim that." in share.verdict[0]
     assert "share" not in nothing.verdict[0]  # of one state
 

