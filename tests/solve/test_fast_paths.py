@@ -21,7 +21,7 @@ from memcurve import (
 )
 from memcurve.limits import TooLargeError
 from memcurve.network.graph import balanced, eigenvalues, single_walk, strong_components
-from memcurve.solve import allpass, modes
+from memcurve.solve import allpass, analysis, modes
 from memcurve.solve.modes import schur_modes
 from tolerances import CLOSED_FORM
 
@@ -47,6 +47,13 @@ def assert_right(network: LinearNetwork, lags: int = 40) -> str:
         return "unstable"
     assert_same(quiet_curve(network, lags), truth)
     return f"rank {truth.rank}"
+
+
+@pytest.fixture
+def long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Switch off what knows special structure."""
+    monkeypatch.setattr(analysis, "single_walk", lambda A, C: None)
+    monkeypatch.setattr(modes, "schur_modes", lambda A, C: None)
 
 
 # -- walks --------------------------------------------------------------------------------------
@@ -80,6 +87,14 @@ def drawn_walk(seed: int) -> LinearNetwork:
 @pytest.mark.parametrize("seed", range(120))
 def test_walks(seed: int) -> None:
     assert_right(drawn_walk(seed))
+
+
+@pytest.mark.parametrize("seed", range(0, 120, 4))
+@pytest.mark.usefixtures("long_way")
+def test_walks_the_long_way(seed: int) -> None:
+    network = drawn_walk(seed)
+    if single_walk(*network.real_pair()) is not None:
+        assert_right(network)
 
 
 @pytest.mark.parametrize(("tail", "length", "p"), [(0, 5, 0.5), (3, 4, -0.3), (4, 1, 0.9)])
