@@ -20,6 +20,7 @@ from memcurve import (
     noise_profile,
     plot,
 )
+from refusals import refuses
 
 CURVES = [memory_curve(ensembles.normal(n, seed=1)) for n in (5, 40)]
 
@@ -63,12 +64,9 @@ def test_given_axes_labels_and_log(tmp_path: Path) -> None:
 
 
 def test_bad_arguments(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="at least one MemoryCurve"):
-        plot.curves()
-    with pytest.raises(TypeError, match="must be MemoryCurves, got int"):
-        plot.curves(3)
-    with pytest.raises(ValueError, match="`labels` must name each of the 2 curves"):
-        plot.curves(*CURVES, labels=["a"])
+    refuses(ValueError, "at least one MemoryCurve", plot.curves)
+    refuses(TypeError, "must be MemoryCurves, got int", plot.curves, 3)
+    refuses(ValueError, ("`labels`", "2"), plot.curves, *CURVES, labels=["a"])
     with pytest.raises(ValueError, match="must end in one of"):
         plot.save(plot.curves(CURVES[0]), tmp_path / "x.docx")
 
@@ -124,8 +122,7 @@ def test_profile_sorts_levels_and_leaves_out_zero() -> None:
 
 
 def test_bad_profiles() -> None:
-    with pytest.raises(TypeError, match="`family` must be a NoiseProfile, got MemoryCurve"):
-        plot.profile(CURVES[0])
+    refuses(TypeError, "`family`", plot.profile, CURVES[0])
     with pytest.raises(ValueError, match="a noise level above zero"):
         plot.profile(noise_profile(ensembles.delay_line(3), [0.0]))
     with pytest.raises(TypeError, match="must be MemoryCurves, got NoiseProfile"):
@@ -177,10 +174,8 @@ def test_floor_profile(tmp_path: Path) -> None:
 
 
 def test_bad_floor_profiles() -> None:
-    with pytest.raises(ValueError, match="must come from memory_from_data"):
-        plot.floor_profile(CURVES[0])
-    with pytest.raises(TypeError, match="must be a MemoryCurve, got int"):
-        plot.floor_profile(3)
+    refuses(ValueError, "must come from memory_from_data", plot.floor_profile, CURVES[0])
+    refuses(TypeError, "must be a MemoryCurve, got int", plot.floor_profile, 3)
 
 
 def test_lags_are_whole_and_the_first_curve_is_on_top() -> None:

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array, random_array
 import memcurve
 from adapted import SAME, off, series
 from memcurve import LinearNetwork, NonlinearNetwork, adapters, as_network
+from refusals import refuses
 
 RNG = np.random.default_rng(5)
 W = RNG.standard_normal((12, 12)) / 5
@@ -90,8 +91,7 @@ def test_paths(tmp_path):
     assert network.name == "n"
     assert network.notes == ("ein Hinweis: <τ>",)
     assert as_network(str(tmp_path / "n.npz"), matrix="A", mask="C").notes == ()
-    with pytest.raises(FileNotFoundError, match="no such file"):
-        as_network("nowhere.npz")
+    refuses(FileNotFoundError, "no such file", as_network, "nowhere.npz")
 
 
 def test_pairs():
@@ -147,22 +147,16 @@ def test_refused(obj, error, message):
 
 
 def test_options_are_checked():
-    with pytest.raises(TypeError, match=r"does not take `lr` for tuple; it takes `step`, `disc"):
-        as_network((W, WIN), lr=0.5)
-    with pytest.raises(TypeError, match=r"does not take `mask` for memcurve.*takes no options"):
-        as_network(LinearNetwork(W, WIN), mask=3)
-    with pytest.raises(ValueError, match="`step` and `discretisation` are for"):
-        as_network((W, WIN), step=0.1)
-    with pytest.raises(ValueError, match="`bias` must"):
-        adapters.leaky(W, WIN, bias=np.array([[np.nan]]))
-    with pytest.raises(ValueError, match="`W` must be a square matrix"):
-        adapters.leaky(W[0], WIN)
+    refuses(TypeError, ("`lr`", "`step`"), as_network, (W, WIN), lr=0.5)
+    refuses(TypeError, "`mask`", as_network, LinearNetwork(W, WIN), mask=3)
+    refuses(ValueError, ("`step`", "`discretisation`"), as_network, (W, WIN), step=0.1)
+    refuses(ValueError, "`bias`", adapters.leaky, W, WIN, bias=np.array([[np.nan]]))
+    refuses(ValueError, "`W`", adapters.leaky, W[0], WIN)
 
 
 @pytest.mark.parametrize("lr", [0.0, [0.5] * 11, np.full(12, 1.2), [[0.5] * 12]])
 def test_leaks_of_nonlinear_networks(lr):
-    with pytest.raises(ValueError, match="`leak` must be"):
-        NonlinearNetwork(W, WIN, leak=lr)
+    refuses(ValueError, "`leak`", NonlinearNetwork, W, WIN, leak=lr)
 
 
 def test_nonlinear_leak_one_a_node():

@@ -11,6 +11,7 @@ import pytest
 
 import memcurve
 from memcurve import as_network
+from refusals import refuses
 
 CELLS = ["ASEL", "AIYL", "AVAL", "VA1", "MDR01"]
 COUNTS = {
@@ -87,20 +88,16 @@ def test_masks_by_class_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "cect.Cells", cells)
     network = as_network(ConnectomeDataset(), mask="Sensory")
     np.testing.assert_array_equal(network.C, [1, 0, 0, 0])
-    with pytest.raises(ValueError, match="`mask` must be a class of cells"):
-        as_network(ConnectomeDataset(), mask="Glia")
+    refuses(ValueError, "`mask`", as_network, ConnectomeDataset(), mask="Glia")
 
 
 def test_errors_name_the_argument() -> None:
     dataset = ConnectomeDataset()
-    with pytest.raises(TypeError, match="needs `mask`"):
-        as_network(dataset)
-    with pytest.raises(ValueError, match="`signs` must name classes of synapses"):
-        as_network(dataset, mask=["ASEL"], signs={"GABAA": 1})
+    refuses(TypeError, "`mask`", as_network, dataset)
+    refuses(ValueError, "`signs`", as_network, dataset, mask=["ASEL"], signs={"GABAA": 1})
     with pytest.raises(ValueError, match="`cells` must be 'neurons', 'all' or a list"):
         as_network(dataset, mask=["ASEL"], cells="some")
-    with pytest.raises(ValueError, match="`cells` must list nodes"):
-        as_network(dataset, mask=["ASEL"], cells=["ASEX"])
+    refuses(ValueError, "`cells`", as_network, dataset, mask=["ASEL"], cells=["ASEX"])
     with pytest.raises(ValueError, match="must have connections of the classes asked for"):
         as_network(dataset, mask=["ASEL"], cells=["ASEL", "VA1"])
 

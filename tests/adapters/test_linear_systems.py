@@ -9,6 +9,7 @@ from scipy import signal
 import memcurve
 from adapted import SAME, off, series
 from memcurve import as_network
+from refusals import refuses
 
 RNG = np.random.default_rng(3)
 A = RNG.standard_normal((6, 6)) / 4
@@ -84,16 +85,11 @@ def test_continuous_time(method):
 
 def test_scipy_refused():
     continuous = signal.StateSpace(SLOW, B, C, D)
-    with pytest.raises(ValueError, match=r"continuous-time system.*give the `step`"):
-        as_network(continuous)
-    with pytest.raises(ValueError, match="`step` must be a finite number above 0"):
-        as_network(continuous, step=-1)
-    with pytest.raises(ValueError, match=r"`method` must be one of zoh.*got 'tustin'"):
-        as_network(continuous, step=0.1, method="tustin")
-    with pytest.raises(ValueError, match="`step` and `method` are for continuous-time systems"):
-        as_network(signal.dlti(A, B, C, D), step=0.1)
-    with pytest.raises(TypeError, match=r"does not take `lr` for scipy.signal.*`outputs`"):
-        as_network(continuous, lr=0.5)
+    refuses(ValueError, "`step`", as_network, continuous)
+    refuses(ValueError, ("`step`", "0"), as_network, continuous, step=-1)
+    refuses(ValueError, ("`method`", "'tustin'"), as_network, continuous, step=0.1, method="tustin")
+    refuses(ValueError, ("`step`", "`method`"), as_network, signal.dlti(A, B, C, D), step=0.1)
+    refuses(TypeError, ("`lr`", "`outputs`"), as_network, continuous, lr=0.5)
     with pytest.raises(TypeError, match="StateSpace or what converts to one, got ShortTimeFFT"):
         as_network(signal.ShortTimeFFT(np.ones(4), 2, 1.0))
 
@@ -125,14 +121,11 @@ def test_control_transfer_functions(control):
 @pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning:control")
 def test_control_continuous_time(control):
     system = control.ss(SLOW, B, C, D)
-    with pytest.raises(ValueError, match=r"continuous-time system.*give the `step`"):
-        as_network(system)
+    refuses(ValueError, "`step`", as_network, system)
     np.testing.assert_allclose(
         as_network(system, step=0.1).A, control.c2d(system, 0.1).A, atol=1e-14
     )
-    with pytest.raises(ValueError, match="has no time base, dt=None"):
-        as_network(control.ss(A, B, C, D, None))
+    refuses(ValueError, "has no time base, dt=None", as_network, control.ss(A, B, C, D, None))
     with pytest.raises(ValueError, match="at least one state, got a static gain"):
         as_network(control.ss([], [], [], 2.0, True))
-    with pytest.raises(TypeError, match="got FrequencyResponseData"):
-        as_network(control.frd([1, 2], [1, 2]))
+    refuses(TypeError, "got FrequencyResponseData", as_network, control.frd([1, 2], [1, 2]))

@@ -8,6 +8,7 @@ import pytest
 import memcurve
 from adapted import SAME, off, series
 from memcurve import as_network
+from refusals import refuses
 
 nx = pytest.importorskip("networkx", reason="networkx is not installed")
 
@@ -90,27 +91,18 @@ def test_large_graphs_stay_sparse():
 
 def test_refused():
     graph = weighted(nx.DiGraph)
-    with pytest.raises(TypeError, match="needs `mask` for a graph"):
-        as_network(graph)
-    with pytest.raises(ValueError, match="`mask` must list nodes of the graph, got 'nobody'"):
-        as_network(graph, mask=["nobody"])
-    with pytest.raises(ValueError, match="`readout` must list nodes of the graph, got 0"):
-        as_network(graph, mask=["a"], readout=[0])
-    with pytest.raises(ValueError, match="`readout` must list at least one node"):
-        as_network(graph, mask=["a"], readout=3)
-    with pytest.raises(ValueError, match=r"`C` must have shape \(5,\)"):
-        as_network(graph, mask=np.ones(4))
-    with pytest.raises(ValueError, match="`mask` must name at least one node"):
-        as_network(graph, mask={})
-    with pytest.raises(ValueError, match="at least one node, got none"):
-        as_network(nx.Graph(), mask=[])
+    refuses(TypeError, "`mask`", as_network, graph)
+    refuses(ValueError, ("`mask`", "'nobody'"), as_network, graph, mask=["nobody"])
+    refuses(ValueError, ("`readout`", "0"), as_network, graph, mask=["a"], readout=[0])
+    refuses(ValueError, "`readout`", as_network, graph, mask=["a"], readout=3)
+    refuses(ValueError, ("`C`", "(5,)"), as_network, graph, mask=np.ones(4))
+    refuses(ValueError, "`mask`", as_network, graph, mask={})
+    refuses(ValueError, "at least one node, got none", as_network, nx.Graph(), mask=[])
     graph.add_edge("a", "b", weight="strong")
-    with pytest.raises(TypeError, match="`edge attribute weight` must hold real or complex"):
-        as_network(graph, mask=["a"])
+    refuses(TypeError, "`edge attribute weight`", as_network, graph, mask=["a"])
     with pytest.raises(ValueError, match="spectral radius"):
         as_network(nx.path_graph(3, nx.DiGraph), mask=[0], spectral_radius=0.9)
-    with pytest.raises(ValueError, match="`mask` must list nodes"):
-        as_network(nx.path_graph(3), mask=[[0]])
+    refuses(ValueError, "`mask`", as_network, nx.path_graph(3), mask=[[0]])
 
 
 def test_a_range_is_a_list_of_nodes() -> None:

@@ -8,6 +8,7 @@ import pytest
 import memcurve
 from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
 from memcurve import adapters, as_network
+from refusals import refuses
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 nn = torch.nn
@@ -109,19 +110,14 @@ class Wrapped(nn.Module):
 
 def test_modules_refused():
     for gated in (nn.LSTM(1, 3), nn.GRU(1, 3), nn.LSTMCell(1, 3), nn.GRUCell(1, 3)):
-        with pytest.raises(TypeError, match=r"its gates multiply.*memory_from_data"):
-            as_network(gated)
-    with pytest.raises(ValueError, match="got bidirectional=True"):
-        as_network(nn.RNN(1, 3, bidirectional=True))
-    with pytest.raises(ValueError, match=r"nn.RNN \(relu\): `activation` has no derivative"):
-        as_network(nn.RNN(1, 3, nonlinearity="relu", bias=False))
+        refuses(TypeError, ("its gates multiply", "memory_from_data"), as_network, gated)
+    refuses(ValueError, "got bidirectional=True", as_network, nn.RNN(1, 3, bidirectional=True))
+    refuses(ValueError, "`activation`", as_network, nn.RNN(1, 3, nonlinearity="relu", bias=False))
     with pytest.raises(TypeError, match=r"got Wrapped, which holds .encoder.rnn: pass that"):
         as_network(Wrapped())
     assert as_network(Wrapped().encoder["rnn"]).size == 4
-    with pytest.raises(TypeError, match=r"got Linear; or give weights"):
-        as_network(nn.Linear(2, 2))
-    with pytest.raises(TypeError, match=r"got torch\.Tensor"):
-        as_network(torch.zeros(2, 2))
+    refuses(TypeError, "got Linear; or give weights", as_network, nn.Linear(2, 2))
+    refuses(TypeError, "got torch.Tensor", as_network, torch.zeros(2, 2))
 
 
 @pytest.mark.parametrize("bias", [False, True])
@@ -137,10 +133,8 @@ def test_linear_pairs(bias):
     network = as_network((hidden, inward))
     assert np.abs(network.simulate(z) - np.array(states)).max() < SAME
     assert network.notes == ()
-    with pytest.raises(ValueError, match=r"must be a pair of nn\.Linear"):
-        as_network((hidden, inward, 0.5))
-    with pytest.raises(ValueError, match=r"must be a pair of nn\.Linear"):
-        as_network((hidden, torch.ones(8)))
+    refuses(ValueError, "must be a pair of nn.Linear", as_network, (hidden, inward, 0.5))
+    refuses(ValueError, "must be a pair of nn.Linear", as_network, (hidden, torch.ones(8)))
 
 
 def test_tensors_in_tuples():
@@ -176,10 +170,7 @@ def test_state_dicts():
     with pytest.raises(ValueError, match=r"has no hidden and .*rnn.weight_hh_l0 \(6, 6\) float32"):
         as_network(state, matrix="hidden", mask="rnn.weight_ih_l0")
     two = nn.ModuleDict({"a": nn.RNN(1, 2), "b": nn.RNN(1, 2)}).state_dict()
-    with pytest.raises(
-        ValueError, match=r"the mapping: has no A and C, or W and Win; it holds a\."
-    ):
-        as_network(two)
+    refuses(ValueError, ("W and Win", "a.weight_ih_l0"), as_network, two)
     np.testing.assert_array_equal(
         as_network({"W": np.eye(2), "Win": [1.0, 2.0], "lr": 0.5}).C, [0.5, 1.0]
     )

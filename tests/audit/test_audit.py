@@ -81,11 +81,20 @@ def test_json_follows_its_schema_and_reads_back(result: Audit, tmp_path: Path) -
 
 
 def test_reports_say_the_verdict(result: Audit) -> None:
-    page, text, shown = result.to_html(), result.to_markdown(), result._repr_html_()
-    for report in (page, text, shown, repr(result)):
+    text = result.to_markdown()
+    for report in (text, repr(result)):
+        assert f"{result.total:.4g}" in report
+    assert "http://" not in text
+
+
+@pytest.mark.parametrize("name", ["plain", "several", "nothing"])
+def test_pages_say_the_verdict(name: str) -> None:
+    network, known = CASES[name]
+    result = audit(network, estimates=False, **known)
+    page, shown = result.to_html(), result._repr_html_()
+    for report in (page, shown):
         assert f"{result.total:.4g}" in report
     assert len(page.encode()) < 3_000_000
-    assert "http://" not in text
 
 
 def test_schema_is_strict() -> None:
@@ -106,7 +115,7 @@ def test_bad_json(text: str) -> None:
 
 
 def only(network: LinearNetwork) -> list[Loss]:
-    return list(audit(network).account.losses)
+    return list(audit(network, estimates=False).account.losses)
 
 
 def test_unreachable_nodes_are_named() -> None:
@@ -236,7 +245,7 @@ def test_floating_point_rounds_each_state_by_itself() -> None:
     assert row.total == memcurve.memory_curve(uneven, noise=memcurve.Float32()).total
 
 
-@pytest.mark.parametrize("gap", [1e-4, 1e-6, 1e-9])
+@pytest.mark.parametrize("gap", [1e-3, 1e-6, 1e-9])
 def test_nearly_unstable_networks(gap: float) -> None:
     Q = np.linalg.qr(np.random.default_rng(1).standard_normal((5, 5)))[0]
     result = audit(LinearNetwork((1 - gap) * Q, np.ones(5)))

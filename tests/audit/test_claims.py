@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 
 import numpy as np
 import pytest
@@ -13,10 +14,14 @@ from numpy.typing import NDArray
 
 import memcurve
 import memcurve.krylov
+from draws import seeds
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
 from memcurve.auditing.claims import BEST_PRECISION, RECOGNISERS, claimed_number
 
 Floats = NDArray[np.float64]
+
+#: For claims that no simulation explains: without those of the usual estimates.
+quickly = partial(audit, estimates=False)
 
 NORMAL = ensembles.normal(40, spectral_radius=0.9, seed=2)
 ORTHOGONAL = ensembles.orthogonal(40, spectral_radius=0.95, seed=3)
@@ -54,7 +59,7 @@ def ridge_r2(x: Floats, past: Floats, ridge: float) -> Floats:
 
 
 def test_the_total_is_right() -> None:
-    result = audit(NORMAL, claimed=40)
+    result = quickly(NORMAL, claimed=40)
     assert result.claim is not None
     assert result.claim.holds
     assert kinds(result) == ["total"]
@@ -62,28 +67,28 @@ def test_the_total_is_right() -> None:
 
 def test_lags_from_one() -> None:
     curve = memcurve.memory_curve(NORMAL)
-    result = audit(NORMAL, claimed=f"{curve.total - curve.values[0]:.3f}")
+    result = quickly(NORMAL, claimed=f"{curve.total - curve.values[0]:.3f}")
     assert result.claim is not None
     assert result.claim.holds
     assert kinds(result) == ["from_lag_1"]
     assert "without lag 0" in result.verdict[0]
 
 
-@pytest.mark.parametrize(("first", "last"), [(0, 29), (1, 30), (1, 20)])
+@pytest.mark.parametrize(("first", "last"), [(0, 29), (1, 20)])
 def test_cut_off(first: int, last: int) -> None:
-    slow = ensembles.hippo_legs(40, step=0.01)
+    slow = ensembles.hippo_legs(20, step=0.02)
     curve = memcurve.memory_curve(slow)
     value = f"{curve.values[first : last + 1].sum():.3f}"
-    result = audit(slow, claimed=value)
+    result = quickly(slow, claimed=value)
     assert best(result) == "cut_off"
     assert not result.claim.holds  # type: ignore[union-attr]
     assert f"over lags {first} … {last} only" in result.verdict[0]
     # whoever says where the sum ends is right
-    told = audit(slow, claimed=value, k_max=last if first else last + 1)
+    told = quickly(slow, claimed=value, k_max=last if first else last + 1)
     assert best(told) == "cut_off"
     assert told.claim.holds  # type: ignore[union-attr]
     # and another end is refuted
-    other = audit(slow, claimed=value, k_max=last + 10)
+    other = quickly(slow, claimed=value, k_max=last + 10)
     assert "cut_off" not in kinds(other)
 
 
@@ -93,14 +98,14 @@ def test_sum_of_absolute_correlations(last: int | None) -> None:
     curve = memcurve.memory_curve(slow)
     end = None if last is None else last + 1
     value = f"{np.sqrt(curve.values[1:end]).sum():.2f}"
-    assert best(audit(slow, claimed=value)) == "absolute_correlation"
+    assert best(quickly(slow, claimed=value)) == "absolute_correlation"
 
 
 def test_sum_of_absolute_correlations_of_a_simulation() -> None:
     x, past = recorded(ORTHOGONAL, 20_000, 80, seed=5)
     fitted = x @ np.linalg.lstsq(x, past, rcond=None)[0]
     r = [abs(np.corrcoef(a, b)[0, 1]) for a, b in zip(fitted.T, past.T, strict=True)]
-    result = audit(ORTHOGONAL, claimed=round(sum(r[1:])), k_max=80)
+    result = quickly(ORTHOGONAL, claimed=round(sum(r[1:])), k_max=80)
     assert "absolute_correlation" in kinds(result)
 
 
@@ -125,14 +130,14 @@ def test_r2_of_a_ridge_regression(ridge: float) -> None:
     past = memcurve.krylov.krylov_matrix(A, C[:, 0], 400)  # covariances with the input at each lag
     readout = np.linalg.solve(G + ridge / samples * np.eye(12), past)
     r2 = 2 * (past * readout).sum() - (readout * (G @ readout)).sum()
-    told = audit(network, claimed=f"{r2:.5f}", ridge=ridge, samples=samples, input_variance=1.0)
+    told = quickly(network, claimed=f"{r2:.5f}", ridge=ridge, samples=samples, input_variance=1.0)
     assert best(told) == "ridge"
     assert told.claim.explanation.value == pytest.approx(r2, abs=1e-5)  # type: ignore[union-attr]
 
 
 def test_a_noise_of_round_variance() -> None:
     total = memcurve.memory_curve(NORMAL, noise=10.0**-3.5).total
-    result = audit(NORMAL, claimed=f"{total:.3f}")
+    result = quickly(NORMAL, claimed=f"{total:.3f}")
     assert best(result) == "noise"
     assert "standard deviation 0.00032" in result.verdict[0]
 
@@ -147,13 +152,13 @@ def test_osm_on_an_uncontrollable_network(claimed: float | str) -> None:
     assert "no more than 3" in result.verdict[0]
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
     x, past = recorded(ORTHOGONAL, 500, 80, seed=seed)
     total = float(in_sample_r2(x, past).sum())
     assert total > 40
-    assert "few_samples" in kinds(audit(ORTHOGONAL, claimed=f"{total:.1f}"))
-    told = audit(ORTHOGONAL, claimed=f"{total:.1f}", samples=500, k_max=80)
+    assert "few_samples" in kinds(quickly(ORTHOGONAL, claimed=f"{total:.1f}"))
+    told = quickly(ORTHOGONAL, claimed=f"{total:.1f}", samples=500, k_max=80)
     assert best(told) == "few_samples"
     assert "lags up to 80 of 500 samples" in told.verdict[0]
 
@@ -161,28 +166,28 @@ def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
 @pytest.mark.parametrize("coefficient", [0.5, 0.9])
 def test_coloured_input(coefficient: float) -> None:
     total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[coefficient])).total
-    result = audit(NORMAL, claimed=f"{total:.3f}")
+    result = quickly(NORMAL, claimed=f"{total:.3f}")
     assert best(result) == "coloured_input"
     assert f"coefficient {coefficient:g}" in result.verdict[0]
     # the same number is right where the input is said to be coloured
-    known = audit(NORMAL, claimed=f"{total:.3f}", input=inputs.ARMA(ar=[coefficient]))
+    known = quickly(NORMAL, claimed=f"{total:.3f}", input=inputs.ARMA(ar=[coefficient]))
     assert known.claim is not None
     assert known.claim.holds
 
 
 def test_coloured_input_that_is_not_round() -> None:
     total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[0.87])).total
-    result = audit(NORMAL, claimed=f"{total:.2f}")
+    result = quickly(NORMAL, claimed=f"{total:.2f}")
     [found] = [one for one in result.claim.explanations if one.kind == "coloured_input"]  # type: ignore[union-attr]
     assert found.fit == "solved for"
     assert "0.87" in found.text
 
 
 def test_single_precision() -> None:
-    z = np.random.default_rng(1).standard_normal(30_000)
+    z = np.random.default_rng(1).standard_normal(10_000)
     x = NORMAL.simulate(z).astype(np.float32).astype(float)
     total = memcurve.memory_from_data(x, z, 120, washout=500, checks=False).total
-    result = audit(NORMAL, claimed=round(total))
+    result = quickly(NORMAL, claimed=round(total))
     assert "number_format" in kinds(result)
 
 
@@ -202,12 +207,12 @@ def test_negative_memory() -> None:
 
 def test_complex_nodes_counted_once() -> None:
     ring = ensembles.lru_ring(12, seed=1)
-    assert best(audit(ring, claimed=12)) == "complex_nodes"
+    assert best(quickly(ring, claimed=12)) == "complex_nodes"
 
 
 def test_fisher_memory() -> None:
     total = memcurve.fisher_curve(NORMAL).total
-    assert best(audit(NORMAL, claimed=f"{total:.5f}")) == "fisher"
+    assert best(quickly(NORMAL, claimed=f"{total:.5f}")) == "fisher"
 
 
 def test_what_nothing_explains() -> None:
@@ -227,7 +232,7 @@ def test_what_nothing_explains() -> None:
 
 def test_explanations_fit() -> None:
     """Whatever is told lies within its own tolerance of the number."""
-    for claimed in (10, "22.5", 58.21, 61, 75.3):
+    for claimed in ("22.5", 61, 75.3):
         claim = audit(NORMAL, claimed=claimed).claim
         assert claim is not None
         for one in claim.explanations:
@@ -287,7 +292,7 @@ def test_bad_settings(known: dict[str, object], message: str) -> None:
 def test_the_largest_lag_is_decisive_where_it_is_said(
     network: LinearNetwork, claimed: int | str, k_max: int, holds: bool
 ) -> None:
-    claim = audit(network, claimed=claimed, k_max=k_max).claim
+    claim = quickly(network, claimed=claimed, k_max=k_max).claim
     assert claim is not None
     assert claim.holds is holds
 
@@ -298,7 +303,7 @@ def test_no_digit_before_the_point_is_rounded(claimed: str, tolerance: float) ->
 
 
 def test_half_of_a_small_memory_is_no_rounding() -> None:
-    claim = audit(LinearNetwork([[0.5]], [1.0]), claimed=0).claim
+    claim = quickly(LinearNetwork([[0.5]], [1.0]), claimed=0).claim
     assert claim is not None
     assert not claim.holds
 
@@ -307,7 +312,7 @@ def test_half_of_a_small_memory_is_no_rounding() -> None:
 def test_sums_beyond_the_lags_listed() -> None:
     slow = LinearNetwork([[0.99999]], [1.0])
     truth = 1 - 0.99999 ** (2 * 200_001)
-    claim = audit(slow, claimed=f"{truth:.4f}", k_max=200_000).claim
+    claim = quickly(slow, claimed=f"{truth:.4f}", k_max=200_000).claim
     assert claim is not None
     assert claim.holds
 
@@ -315,7 +320,7 @@ def test_sums_beyond_the_lags_listed() -> None:
 @pytest.mark.slow
 def test_the_lag_that_is_solved_for_comes_closest() -> None:
     slow = LinearNetwork([[0.99999]], [1.0])
-    claim = audit(slow, claimed="0.7").claim
+    claim = quickly(slow, claimed="0.7").claim
     assert claim is not None
     cuts = [one for one in claim.explanations if one.kind == "cut_off"]
     assert cuts[0].value == pytest.approx(0.7, abs=2e-5)
@@ -337,14 +342,16 @@ def test_a_trained_and_tested_ridge() -> None:
     W = np.linalg.solve(x[:split].T @ x[:split] + ridge * np.eye(50), x[:split].T @ past[:split])
     r = [np.corrcoef(a, b)[0, 1] for a, b in zip((x @ W)[split:].T, past[split:].T, strict=True)]
     total = np.square(r[1:]).sum()
-    told = audit(network, claimed=f"{total:.1f}", ridge=ridge, samples=samples, input_variance=1.0)
+    told = quickly(
+        network, claimed=f"{total:.1f}", ridge=ridge, samples=samples, input_variance=1.0
+    )
     assert "ridge" in kinds(told)
 
 
 def test_one_of_several_inputs() -> None:
     several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
     alone = memcurve.memory_curve(several).channels[:, 1].sum()
-    result = audit(several, claimed=f"{alone:.2f}")
+    result = quickly(several, claimed=f"{alone:.2f}")
     assert best(result) == "one_input"
     assert "input 1 alone" in result.verdict[0]
 
@@ -356,7 +363,7 @@ def test_negative_claims_for_networks_that_can_be_inverted() -> None:
 def test_a_cut_off_that_was_said_beats_a_guess() -> None:
     phases = np.exp(1j * np.arange(8))
     line = LinearNetwork(np.diag(phases[1:], -1), 0.5 * phases)
-    result = audit(line, claimed=4, k_max=4)
+    result = quickly(line, claimed=4, k_max=4)
     assert best(result) == "cut_off"
     assert result.claim.holds  # type: ignore[union-attr]
 
@@ -387,8 +394,8 @@ def test_what_is_blamed_for_a_claim_is_drawn() -> None:
 
 
 def test_the_number_format_that_is_blamed_is_drawn() -> None:
-    totals = {row.name: row.total for row in audit(NORMAL).usable.rows}
-    result = audit(NORMAL, claimed=f"{totals['float32']:.4f}")
+    totals = {row.name: row.total for row in quickly(NORMAL).usable.rows}
+    result = quickly(NORMAL, claimed=f"{totals['float32']:.4f}")
     assert result.claim is not None
     named = tuple(one for one in result.claim.explanations if one.kind == "number_format")
     assert [one.source for one in named] == ["float32"]

@@ -93,7 +93,7 @@ def truth() -> tuple[float, float]:
 
 
 @pytest.mark.parametrize("is_ranked", [True, False])
-@pytest.mark.parametrize("off", [-300.0, -60.0, -10.0, -1.0, -0.4, 0.0, 0.4, 1.0, 10.0, 200.0])
+@pytest.mark.parametrize("off", [-300.0, -10.0, -0.4, 0.0, 1.0, 200.0])
 def test_a_claim_is_never_judged_wrongly(
     off: float, is_ranked: bool, truth: tuple[float, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:

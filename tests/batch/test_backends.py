@@ -11,6 +11,7 @@ import pytest
 from memcurve import UncertainResultError, memory_curves
 from memcurve.backend import Backend, has_gradient, to_host
 from memcurve.batch import curves_of_poles
+from refusals import refuses
 
 compat = pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 
@@ -117,10 +118,8 @@ def test_networks(arrays: Callable[[Any], Any]) -> None:
 def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
     A = networks()
     A[1, 2, 3] = np.nan
-    with pytest.raises(ValueError, match=r"`A` must be finite, got nan at index \[1, 2, 3\]"):
-        memory_curves(arrays(A))
-    with pytest.raises(ValueError, match="beyond"):
-        memory_curves(arrays(np.array([[[2**53 + 1]]])))
+    refuses(ValueError, ("`A`", "1,", "2,", "3"), memory_curves, arrays(A))
+    refuses(ValueError, "beyond", memory_curves, arrays(np.array([[[2**53 + 1]]])))
     assert to_host(memory_curves(arrays(np.zeros((2, 1, 1), dtype=np.int32))).rank).tolist() == [
         1,
         1,
@@ -141,8 +140,7 @@ def test_half_precision_of_torch() -> None:
 def test_jax_without_float64_says_so() -> None:
     jax = pytest.importorskip("jax", reason="jax is not installed")
     jax.config.update("jax_enable_x64", False)
-    with pytest.raises(TypeError, match="jax_enable_x64"):
-        memory_curves(jax.numpy.asarray(networks()))
+    refuses(TypeError, "jax_enable_x64", memory_curves, jax.numpy.asarray(networks()))
 
 
 def test_jax_cannot_be_traced() -> None:

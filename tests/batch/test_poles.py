@@ -217,6 +217,7 @@ def test_roots_of_unity_are_right_to_the_last_digit() -> None:
                 assert abs(exact - roots[k]) <= EPS
 
 
+@pytest.mark.slow
 def test_lags_that_stop_before_the_memory_does() -> None:
     curves = curves_of_poles([1 - 1e-9])
     assert len(curves.lags) == 100_000

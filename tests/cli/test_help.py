@@ -102,7 +102,8 @@ def test_examples_run(
         monkeypatch.setattr(
             "memcurve.connectome.compare_with_nulls", lambda *a, **k: full(*a, **(k | few))
         )
-    done = command(*words)
+    serial = ["--serial"] * (words[:2] == ["sweep", "sparsity"])  # another starts processes
+    done = command(*words, *serial)
     assert done.code == (3 if "--fail-on-mismatch" in words else 0), done.err
     assert done.out
     for option in ("--plot", "--save", "--html", "--markdown", "--export"):
@@ -130,10 +131,10 @@ def test_every_option_is_explained(command: Command, function: Any) -> None:
 
 
 @pytest.mark.parametrize("name", ["", *cli.COMMANDS])
-def test_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Examples and exit codes fit into 80 columns, and sentences fill them."""
     monkeypatch.setenv("COLUMNS", "80")
-    shown = run(*[name] * bool(name), "--help").out
+    shown = command(*[name] * bool(name), "--help").out
     lines = [line.rstrip() for line in shown.splitlines()]
     assert lines[0].startswith("Usage: memcurve")
     assert max(map(len, lines)) <= 80

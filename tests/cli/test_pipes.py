@@ -19,7 +19,6 @@ from memcurve.cli.process import _plain
 @pytest.mark.parametrize(
     "script",
     [
-        "memcurve curve --size 5 | head -1",
         "memcurve curve --help | head -1",
         "memcurve curve --size 60 --lags 3000 --json | head -1",
     ],
@@ -38,9 +37,7 @@ FULL = "standard output cannot be written (No space left on device)"
 @pytest.mark.parametrize(
     ("script", "message"),
     [
-        ("memcurve curve --size 5 >&-", "standard output is closed"),
         ("memcurve --version >&-", "standard output is closed"),
-        ("memcurve curve --size 5 > /dev/full", FULL),
         ("memcurve curve --size 60 --lags 3000 --json > /dev/full", FULL),
         ("memcurve --help > /dev/full", FULL),
     ],
@@ -125,21 +122,13 @@ def test_terminals_without_colour_or_width() -> None:
 )
 def test_without_utf_8(settings: dict[str, str]) -> None:
     """Signs that the alphabet does not have are spelled; JSON is the same text all the same."""
-    done = run(
-        "audit",
-        "--size",
-        12,
-        "--ensemble",
-        "normal",
-        "--full",
-        env=os.environ | settings,
-        encoding="cp1252",
-    )
+    asked = ("audit", "--size", 4, "--ensemble", "normal", "--full")
+    done = run(*asked, env=os.environ | settings, encoding="cp1252")
     assert done.code == 0, done.err
-    assert "normal, N=12, rho=0.9" in done.out
+    assert "normal, N=4, rho=0.9" in done.out
     assert "MC_tau from G^-" in done.out
     assert "\\u" not in done.out
-    given = ("compare", "--size", 12, "--json")
+    given = ("curve", "--size", 4, "--json")
     told = [run(*given, env=os.environ | more) for more in (settings, {"PYTHONUTF8": "1"})]
     assert told[0].out.isascii()
     assert not told[1].out.isascii()

@@ -25,6 +25,7 @@ from memcurve import (
 )
 from memcurve.data.capacity_estimation import polynomials_of
 from memcurve.notes import KINDS
+from refusals import refuses
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)
 PLAN = {1: 40, 2: (6, 10), 3: (6, 12)}
@@ -222,11 +223,9 @@ def test_json(tmp_path: Path) -> None:
         result.notes, result.by_degree, result.targets,
     )  # fmt: skip
     for text in ("{}", "[]", '{"format": "x"}', "no JSON"):
-        with pytest.raises(ValueError, match=r"written by Capacity\.save"):
-            Capacity.from_json(text)
+        refuses(ValueError, "written by Capacity.save", Capacity.from_json, text)
     (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match="not a saved Capacity"):
-        Capacity.load(tmp_path / "bytes")
+    refuses(ValueError, "not a saved Capacity", Capacity.load, tmp_path / "bytes")
 
 
 def test_text_and_frames() -> None:
@@ -265,12 +264,9 @@ def test_plot(tmp_path: Path) -> None:
         list(results[1].by_degree.values())
     )
     assert results[1].plot(ax) is ax
-    with pytest.raises(ValueError, match="at least one Capacity"):
-        plot.capacity()
-    with pytest.raises(TypeError, match="must be Capacities, got int"):
-        plot.capacity(3)
-    with pytest.raises(ValueError, match="`labels` must name each of the 2 results"):
-        plot.capacity(*results, labels=["a"])
+    refuses(ValueError, "at least one Capacity", plot.capacity)
+    refuses(TypeError, "must be Capacities, got int", plot.capacity, 3)
+    refuses(ValueError, ("`labels`", "2"), plot.capacity, *results, labels=["a"])
 
 
 X, Z = np.random.default_rng(0).standard_normal((300, 2)), series(count=300)
@@ -314,8 +310,7 @@ def test_bad_arguments(changes: dict, message: str) -> None:
     given = {"states": X, "inputs": Z, "degrees": {1: 10}} | changes
     with pytest.raises(ValueError, match=message):
         capacity_from_data(**given)
-    with pytest.raises(TypeError, match="`name` must be a string"):
-        capacity_from_data(X, Z, {1: 10}, name=3)
+    refuses(TypeError, "`name`", capacity_from_data, X, Z, {1: 10}, name=3)
 
 
 def test_progress_by_degree() -> None:

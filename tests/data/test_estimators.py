@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 import memcurve
 from data_scenarios import SAME, recording
 from memcurve import ensembles, memory_from_data
+from refusals import refuses
 
 Floats = NDArray[np.float64]
 
@@ -72,8 +73,7 @@ def test_a_scorer_for_readouts() -> None:
     shuffled = np.random.default_rng(3).permutation(Y[half:])
     # 30 scores of mean 0 and deviation √2/T each
     assert abs(memcurve.memory_score(Readout(), X[half:], shuffled)) < 0.05
-    with pytest.raises(ValueError, match="at least 3 rows"):
-        memcurve.memory_score(Readout(), X[:2], Y[:2])
+    refuses(ValueError, "at least 3 rows", memcurve.memory_score, Readout(), X[:2], Y[:2])
 
 
 class Answers:
@@ -94,10 +94,8 @@ def test_scores_know_no_scale_and_refuse_what_is_no_number() -> None:
         assert score(factor * blurred) == pytest.approx(score(blurred), rel=1e-12)
     assert score(np.full(Y.shape, 0.1)) == pytest.approx(-3 / 38, abs=1e-12)  # r² = 0
     for wrong in (math.nan, math.inf):
-        with pytest.raises(ValueError, match=r"predict\(X\)` must be finite"):
-            score(np.where(Y[5, 1] == Y, wrong, Y))
+        refuses(ValueError, "predict(X)` must be finite", score, np.where(Y[5, 1] == Y, wrong, Y))
         with pytest.raises(ValueError, match="`y` must be finite"):
             memcurve.memory_score(Answers(Y), Y, np.where(Y[5, 1] == Y, wrong, Y))
     for other in (Y.T, Y[:, :2], Y[:20]):
-        with pytest.raises(ValueError, match=r"the shape of `y`, \(40, 3\)"):
-            score(other)
+        refuses(ValueError, ("`y`", "(40, 3)"), score, other)

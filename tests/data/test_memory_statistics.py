@@ -74,10 +74,10 @@ def coverage(
 
 
 @pytest.mark.parametrize(
-    "scenario", [noisy_orthogonal(40, 11), tanh(40, 11, 2.0)], ids=lambda s: s.name
+    "scenario", [noisy_orthogonal(24, 11), tanh(24, 11, 2.0)], ids=lambda s: s.name
 )
 def test_totals_against_the_truth(scenario: Scenario) -> None:
-    count = 20
+    count = 10
     found = table_row(scenario, scenario.truth(40_000), count, 400)
     bias, rmse = found["regression"]
     assert abs(bias) <= STANDARD_ERRORS * rmse / np.sqrt(count)

@@ -12,6 +12,7 @@ from scipy import sparse
 
 from memcurve import ensembles, masks
 from memcurve.network import LinearNetwork
+from refusals import refuses
 from tolerances import SCALED_RADIUS
 
 INDEPENDENT = ["normal", "uniform", "sparse_normal", "sparse_uniform"]
@@ -66,14 +67,12 @@ class TestEveryEnsemble:
 
     @pytest.mark.parametrize("size", [0, -3, 2.5, True, None])
     def test_size_is_a_positive_integer(self, name, size):
-        with pytest.raises(ValueError, match="`size` must be a positive integer"):
-            ensembles.make(name, size, seed=1)
+        refuses(ValueError, "`size`", ensembles.make, name, size, seed=1)
 
     def test_wrong_masks(self, name):
         with pytest.raises(ValueError, match=r"`mask` must have shape \(12,\) or \(12, d\)"):
             ensembles.make(name, 12, seed=1, mask=np.ones(11))
-        with pytest.raises(ValueError, match="`mask` must be one of normal, uniform"):
-            ensembles.make(name, 12, seed=1, mask="nomral")
+        refuses(ValueError, "`mask`", ensembles.make, name, 12, seed=1, mask="nomral")
 
     def test_seed_is_required_where_something_is_drawn(self, name):
         required = (
@@ -83,8 +82,7 @@ class TestEveryEnsemble:
         if required:
             with pytest.raises(TypeError, match=f"{name} needs `seed`"):
                 ensembles.make(name, 12)
-        with pytest.raises(TypeError, match="`seed` must be an int"):
-            ensembles.make(name, 12, seed=None, mask="normal")
+        refuses(TypeError, "`seed`", ensembles.make, name, 12, seed=None, mask="normal")
 
 
 @pytest.mark.parametrize("name", [*SCALED, "orthogonal", "cyclic", "permutation"])
@@ -236,12 +234,8 @@ def test_wrong_options(name, options, message):
 
 
 def test_unknown_names_and_options_list_the_known():
-    with pytest.raises(ValueError, match=r"`ensemble` must be one of normal, .*; got 'gauss'"):
-        ensembles.make("gauss", 10, seed=1)
-    with pytest.raises(
-        TypeError, match=r"cyclic does not take `density`; it takes spectral_radius, mask, seed\."
-    ):
-        ensembles.make("cyclic", 10, density=0.1)
+    refuses(ValueError, ("`ensemble`", "'gauss'"), ensembles.make, "gauss", 10, seed=1)
+    refuses(TypeError, "`density`", ensembles.make, "cyclic", 10, density=0.1)
 
 
 def test_names_tell_the_mask_and_its_seed():
@@ -259,10 +253,10 @@ def test_a_degree_is_a_density_and_large_networks_are_stored_sparse() -> None:
     assert large.is_sparse
     with pytest.raises(ValueError, match="`degree` is another way to give the `density`"):
         ensembles.sparse_normal(60, seed=1, degree=6, density=0.1)
-    with pytest.raises(ValueError, match=r"`degree` must be .* at most N = 60"):
-        ensembles.sparse_normal(60, seed=1, degree=61)
+    refuses(ValueError, ("`degree`", "60"), ensembles.sparse_normal, 60, seed=1, degree=61)
 
 
+@pytest.mark.slow
 def test_radius_of_large_networks(monkeypatch) -> None:
     """Measured where an eigenvalue stands out of the spectrum, else that of the circular law."""
     monkeypatch.setattr(ensembles, "MEASURED_UP_TO", 1000)

@@ -96,7 +96,6 @@ def test_file_names_are_escaped() -> None:
     ("settings", "moved"),
     [
         (PageSettings(size=20), None),
-        (PageSettings(ensemble="delay_line", size=15), None),
         (PageSettings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
         (PageSettings(ensemble="orthogonal", size=20), (0.9, 0.5)),
         (PageSettings(size=12, mask="basis"), None),  # where the Gramian is singular

@@ -224,7 +224,7 @@ class Litter:
         sum(range(50))
 
 def parse(source=open(sys.argv[1], encoding="utf-8").read()):
-    for _ in range(60):
+    for _ in range(20):
         litter = Litter()
         litter.own = litter
         try:
@@ -241,7 +241,7 @@ for thread in threads:
 
 
 def test_pages_are_parsed_one_at_a_time() -> None:
-    """Without the lock CPython 3.11 fails some thirty times here, and a page stays empty."""
+    """Without the lock CPython 3.11 fails some ten times here, and a page stays empty."""
     import memcurve.exploring
 
     app = Path(memcurve.exploring.__file__).with_name("app.py")

@@ -11,6 +11,7 @@ from scipy import io, sparse
 
 from memcurve import limits
 from memcurve.io import NetworkFileError, open_recording
+from refusals import refuses
 from stored_recordings import T, X, Z, refused, same
 from written import Payload, write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
@@ -121,8 +122,7 @@ def test_a_member_whose_checksum_is_wrong(tmp_path, order):
     whole[len(whole) // 2] ^= 1
     path.write_bytes(whole)
     source = open_recording(path, np.zeros(len(states)))
-    with pytest.raises(NetworkFileError, match="CRC-32"):
-        list(source.chunks(7))
+    refuses(NetworkFileError, "CRC-32", list, source.chunks(7))
 
 
 @pytest.mark.parametrize("ending", ["npy", "csv"])
@@ -138,8 +138,7 @@ def test_a_file_that_changes(tmp_path, ending):
         list(source.chunks(7))
     if ending == "csv":
         write(np.vstack([X, X]))
-        with pytest.raises(NetworkFileError, match="has more than its 53 rows"):
-            list(source.chunks(7))
+        refuses(NetworkFileError, "has more than its 53 rows", list, source.chunks(7))
 
 
 def test_pickles_are_never_run(tmp_path):

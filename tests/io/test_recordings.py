@@ -12,6 +12,7 @@ import pytest
 from scipy import io
 
 from memcurve.io import open_recording
+from refusals import refuses
 from stored_recordings import N, T, X, Z, gathered, refused, rng, same
 from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
@@ -77,21 +78,17 @@ def test_chunks_that_cannot_be():
     source = open_recording(X, Z)
     assert repr(source) == "<Source recording: 53 rows of 4 states>"
     for rows in (0, -1, 1.5, True, None):
-        with pytest.raises(ValueError, match="`rows` must be a positive integer"):
-            source.chunks(rows)
+        refuses(ValueError, "`rows`", source.chunks, rows)
     for start in (-1, 0.5, None):
-        with pytest.raises(ValueError, match="`start` must be a positive integer"):
-            source.chunks(7, start)
-    with pytest.raises(ValueError, match="`start` must be at most 53"):
-        source.chunks(7, 54)
+        refuses(ValueError, "`start`", source.chunks, 7, start)
+    refuses(ValueError, ("`start`", "53"), source.chunks, 7, 54)
     assert len(list(source.chunks(np.int64(10), np.int64(0)))) == 6
 
 
 # ---- files
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize(("dtype", "order"), [*((dtype, "C") for dtype in DTYPES), ("f8", "F")])
 def test_npy_and_npz(tmp_path, dtype, order, block):
     states, inputs = typed(dtype)
     states = np.asarray(states, order=order)
@@ -124,8 +121,11 @@ def test_npy_versions(tmp_path, version):
     same(open_recording(tmp_path / "run.npz", Z))
 
 
-@pytest.mark.parametrize("version", ["5", "5 packed", "4", "7.3", "7.3 packed"])
-@pytest.mark.parametrize("dtype", ["f8", "f4", "i4", "?"])
+@pytest.mark.parametrize(
+    ("version", "dtype"),
+    [*((v, "f8") for v in ("5 packed", "4", "7.3 packed")),
+     *((v, dtype) for v in ("5", "7.3") for dtype in ("f8", "f4", "i4", "?"))],
+)  # fmt: skip
 def test_mat(tmp_path, version, dtype, block):
     states, inputs = typed(dtype)
     if version == "4" and dtype == "?":
@@ -142,8 +142,11 @@ def test_mat(tmp_path, version, dtype, block):
         same(open_recording(states, path), states, inputs)
 
 
-@pytest.mark.parametrize("chunks", [None, (10, 2), (53, 1)])
-@pytest.mark.parametrize("dtype", ["f8", ">f8", "f4", "f2", "i8", "?"])
+@pytest.mark.parametrize(
+    ("chunks", "dtype"),
+    [*((None, dtype) for dtype in ("f8", ">f8", "f4", "f2", "i8", "?")),
+     ((10, 2), "f8"), ((53, 1), "i8")],
+)  # fmt: skip
 def test_hdf5(tmp_path, chunks, dtype, block):
     states, inputs = typed(dtype)
     path = write_hdf5(tmp_path / "run.h5", chunks, states=states, input=inputs, runs__a=states)
@@ -178,8 +181,7 @@ def test_parquet_with_empty_fields(tmp_path):
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", " ", ", ", "  "])
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("ending", ["csv", "txt"])
+@pytest.mark.parametrize(("end", "ending"), [("\n", "csv"), ("\r\n", "txt")])
 def test_text(tmp_path, separator, end, ending, block):
     path = tmp_path / f"run.{ending}"
     same(open_recording(write_csv(path, X, separator=separator, end=end), Z))

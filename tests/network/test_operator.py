@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator
 import memcurve
 from memcurve import LinearNetwork, memory_curve
 from memcurve.network.operator import Operator
+from refusals import refuses
 from tolerances import agree
 
 SIZE = 400
@@ -93,8 +94,7 @@ def test_nan_out_of_a_later_product() -> None:
         calls.append(1)
         return A @ x if len(calls) < 20 else np.full(SIZE, np.nan)
 
-    with pytest.raises(ValueError, match="`A` must have finite products, got 400"):
-        memory_curve(products(fails), noise=0.1)
+    refuses(ValueError, ("`A`", "400"), memory_curve, products(fails), noise=0.1)
 
 
 def test_growing_powers_are_found_with_their_rate() -> None:
@@ -125,8 +125,7 @@ def test_what_takes_entries_says_what_can_be_asked(
     ask: Callable[[LinearNetwork], Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(TypeError, match=r"noise=….*memcurve\.reduced.*numpy\.eye"):
-        ask(products(lambda x: A @ x))
+    refuses(TypeError, ("noise=…", "memcurve.reduced", "numpy.eye"), ask, products(lambda x: A @ x))
     assert list(tmp_path.iterdir()) == []
 
 

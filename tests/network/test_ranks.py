@@ -68,8 +68,10 @@ QUESTIONS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("readout", [None, [0, 3, 119]], ids=["all", "some"])
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize(
+    ("question", "readout"),
+    [*((name, None) for name in QUESTIONS), ("noise", [0, 3, 119]), ("coloured", [0, 3, 119])],
+)
 def test_curves_are_those_of_one_process(question: str, readout: Any) -> None:
     asked = QUESTIONS[question]
     known = memory_curve(LinearNetwork(A, C, readout), **asked)

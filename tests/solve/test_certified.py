@@ -7,27 +7,6 @@ import pytest
 
 from memcurve import LinearNetwork, UncertainResultError, UnstableNetworkError, ensembles
 from memcurve import memory_curve as curve_of
-from oracle import gramian_memory
-from tolerances import EPS
-
-
-@pytest.mark.parametrize(
-    "network",
-    [
-        ensembles.normal(40, seed=1),
-        ensembles.symmetric(30, seed=2),
-        ensembles.orthogonal(40, seed=3, spectral_radius=0.99),
-        ensembles.chain(12, loop=0.9, gain=3.0),
-        ensembles.hippo_legt(12),
-    ],
-    ids=lambda n: n.name,
-)
-def test_encloses_the_gramian_in_high_precision(network: LinearNetwork) -> None:
-    truth = gramian_memory(network.A, network.C, 2 * network.size)
-    curve = curve_of(network, 2 * network.size, method="certified")
-    assert np.all(np.abs(curve.values - truth) <= curve.error)
-    assert curve.error.max() <= EPS
-    assert curve.rank == network.size
 
 
 def test_rational_closed_form() -> None:

@@ -20,6 +20,7 @@ from memcurve import (
     memory_from_data,
     noise_profile,
 )
+from refusals import refuses
 from truth import truth
 
 CURVE = memory_curve(ensembles.normal(20, seed=1, spectral_radius=0.95), seed=5)
@@ -44,11 +45,14 @@ def test_slicing_is_by_lag() -> None:
     assert again.lags.tolist() == [8, 11]
     assert again[11] == CURVE[11] == CURVE.values[11]
     assert len(CURVE[:0]) == 0
-    for lag in (-1, 10**6, 6.5):
+    for lag in (-1, 10**6, 6.5, (1, 2), "3"):
         with pytest.raises(IndexError, match="is not on this curve"):
             CURVE[lag]
-    with pytest.raises(IndexError, match="sliced by lag"):
-        CURVE[-3:]
+    for lags, said in ((slice(-3, None), "sliced by lag"), (slice(1.5, 3), "whole lags")):
+        with pytest.raises(IndexError, match=said):
+            CURVE[lags]
+    with pytest.raises(IndexError, match="no lags"):
+        CURVE[5:5][0]
     assert repr(CURVE[:0])
 
 
@@ -101,8 +105,7 @@ def test_loading_something_else(tmp_path: Path, text: str) -> None:
     with pytest.raises(ValueError, match="JSON of a result written by MemoryCurve"):
         MemoryCurve.load(tmp_path / "x.json")
     (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="not a saved MemoryCurve"):
-        MemoryCurve.load(tmp_path / "y.json")
+    refuses(ValueError, "not a saved MemoryCurve", MemoryCurve.load, tmp_path / "y.json")
 
 
 def test_dataframe() -> None:
@@ -174,20 +177,9 @@ def test_iteration_and_arrays_are_the_values() -> None:
     assert sum(part) == pytest.approx(part.values.sum())
 
 
-def test_bad_lags_in_brackets() -> None:
-    for lag in ((1, 2), "3", 1.5):
-        with pytest.raises(IndexError, match="is not on this curve"):
-            CURVE[lag]
-    with pytest.raises(IndexError, match="no lags"):
-        CURVE[5:5][0]
-    with pytest.raises(IndexError, match="whole lags"):
-        CURVE[1.5:3]
-
-
 def test_saving_replaces_files_only(tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
-    with pytest.raises(ValueError, match="must be a file"):
-        CURVE.save(tmp_path / "folder.json")
+    refuses(ValueError, "must be a file", CURVE.save, tmp_path / "folder.json")
     (tmp_path / "real.json").write_text("old")
     try:
         (tmp_path / "link.json").symlink_to(tmp_path / "real.json")
@@ -196,8 +188,7 @@ def test_saving_replaces_files_only(tmp_path: Path) -> None:
     CURVE.save(tmp_path / "link.json")
     assert (tmp_path / "link.json").is_symlink()
     assert_equal(MemoryCurve.load(tmp_path / "real.json"), CURVE)
-    with pytest.raises(OSError, match="cannot be written"):
-        CURVE.save(tmp_path / "no" / "such" / "x.json")
+    refuses(OSError, "cannot be written", CURVE.save, tmp_path / "no" / "such" / "x.json")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder.json", "link.json", "real.json"]
 
 

@@ -9,6 +9,7 @@ import pytest
 from flint import arb, arb_mat, ctx
 from scipy.sparse import csr_array
 
+from draws import seeds
 from hostile import FAMILIES, draw
 from memcurve import (
     Float32,
@@ -102,7 +103,7 @@ def check(network: LinearNetwork, *, least: float = 0.0) -> None:
     exact = [known.memory(np.full(len(known.rows), level)) for level in LEVELS]
     usable = set()
     for source in SOURCES:
-        for asked in [LEVELS, *([level] for level in LEVELS[:: 1 if source == "arnoldi" else 6])]:
+        for asked in [LEVELS, *([level] for level in LEVELS[:: 2 if source == "arnoldi" else 6])]:
             try:
                 outcome = solved(network, ObservationNoise(asked), source)
             except UncertainResultError:
@@ -135,7 +136,7 @@ def kernel(size: int, width: float | None) -> np.ndarray:
 # Families of networks
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", seeds(1, 2))
 @pytest.mark.parametrize("kind", ["gaussian", "sparse", "symmetric", "positive", "orthogonal"])
 def test_random_networks(kind: str, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -152,15 +153,15 @@ def test_random_networks(kind: str, seed: int) -> None:
     check(LinearNetwork(radius(A, 0.5), C, readout=[1, 5, 6]), least=1e-6)
 
 
+@pytest.mark.parametrize("seed", seeds(2, 5))
 @pytest.mark.parametrize("family", sorted(set(FAMILIES) - {"on_the_circle", "near_unit"}))
-def test_hostile_families(family: str) -> None:
-    for seed in range(5):
-        network = draw(family, seed)
-        if network.size <= 16 and np.any(network.C):
-            check(network)
+def test_hostile_families(family: str, seed: int) -> None:
+    network = draw(family, seed)
+    if network.size <= 16 and np.any(network.C):
+        check(network)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(1, 3))
 def test_far_from_normal(seed: int) -> None:
     rng = np.random.default_rng(seed)
     size = 16
@@ -181,7 +182,7 @@ def test_states_that_vanish_and_come_back(low: float) -> None:
     check(LinearNetwork(np.diag(gains, -1), np.eye(40)[0]))
 
 
-@pytest.mark.parametrize("width", [None, 0.05, 0.3])
+@pytest.mark.parametrize("width", [None, 0.3])
 def test_kernels_read_beside_the_input(width: float | None) -> None:
     A, mask = kernel(16, width), np.eye(16)[8]
     for readout in (None, np.delete(np.arange(16), 8), np.arange(9, 16)):
@@ -208,7 +209,7 @@ def test_scales_of_masks_and_states(scale: float) -> None:
     check(LinearNetwork(A * sizes[:, None] / sizes, C * sizes))
 
 
-@pytest.mark.parametrize("weak", [1e-4, 1e-9, 1e-14, 1e-18])
+@pytest.mark.parametrize("weak", [1e-4, 1e-14])
 def test_weak_connections_are_not_lost(weak: float) -> None:
     """What is below the rounding of a step may yet be above the noise."""
     check(LinearNetwork([[0.5, 0.0], [weak, 0.7]], [1.0, 0.0]))
@@ -231,7 +232,7 @@ def test_rounding_of_products_that_cancel() -> None:
         assert abs(outcome.total[0] - truth.total) <= outcome.total_error[0] + truth.total_error
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(4, 12))
 def test_a_single_direction_is_left_out(seed: int) -> None:
     """The only state outside of the basis is looked at, whichever way rounding points."""
     rng = np.random.default_rng(seed)
@@ -328,7 +329,7 @@ def test_powers_that_do_not_decay_are_no_model() -> None:
 
 PROCESSES = {
     "AR": inputs.ARMA(ar=[-0.9]),
-    "slow": inputs.ARMA(ar=[0.99]),
+    "AR .99": inputs.ARMA(ar=[0.99]),
     "oscillating": inputs.ARMA(ar=[1.2, -0.95]),
     "MA, zero on the circle": inputs.ARMA(ma=[-1.0]),
     "MA, zero outside": inputs.ARMA(ma=[0.3, 2.0]),
@@ -350,7 +351,7 @@ def test_coloured_input(name: str) -> None:
         (LinearNetwork(A, C, readout=[0, 3, 4]), several),
         (delays, PROCESSES[name]),
     ):
-        for level in (1.0, 1e-3, 1e-7):
+        for level in (1e-3, 1e-7):
             truth = memory_curve(network, LAGS, input=process, noise=level, method="certified")
             for source in SOURCES:
                 if source == "cascade" and network.readout is not None:

@@ -90,7 +90,7 @@ def report(draws: int, first: int, hostile: bool) -> tuple[int, int, float]:
 
 @pytest.mark.parametrize("hostile", [False, True], ids=["usual", "hostile"])
 def test_reduced(hostile: bool) -> None:
-    violations, refusals, _ = report(draws=6, first=2, hostile=hostile)
+    violations, refusals, _ = report(draws=3, first=2, hostile=hostile)
     assert violations == 0
     assert refusals == 0
 

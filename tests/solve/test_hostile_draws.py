@@ -53,7 +53,7 @@ def report(draws: int, first: int) -> tuple[int, int, int]:
 
 
 def test_reduced() -> None:
-    _, violations, refusals = report(draws=12, first=0)
+    _, violations, refusals = report(draws=6, first=0)
     assert violations == 0
     assert refusals == 0
 
@@ -88,7 +88,7 @@ def test_draws_that_once_went_wrong(family: str, seed: int) -> None:
 
 @pytest.mark.parametrize("family", relatives.FAMILIES)
 def test_relatives(family: str) -> None:
-    outcomes = judge_relatives(family, range(16))
+    outcomes = judge_relatives(family, range(8))
     assert [name for name in outcomes if name.startswith("VIOLATION")] == []
     assert outcomes["refused"] == 0
 

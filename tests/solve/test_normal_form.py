@@ -14,6 +14,7 @@ from memcurve import (
     input_normal,
     memory_curve,
 )
+from refusals import refuses
 from tolerances import CLOSED_FORM, INPUT_NORMAL, SEVERAL
 
 #: Rounding of 300 steps of two simulations of states of about unit size.
@@ -125,10 +126,8 @@ def test_delay_line_is_white_already() -> None:
 
 
 def test_refused() -> None:
-    with pytest.raises(ValueError, match="`network` has a zero mask"):
-        input_normal(LinearNetwork(np.eye(2) / 2, [0, 0]))
-    with pytest.raises(TypeError, match=r"`network` must be a LinearNetwork"):
-        input_normal(np.eye(2))
+    refuses(ValueError, "`network`", input_normal, LinearNetwork(np.eye(2) / 2, [0, 0]))
+    refuses(TypeError, "`network`", input_normal, np.eye(2))
     with pytest.raises(UnstableNetworkError):
         input_normal(ensembles.normal(6, seed=1, spectral_radius=1.2))
     with pytest.raises(UnstableNetworkError):

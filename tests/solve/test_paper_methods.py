@@ -168,8 +168,8 @@ def test_inputs_have_unit_variance_and_their_kurtosis() -> None:
 
 @pytest.mark.parametrize("distribution", DISTRIBUTIONS)
 def test_exact_bias(distribution: str) -> None:
-    """100,000 replications: the exact formula within four standard errors, the printed one not."""
-    network, samples, lags, replications = ensembles.normal(3, seed=2), 30, 8, 100_000
+    """40,000 replications: the exact formula within four standard errors, the printed one not."""
+    network, samples, lags, replications = ensembles.normal(3, seed=2), 30, 8, 40_000
     poles = memcurve.controllable_spectrum(network).poles
     assert poles is not None
     A, C = cascade(section_poles(poles))
@@ -196,7 +196,7 @@ def test_exact_bias(distribution: str) -> None:
         printed_scores[lag] = (found.mean() - printed[lag]) / error
     print(distribution, np.round(scores, 1), np.round(printed_scores, 1))
     assert np.abs(scores).max() < 4
-    assert np.abs(printed_scores).max() > 10
+    assert np.abs(printed_scores).max() > 6
 
 
 def test_debiased_estimator() -> None:

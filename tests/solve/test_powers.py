@@ -32,11 +32,10 @@ def pairs(radius: float, gain: float) -> tuple[csr_array, np.ndarray]:
     """Blocks [[λ, g], [0, λ/2]], and ‖A^m‖ of the largest of them, m = 0, 1, …"""
     poles = np.append(radius, np.random.default_rng(1).uniform(-radius, radius, SIZE // 2 - 1))
     A = block_diag([coo_array([[pole, gain], [0.0, pole / 2]]) for pole in poles], format="csr")
-    first, power, norms = A[:2, :2].toarray(), np.eye(2), []
+    first, powers = A[:2, :2].toarray(), [np.eye(2)]
     for _ in range(20_000):
-        norms.append(np.linalg.norm(power, 2))
-        power = first @ power
-    return csr_array(A), np.array(norms)
+        powers.append(first @ powers[-1])
+    return csr_array(A), np.linalg.norm(powers, 2, axis=(1, 2))
 
 
 @pytest.mark.parametrize(("radius", "gain"), [(0.9, 3.0), (0.99, 0.0), (0.99, 3.0), (0.999, 3.0)])

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array, diags_array, random_array
 
 import memcurve
 from memcurve import LinearNetwork, memory_curve
+from refusals import refuses
 
 
 def sparse(size: int, radius: float, seed: int, inputs: int = 1) -> LinearNetwork:
@@ -69,10 +70,8 @@ def test_it_is_small_and_says_what_it_is_good_for() -> None:
 
 def test_what_cannot_be_reduced() -> None:
     network = NETWORKS["three nodes"]
-    with pytest.raises(ValueError, match="`noise` must be a finite number above 0"):
-        memcurve.reduced(network, 0)
-    with pytest.raises(ValueError, match="`network` must have an input that reaches"):
-        memcurve.reduced(network.replace(C=[0, 0, 0]), 0.1)
+    refuses(ValueError, ("`noise`", "0"), memcurve.reduced, network, 0)
+    refuses(ValueError, "`network`", memcurve.reduced, network.replace(C=[0, 0, 0]), 0.1)
     unstable = network.replace(A=3 * network.A)
     with pytest.raises(memcurve.UncertainResultError, match=r"powers of A grow|do not fade"):
         memcurve.reduced(unstable, 0.1)

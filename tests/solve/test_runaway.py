@@ -40,7 +40,7 @@ def test_stable_networks_have_none() -> None:
     assert Analysis.of(network(0.8, 0.5, 1.0)).runaway == 0
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_one_of_a_crowd_is_found(seed: int) -> None:
     """Eigenvalues of random weights fill a disc, with many of about the largest modulus."""
     rng = np.random.default_rng(seed)

@@ -228,6 +228,7 @@ def test_few_steps_where_lags_are_many() -> None:
     assert model.leakage <= 1e-15
 
 
+@pytest.mark.slow
 def test_waves_take_all_directions() -> None:
     """Of a long delay line whose eigenvalues cannot be told, with gains, the lags are few."""
     network = drawn("gain chain", 500)

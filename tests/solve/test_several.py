@@ -63,9 +63,9 @@ def test_agrees_with_the_truth(kind: str, inputs: int) -> None:
 
 @pytest.mark.parametrize("kind", ["symmetric", "positive"])
 def test_agrees_with_the_truth_where_the_gramian_does_not(kind: str) -> None:
-    network = draw(kind, 60, 2, radius=0.6)
-    known, _ = compare_with_truth(network, bits=1000, lags=60)
-    assert np.abs(by_gramian(network, 60) - known).max() > 0.5
+    network = draw(kind, 40, 2, radius=0.6)
+    known, _ = compare_with_truth(network, bits=700, lags=40)
+    assert np.abs(by_gramian(network, 40) - known).max() > 0.5
 
 
 @pytest.mark.slow
@@ -80,17 +80,6 @@ def test_agrees_with_the_truth_everywhere(
         assert np.abs(by_gramian(network, 120) - known).max() > 0.5
     _, off_small = compare_with_truth(draw(kind, 30, inputs), bits=900)
     held("one to five inputs: off by", max(off, off_small), at_most=SEVERAL, draws=2)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_certified_agrees(kind: str) -> None:
-    network = draw(kind, 12, 3)
-    exact = memory_curve(network, 30)
-    proven = memory_curve(network, 30, method="certified")
-    assert exact.rank == proven.rank == 12
-    assert exact.total == proven.total == 12
-    assert proven.error.max() <= CLOSED_FORM
-    assert np.all(np.abs(exact.channels - proven.channels) <= exact.channel_errors + CLOSED_FORM)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -241,14 +230,6 @@ def test_two_coloured_inputs_alike() -> None:
     straight = memory_curve(network, 40, input=process)
     turned = memory_curve(network.replace(C=network.C @ turn), 40, input=process)
     assert np.abs(turned.values - straight.values).max() <= 2 * COLOURED
-
-
-@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
-def test_methods_of_the_paper_take_one_input(method: str) -> None:
-    with pytest.raises(
-        ValueError, match=f"`method` '{method}' is for one white input .* several inputs"
-    ):
-        memory_curve(draw("normal", 5, 2), method=method, seed=1)
 
 
 def test_naive_and_simulated_agree_on_small_networks() -> None:

@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 
 from memcurve import Float32, LinearNetwork, ensembles, forecasting_curve, inputs, memory_curve
 from memcurve.inputs import ARMA, Autocovariance, InputProcess, SpectralDensity, White
+from refusals import refuses
 from tolerances import CLOSED_FORM, COLOURED, EPS, SMALL_DIRECT, WHOLE_SUM, coloured
 from truth import truth
 
@@ -47,16 +48,14 @@ def compare_with_truth(network: LinearNetwork, name: str, bits: int) -> float:
     return float(max(off.max(), off_ahead.max()) / allowed)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", PROCESSES)
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [*((name, "normal") for name in PROCESSES),
+     *((name, kind) for name in ("AR .9", "MA .999", "ARMA(2,2)") for kind in KINDS[1:])],
+)  # fmt: skip
 def test_agrees_with_the_truth(name: str, kind: str) -> None:
     network = ensembles.make(kind, 20, seed=1, spectral_radius=0.6)
     compare_with_truth(network, name, bits=600)
-
-
-def test_agrees_with_the_truth_for_sixty_nodes() -> None:
-    network = ensembles.normal(60, seed=1, spectral_radius=0.7)
-    compare_with_truth(network, "ARMA(2,2)", bits=900)
 
 
 @pytest.mark.slow
@@ -333,19 +332,6 @@ def test_alike_inputs_against_the_truth() -> None:
         assert np.abs(ahead.channels - known.forecast).max() <= COLOURED
 
 
-def test_certified_agrees() -> None:
-    network, process = ensembles.normal(15, seed=10), ARMA([0.5], [0.9])
-    pairs = [
-        [memory_curve(network, 40, input=process, method=m) for m in ("exact", "certified")],
-        [forecasting_curve(network, process, 5, method=m) for m in ("exact", "certified")],
-    ]
-    for exact, proven in pairs:
-        assert np.all(np.abs(exact.values - proven.values) <= exact.error + proven.error)
-        assert abs(exact.total - proven.total) <= exact.total_error + proven.total_error
-        assert proven.error.max() < COLOURED
-        assert (exact.kind, exact.rank) == (proven.kind, proven.rank)
-
-
 # What is refused
 
 
@@ -372,10 +358,8 @@ def test_bad_input(given: Any, error: type[Exception], message: str) -> None:
 
 
 def test_processes_that_do_not_exist() -> None:
-    with pytest.raises(ValueError, match=r"`ar` must be stationary.*roots of modulus 1\.1;"):
-        ARMA(ar=[1.1])
-    with pytest.raises(ValueError, match=r"spectral density falls to .*taper='bartlett'"):
-        Autocovariance([1.0, 0.9])
+    refuses(ValueError, ("`ar`", "1.1"), ARMA, ar=[1.1])
+    refuses(ValueError, "'bartlett'", Autocovariance, [1.0, 0.9])
     with pytest.raises(ValueError, match="one process for each of the network's 2 inputs, got 3"):
         memory_curve(LinearNetwork(np.eye(3) / 2, np.eye(3, 2)), input=["ar:0.5"] * 3)
 
@@ -388,17 +372,13 @@ def test_bad_horizons(horizons: Any) -> None:
 
 def test_bad_forecasts() -> None:
     network = ensembles.delay_line(3)
-    with pytest.raises(ValueError, match="`noise` must be a single level, got 2"):
-        forecasting_curve(network, "ar:0.9", noise=[0.1, 0.2])
+    refuses(ValueError, ("`noise`", "2"), forecasting_curve, network, "ar:0.9", noise=[0.1, 0.2])
     with pytest.raises(
         ValueError, match="`method` must be one of 'exact', 'certified' for a forecasting"
     ):
         forecasting_curve(network, "ar:0.9", method="osm")
     with pytest.raises(TypeError, match=r"takes the options tolerance, .*; got masks"):
         forecasting_curve(network, "ar:0.9", masks=3)
-    with pytest.raises(ValueError, match="`horizons` must be at most"):
-        forecasting_curve(network, "ar:0.9", 10**9)
-    with pytest.raises(TypeError, match="`network` must be a LinearNetwork"):
-        forecasting_curve(network.A, "ar:0.9")
-    with pytest.raises(ValueError, match=r"`method` 'osm' is for one white .* coloured input"):
-        memory_curve(network, method="osm", input="ar:0.9")
+    refuses(ValueError, "`horizons`", forecasting_curve, network, "ar:0.9", 10**9)
+    refuses(TypeError, "`network`", forecasting_curve, network.A, "ar:0.9")
+    refuses(ValueError, ("`method`", "'osm'"), memory_curve, network, method="osm", input="ar:0.9")

@@ -24,6 +24,7 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.inputs import ARMA
+from refusals import refuses
 from tolerances import CLOSED_FORM, LAST_DIGIT, USABLE
 from truth import Truth, truth
 
@@ -53,13 +54,6 @@ def test_eigenvectors_that_coincide_in_floating_point(weight: float, level: floa
         curve = memory_curve(network, 3, noise=noise, certify_up_to=0)
         assert np.all(np.abs(curve.values - [1, 0, 0]) <= curve.error)
         assert curve.total == pytest.approx(1, abs=CLOSED_FORM)
-
-
-@pytest.mark.parametrize(("kind", "variance"), [("normal", 1e-16), ("symmetric", 1e-50)])
-def test_observation_noise_for_sixty_nodes(kind: str, variance: float) -> None:
-    network = ensembles.make(kind, 60, seed=1, spectral_radius=0.8)
-    known = truth(network.A, network.C, 80, observation=variance, bits=600)
-    against_truth(memory_curve(network, 80, noise=np.sqrt(variance)), known)
 
 
 @pytest.mark.slow
@@ -242,10 +236,7 @@ def test_profile_is_kept_to_the_last_bit(tmp_path: Path) -> None:
     assert frame["total"].tolist() == family.totals.tolist()
     assert frame["error"].tolist() == family.total_errors.tolist()
     for text in ("", "{}", "[]", memory_curve(ensembles.delay_line(2)).to_json()):
-        with pytest.raises(
-            ValueError, match="`text` must be the JSON of a result written by NoiseProfile"
-        ):
-            NoiseProfile.from_json(text)
+        refuses(ValueError, "`text`", NoiseProfile.from_json, text)
 
 
 def test_profile_marks_number_formats() -> None:
@@ -372,25 +363,13 @@ def test_bad_steps(arguments: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("noise", [StateNoise([0.1, 0.2]), Quantised(0.1)])
 def test_levels_are_numbers(noise: Any) -> None:
-    with pytest.raises(TypeError, match="`levels` must be standard deviations, with state_noise"):
-        noise_profile(ensembles.normal(3, seed=1), noise)
+    refuses(TypeError, "`levels`", noise_profile, ensembles.normal(3, seed=1), noise)
 
 
 @pytest.mark.parametrize("make", [StateNoise, ObservationNoise])
 def test_bad_levels(make: Any) -> None:
-    with pytest.raises(ValueError, match="must not be negative"):
-        make(-1.0)
-    with pytest.raises(TypeError, match="`noise` must hold real or complex numbers"):
-        make("much")
-
-
-@pytest.mark.parametrize("method", ["neutral", "osm", "osm_plus", "arnoldi"])
-def test_methods_of_the_paper_know_no_noise(method: str) -> None:
-    message = f"`method` '{method}' is for one white input without noise"
-    with pytest.raises(ValueError, match=message):
-        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
-    with pytest.raises(ValueError, match=message):
-        memory_curve(ensembles.delay_line(3), method=method, noise=0.1, seed=1)
+    refuses(ValueError, "must not be negative", make, -1.0)
+    refuses(TypeError, "`noise`", make, "much")
 
 
 def test_double_precision() -> None:

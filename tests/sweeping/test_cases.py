@@ -13,6 +13,7 @@ from memcurve import ensembles, memory_curve
 from memcurve.cli.options import NetworkOptions
 from memcurve.sweeping import Case, evaluate
 from memcurve.sweeping.cases import QUANTITIES, network_of
+from refusals import refuses
 
 USABLE = tuple(name for name, quantity in QUANTITIES.items() if quantity.number_format)
 NORMAL: dict[str, Any] = {"ensemble": "normal", "size": 30, "seed": 1}
@@ -92,10 +93,8 @@ def test_bad_cases_are_refused(fields: dict[str, Any], message: str) -> None:
 
 
 def test_a_case_needs_ensemble_and_size() -> None:
-    with pytest.raises(ValueError, match="a case needs `size`"):
-        Case.from_dict({"ensemble": "cyclic"})
-    with pytest.raises(TypeError, match="must be a mapping"):
-        Case.from_dict("normal")  # type: ignore[arg-type]
+    refuses(ValueError, "`size`", Case.from_dict, {"ensemble": "cyclic"})
+    refuses(TypeError, "must be a mapping", Case.from_dict, "normal")  # type: ignore[arg-type]
     assert evaluate({"ensemble": "cyclic", "size": 4})["values"] == {"rank": 4, "total": 4.0}
 
 

@@ -214,7 +214,10 @@ def test_a_bad_study_is_named(command: Command, folder: Path) -> None:
 
 
 @POSIX
-@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.slow)],
+)
 def test_ctrl_c_says_how_to_go_on(folder: Path, sent: signal.Signals, code: int) -> None:
     arguments = [sys.executable, "-m", "memcurve", "sweep", "long.toml", "--serial"]
     process = subprocess.Popen(

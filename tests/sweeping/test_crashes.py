@@ -264,10 +264,10 @@ def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path: Pat
     path = tmp_path / "sweep.db"
     content = {"deadly": [11]}
     with open_executor("processes", workers=2) as pool, Store.open(path) as store:
-        study = store.begin_study("toy", cases(40, **content))
+        study = store.begin_study("toy", cases(20, **content))
         counts = run_cases(store, study, sweep_jobs.deadly, pool)
         rows = list(store.rows())
-    assert (counts.done, counts.failed) == (39, 1)
+    assert (counts.done, counts.failed) == (19, 1)
     assert rows[11].error is not None
     assert rows[11].error.startswith("the worker process died")
 
@@ -362,6 +362,7 @@ def _dask(
 
 @needs_dask
 @needs_proc
+@pytest.mark.slow
 def test_dask_workers_that_die(drive: Callable[..., Driver], tmp_path: Path) -> None:
     """The work of one goes to another; when none is left the sweep says so, and can go on."""
     path = tmp_path / "sweep.db"
