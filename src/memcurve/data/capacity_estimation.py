@@ -226,7 +226,7 @@ def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
     return made
 
 
-class Basis(NamedTuple):
+class InputBasis(NamedTuple):
     """Orthonormal basis Q of the centred states, from the row ``start`` of the recording on."""
 
     Q: Floats
@@ -251,7 +251,7 @@ class Basis(NamedTuple):
         return np.asarray(leverage / np.maximum(1 - leverage - 1 / self.rows, 1 / self.rows))
 
 
-def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
+def state_basis(rows: Floats, start: int) -> tuple[InputBasis, int]:
     """Orthonormal basis of the centred states, and how many of them are constant."""
     n, states = rows.shape
     if n < states + 3:
@@ -269,7 +269,7 @@ def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
     left, singular, _ = np.linalg.svd(triangle)
     kept = singular > singular[0] * max(n, states) * EPS
     Q = np.ascontiguousarray(factor @ left[:, kept])
-    return Basis(Q, start), int((~varying).sum())
+    return InputBasis(Q, start), int((~varying).sum())
 
 
 class Correlator:
@@ -331,7 +331,7 @@ class TargetScan:
     significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
 
 
-def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float) -> TargetScan:
+def scan(basis: InputBasis, polynomials: Polynomials, reach: Reach, threshold: float) -> TargetScan:
     """Look at all targets of one degree."""
     found, cut = TargetScan(reach), beta_cut(basis.rank, basis.rows, threshold)
     correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
@@ -360,7 +360,7 @@ def scan(basis: Basis, polynomials: Polynomials, reach: Reach, threshold: float)
 
 def r_squared(
     correlator: Correlator,
-    basis: Basis,
+    basis: InputBasis,
     polynomials: Polynomials,
     shapes: Sequence[Pattern],
     lag: int,
@@ -391,7 +391,11 @@ def r_squared(
 
 
 def joint_capacities(
-    basis: Basis, polynomials: Polynomials, chosen: Chosen, groups: NDArray[np.intp], count: int
+    basis: InputBasis,
+    polynomials: Polynomials,
+    chosen: Chosen,
+    groups: NDArray[np.intp],
+    count: int,
 ) -> tuple[Floats, Floats, Floats, float]:
     """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
@@ -451,7 +455,7 @@ def joint_capacities(
 
 
 def _chunks(
-    basis: Basis, polynomials: Polynomials, chosen: Chosen
+    basis: InputBasis, polynomials: Polynomials, chosen: Chosen
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
     size = max(1, CHUNK_NUMBERS // len(chosen))

@@ -65,7 +65,7 @@ def open_text(file: Path, *, edges: bool | None = None, weight: str | None = Non
     text = Text(file)
     if is_list(text) if edges is None else edges:
         with reading(file):
-            return _EdgeList(text, weight).graph()
+            return _EdgeTable(text, weight).graph()
     return _read_labelled(text) if _are_labels(text.top[0], text.top[1:]) else text.matrix()
 
 
@@ -189,7 +189,7 @@ class _Codes(dict[str, int]):
         return len(self) - 1
 
 
-class _EdgeList:
+class _EdgeTable:
     """An edge list as it is read, a batch of lines at a time."""
 
     def __init__(self, text: Text, weight: str | None) -> None:

@@ -28,7 +28,6 @@ from memcurve.solve.errors import (
 )
 from memcurve.solve.evaluate import SingularSystem, Whiten, singular_system
 from memcurve.solve.factor import (
-    COLOURED_TAIL,
     LEFT_OUT,
     MOST_ENTRIES,
     TAIL,
@@ -46,34 +45,16 @@ from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.problem import Problem
+from memcurve.solve.states import VANISHED
 from memcurve.solve.stein import residual_norm, stein
 from memcurve.types import EPS, SEED, Floats
 
-#: Networks with no more directions are changed in several ways to measure an error: one change
-#: could leave some number alone by accident. Doubled: nothing but time.
-FEW_DIRECTIONS = 30
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.
 LARGEST_UNCERTAINTY = 1e-9
-#: Singular values this many times their own error are no matter of rounding. Doubled: ranks of some
-#: rows are found modulo primes more often.
-CLEARLY_THERE = 1e6
-#: Ratio of the largest to the least spectral density of the input up to which rounding is bounded,
-#: not measured. Doubled: errors of some inputs are bounded twice as far.
-WORST_CONDITION = 1e8
-#: The same from which on densities may as well vanish. Doubled: errors of such inputs by √2.
-HOPELESS = 1e12
 #: Up to so many states of a dense network all directions are found at once. Doubled: audits of
 #: larger networks take eight times as long.
 FEW_STATES = 1000
-#: Binary digits by which masks of large networks may differ from one before they are copied to be
-#: scaled. Doubled: nothing; squares are far from overflow.
-ABOUT_ONE = 20
-#: Noise and entries of the mask this far below the largest have squares that vanish. Doubled:
-#: nothing.
-FAR_BELOW = 2.0**-500
-#: Errors of the states may differ by so many binary orders. Doubled: ratios of them overflow.
-WIDEST_NOISE = 1022
 
 
 # --- one white input, no noise: poles are all it takes
@@ -163,13 +144,13 @@ def coordinates(problem: Problem, *, dense: bool = True) -> Coordinates:
     C = states.mask if np.ptp(scale) == 0 else states.mask / scale[:, None]
     # a power of two: squares of what is about one neither overflow nor vanish
     exponent = int(np.frexp(max(C.max(), -C.min()))[1])
-    if len(states) >= MANY_STATES and abs(exponent) <= ABOUT_ONE:
+    if len(states) >= MANY_STATES and abs(exponent) <= 20:  # squares are far from overflow
         exponent = 0
     C = np.ldexp(C, -exponent) if exponent else C
     A = states.dense if dense else states.multiplied
     A = _scaled(A, scale) if np.ptp(scale) else A
     levels = np.ldexp(problem.levels * unit, power - exponent)
-    if 0 < levels.min() < FAR_BELOW and np.abs(C[C != 0]).min() < FAR_BELOW:
+    if 0 < levels.min() < VANISHED and np.abs(C[C != 0]).min() < VANISHED:
         raise UncertainResultError("squares of the noise, and of some states, leave float64.")
     units = scale.tobytes() if np.ptp(scale) else b""
     return Coordinates(A, C, levels, chosen, False, (units, id(states), key))
@@ -209,10 +190,11 @@ def _observation_scale(problem: Problem) -> tuple[Floats, int]:
     free = own + (mean - own[rows].mean())
     free[~np.isfinite(free)] = mean
     free[rows] = orders[rows]
-    if not free.max() - orders[rows].min() <= WIDEST_NOISE:
+    lowest = np.finfo(float).minexp
+    if not free.max() - orders[rows].min() <= -lowest:
         raise UncertainResultError("some of the states are read without noise, or nearly so.")
     unit = int(np.floor(free.max()))
-    scale = np.exp2(np.maximum(free - unit, -WIDEST_NOISE))
+    scale = np.exp2(np.maximum(free - unit, lowest))
     scale[rows] = np.ldexp(given[rows], places[rows] - unit)
     return scale, unit
 
@@ -266,7 +248,7 @@ def solve_arnoldi(problem: Problem) -> Answer:
     """Usable memory of sparse networks, and of those known by products, under observation noise."""
     filters, space = _filters(problem), coordinates(problem, dense=False)
     white = all(each.is_white for each in filters)
-    tail = TAIL if white else COLOURED_TAIL / max(each.gain for each in filters)
+    tail = TAIL if white else TAIL**2 / max(each.gain for each in filters)
     model = arnoldi_model(problem, space, tail)
     return _read_off(problem, model, space._replace(whiten=model.read and _as_it_is), filters)
 
@@ -304,7 +286,7 @@ def _read_off(
     level = float(space.levels.min())
     gain = max(each.gain for each in filters)
     white = all(each.is_white for each in filters)
-    tail = TAIL if white else COLOURED_TAIL / gain
+    tail = TAIL if white else TAIL**2 / gain
     whole = space.whiten is None
     if (
         level == 0
@@ -353,29 +335,43 @@ def _read_off(
     return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
 
 
-def _trials(directions: int) -> int:
-    """Changes that are tried: of few directions, one may leave some number alone by accident."""
-    return 1 if directions > FEW_DIRECTIONS else 3 if directions > FEW_DIRECTIONS // 2 else 6
+def _trials(directions: int, *, few: int = 30) -> int:
+    """Changes that are tried: of ``few`` directions, one may leave some number alone by accident.
+
+    Twice as ``few`` take more time.
+    """
+    return 1 if directions > few else 3 if directions > few // 2 else 6
 
 
 def _as_it_is(M: Floats) -> Floats:
     return M
 
 
-def _rank_read(problem: Problem, systems: list[SingularSystem]) -> int:
-    """Rank of what is read: that of its rows where no singular value is a matter of rounding."""
+def _rank_read(problem: Problem, systems: list[SingularSystem], *, clear: float = 1e6) -> int:
+    """Rank of what is read: that of its rows where no singular value is a matter of rounding.
+
+    Singular values ``clear`` times their own error are none; twice as many, and the rank is found
+    modulo primes more often.
+    """
     sigma, count = systems[0].sigma, len(problem.rows)
     others = [other.sigma[:count] for other in systems[1:]]
     if not problem.reads_all and all(len(each) == count for each in (sigma, *others)):
         shifts = [np.abs(other - sigma).max() for other in others]
-        if sigma[-1] > CLEARLY_THERE * float(max(shifts)):
+        if sigma[-1] > clear * float(max(shifts)):
             vars(problem)["rank"] = count  # no need to count modulo primes
             return count
     return problem.rank
 
 
-def solve_cascade(problem: Problem) -> Answer:
-    """Any question from the poles: an all-pass cascade, and a Stein equation for the states."""
+def solve_cascade(
+    problem: Problem, *, worst_condition: float = 1e8, hopeless: float = 1e12
+) -> Answer:
+    """Any question from the poles: an all-pass cascade, and a Stein equation for the states.
+
+    Up to ``worst_condition``, the ratio of the largest to the least spectral density of the input,
+    rounding is bounded, not measured; densities beyond ``hopeless`` may as well vanish. Twice as
+    much of either: errors of such inputs are bounded twice as far, and √2 times as large.
+    """
     require_room_for_states(len(problem.states), "noise")
     filters, space = filters_of(problem.processes), coordinates(problem)
     single = problem.analysis.inputs == 1
@@ -399,7 +395,7 @@ def solve_cascade(problem: Problem) -> Answer:
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
-    tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
+    tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else TAIL**2 / gain
 
     def system(factor: KrylovFactor, own: tuple[Filter, ...]) -> SingularSystem:
         return singular_system(
@@ -413,7 +409,7 @@ def solve_cascade(problem: Problem) -> Answer:
         left = left._replace(uncertainty=left.uncertainty + doubt)
     if not white:
         terms = len(problem.states) + max(len(each.gamma) for each in filters)
-        rounding = 4 * EPS * float(np.sqrt(min(condition, HOPELESS) * terms))
+        rounding = 4 * EPS * float(np.sqrt(min(condition, hopeless) * terms))
         left = left._replace(uncertainty=left.uncertainty + rounding)
     while True:
         base = system(factor, filters)
@@ -423,7 +419,7 @@ def solve_cascade(problem: Problem) -> Answer:
         if enough or 2 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(problem.states)):
             break
         lags *= 2
-    if single and not read and condition < WORST_CONDITION:
+    if single and not read and condition < worst_condition:
         # horizons beyond hold squares of these, and roots of that are lost in one more horizon
         reach = 1 + sum(int(np.count_nonzero(np.abs(each.gamma) > TAIL)) for each in filters)
         gap *= float(np.sqrt(condition))
