@@ -463,37 +463,35 @@ def _errors(
     influence += (Z[:, :d] ** 2 - 1) @ _scale_weights(fit)
     influence -= influence[part.there].mean(axis=0)
     influence[~part.there] = 0.0
-    window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
-    scale = len(Z) / part.known / rows
-    weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d)
     noise_each = chance[:, 0].reshape(-1, d)
-    weighted = weighted.sum(axis=2)
-    unseen = _unseen_tail(weighted, part.known, rows)
-    error = np.sqrt(
-        long_run_variance(weighted, window) * scale + unseen**2 + noise_each.sum(axis=1)
-    )
-    kept = (stops[1] + 1) // d
-    own = (influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1)
-    unseen = _unseen_tail(own, part.known, rows)
-    by_channel = np.sqrt(
-        long_run_variance(own, window) * scale + unseen**2 + noise_each[:kept].sum(axis=0)
-    )
+    weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d).sum(axis=2)
+    variance = _variance_of_mean(weighted, part.known, rows)
+    error = np.sqrt(variance + noise_each.sum(axis=1))
+    listed = (stops[1] + 1) // d
+    own = (influence * share).reshape(len(Z), -1, d)[:, :listed].sum(axis=1)
+    variance = _variance_of_mean(own, part.known, rows)
+    by_channel = np.sqrt(variance + noise_each[:listed].sum(axis=0))
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
-    unseen = _unseen_tail(sums, part.known, rows)
-    variance = long_run_variance(sums, window) * scale + unseen**2 + noise
-    return error, by_channel, np.sqrt(variance).tolist()
+    variance = _variance_of_mean(sums, part.known, rows)
+    return error, by_channel, np.sqrt(variance + noise).tolist()
 
 
-def _unseen_tail(series: Floats, known: int, rows: int) -> Floats:
-    """What values too rare to have come up may add to the mean of each column, as standard error.
+def _variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
+    """Squared standard error of the mean of each column over ``rows``, of which ``known`` are here.
 
-    Beyond the largest of ``rows`` values that a Pareto tail of shape ξ expects, M, there is on
-    average Mξ/(1 − ξ) more than M a row in ``rows``.
+    To the long-run variance L comes what values too rare to have come up may add. Beyond the
+    largest of ``rows`` values that a Pareto tail of shape ξ expects, M, there is on average
+    Mξ/(1 − ξ) more than M per ``rows`` rows; and large values come in clusters, as those of
+    bilinear states do, where the series depends on its past: of L over the variance, on average.
     """
+    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
+    long_run = long_run_variance(series, window)
     shape, largest = pareto_tail(series, known, rows)
-    return np.asarray(UNSEEN_TAIL * largest * shape / (1 - shape) / rows)
+    cluster = np.maximum(long_run / np.maximum((series**2).mean(axis=0), TINY), 1.0)
+    unseen = UNSEEN_TAIL * cluster * largest * shape / (1 - shape) / rows
+    return np.asarray(long_run * len(series) / known / rows + unseen**2)
 
 
 def _scale_weights(fit: Fit) -> Floats:
