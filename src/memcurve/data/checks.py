@@ -21,10 +21,11 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
+from memcurve.data.prose import finding, note
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.data.tails import pareto_tail
 from memcurve.noise import floating_point_deviations
-from memcurve.notes import Note, counted
+from memcurve.notes import counted
 from memcurve.result import EPS, Floats
 
 Indices = NDArray[np.int64]
@@ -33,8 +34,12 @@ Indices = NDArray[np.int64]
 LONG = 20_000
 #: Rows of a recording that are too few for any of this.
 LEAST = 20
-#: False alarms of a test.
+#: Chance of a false alarm about the start, and about the alignment. Doubled: twice as many.
 LEVEL = 1e-4
+#: Share of it that each of the three tests of the input has: p-values of inputs that are rare or
+#: have heavy tails are too small, up to ten times at 1e-5. Doubled: 4 in 10,000 recordings of
+#: independent spikes seem to be coloured.
+INPUT_SHARE = 1 / 30
 #: A clock's steps differ from their median by at most this share, but for a few: it may pause.
 JITTER, MOST_STEPS = 0.25, 0.9
 #: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
@@ -70,7 +75,7 @@ def check_recording(
     washout : int
         Rows at the start not to look at.
     level : float
-        Chance of a false alarm, for each of the tests.
+        Chance of a false alarm about the start, about the alignment, and, at most, about the input.
     names : sequence of str
         What findings call the columns, if not by their numbers.
 
@@ -131,8 +136,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     kept = _distinct_columns(x, some, names, found)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
-        message = f"the input is constant, {z[0]:g}: there is nothing to remember"
-        found.append(Finding("error", "constant_input", message, "drive with independent input"))
+        found.append(finding("constant_input", value=z[0]))
     else:
         targets, coloured, period = _check_input(z, level, found)
     if len(kept) == 0 or constant:
@@ -152,7 +156,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
         first, last = start, min(period, start + 2 * half)
         basis = _basis_of(x[first:last][:, kept].astype(float))[0]
     shift = _check_alignment(basis, [one[first:last] for one in targets], level, found)
-    partly = f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
+    partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
         _worst_first(found),
         kept=kept,
@@ -161,7 +165,7 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
         washout=washout + start,
         coloured=coloured,
         period=period,
-        notes=(Note("recording", partly),) if rows > 2 * half + 1 else (),
+        notes=(partly,) if rows > 2 * half + 1 else (),
     )
 
 
@@ -264,34 +268,26 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
         return None
     ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
     longest = int(np.diff(ends).argmax())
-    first, last = int(ends[longest]) + 1, int(ends[longest + 1])
-    return Finding(
-        "error",
-        "not_finite",
-        f"{bad.sum()} of {len(z)} rows hold infinite numbers, the first is row {int(ends[1])}; "
-        f"nothing else was checked",
-        f"find out what overflowed; the longest stretch without is rows='{first}:{last}', "
-        f"{last - first} rows",
-    )
+    start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
+    facts = {"count": bad.sum(), "rows": len(z), "first": int(ends[1])}
+    return finding("not_finite", **facts, start=start, stop=stop, length=stop - start)
 
 
 def _stuck(stretches: list[Stretch], rows: int, washout: int, names: Sequence[str]) -> Finding:
     """What is said of stretches that do not move."""
     together = [one for one in stretches if one.column is None]
     chosen = together or stretches
-    listed = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
-    where = ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
-    count = sum(one.last - one.first for one in chosen)
-    message = f"no state moves in rows {where}, {count} of {rows}, though the input does"
+    where = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
+    facts = {
+        "where": ", ".join(where[:5]) + (" …" if len(where) > 5 else ""),
+        "count": sum(one.last - one.first for one in chosen),
+        "rows": rows,
+    }
     if not together:
         columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
-        message = "columns that do not move for a while though the input does: "
-        message += f"{_few(names, columns)}, in rows {where}"
+        return finding("stuck.columns", columns=_few(names, columns), **facts)
     first, last = _longest_between(together, rows)
-    remedy = "left out; find out why the recorder hung or dropped out"
-    if last - first < LEAST:
-        return Finding("error", "stuck", message, "record the states again")
-    return Finding("warning", "stuck", message, remedy)
+    return finding("stuck.everywhere" if last - first < LEAST else "stuck", **facts)
 
 
 def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
@@ -318,24 +314,19 @@ def _without_gaps(
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
-        what = "NaN, or nothing that moves," if stretches else "NaN"
-        message = f"{what} in most rows of {empty.sum()} of {x.shape[1]} columns: "
-        message += _few(names, np.flatnonzero(empty))
-        remedy = "left out" if len(some) else "record the states again"
-        level: Level = "warning" if len(some) else "error"
-        found.append(Finding(level, "empty_columns", message, remedy))
+        facts = {"count": empty.sum(), "columns": x.shape[1]}
+        facts["what"] = "NaN, or nothing that moves," if stretches else "NaN"
+        facts["names"] = _few(names, np.flatnonzero(empty))
+        found.append(finding("empty_columns" if len(some) else "empty_columns.all", **facts))
     missing = own[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
-        rows = len(z) - int(missing.sum())
-        message = f"NaN in {missing.sum():,} of {counted(len(z), 'row')}, the first is row "
-        message += f"{int(missing.argmax()):,} after the washout"
+        rows, where = len(z) - int(missing.sum()), ""
         if 2 * rows < len(z):
             worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
-            message += f"; most of them in the columns {_few(names, worst[:3])}"
-        remedy = "left out, with rows that have NaN among their past inputs; nothing to do unless "
-        remedy += "what was recorded decides which rows are missing"
-        level = "warning" if rows > len(some) else "error"
-        found.append(Finding(level, "missing_rows", message, remedy))
+            where = f"; most of them in the columns {_few(names, worst[:3])}"
+        facts = {"count": missing.sum(), "rows": counted(len(z), "row"), "where": where}
+        level: Level = "warning" if rows > len(some) else "error"
+        found.append(finding("missing_rows", level=level, first=int(missing.argmax()), **facts))
     filled = x.astype(float)
     for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
         filled[gaps[:, column], column] = _median(filled[:, column])
@@ -378,18 +369,9 @@ def counts_rows(column: NDArray[Any]) -> bool:
 def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
     if rows >= 20 * columns:
         return
-    level: Level = "warning"
-    message, remedy = f"{rows / columns:.1f} a state: ", ""
-    if rows <= columns:
-        level, remedy = "error", ", or read fewer states"
-        message = "not more than states: every input is fitted perfectly, at every lag"
-    elif rows < 10 * columns:
-        message += "totals and their standard errors are unreliable"
-    else:
-        message += "totals of slow networks are biased and their standard errors too small"
-        remedy = ", 60 a state for slow networks"
-    message = f"there are {rows} rows for {columns} states, {message}"
-    found.append(Finding(level, "short", message, f"record {20 * columns} rows or more{remedy}"))
+    kind = "perfect" if rows <= columns else "unreliable" if rows < 10 * columns else "slow"
+    facts = {"rows": rows, "columns": columns, "ratio": rows / columns, "wanted": 20 * columns}
+    found.append(finding(f"short.{kind}", **facts))
 
 
 def _check_input(
@@ -400,12 +382,9 @@ def _check_input(
     _check_tails(z, found)
     period = _period(_clipped(z), level)
     if period:
-        message = f"the input repeats after {period} steps: a sample of {period}, not {len(z)}, and"
-        message += f" lags from {period} on repeat the first ones"
-        remedy = "drive with input that does not repeat, or keep one period"
-        found.append(Finding("warning", "repeated", message, remedy))
+        found.append(finding("repeated", period=period, rows=len(z)))
         z = z[: max(period, LEAST)]  # what repeats is no further sample
-    h = min(50, len(z) // 5)
+    h, level = min(50, len(z) // 5), level * INPUT_SHARE
     white = _clipped(z)
     r, p = ljung_box(white, white, h)
     coloured, settled, order = p < level, True, 0
@@ -415,15 +394,11 @@ def _check_input(
         innovations[:order] = 0.0  # their past is not known
         white = _clipped(innovations)
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
-        message = f"the input is not white: autocorrelation {r[0]:.3f} at lag 1 (Ljung–Box over "
-        message += f"{h} lags, p = {p:.1e}); memory at neighbouring lags is shared"
-        remedy = "memory_from_data takes the memory of its innovations"
-        remedy += "" if settled else ", which are not white either: drive with independent input"
-        found.append(Finding("warning", "coloured", message, remedy))
+        kind = "coloured" if settled else "coloured.still"
+        found.append(finding(kind, r=r[0], lags=h, p=p))
     targets = [white] if settled else []
     if distinct == 2:
-        remedy = "nothing to do; squares and other even powers of it are constant"
-        found.append(Finding("info", "two_valued", "the input takes two values", remedy))
+        found.append(finding("two_valued"))
     elif settled:
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
@@ -434,11 +409,8 @@ def _check_input(
         targets = [white, square]
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
-            message = "the innovations of the input are" if coloured else "the input is"
-            message += f" uncorrelated but not independent: {what} earlier ones correlate "
-            message += f"(p = {min(p, chaos):.1e})"
-            remedy = "mind the standard errors, which assume independence; drive with iid input"
-            found.append(Finding("warning", "dependent", message, remedy))
+            series = "the innovations of the input are" if coloured else "the input is"
+            found.append(finding("dependent", series=series, what=what, p=min(p, chaos)))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
             targets = [] if chaos < level or coloured else [signs]
     return targets, coloured, period
@@ -447,13 +419,8 @@ def _check_input(
 def _check_tails(z: Floats, found: list[Finding]) -> None:
     """Say where the largest inputs are so large that the variance of the input is hardly known."""
     shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
-    if shape <= HEAVY:
-        return
-    message = "the input has heavy tails: by its largest values, moments of order "
-    message += f"{2 / shape:.1f} and above are infinite, so that {len(z)} rows hardly tell its "
-    message += "variance, which memory is relative to"
-    remedy = "take intervals for those of inputs that are no larger than these; bounded input, or "
-    found.append(Finding("warning", "heavy_tails", message, f"{remedy}more rows, tell more"))
+    if shape > HEAVY:
+        found.append(finding("heavy_tails", order=2 / shape, rows=len(z)))
 
 
 def _clipped(z: Floats) -> Floats:
@@ -467,7 +434,7 @@ def is_coloured(z: Floats) -> bool:
     known = without_nan(np.where(np.isfinite(z), z, np.nan))
     white = _clipped(known) if len(z) >= LEAST else np.zeros(0)
     h = min(50, len(white) // 5)
-    return bool(h) and ljung_box(white, white, h)[1] < LEVEL
+    return bool(h) and ljung_box(white, white, h)[1] < LEVEL * INPUT_SHARE
 
 
 def _period(z: Floats, level: float) -> int | None:
@@ -501,16 +468,14 @@ def _distinct_columns(
     still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
     constant, kept = some[still[some]], some[~still[some]]
     if len(constant):
-        message = f"constant in {len(constant)} of {len(low)} columns: {_few(names, constant)}"
-        remedy = "left out, as nothing is held there" if len(kept) else "record the states again"
-        level: Level = "warning" if len(kept) else "error"
-        found.append(Finding(level, "constant_columns", message, remedy))
+        kind = "constant_columns" if len(kept) else "constant_columns.all"
+        facts = {"count": len(constant), "columns": len(low), "names": _few(names, constant)}
+        found.append(finding(kind, **facts))
     clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
     if len(clocks):
         kept = np.setdiff1d(kept, clocks)
-        message = f"clocks, not states, in {len(clocks)} of {len(low)} columns, which count the "
-        message += f"rows: {_few(names, clocks)}"
-        found.append(Finding("info", "clocks", message, "left out"))
+        facts = {"count": len(clocks), "columns": len(low), "names": _few(names, clocks)}
+        found.append(finding("clocks", **facts))
     sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
     # 1 − |r| is quadratic in the difference: a first look only
     alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
@@ -521,11 +486,15 @@ def _distinct_columns(
     }
     if copies:
         copy, original = min(copies.items())
-        more = " …" if len(copies) > 1 else ""
-        message = f"like an earlier column up to scale and offset, in {len(copies)} of {len(low)}: "
-        message += f"{_few(names, [copy])} equals {_few(names, [original])}{more}"
-        remedy = f"left out ({_few(names, sorted(copies))}), as a readout gains nothing from it"
-        found.append(Finding("warning", "equal_columns", message, remedy))
+        facts = {
+            "count": len(copies),
+            "columns": len(low),
+            "copy": _few(names, [copy]),
+            "original": _few(names, [original]),
+            "more": " …" if len(copies) > 1 else "",
+            "names": _few(names, sorted(copies)),
+        }
+        found.append(finding("equal_columns", **facts))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
 
 
@@ -551,19 +520,14 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     digits = FORMATS[stored][1]
     errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
     if stored != "double" and np.isnan(steps).any():
-        message = f"states look stored in {stored} precision: errors of "
-        message += f"{np.median(errors):.1e} of their standard deviations"
-        remedy = "record in double precision if memory below this noise floor matters"
-        found.append(Finding("info", f"{stored}_precision", message, remedy))
+        found.append(finding(f"{stored}_precision", error=np.median(errors)))
     errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
     floor, stepped = float(np.sqrt((errors**2).mean())), steps > 0
     if not stepped.any():
         return floor, None
     step = float(steps[stepped].max())
-    message = f"quantised in {stepped.sum()} of {len(steps)} columns, steps of up to {step:.4g}:"
-    message += f" errors of {np.median(errors[stepped]):.1e} of their standard deviations"
-    remedy = "quote the memory as that at this noise floor, or record with more bits"
-    found.append(Finding("info", "quantised", message, remedy))
+    facts = {"count": stepped.sum(), "columns": len(steps), "error": np.median(errors[stepped])}
+    found.append(finding("quantised", step=step, **facts))
     return floor, step
 
 
@@ -636,14 +600,10 @@ def _check_clipping(
                 (rectified if extreme == 0 else clipped)[j] = None
                 most = max(most, share)
     if clipped:
-        message = f"{len(clipped)} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_few(names, clipped)})"
-        remedy = "widen the recorder's range or drive the system less"
-        found.append(Finding("warning", "clipped", message, remedy))
+        facts = {"count": len(clipped), "names": _few(names, clipped)}
+        found.append(finding("clipped", percent=100 * most, **facts))
     if rectified:
-        message = f"{len(rectified)} columns have their extreme at zero in 1 % of the rows or "
-        message += f"more: rectified ({_few(names, rectified)})"
-        found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
+        found.append(finding("rectified", count=len(rectified), names=_few(names, rectified)))
 
 
 def _check_transient(
@@ -680,10 +640,7 @@ def _check_transient(
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
     start = min(int(np.argmax(settled)) + 1, count // 2) * length
     ratio = float(np.exp((blocks[0] - reference.mean()) / 2))
-    message = f"the first {start} rows have not settled: at the start the states are {ratio:.2g} "
-    message += "times as far from their mean as later"
-    remedy = f"drop them, e.g. with washout={washout + start}"
-    found.append(Finding("warning", "transient", message, remedy))
+    found.append(finding("transient", start=start, ratio=ratio, washout=washout + start))
     return start
 
 
@@ -701,10 +658,7 @@ def _check_rank(x: Floats, floor: float, found: list[Finding]) -> Floats:
     basis, s = _basis_of(x)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
-        message = f"{weak} of {len(s)} directions of the states are not above their rounding, "
-        message += f"σ_min/σ_max = {s[-1] / s[0]:.1e}"
-        remedy = "what they hold is lost: quote the memory as that at this noise floor"
-        found.append(Finding("warning", "rank_deficient", message, remedy))
+        found.append(finding("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0]))
     return basis
 
 
@@ -714,11 +668,7 @@ def _check_alignment(
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
     if not targets or n < max(LEAST, 2 * rank):
-        message = "the alignment of states and input was not tested: "
-        message += "too few rows" if targets else "the input can be predicted from its own past, "
-        message += "" if targets else "and states that predict it need not lead"
-        remedy = "check it by hand, or record longer with independent input"
-        found.append(Finding("info", "alignment_untested", message, remedy))
+        found.append(finding(f"alignment_untested.{'rows' if targets else 'input'}"))
         return 0
     leverage = (basis**2).sum(axis=1)
     most = MOST_LEVERAGE * rank / n
@@ -741,15 +691,13 @@ def _check_alignment(
     alive = np.flatnonzero(known.any(axis=0)) - reach
     if len(alive) == 0:
         best = int(shares.max(axis=1).argmax())
-        message = "the states hold nothing of the input, at no lag (largest R² "
-        message += f"{shares[best].max():.3f}, by chance up to {cuts[best]:.3f})"
-        remedy = "check that these states belong to this input; record longer if memory is weak"
         # few rows, or memory spread thin over many lags, show nothing at any single one
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
         sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
-        found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
+        facts = {"largest": shares[best].max(), "chance": cuts[best]}
+        found.append(finding("unpaired", level="error" if sure else "info", **facts))
         return 0
     k = int(alive[0])
     if k > 0:
@@ -758,21 +706,12 @@ def _check_alignment(
         weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
     largest = float(shares[:, reach + k].max())
+    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
     if k < 0:
-        message = f"the states lead by {_steps(-k)}: they hold R² = {largest:.2f} of the input "
-        message += f"{_steps(-k)} ahead (by chance up to {cuts.max():.2f})"
-        remedy = f"take shift={k}, states[:{k}] with inputs[{-k}:]; "
-        remedy += "filters that look ahead show like this too"
-        found.append(Finding("error", "misaligned", message, remedy))
+        found.append(finding("misaligned.lead", chance=cuts.max(), **facts))
     elif k > 0:
         dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
-        message = f"the states are late by {_steps(k)}: they hold nothing of the input at {dead} "
-        message += f"and R² = {largest:.2f} at lag {k}"
-        remedy = (
-            f"take shift={k}, states[{k}:] with inputs[:-{k}], unless this delay is the system's"
-        )
-        remedy += " own"
-        found.append(Finding("warning", "misaligned", message, remedy))
+        found.append(finding("misaligned.late", dead=dead, **facts))
     return k
 
 
@@ -792,10 +731,6 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
         cuts.append(stats.beta.isf(level, mean * spread, (1 - mean) * spread))
         cuts.append(mean + 1.5 * (far.max() - mean))
     return float(max(cuts))
-
-
-def _steps(count: int) -> str:
-    return f"{count} step" + ("" if count == 1 else "s")
 
 
 def _shares(basis: Floats, target: Floats, reach: int) -> Floats:

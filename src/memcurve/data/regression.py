@@ -44,6 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.prose import note
 from memcurve.data.tails import pareto_tail
 from memcurve.io.recordings import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note, counted
@@ -68,18 +69,23 @@ UNSEEN = 0.25
 #: rounding, times the inverse, would be the numbers.
 DEPENDENT = 1e-7
 #: Variances of the response may be this many times those of uncorrelated inputs (the usual rule for
-#: variance inflation factors) before intervals are said to be too narrow.
+#: variance inflation factors) before intervals are widened by the root of that.
 MOST_INFLATION = 10.0
 #: Noise floors of the profile, relative to each state's deviation.
 PROFILE = tuple(float(x) for x in np.logspace(-15, 0, 31))
-#: The total of a network with a long thin tail needs this many rows a state, any other 20.
-ROWS_FOR_SLOW, ROWS_FOR_ANY = 60, 20
-#: With so many rows a lagged input of the fit, intervals of 90 % cover 0.87 of the totals; with
-#: three, 0.73 (measured).
-ROWS_A_LAGGED_INPUT = 5
-#: Intervals of a slow network are wider by the square of this over the rows a lagged input: 3 times
-#: at five rows, 1.4 times at eleven (measured). Doubled: four times the widening.
+#: Rows per state from which on intervals hold. Doubled: 400 rows of 20 states have twice the width.
+ROWS_FOR_ANY = 20
+#: The same for a network whose memory is a long thin tail. Doubled: twice the width below 120.
+ROWS_FOR_SLOW = 60
+#: Rows per lagged input of the fit: with so many, intervals of 90 % cover 0.87 of the totals; with
+#: three, 0.73 (measured). Doubled: long responses have twice the width.
+ROWS_PER_INPUT = 5
+#: Intervals of a slow network are wider by the square of this over the rows per lagged input: 3
+#: times at five rows, 1.4 times at eleven (measured). Doubled: four times the widening.
 SLOW_WIDENING = 7.0
+#: Memory of a slow network beyond the lags of the fit is uncertain by this share of it: lag by lag
+#: it is below the noise, and up to a third was missed (measured). Doubled: twice that error.
+THIN_TAIL = 0.6
 #: The error that a tail makes, in units of what values beyond the largest expected would add.
 #: Intervals of Gaussian input are 3 % wider for it at 1,000 rows. Doubled: 12 %.
 UNSEEN_TAIL = 3.0
@@ -119,7 +125,7 @@ def regression_curve(
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
         diagnostics={
             "rows": factor.rows,
-            "rows_wanted": rows_wanted(factor, fit, found),
+            "rows_wanted": found.rows_wanted,
             "states": factor.states,
             "end_lag": found.end,
             "total_listed": float(memory.sum()),
@@ -322,6 +328,8 @@ class Inference(NamedTuple):
     end: int  # the lag after which no sum over lags is
     null: float  # what a lag without memory exceeds once in a thousand
     slow: bool  # whether memory is spread thin over many lags
+    rows_wanted: int  # from which on intervals hold; with fewer they are wider in proportion
+    wider: float  # times that errors were multiplied by
 
 
 class _Rows(NamedTuple):
@@ -361,10 +369,19 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
     error, by_channel, (cut, total, listed) = _errors(
         fit, part, Z, memory, chance, [*stops, len(memory) - 1], rows
     )
-    total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
-    slowness = _slowness(memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1])
-    few = SLOW_WIDENING * fit.length / rows
-    wider = 1 + float(np.clip(slowness - 0.5, 0, 1)) * few**2
+    by_lag = memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1]
+    slowness = _slowness(by_lag)
+    slow = slowness > 1
+    wanted = max(
+        (ROWS_FOR_SLOW if slow else ROWS_FOR_ANY) * X.shape[1], ROWS_PER_INPUT * fit.length
+    )
+    few = float(np.clip(slowness - 0.5, 0, 1)) * (SLOW_WIDENING * fit.length / rows) ** 2
+    wider = max(1 + few, wanted / rows) * _collinear(fit)
+    thin = float(np.clip(slowness - 1, 0, 1))
+    tail = thin * THIN_TAIL * max(float(by_lag[fit.length // fit.inputs :].sum()), 0.0)
+    unseen = UNSEEN + (1 - UNSEEN) * thin
+    total = float(np.sqrt(total**2 + unseen * max(listed**2 - total**2, 0.0) + tail**2))
+    cut, listed = (float(np.hypot(each, tail)) for each in (cut, listed))
     return Inference(
         memory=memory,
         bias=bias,
@@ -376,8 +393,15 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
         last=last,
         end=end,
         null=null,
-        slow=slowness > 1,
+        slow=slow,
+        rows_wanted=wanted,
+        wider=wider,
     )
+
+
+def _collinear(fit: Fit) -> float:
+    """How many times as wide intervals are where lagged inputs nearly follow from one another."""
+    return float(np.sqrt(fit.collinearity)) if fit.collinearity > MOST_INFLATION else 1.0
 
 
 def _slowness(memory: Floats) -> float:
@@ -567,49 +591,28 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     return [float(total) for total in totals.sum(axis=0)]
 
 
-def rows_wanted(factor: Factor, fit: Fit, found: Inference) -> int:
-    """Rows from which on the intervals hold, by what was measured."""
-    a_state = ROWS_FOR_SLOW if found.slow else ROWS_FOR_ANY
-    return max(a_state * factor.states, ROWS_A_LAGGED_INPUT * fit.length)
-
-
 def _notes(
     factor: Factor, fit: Fit, found: Inference, level: float, left_out: int
 ) -> Iterator[Note]:
     """What one should know before quoting the numbers."""
-    rows, N, lags = factor.rows, factor.states, factor.lags // factor.inputs
-    memory = found.memory.reshape(lags, -1).sum(axis=1)
-    still = memory[-1]
-    text = f"estimated from {rows:,} rows; errors are half the {level:.0%} intervals. "
-    if found.end < 0:
-        text += f"No sum over any of the {lags} lags listed stands out from noise: the total"
-        yield Note("method", f"{text} is zero, within its error")
-    elif found.end < lags - 1:
-        text += f"Of the {lags} lags listed, the total is over 0 … {found.end}: no sum over "
-        yield Note("method", text + "later ones stands out from noise")
-    else:
-        yield Note("method", f"{text}The total is over all {lags} lags listed")
-        if still > 1e-6:
-            yield Note("lags", "there is memory up to the last lag: ask for more `lags`")
+    rows, lags = factor.rows, factor.lags // factor.inputs
+    kind = "zero" if found.end < 0 else "end" if found.end < lags - 1 else "all"
+    yield note(f"total.{kind}", rows=rows, level=level, lags=lags, end=found.end)
+    if kind == "all" and found.memory[-factor.inputs :].sum() > 1e-6:
+        yield note("last_lag")
     if left_out:
-        text = f"{counted(left_out, 'row')} left out, with NaN or with NaN among the {lags} inputs "
-        yield Note("missing", f"{text}to compare with")
-    if rows < rows_wanted(factor, fit, found):
-        a_state, an_input = rows / N, rows / max(fit.length, 1)
-        text = f"few rows: {a_state:.3g} a state, {an_input:.2g} for each of the {fit.length} "
-        text += f"lagged inputs of the fit. Intervals need {ROWS_FOR_ANY} and {ROWS_A_LAGGED_INPUT}"
+        yield note("missing", rows=counted(left_out, "row"), lags=lags)
+    if rows < found.rows_wanted:
+        wanted = f"{ROWS_FOR_ANY} and {ROWS_PER_INPUT}"
         if found.slow:
-            text += f", and {ROWS_FOR_SLOW} a state for memory spread thin over "
-            text += f"{found.end + 1} lags, as here"
-        yield Note("recording", f"{text}; these may be too narrow: record longer")
+            wanted += f", and {ROWS_FOR_SLOW} a state for memory spread thin over {found.end + 1} "
+            wanted += "lags, as here"
+        facts = {"length": fit.length, "wanted": wanted, "wider": found.wider}
+        ratios = {"per_state": rows / factor.states, "per_input": rows / max(fit.length, 1)}
+        yield note("few_rows", **ratios, **facts)
     if fit.collinearity > MOST_INFLATION:
-        text = "lagged inputs nearly follow from one another: the responses to them scatter "
-        text += f"{fit.collinearity:.3g} times as much in the mean square as those to uncorrelated "
-        yield Note(
-            "recording", text + "ones, which intervals do not allow for: they are too narrow"
-        )
+        yield note("collinear", inflation=fit.collinearity, wider=_collinear(fit))
     if fit.unexplained > 0.5:
-        unexplained = min(fit.unexplained, N)  # an estimate, which may be more
-        text = f"noise-limited at {round(N - unexplained, 6):.3g}: {unexplained:.3g} of {N} "
-        text += f"dimensions of the states are not explained by the last {fit.length} inputs, but "
-        yield Note("recording", text + "by noise, nonlinearity, or older inputs")
+        unexplained = min(fit.unexplained, factor.states)  # an estimate, which may be more
+        facts = {"unexplained": unexplained, "states": factor.states, "length": fit.length}
+        yield note("unexplained", explained=round(factor.states - unexplained, 6), **facts)
