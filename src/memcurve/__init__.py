@@ -26,11 +26,11 @@ if TYPE_CHECKING:  # for type checkers, to whom "as" says that a name is public
     from memcurve.connectome import compare_with_nulls as compare_with_nulls
     from memcurve.curve import MemoryCurve as MemoryCurve
     from memcurve.curve import NoiseProfile as NoiseProfile
-    from memcurve.data.capacity import Capacity as Capacity
-    from memcurve.data.capacity import capacity_from_data as capacity_from_data
-    from memcurve.data.checks import check_recording as check_recording
-    from memcurve.data.estimators import memory_score as memory_score
-    from memcurve.data.memory import memory_from_data as memory_from_data
+    from memcurve.data import Capacity as Capacity
+    from memcurve.data import capacity_from_data as capacity_from_data
+    from memcurve.data import check_recording as check_recording
+    from memcurve.data import memory_from_data as memory_from_data
+    from memcurve.data import memory_score as memory_score
     from memcurve.errors import ModelError as ModelError
     from memcurve.errors import RankWarning as RankWarning
     from memcurve.errors import RecordingWarning as RecordingWarning
@@ -78,10 +78,7 @@ _NAMES = {
     "memcurve.comparison": "Comparison compare",
     "memcurve.connectome": "NullComparison compare_with_nulls",
     "memcurve.curve": "MemoryCurve NoiseProfile",
-    "memcurve.data.capacity": "Capacity capacity_from_data",
-    "memcurve.data.checks": "check_recording",
-    "memcurve.data.estimators": "memory_score",
-    "memcurve.data.memory": "memory_from_data",
+    "memcurve.data": ("Capacity capacity_from_data check_recording memory_from_data memory_score"),
     "memcurve.errors": (
         "ModelError RankWarning RecordingWarning UncertainResultError UnstableNetworkError"
     ),
