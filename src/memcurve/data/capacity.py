@@ -315,12 +315,12 @@ def _joined(
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]
     groups = np.repeat(np.arange(len(scans)), [len(one.significant) for one in scans])
-    found = [target for one in scans for target in one.significant]
-    chosen = [(pattern, shift) for pattern, shift, _, _ in found]
-    single = np.array([value for *_, value in found])
+    significant = [target for one in scans for target in one.significant]
+    chosen = [(pattern, shift) for pattern, shift, _, _ in significant]
+    single = np.array([value for *_, value in significant])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
     capacity = np.maximum(single, 0)
-    error = np.full(len(found), np.sqrt(2 * basis.rank) / basis.rows)
+    error = np.full(len(significant), np.sqrt(2 * basis.rank) / basis.rows)
     strongest = [chosen[s] for s in together]
     capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
         basis, family, strongest, groups[together], len(scans)
@@ -335,7 +335,7 @@ def _joined(
     errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
     targets = []
     for s in np.argsort(-capacity, kind="stable"):
-        pattern, shift, *alone = found[s]
+        pattern, shift, *alone = significant[s]
         lags = tuple(shift + offset for offset in pattern.offsets)
         targets.append(Target(pattern.degrees, lags, float(capacity[s]), float(error[s]), *alone))
     missed = min(below.sum() ** 2 + blur.sum(), room**2)

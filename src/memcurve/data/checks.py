@@ -29,19 +29,21 @@ from memcurve.notes import counted
 from memcurve.result import EPS, Floats
 
 Indices = NDArray[np.int64]
+Facts = dict[str, Any]
 
-#: Rows of a recording that always suffice.
+#: Rows of a recording that always suffice. Doubled: twice the time for long recordings.
 LONG = 20_000
-#: Rows of a recording that are too few for any of this.
+#: Rows that a recording must have for any of this. Doubled: 30 rows are refused.
 LEAST = 20
 #: Chance of a false alarm about the start, and about the alignment. Doubled: twice as many.
 LEVEL = 1e-4
-#: Share of it that each of the three tests of the input has: p-values of inputs that are rare or
-#: have heavy tails are too small, up to ten times at 1e-5. Doubled: 4 in 10,000 recordings of
-#: independent spikes seem to be coloured.
+#: Share of it that each of the three tests of the input has: p-values of rare inputs are too small.
+#: Of 20,000 recordings of independent spikes 2 are below; doubled: 6 (measured).
 INPUT_SHARE = 1 / 30
-#: A clock's steps differ from their median by at most this share, but for a few: it may pause.
-JITTER, MOST_STEPS = 0.25, 0.9
+#: A clock's steps differ from their median by at most this share. Doubled: steady ramps are clocks.
+JITTER = 0.25
+#: Share of the steps of which that holds: a clock may pause. Doubled: only lines are clocks.
+MOST_STEPS = 0.9
 #: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
 #: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
 MOST_DECIDE = 0.67
@@ -114,14 +116,14 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     level = require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
     if broken := _not_finite(x, z, washout):
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     stretches = stuck_stretches(x, z)
     if stretches:
-        found.append(_stuck(stretches, len(x), washout, names))
+        findings.append(_stuck(stretches, len(x), washout, names))
     if together := [one for one in stretches if one.column is None]:
         first, last = _longest_between(together, len(x))
         if last - first < LEAST:
-            return Findings(tuple(found), kept=np.arange(x.shape[1]), washout=washout)
+            return Findings(tuple(findings), kept=np.arange(x.shape[1]), washout=washout)
         part = slice(washout + last)
         rest = check_recording(
             np.asarray(states)[part],
@@ -131,34 +133,34 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
             names=names,
         )
         settled = washout if rest.washout == washout + first else rest.washout
-        return replace(rest, found=_worst_first([*found, *rest]), washout=settled)
-    x, z, some, whole = _without_gaps(x, z, names, found, stretches)
-    kept = _distinct_columns(x, some, names, found)
+        return replace(rest, found=_worst_first([*findings, *rest]), washout=settled)
+    x, z, some, whole = _without_gaps(x, z, names, findings, stretches)
+    kept = _distinct_columns(x, some, names, findings)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
-        found.append(finding("constant_input", value=z[0]))
+        findings.append(finding("constant_input", value=z[0]))
     else:
-        targets, coloured, period = _check_input(z, level, found)
+        targets, coloured, period = _check_input(z, level, findings)
     if len(kept) == 0 or constant:
-        return Findings(tuple(found), kept=kept, washout=washout)
+        return Findings(tuple(findings), kept=kept, washout=washout)
     rows, columns = len(x), len(kept)
-    _check_length(rows, columns, found)
+    _check_length(rows, columns, findings)
     half = min(rows // 2, max(LONG, 20 * columns) // 2)
     head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
-    floor, step = _check_storage(body, z, found)
+    floor, step = _check_storage(body, z, findings)
     if not period:  # a repeated peak is no clipping
-        _check_clipping(x, kept, names, found)
-    start = _check_transient(head, body, whole[:half], washout, level, found)
+        _check_clipping(x, kept, names, findings)
+    start = _check_transient(head, body, z, whole[:half], washout, level, findings)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
-    basis = _check_rank(x[first:last][:, kept].astype(float), floor, found)
+    basis = _check_rank(x[first:last][:, kept].astype(float), floor, findings)
     if period:
         first, last = start, min(period, start + 2 * half)
         basis = _basis_of(x[first:last][:, kept].astype(float))[0]
-    shift = _check_alignment(basis, [one[first:last] for one in targets], level, found)
+    shift = _check_alignment(basis, [one[first:last] for one in targets], level, findings)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
-        _worst_first(found),
+        _worst_first(findings),
         kept=kept,
         step=step,
         shift=shift,
@@ -169,8 +171,8 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     )
 
 
-def _worst_first(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda one: get_args(Level).index(one.level)))
+def _worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda one: get_args(Level).index(one.level)))
 
 
 #: Findings that are about the input, or its relation to the states.
@@ -184,7 +186,7 @@ def merged(channels: Sequence[Findings]) -> Findings:
     """Findings of several inputs of the same states: of the states those of the first."""
     if len(channels) == 1:
         return channels[0]
-    found = [one for one in channels[0] if one.name not in _OF_INPUT]
+    findings = [one for one in channels[0] if one.name not in _OF_INPUT]
     silent = [any(one.name == "unpaired" for one in each) for each in channels]
     leads = [each.shift < 0 for each in channels]
     # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
@@ -195,10 +197,10 @@ def merged(channels: Sequence[Findings]) -> Findings:
     for k, each in enumerate(channels):
         for one in (one for one in each if one.name in _OF_INPUT):
             level = excused.get(one.name, one.level)
-            found.append(replace(one, level=level, message=f"input {k}: {one.message}"))
+            findings.append(replace(one, level=level, message=f"input {k}: {one.message}"))
     return replace(
         channels[0],
-        found=_worst_first(found),
+        found=_worst_first(findings),
         coloured=any(each.coloured for each in channels),
         period=next((each.period for each in channels if each.period), None),
     )
@@ -269,7 +271,7 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
     ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
     longest = int(np.diff(ends).argmax())
     start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
-    facts = {"count": bad.sum(), "rows": len(z), "first": int(ends[1])}
+    facts: Facts = {"count": bad.sum(), "rows": len(z), "first": int(ends[1])}
     return finding("not_finite", **facts, start=start, stop=stop, length=stop - start)
 
 
@@ -278,7 +280,7 @@ def _stuck(stretches: list[Stretch], rows: int, washout: int, names: Sequence[st
     together = [one for one in stretches if one.column is None]
     chosen = together or stretches
     where = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
-    facts = {
+    facts: Facts = {
         "where": ", ".join(where[:5]) + (" …" if len(where) > 5 else ""),
         "count": sum(one.last - one.first for one in chosen),
         "rows": rows,
@@ -301,7 +303,7 @@ def _without_gaps(
     x: NDArray[Any],
     z: Floats,
     names: Sequence[str],
-    found: list[Finding],
+    findings: list[Finding],
     stretches: list[Stretch],
 ) -> tuple[NDArray[Any], Floats, Indices, NDArray[np.bool_]]:
     """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
@@ -314,19 +316,23 @@ def _without_gaps(
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
-        facts = {"count": empty.sum(), "columns": x.shape[1]}
+        facts: Facts = {"count": empty.sum(), "columns": x.shape[1]}
         facts["what"] = "NaN, or nothing that moves," if stretches else "NaN"
         facts["names"] = _few(names, np.flatnonzero(empty))
-        found.append(finding("empty_columns" if len(some) else "empty_columns.all", **facts))
+        findings.append(finding("empty_columns" if len(some) else "empty_columns.all", **facts))
     missing = own[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
         rows, where = len(z) - int(missing.sum()), ""
         if 2 * rows < len(z):
             worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
             where = f"; most of them in the columns {_few(names, worst[:3])}"
-        facts = {"count": missing.sum(), "rows": counted(len(z), "row"), "where": where}
+        facts: Facts = {
+            "count": missing.sum(),
+            "rows": counted(len(z), "row"),
+            "where": where,
+        }
         level: Level = "warning" if rows > len(some) else "error"
-        found.append(finding("missing_rows", level=level, first=int(missing.argmax()), **facts))
+        findings.append(finding("missing_rows", level=level, first=int(missing.argmax()), **facts))
     filled = x.astype(float)
     for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
         filled[gaps[:, column], column] = _median(filled[:, column])
@@ -366,23 +372,28 @@ def counts_rows(column: NDArray[Any]) -> bool:
     return bool(abs(series - line).max() <= abs(steps).max() or even.mean() >= MOST_STEPS)
 
 
-def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
+def _check_length(rows: int, columns: int, findings: list[Finding]) -> None:
     if rows >= 20 * columns:
         return
     kind = "perfect" if rows <= columns else "unreliable" if rows < 10 * columns else "slow"
-    facts = {"rows": rows, "columns": columns, "ratio": rows / columns, "wanted": 20 * columns}
-    found.append(finding(f"short.{kind}", **facts))
+    facts: Facts = {
+        "rows": rows,
+        "columns": columns,
+        "ratio": rows / columns,
+        "wanted": 20 * columns,
+    }
+    findings.append(finding(f"short.{kind}", **facts))
 
 
 def _check_input(
-    z: Floats, level: float, found: list[Finding]
+    z: Floats, level: float, findings: list[Finding]
 ) -> tuple[list[Floats], bool, int | None]:
     """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
-    _check_tails(z, found)
+    _check_tails(z, findings)
     period = _period(_clipped(z), level)
     if period:
-        found.append(finding("repeated", period=period, rows=len(z)))
+        findings.append(finding("repeated", period=period, rows=len(z)))
         z = z[: max(period, LEAST)]  # what repeats is no further sample
     h, level = min(50, len(z) // 5), level * INPUT_SHARE
     white = _clipped(z)
@@ -395,10 +406,10 @@ def _check_input(
         white = _clipped(innovations)
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
         kind = "coloured" if settled else "coloured.still"
-        found.append(finding(kind, r=r[0], lags=h, p=p))
+        findings.append(finding(kind, r=r[0], lags=h, p=p))
     targets = [white] if settled else []
     if distinct == 2:
-        found.append(finding("two_valued"))
+        findings.append(finding("two_valued"))
     elif settled:
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
@@ -410,17 +421,17 @@ def _check_input(
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
             series = "the innovations of the input are" if coloured else "the input is"
-            found.append(finding("dependent", series=series, what=what, p=min(p, chaos)))
+            findings.append(finding("dependent", series=series, what=what, p=min(p, chaos)))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
             targets = [] if chaos < level or coloured else [signs]
     return targets, coloured, period
 
 
-def _check_tails(z: Floats, found: list[Finding]) -> None:
+def _check_tails(z: Floats, findings: list[Finding]) -> None:
     """Say where the largest inputs are so large that the variance of the input is hardly known."""
     shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
     if shape > HEAVY:
-        found.append(finding("heavy_tails", order=2 / shape, rows=len(z)))
+        findings.append(finding("heavy_tails", order=2 / shape, rows=len(z)))
 
 
 def _clipped(z: Floats) -> Floats:
@@ -461,7 +472,7 @@ def _period(z: Floats, level: float) -> int | None:
 
 
 def _distinct_columns(
-    x: NDArray[Any], some: Indices, names: Sequence[str], found: list[Finding]
+    x: NDArray[Any], some: Indices, names: Sequence[str], findings: list[Finding]
 ) -> Indices:
     """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
     low, high = x.min(axis=0).astype(float), x.max(axis=0).astype(float)
@@ -469,13 +480,21 @@ def _distinct_columns(
     constant, kept = some[still[some]], some[~still[some]]
     if len(constant):
         kind = "constant_columns" if len(kept) else "constant_columns.all"
-        facts = {"count": len(constant), "columns": len(low), "names": _few(names, constant)}
-        found.append(finding(kind, **facts))
+        facts: Facts = {
+            "count": len(constant),
+            "columns": len(low),
+            "names": _few(names, constant),
+        }
+        findings.append(finding(kind, **facts))
     clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
     if len(clocks):
         kept = np.setdiff1d(kept, clocks)
-        facts = {"count": len(clocks), "columns": len(low), "names": _few(names, clocks)}
-        found.append(finding("clocks", **facts))
+        facts: Facts = {
+            "count": len(clocks),
+            "columns": len(low),
+            "names": _few(names, clocks),
+        }
+        findings.append(finding("clocks", **facts))
     sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
     # 1 − |r| is quadratic in the difference: a first look only
     alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
@@ -486,7 +505,7 @@ def _distinct_columns(
     }
     if copies:
         copy, original = min(copies.items())
-        facts = {
+        facts: Facts = {
             "count": len(copies),
             "columns": len(low),
             "copy": _few(names, [copy]),
@@ -494,7 +513,7 @@ def _distinct_columns(
             "more": " …" if len(copies) > 1 else "",
             "names": _few(names, sorted(copies)),
         }
-        found.append(finding("equal_columns", **facts))
+        findings.append(finding("equal_columns", **facts))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
 
 
@@ -510,7 +529,7 @@ def _standardised(x: Floats) -> Floats:
     return np.asarray(x / _deviations(x))
 
 
-def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, float | None]:
+def _check_storage(x: Floats, z: Floats, findings: list[Finding]) -> tuple[float, float | None]:
     """Look for quantisation and few digits: rounding, relative to the states, and step."""
     sample = x[:: max(1, len(x) // 2000)]
     distinct = len(np.unique(z))
@@ -520,14 +539,18 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     digits = FORMATS[stored][1]
     errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
     if stored != "double" and np.isnan(steps).any():
-        found.append(finding(f"{stored}_precision", error=np.median(errors)))
+        findings.append(finding(f"{stored}_precision", error=np.median(errors)))
     errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
     floor, stepped = float(np.sqrt((errors**2).mean())), steps > 0
     if not stepped.any():
         return floor, None
     step = float(steps[stepped].max())
-    facts = {"count": stepped.sum(), "columns": len(steps), "error": np.median(errors[stepped])}
-    found.append(finding("quantised", step=step, **facts))
+    facts: Facts = {
+        "count": stepped.sum(),
+        "columns": len(steps),
+        "error": np.median(errors[stepped]),
+    }
+    findings.append(finding("quantised", step=step, **facts))
     return floor, step
 
 
@@ -580,7 +603,7 @@ def _lattice_step(column: Floats, distinct: int) -> float:
 
 
 def _check_clipping(
-    x: NDArray[Any], kept: Indices, names: Sequence[str], found: list[Finding]
+    x: NDArray[Any], kept: Indices, names: Sequence[str], findings: list[Finding]
 ) -> None:
     """Look for columns that sit at an extreme far more often than next to it."""
     clipped: dict[int, None] = {}  # ordered sets of columns
@@ -600,19 +623,20 @@ def _check_clipping(
                 (rectified if extreme == 0 else clipped)[j] = None
                 most = max(most, share)
     if clipped:
-        facts = {"count": len(clipped), "names": _few(names, clipped)}
-        found.append(finding("clipped", percent=100 * most, **facts))
+        facts: Facts = {"count": len(clipped), "names": _few(names, clipped)}
+        findings.append(finding("clipped", percent=100 * most, **facts))
     if rectified:
-        found.append(finding("rectified", count=len(rectified), names=_few(names, rectified)))
+        findings.append(finding("rectified", count=len(rectified), names=_few(names, rectified)))
 
 
 def _check_transient(
     head: Floats,
     body: Floats,
+    z: Floats,
     whole: NDArray[np.bool_],
     washout: int,
     level: float,
-    found: list[Finding],
+    findings: list[Finding],
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats
@@ -636,11 +660,13 @@ def _check_transient(
     freedom = np.clip(len(reference) * (1 - persistence) / (1 + persistence), 5, len(reference) / 2)
     if off[0] <= max(np.log(1.5), scatter * stats.t.isf(level / 2, freedom)):
         return 0
+    if blocks[0] < reference.mean() and np.ptp(z[:length]) == 0:  # the input rests, and so they do
+        return 0
     # what started so far off has ended where it is no longer remarkable, one block later
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
     start = min(int(np.argmax(settled)) + 1, count // 2) * length
     ratio = float(np.exp((blocks[0] - reference.mean()) / 2))
-    found.append(finding("transient", start=start, ratio=ratio, washout=washout + start))
+    findings.append(finding("transient", start=start, ratio=ratio, washout=washout + start))
     return start
 
 
@@ -653,22 +679,22 @@ def _basis_of(x: Floats) -> tuple[Floats, Floats]:
     return np.asarray(q @ u[:, s > 8 * EPS * s[0]]), np.asarray(s / np.sqrt(len(x)))
 
 
-def _check_rank(x: Floats, floor: float, found: list[Finding]) -> Floats:
+def _check_rank(x: Floats, floor: float, findings: list[Finding]) -> Floats:
     """Return the basis; say whether some directions of the states are but rounding."""
     basis, s = _basis_of(x)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
-        found.append(finding("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0]))
+        findings.append(finding("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0]))
     return basis
 
 
 def _check_alignment(
-    basis: Floats, targets: list[Floats], level: float, found: list[Finding]
+    basis: Floats, targets: list[Floats], level: float, findings: list[Finding]
 ) -> int:
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
     if not targets or n < max(LEAST, 2 * rank):
-        found.append(finding(f"alignment_untested.{'rows' if targets else 'input'}"))
+        findings.append(finding(f"alignment_untested.{'rows' if targets else 'input'}"))
         return 0
     leverage = (basis**2).sum(axis=1)
     most = MOST_LEVERAGE * rank / n
@@ -696,8 +722,8 @@ def _check_alignment(
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
         sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
-        facts = {"largest": shares[best].max(), "chance": cuts[best]}
-        found.append(finding("unpaired", level="error" if sure else "info", **facts))
+        facts: Facts = {"largest": shares[best].max(), "chance": cuts[best]}
+        findings.append(finding("unpaired", level="error" if sure else "info", **facts))
         return 0
     k = int(alive[0])
     if k > 0:
@@ -706,12 +732,12 @@ def _check_alignment(
         weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
     largest = float(shares[:, reach + k].max())
-    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
+    facts: Facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
     if k < 0:
-        found.append(finding("misaligned.lead", chance=cuts.max(), **facts))
+        findings.append(finding("misaligned.lead", chance=cuts.max(), **facts))
     elif k > 0:
         dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
-        found.append(finding("misaligned.late", dead=dead, **facts))
+        findings.append(finding("misaligned.late", dead=dead, **facts))
     return k
 
 

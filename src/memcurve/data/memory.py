@@ -218,8 +218,8 @@ def _stuck(recording: Source, washout: int) -> list[Stretch]:
     stretches: list[Stretch] = []
     start = washout
     for X, z in recording.chunks(CHECKED_ROWS, washout):
-        found = stuck_stretches(X, z)
-        stretches += [Stretch(one.first + start, one.last + start, one.column) for one in found]
+        chunk = stuck_stretches(X, z)
+        stretches += [Stretch(one.first + start, one.last + start, one.column) for one in chunk]
         start += len(X)
     return stretches
 

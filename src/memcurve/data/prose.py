@@ -59,7 +59,7 @@ short.unreliable: warning
     → record {wanted} rows or more
 short.slow: warning
     there are {rows} rows for {columns} states, {ratio:.1f} a state: totals of slow networks are
-    biased and their standard errors too small
+    biased, and their intervals understate the uncertainty
     → record {wanted} rows or more, 60 a state for slow networks
 constant_input: error
     the input is constant, {value:g}: there is nothing to remember
@@ -166,8 +166,13 @@ missing: missing
     {rows} left out, with NaN or with NaN among the {lags} inputs to compare with
 few_rows: recording
     few rows: {per_state:.3g} a state, {per_input:.2g} for each of the {length} lagged inputs of the
-    fit. Intervals need {wanted}; here they are {wider:.2g} times as wide, and may still understate
-    the uncertainty: record longer
+    fit. Intervals need {any} and {input}; here they are {wider:.2g} times as wide, and may still
+    understate the uncertainty: record longer
+few_rows.slow: recording
+    few rows: {per_state:.3g} a state, {per_input:.2g} for each of the {length} lagged inputs of the
+    fit. Intervals need {any} and {input}, and {slow} a state for memory spread thin over {lags}
+    lags, as here; they are {wider:.2g} times as wide, and may still understate the uncertainty:
+    record longer
 collinear: recording
     lagged inputs nearly follow from one another: the responses to them scatter {inflation:.3g}
     times as much in the mean square as those to uncorrelated ones; intervals are {wider:.2g} times

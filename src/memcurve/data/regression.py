@@ -103,11 +103,11 @@ def regression_curve(
             "the recording has constant columns, or numbers too large to be squared; remove them."
         )
     fit = regress(factor, noise_floor)
-    found = infer(fit, *_sample(recording, factor, start), factor.rows)
+    inference = infer(fit, *_sample(recording, factor, start), factor.rows)
     left_out = recording.length - start - factor.rows
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
-    channels, error = found.memory.reshape(lags, -1), width * found.lag_error
+    channels, error = inference.memory.reshape(lags, -1), width * inference.lag_error
     memory, several = channels.sum(axis=1), channels.shape[1]
     sigma = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
     return MemoryCurve(
@@ -115,30 +115,30 @@ def regression_curve(
         values=memory,
         error=error,
         loss=several - memory,
-        total=float(memory[: found.end + 1].sum()),
-        total_error=width * found.total_error + rounding,
+        total=float(memory[: inference.end + 1].sum()),
+        total_error=width * inference.total_error + rounding,
         rank=None,
         channels=channels,
         bands=_bands(memory, error, several),
         method="data",
-        notes=tuple(_notes(factor, fit, found, level, left_out)),
+        notes=tuple(_notes(factor, fit, inference, level, left_out)),
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
         diagnostics={
             "rows": factor.rows,
-            "rows_wanted": found.rows_wanted,
+            "rows_wanted": inference.rows_wanted,
             "states": factor.states,
-            "end_lag": found.end,
+            "end_lag": inference.end,
             "total_listed": float(memory.sum()),
-            "total_listed_error": width * found.listed_error + rounding,
-            "last_lag": found.last,
-            "total_cut": float(memory[: found.last + 1].sum()),
-            "total_cut_error": width * found.cut_error + rounding,
-            "null_cut": found.null,
-            **_by_channel(channels, width * found.channel_error, found.end),
+            "total_listed_error": width * inference.listed_error + rounding,
+            "last_lag": inference.last,
+            "total_cut": float(memory[: inference.last + 1].sum()),
+            "total_cut_error": width * inference.cut_error + rounding,
+            "null_cut": inference.null,
+            **_by_channel(channels, width * inference.channel_error, inference.end),
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
             "singular_values": (sigma / np.sqrt(factor.rows)).tolist(),
-            "profile": dict(zip(map(repr, PROFILE), _profile(fit, found), strict=True)),
+            "profile": dict(zip(map(repr, PROFILE), _profile(fit, inference), strict=True)),
         },
     )
 
@@ -575,15 +575,15 @@ def long_run_variance(series: Floats, window: int) -> Floats:
     return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
-def _profile(fit: Fit, found: Inference) -> list[float]:
+def _profile(fit: Fit, inference: Inference) -> list[float]:
     """Total against the noise floor: one decomposition serves all."""
-    lags = slice((found.end + 1) * fit.inputs)
+    lags = slice((inference.end + 1) * fit.inputs)
     U, sigma, _ = np.linalg.svd(fit.unwhiten)
     squares = (fit.response[lags] @ U) ** 2
     residual = np.diag(U.T @ fit.residual @ U)
     scale = fit.inflation / fit.freedom
     # what independent rows would give is known for every floor; the rest shrinks with the noise
-    rest = found.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
+    rest = inference.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
     shares = sigma[:, None] ** 2 / (sigma[:, None] ** 2 + np.square(PROFILE))
     raw, unexplained = squares @ shares, residual @ shares
     left = unexplained / max(fit.unexplained, TINY)
@@ -592,24 +592,21 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
 
 
 def _notes(
-    factor: Factor, fit: Fit, found: Inference, level: float, left_out: int
+    factor: Factor, fit: Fit, inference: Inference, level: float, left_out: int
 ) -> Iterator[Note]:
     """What one should know before quoting the numbers."""
     rows, lags = factor.rows, factor.lags // factor.inputs
-    kind = "zero" if found.end < 0 else "end" if found.end < lags - 1 else "all"
-    yield note(f"total.{kind}", rows=rows, level=level, lags=lags, end=found.end)
-    if kind == "all" and found.memory[-factor.inputs :].sum() > 1e-6:
+    kind = "zero" if inference.end < 0 else "end" if inference.end < lags - 1 else "all"
+    yield note(f"total.{kind}", rows=rows, level=level, lags=lags, end=inference.end)
+    if kind == "all" and inference.memory[-factor.inputs :].sum() > 1e-6:
         yield note("last_lag")
     if left_out:
         yield note("missing", rows=counted(left_out, "row"), lags=lags)
-    if rows < found.rows_wanted:
-        wanted = f"{ROWS_FOR_ANY} and {ROWS_PER_INPUT}"
-        if found.slow:
-            wanted += f", and {ROWS_FOR_SLOW} a state for memory spread thin over {found.end + 1} "
-            wanted += "lags, as here"
-        facts = {"length": fit.length, "wanted": wanted, "wider": found.wider}
-        ratios = {"per_state": rows / factor.states, "per_input": rows / max(fit.length, 1)}
-        yield note("few_rows", **ratios, **facts)
+    if rows < inference.rows_wanted:
+        facts = {"length": fit.length, "wider": inference.wider, "lags": inference.end + 1}
+        facts |= {"per_state": rows / factor.states, "per_input": rows / max(fit.length, 1)}
+        wanted = {"any": ROWS_FOR_ANY, "slow": ROWS_FOR_SLOW, "input": ROWS_PER_INPUT}
+        yield note("few_rows.slow" if inference.slow else "few_rows", **facts, **wanted)
     if fit.collinearity > MOST_INFLATION:
         yield note("collinear", inflation=fit.collinearity, wider=_collinear(fit))
     if fit.unexplained > 0.5:
