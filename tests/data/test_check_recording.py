@@ -423,7 +423,7 @@ def false_alarms(law, first, trials, skipped=0):
     ],
 )
 def test_rare_and_large_inputs_raise_no_alarm(law, first, number):
-    """Recordings in which a few inputs decide, that seemed dependent at the level of 1e-4, or whose input rests at the start."""
+    """A few inputs decide, dependent by chance at the level of 1e-4, or at rest at the start."""
     assert not false_alarms(law, first, number + 1, skipped=number)
 
 

@@ -326,7 +326,7 @@ def _without_gaps(
         if 2 * rows < len(z):
             worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
             where = f"; most of them in the columns {_few(names, worst[:3])}"
-        facts: Facts = {
+        facts = {
             "count": missing.sum(),
             "rows": counted(len(z), "row"),
             "where": where,
@@ -489,7 +489,7 @@ def _distinct_columns(
     clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
     if len(clocks):
         kept = np.setdiff1d(kept, clocks)
-        facts: Facts = {
+        facts = {
             "count": len(clocks),
             "columns": len(low),
             "names": _few(names, clocks),
@@ -505,7 +505,7 @@ def _distinct_columns(
     }
     if copies:
         copy, original = min(copies.items())
-        facts: Facts = {
+        facts = {
             "count": len(copies),
             "columns": len(low),
             "copy": _few(names, [copy]),
@@ -732,7 +732,7 @@ def _check_alignment(
         weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
     largest = float(shares[:, reach + k].max())
-    facts: Facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
+    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
     if k < 0:
         findings.append(finding("misaligned.lead", chance=cuts.max(), **facts))
     elif k > 0:

@@ -21,8 +21,9 @@ over serial lags j. At j = 0 each row counts with its leverage h/(1 − h); othe
 the last lag that is significant, since beyond it r is the white input itself. Intervals come from
 the long-run variance (Bartlett's window) of the influence function of each lag, and of their sum.
 Where that function has heavy tails, as the squares of heavy-tailed inputs do, its largest values
-may not have come up yet: what they would add, by a Pareto tail fitted to the largest that have, is
-part of the error. Few rows for a slow network widen its interval too, by what was measured.
+may not have come up yet: what they would add, by a Pareto tail fitted to the largest that have and
+in clusters as long as those of the series, is part of the error. So are, of a slow network, the
+memory beyond the lags of the fit, and few rows, by what was measured.
 
 *Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag. They
 are taken to be independent of each other. Their variances are estimated too, which moves memory
