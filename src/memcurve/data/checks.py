@@ -38,7 +38,7 @@ LEAST = 20
 #: Chance of a false alarm about the start, and about the alignment. Doubled: twice as many.
 LEVEL = 1e-4
 #: Share of it that each of the three tests of the input has: p-values of rare inputs are too small.
-#: Of 20,000 recordings of independent spikes 2 are below; doubled: 6 (measured).
+#: Of 20,000 series of independent spikes 2 are below, and 6 below 1e-5, three times it (measured).
 INPUT_SHARE = 1 / 30
 #: A clock's steps differ from their median by at most this share. Doubled: steady ramps are clocks.
 JITTER = 0.25
