@@ -17,11 +17,11 @@ from memcurve.connectome import NullComparison as NullComparison
 from memcurve.connectome import compare_with_nulls as compare_with_nulls
 from memcurve.curve import MemoryCurve as MemoryCurve
 from memcurve.curve import NoiseProfile as NoiseProfile
-from memcurve.data.capacity import Capacity as Capacity
-from memcurve.data.capacity import capacity_from_data as capacity_from_data
-from memcurve.data.checks import check_recording as check_recording
-from memcurve.data.estimators import memory_score as memory_score
-from memcurve.data.memory import memory_from_data as memory_from_data
+from memcurve.data import Capacity as Capacity
+from memcurve.data import capacity_from_data as capacity_from_data
+from memcurve.data import check_recording as check_recording
+from memcurve.data import memory_from_data as memory_from_data
+from memcurve.data import memory_score as memory_score
 from memcurve.errors import ModelError as ModelError
 from memcurve.errors import RankWarning as RankWarning
 from memcurve.errors import RecordingWarning as RecordingWarning

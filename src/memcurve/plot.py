@@ -224,7 +224,7 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     --------
     >>> import memcurve
     >>> import numpy as np
-    >>> from memcurve.data.capacity import capacity_from_data
+    >>> from memcurve.data import capacity_from_data
     >>> z = np.random.default_rng(1).uniform(-1, 1, 2000)
     >>> result = capacity_from_data(np.column_stack([z, z**2]), z, {1: 5, 2: 5})
     >>> memcurve.plot.capacity(result).get_ylabel()

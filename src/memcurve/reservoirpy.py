@@ -14,7 +14,7 @@ import numpy as np
 from memcurve.adapters import as_network
 from memcurve.adapters.reservoirs import drawn_reservoir, is_linear
 from memcurve.arguments import require_size
-from memcurve.data.memory import memory_from_data
+from memcurve.data import memory_from_data
 from memcurve.errors import RecordingWarning
 from memcurve.measuring import measure
 from memcurve.memory import memory_curve

@@ -388,29 +388,41 @@ LAWS = IID | {
     ),
     "coin": lambda count, rng: rng.choice([-1.0, 1.0], count),
 }
-#: A valid recording is refused at most once in so many.
-REFUSED = 1 / 2000
+#: A valid recording has an error or a warning that is not true of it at most once in so many.
+FALSE = 1 / 2000
+#: What may be true of these: the law of the input, and small networks that lose a direction.
+MAY_BE_TRUE = ("heavy_tails", "rank_deficient")
 
 
-def refused(law, first, trials, skipped=0):
-    """Valid recordings of one law that have an error, by their numbers, and of what kind."""
+def false_alarms(law, first, trials, skipped=0):
+    """Valid recordings of one law that have an error or a warning, by their numbers: of what."""
     size, scale = (10, 20, 50)[first % 3], (0.1, 0.5, 2.0)[first // 3 % 3]
     network = ensembles.normal(size, spectral_radius=0.9, seed=first)
     options = {"activation": "identity" if first % 2 else "tanh", "input_scale": scale}
     rng = np.random.default_rng([21, first])
     z = np.stack([LAWS[law](1300, rng) for _ in range(trials)]).astype(float)
     states = NonlinearNetwork(network.A, network.C, **options).simulate_replicas(z)
-    found = {k: check_recording(states[k, 300:], z[k, 300:]) for k in range(skipped, trials)}
-    return {k: names(each.errors) for k, each in found.items() if each.errors}
+    alarms = {}
+    for k in range(skipped, trials):
+        findings = names(check_recording(states[k, 300:], z[k, 300:]), "error", "warning")
+        if false := [name for name in findings if name not in MAY_BE_TRUE]:
+            alarms[k] = false
+    return alarms
 
 
 @pytest.mark.parametrize(
     ("law", "first", "number"),
-    [("spikes of any size", 10, 4), ("spikes of any size", 14, 0), ("heavy", 1, 0)],
+    [
+        ("spikes of any size", 10, 4),
+        ("spikes of any size", 14, 0),
+        ("heavy", 1, 0),
+        ("uniform", 6, 109),
+        ("spikes of any size", 13, 102),
+    ],
 )
-def test_rare_and_large_inputs_are_not_refused(law, first, number):
-    """Recordings in which a few inputs decide: some met others of the past by chance."""
-    assert not refused(law, first, number + 1, skipped=number)
+def test_rare_and_large_inputs_raise_no_alarm(law, first, number):
+    """A few inputs decide, dependent by chance at the level of 1e-4, or at rest at the start."""
+    assert not false_alarms(law, first, number + 1, skipped=number)
 
 
 def test_one_huge_input_is_no_lead():
@@ -427,9 +439,9 @@ def test_one_huge_input_is_no_lead():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
-def test_valid_recordings_are_not_refused(law, held):
-    errors = sum(len(refused(law, first, 120)) for first in range(18))
-    held(f"{law} input: refused", errors / 2160, at_most=REFUSED, draws=2160)
+def test_valid_recordings_raise_no_alarm(law, held):
+    alarms = sum(len(false_alarms(law, first, 120)) for first in range(18))
+    held(f"{law} input: false alarms", alarms / 2160, at_most=FALSE, draws=2160)
 
 
 def rates(trials, first, rows=2000, smaller=1):

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.signal import lfilter
 
 from data_scenarios import noisy_gaussian, noisy_orthogonal
-from memcurve import check_recording, memory_from_data
+from memcurve import check_recording, ensembles, memory_curve, memory_from_data
+from memcurve.data.regression import _variance_of_mean, long_run_variance
 from memcurve.data.tails import HEAVIEST, pareto_tail
 from state_affine import StateAffine
 
@@ -83,11 +85,28 @@ def test_intervals_hold_for_heavy_tails(freedom: int, held: Any) -> None:
     held(f"input of t{freedom}: covered by 90 %", np.mean(each), at_least=COVERED, draws=DRAWS)
 
 
+def test_large_values_in_clusters_widen_the_interval() -> None:
+    """The same values, each alone or next to each other: their mean is less certain then."""
+    rng = np.random.default_rng(3)
+    alone = rng.standard_t(3, 3000)
+    large = np.sort(np.abs(alone))
+    clusters = np.abs(lfilter([1], [1, -0.9], alone))
+    clustered = np.empty(3000)
+    clustered[np.argsort(clusters)] = large
+    series = [rng.permutation(large), clustered]
+    width = [_variance_of_mean((s - s.mean())[:, None], 3000, 3000)[0] for s in series]
+    long_run = [long_run_variance((s - s.mean())[:, None], 19)[0] / 3000 for s in series]
+    unseen = [np.sqrt(w - v) for w, v in zip(width, long_run, strict=True)]
+    assert unseen[0] > 0
+    assert unseen[1] > 2 * unseen[0]
+
+
 @pytest.mark.slow
-def test_intervals_hold_for_state_affine_networks(held: Any) -> None:
+@pytest.mark.parametrize("bilinear", [0.5, 1.0])
+def test_intervals_hold_for_state_affine_networks(bilinear: float, held: Any) -> None:
     each = []
-    for seed in (1, 2):
-        network = StateAffine(4 + seed, seed)
+    for seed in (1, 2, 3, 4):
+        network = StateAffine(5, seed, bilinear=bilinear)
 
         def draw(rng: np.random.Generator, network: Any = network) -> tuple[Floats, Floats]:
             z = rng.uniform(-1, 1, 2300)
@@ -97,4 +116,20 @@ def test_intervals_hold_for_state_affine_networks(held: Any) -> None:
             return states[300:], z[300:]
 
         each.append(covered(draw, network.memory(60)))
-    held("state-affine recordings: covered by 90 %", np.mean(each), at_least=COVERED, draws=DRAWS)
+    held("state-affine recordings: covered by 90 %", np.mean(each), at_least=COVERED, draws=480)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ensemble", ["symmetric", "normal"])
+def test_intervals_hold_for_slow_modes(ensemble: str, held: Any) -> None:
+    """A mode of modulus 0.99, whose memory no lag shows: they covered 0.42 at 100 rows a state."""
+    network = ensembles.make(ensemble, 20, spectral_radius=0.99, seed=1)
+    exact = memory_curve(network, noise=0.1).total
+    inside = []
+    for k in range(60):
+        rng = np.random.default_rng([23, k])
+        z = rng.standard_normal(4200)
+        X = network.simulate(z)[2000:] + 0.1 * rng.standard_normal((2200, 20))
+        curve = memory_from_data(X, z[2000:], 200, checks=False, innovations=False)
+        inside.append(abs(curve.total - exact) <= curve.total_error)
+    held("slow modes: covered by 90 %", np.mean(inside), at_least=COVERED, draws=60)

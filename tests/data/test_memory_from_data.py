@@ -141,7 +141,7 @@ def test_noise_alone_has_no_memory() -> None:
     curve = memory_from_data(X, z, checks=False)
     assert curve.diagnostics["last_lag"] == -1
     assert abs(curve.total) <= 2 * curve.total_error
-    assert any("noise-limited at 0: 10 of 10" in note for note in curve.notes)
+    assert any("dimension 0" in note and "10 of 10" in note for note in curve.notes)
 
 
 def test_default_lags_and_washout() -> None:

@@ -97,7 +97,7 @@ def test_what_is_wrong_is_said_of_each_input() -> None:
     assert np.abs(curve.diagnostics["channel_totals"][3:]).max() < 0.05
     with pytest.raises(ValueError, match=r"input 0: the states lead by 2 steps"):
         memory_from_data(X[2:], z[:-2, :3], 12)
-    with pytest.raises(ValueError, match=r"input 1: the states hold nothing of the input"):
+    with pytest.raises(ValueError, match=r"input 1: the states show no memory"):
         memory_from_data(X, z[:, 3:], 12)
 
 

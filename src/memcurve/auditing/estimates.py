@@ -11,7 +11,7 @@ import numpy as np
 
 from memcurve.auditing.sentences import REASONS
 from memcurve.curve import MemoryCurve
-from memcurve.data.autocorrelation import correlations
+from memcurve.data import correlations
 from memcurve.errors import UncertainResultError, UnstableNetworkError
 from memcurve.limits import one_thread
 from memcurve.memory import ask

@@ -18,7 +18,7 @@ from memcurve.notes import Note
 
 if TYPE_CHECKING:
     from memcurve.curve import MemoryCurve
-    from memcurve.data.capacity import Capacity
+    from memcurve.data import Capacity
 
 Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "thresholded"]
 
@@ -105,7 +105,7 @@ class RecordingOptions:
 
     def all_curves(self, states: Path) -> list[MemoryCurve]:
         """The curves of all estimators; the recording is checked once, unless some of it goes."""
-        from memcurve.data.estimators import ESTIMATORS
+        from memcurve.data import ESTIMATORS
 
         first = self.curve(states)
         same = {

@@ -119,7 +119,7 @@ def measure(
     for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
         if value is not None and (dossier or scales is not None):
             raise UsageError(f"--{name} is for a measurement alone; leave out --dossier, --scales.")
-    from memcurve.data.capacity_estimation import DEFAULT_REACH
+    from memcurve.data import DEFAULT_REACH
 
     if capacity is not None and capacity not in DEFAULT_REACH:
         most = max(DEFAULT_REACH)

@@ -1,1 +1,21 @@
-"""Memory estimated from recorded states and inputs."""
+"""Memory estimated from recordings: states that were measured or simulated, with their input.
+
+A recording is checked (``checks``), and its memory is the regression of the states on past inputs
+(``memory``, ``regression``); ``capacity`` does the same for products of past inputs, ``estimators``
+has the standard estimators for comparison, and ``prose`` every sentence that is said of a
+recording. Start reading at ``memory``. Everything here may import what reads files
+(``memcurve.io``) and what stands below that, and no solver; others import the names below only.
+"""
+
+from memcurve.data.autocorrelation import correlations as correlations
+from memcurve.data.capacity import Capacity as Capacity
+from memcurve.data.capacity import capacity_from_data as capacity_from_data
+from memcurve.data.capacity_estimation import DEFAULT_REACH as DEFAULT_REACH
+from memcurve.data.checks import check_recording as check_recording
+from memcurve.data.checks import merged as merged
+from memcurve.data.estimators import ESTIMATORS as ESTIMATORS
+from memcurve.data.estimators import memory_score as memory_score
+from memcurve.data.findings import Findings as Findings
+from memcurve.data.memory import USUAL_LAGS as USUAL_LAGS
+from memcurve.data.memory import memory_from_data as memory_from_data
+from memcurve.data.regression import long_run_variance as long_run_variance

@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike
 from memcurve.arguments import exact_array, require_limit, require_number
 from memcurve.data import capacity_estimation as estimation
 from memcurve.data.autocorrelation import ljung_box
+from memcurve.data.prose import note
 from memcurve.data.stretches import stuck_stretches
-from memcurve.notes import Note, NoteKind
+from memcurve.notes import Note
 from memcurve.optional import optional
 from memcurve.progress import Progress, watched
 from memcurve.result import Result, installed_versions
@@ -302,26 +303,25 @@ def capacity_from_data(
         threshold=threshold,
         name=name,
     )
-    notes = [Note(*said) for said in _notes(result, constant, z, len(family.values) - 1)]
+    notes = list(_notes(result, constant, z, len(family.values) - 1))
     for first, last, column in stuck_stretches(X, z[len(z) - len(X) :]):
         what = "no state moves" if column is None else f"column {column} does not move"
-        text = f"{what} in rows {first}:{last} of the states though the input does, which takes "
-        notes.append(Note("recording", text + "capacity away: leave these rows out"))
+        notes.append(note("capacity.stuck", what=what, first=first, last=last))
     return dataclasses.replace(result, notes=tuple(notes))
 
 
 def _joined(
-    basis: estimation.Basis, family: estimation.Polynomials, scans: list[estimation.TargetScan]
+    basis: estimation.InputBasis, family: estimation.Polynomials, scans: list[estimation.TargetScan]
 ) -> dict[str, Any]:
     """Capacities of the significant targets, their sums by degree and errors."""
     degrees = [one.reach.degree for one in scans]
     groups = np.repeat(np.arange(len(scans)), [len(one.significant) for one in scans])
-    found = [target for one in scans for target in one.significant]
-    chosen = [(pattern, shift) for pattern, shift, _, _ in found]
-    single = np.array([value for *_, value in found])
+    significant = [target for one in scans for target in one.significant]
+    chosen = [(pattern, shift) for pattern, shift, _, _ in significant]
+    single = np.array([value for *_, value in significant])
     together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
     capacity = np.maximum(single, 0)
-    error = np.full(len(found), np.sqrt(2 * basis.rank) / basis.rows)
+    error = np.full(len(significant), np.sqrt(2 * basis.rank) / basis.rows)
     strongest = [chosen[s] for s in together]
     capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
         basis, family, strongest, groups[together], len(scans)
@@ -336,7 +336,7 @@ def _joined(
     errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
     targets = []
     for s in np.argsort(-capacity, kind="stable"):
-        pattern, shift, *alone = found[s]
+        pattern, shift, *alone = significant[s]
         lags = tuple(shift + offset for offset in pattern.offsets)
         targets.append(Target(pattern.degrees, lags, float(capacity[s]), float(error[s]), *alone))
     missed = min(below.sum() ** 2 + blur.sum(), room**2)
@@ -382,53 +382,38 @@ def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, 
     return X, z, int(washout)
 
 
-def _notes(
-    result: Capacity, constant: int, inputs: Floats, highest: int
-) -> Iterator[tuple[NoteKind, str]]:
+def _notes(result: Capacity, constant: int, inputs: Floats, highest: int) -> Iterator[Note]:
     """On the input, the states, their number of rows, and what the degrees and lags may miss."""
     centred = (inputs - inputs.mean()) / inputs.std()
     kurtosis = float((centred**4).mean())
     if kurtosis >= 6:  # that of the Laplace law
-        text = f"the input is heavy-tailed (kurtosis {kurtosis:.3g}): a few large values decide the"
-        text += " targets of higher degree, whose capacities and errors are unreliable"
-        yield "recording", text
+        yield note("capacity.heavy_tails", kurtosis=kurtosis)
     if _serially_dependent(centred) or _serially_dependent(centred**2):
-        text = "the inputs are not independent in time, so that the targets are not orthogonal: "
-        text += "`raw` counts some capacity under several of them; `capacity` is what independent "
-        yield "recording", text + "inputs would give with the same response"
+        yield note("capacity.dependent")
     if highest < max(result.count):
-        text = f"the input takes {highest + 1} values only, so that no factor of a target has a "
-        yield "recording", text + f"degree above {highest}"
+        yield note("capacity.values", values=highest + 1, highest=highest)
     rows, rank, states = result.rows, result.rank, result.states
     if rank < states:
         cause = f", {constant} of them constant" if constant else ""
-        text = f"the {states} states have rank {rank}{cause}: what the others hold lies below "
-        yield "recording", text + f"rounding, and the capacity is at most {rank}"
+        yield note("capacity.rank", states=states, rank=rank, constant=cause)
     if rows < ROWS_PER_STATE * rank:
-        text = f"{rows} rows are few for {rank} states (below {ROWS_PER_STATE} a state): weak "
-        yield "recording", text + "targets are lost and errors are unreliable; record more"
-    count, found = sum(result.count.values()), len(result.targets)
-    if (beyond := found - rows // ROWS_PER_TARGET) > 0:
-        text = f"{found} targets are significant, too many for {rows} rows: the weakest {beyond} "
-        yield "recording", text + "are estimated singly; record more"
+        yield note("capacity.few_rows", rows=rows, rank=rank, wanted=ROWS_PER_STATE)
+    count, significant = sum(result.count.values()), len(result.targets)
+    if (beyond := significant - rows // ROWS_PER_TARGET) > 0:
+        yield note("capacity.singly", count=significant, rows=rows, beyond=beyond)
     if result.threshold * count >= 1:
-        text = f"about {result.threshold * count:.0f} of the {count:,} targets pass the cut by "
-        text += "chance; their capacities are small. A lower `threshold` admits fewer"
-        yield "method", text
+        yield note("capacity.chance", chance=result.threshold * count, count=count)
     for degree, (window, lag) in result.reach.items():
         own = result.significant(degree)
         last = sum(t.capacity for t in own if t.lags[-1] == lag)
         wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == window > 0)
-        still = f"degree {degree} still has a capacity of"
         if last > AT_THE_EDGE:
-            yield "lags", f"{still} {last:.2g} at its longest lag {lag}; longer ones hold more"
+            yield note("capacity.lag", degree=degree, capacity=last, lag=lag)
         if wide > AT_THE_EDGE and window < lag:
-            text = f"{still} {wide:.2g} at the end of its window {window}; a wider one holds more"
-            yield "lags", text
+            yield note("capacity.window", degree=degree, capacity=wide, window=window)
     unexplained = result.rank - result.total
     if unexplained > max(3 * result.total_error, AT_THE_EDGE):
-        text = f"{unexplained:.3g} of the states' dimensions are unaccounted for: higher degrees, "
-        yield "lags", text + "longer lags, weak targets below the cut, or noise"
+        yield note("capacity.unexplained", dimensions=unexplained)
 
 
 def _serially_dependent(series: Floats) -> bool:

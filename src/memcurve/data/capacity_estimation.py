@@ -333,7 +333,7 @@ class TargetScan:
 
 def scan(basis: InputBasis, polynomials: Polynomials, reach: Reach, threshold: float) -> TargetScan:
     """Look at all targets of one degree."""
-    found, cut = TargetScan(reach), beta_cut(basis.rank, basis.rows, threshold)
+    result, cut = TargetScan(reach), beta_cut(basis.rank, basis.rows, threshold)
     correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
     shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
@@ -347,15 +347,15 @@ def scan(basis: InputBasis, polynomials: Polynomials, reach: Reach, threshold: f
         # where the target is large at rows of large leverage, chance gives more than the Beta law
         cuts = cut * np.maximum(bias / (basis.rank / (basis.rows - 1 - basis.rank)), 1)
         passed = valid & (raw > cuts)
-        found.count += int(valid.sum())
-        found.uncut += float(single[valid].sum())
-        found.left_out += float(single[valid & ~passed].sum())
-        found.chance += threshold * float((cuts[valid] ** 2).sum())
-        found.significant += [
+        result.count += int(valid.sum())
+        result.uncut += float(single[valid].sum())
+        result.left_out += float(single[valid & ~passed].sum())
+        result.chance += threshold * float((cuts[valid] ** 2).sum())
+        result.significant += [
             (some[k], shift, float(raw[shift, k]), float(single[shift, k]))
             for shift, k in np.argwhere(passed).tolist()
         ]
-    return found
+    return result
 
 
 def r_squared(

@@ -21,22 +21,29 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.arguments import rectangular_array, require_limit, require_number
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
+from memcurve.data.prose import finding, note
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.data.tails import pareto_tail
 from memcurve.noise import floating_point_deviations
-from memcurve.notes import Note, counted
+from memcurve.notes import counted
 from memcurve.types import EPS, Floats
 
 Indices = NDArray[np.int64]
+Facts = dict[str, Any]
 
-#: Rows of a recording that always suffice.
+#: Rows of a recording that always suffice. Doubled: twice the time for long recordings.
 LONG = 20_000
-#: Rows of a recording that are too few for any of this.
+#: Rows that a recording must have for any of this. Doubled: 30 rows are refused.
 LEAST = 20
-#: False alarms of a test.
+#: Chance of a false alarm about the start, and about the alignment. Doubled: twice as many.
 LEVEL = 1e-4
-#: A clock's steps differ from their median by at most this share, but for a few: it may pause.
-JITTER, MOST_STEPS = 0.25, 0.9
+#: Share of it that each of the three tests of the input has: p-values of rare inputs are too small.
+#: Of 20,000 series of independent spikes 2 are below, and 6 below 1e-5, three times it (measured).
+INPUT_SHARE = 1 / 30
+#: A clock's steps differ from their median by at most this share. Doubled: steady ramps are clocks.
+JITTER = 0.25
+#: Share of the steps of which that holds: a clock may pause. Doubled: only lines are clocks.
+MOST_STEPS = 0.9
 #: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
 #: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
 MOST_DECIDE = 0.67
@@ -70,7 +77,7 @@ def check_recording(
     washout : int
         Rows at the start not to look at.
     level : float
-        Chance of a false alarm, for each of the tests.
+        Chance of a false alarm about the start, about the alignment, and, at most, about the input.
     names : sequence of str
         What findings call the columns, if not by their numbers.
 
@@ -109,14 +116,14 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     level = require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
     if broken := _not_finite(x, z, washout):
         return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
-    found: list[Finding] = []
+    findings: list[Finding] = []
     stretches = stuck_stretches(x, z)
     if stretches:
-        found.append(_stuck(stretches, len(x), washout, names))
+        findings.append(_stuck(stretches, len(x), washout, names))
     if together := [one for one in stretches if one.column is None]:
         first, last = _longest_between(together, len(x))
         if last - first < LEAST:
-            return Findings(tuple(found), kept=np.arange(x.shape[1]), washout=washout)
+            return Findings(tuple(findings), kept=np.arange(x.shape[1]), washout=washout)
         part = slice(washout + last)
         rest = check_recording(
             np.asarray(states)[part],
@@ -126,47 +133,46 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
             names=names,
         )
         settled = washout if rest.washout == washout + first else rest.washout
-        return replace(rest, found=_worst_first([*found, *rest]), washout=settled)
-    x, z, some, whole = _without_gaps(x, z, names, found, stretches)
-    kept = _distinct_columns(x, some, names, found)
+        return replace(rest, found=_worst_first([*findings, *rest]), washout=settled)
+    x, z, some, whole = _without_gaps(x, z, names, findings, stretches)
+    kept = _distinct_columns(x, some, names, findings)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
-        message = f"the input is constant, {z[0]:g}: there is nothing to remember"
-        found.append(Finding("error", "constant_input", message, "drive with independent input"))
+        findings.append(finding("constant_input", value=z[0]))
     else:
-        targets, coloured, period = _check_input(z, level, found)
+        targets, coloured, period = _check_input(z, level, findings)
     if len(kept) == 0 or constant:
-        return Findings(tuple(found), kept=kept, washout=washout)
+        return Findings(tuple(findings), kept=kept, washout=washout)
     rows, columns = len(x), len(kept)
-    _check_length(rows, columns, found)
+    _check_length(rows, columns, findings)
     half = min(rows // 2, max(LONG, 20 * columns) // 2)
     head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
-    floor, step = _check_storage(body, z, found)
+    floor, step = _check_storage(body, z, findings)
     if not period:  # a repeated peak is no clipping
-        _check_clipping(x, kept, names, found)
-    start = _check_transient(head, body, whole[:half], washout, level, found)
+        _check_clipping(x, kept, names, findings)
+    start = _check_transient(head, body, z, whole[:half], washout, level, findings)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
-    basis = _check_rank(x[first:last][:, kept].astype(float), floor, found)
+    basis = _check_rank(x[first:last][:, kept].astype(float), floor, findings)
     if period:
         first, last = start, min(period, start + 2 * half)
         basis = _basis_of(x[first:last][:, kept].astype(float))[0]
-    shift = _check_alignment(basis, [one[first:last] for one in targets], level, found)
-    partly = f"of {rows} rows, {2 * half} were looked at for storage, transient, rank and alignment"
+    shift = _check_alignment(basis, [one[first:last] for one in targets], level, findings)
+    partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
-        _worst_first(found),
+        _worst_first(findings),
         kept=kept,
         step=step,
         shift=shift,
         washout=washout + start,
         coloured=coloured,
         period=period,
-        notes=(Note("recording", partly),) if rows > 2 * half + 1 else (),
+        notes=(partly,) if rows > 2 * half + 1 else (),
     )
 
 
-def _worst_first(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda one: get_args(Level).index(one.level)))
+def _worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
+    return tuple(sorted(findings, key=lambda one: get_args(Level).index(one.level)))
 
 
 #: Findings that are about the input, or its relation to the states.
@@ -180,7 +186,7 @@ def merged(channels: Sequence[Findings]) -> Findings:
     """Findings of several inputs of the same states: of the states those of the first."""
     if len(channels) == 1:
         return channels[0]
-    found = [one for one in channels[0] if one.name not in _OF_INPUT]
+    findings = [one for one in channels[0] if one.name not in _OF_INPUT]
     silent = [any(one.name == "unpaired" for one in each) for each in channels]
     leads = [each.shift < 0 for each in channels]
     # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
@@ -191,10 +197,10 @@ def merged(channels: Sequence[Findings]) -> Findings:
     for k, each in enumerate(channels):
         for one in (one for one in each if one.name in _OF_INPUT):
             level = excused.get(one.name, one.level)
-            found.append(replace(one, level=level, message=f"input {k}: {one.message}"))
+            findings.append(replace(one, level=level, message=f"input {k}: {one.message}"))
     return replace(
         channels[0],
-        found=_worst_first(found),
+        found=_worst_first(findings),
         coloured=any(each.coloured for each in channels),
         period=next((each.period for each in channels if each.period), None),
     )
@@ -264,34 +270,26 @@ def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
         return None
     ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
     longest = int(np.diff(ends).argmax())
-    first, last = int(ends[longest]) + 1, int(ends[longest + 1])
-    return Finding(
-        "error",
-        "not_finite",
-        f"{bad.sum()} of {len(z)} rows hold infinite numbers, the first is row {int(ends[1])}; "
-        f"nothing else was checked",
-        f"find out what overflowed; the longest stretch without is rows='{first}:{last}', "
-        f"{last - first} rows",
-    )
+    start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
+    facts: Facts = {"count": bad.sum(), "rows": len(z), "first": int(ends[1])}
+    return finding("not_finite", **facts, start=start, stop=stop, length=stop - start)
 
 
 def _stuck(stretches: list[Stretch], rows: int, washout: int, names: Sequence[str]) -> Finding:
     """What is said of stretches that do not move."""
     together = [one for one in stretches if one.column is None]
     chosen = together or stretches
-    listed = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
-    where = ", ".join(listed[:5]) + (" …" if len(listed) > 5 else "")
-    count = sum(one.last - one.first for one in chosen)
-    message = f"no state moves in rows {where}, {count} of {rows}, though the input does"
+    where = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
+    facts: Facts = {
+        "where": ", ".join(where[:5]) + (" …" if len(where) > 5 else ""),
+        "count": sum(one.last - one.first for one in chosen),
+        "rows": rows,
+    }
     if not together:
         columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
-        message = "columns that do not move for a while though the input does: "
-        message += f"{_few(names, columns)}, in rows {where}"
+        return finding("stuck.columns", columns=_few(names, columns), **facts)
     first, last = _longest_between(together, rows)
-    remedy = "left out; find out why the recorder hung or dropped out"
-    if last - first < LEAST:
-        return Finding("error", "stuck", message, "record the states again")
-    return Finding("warning", "stuck", message, remedy)
+    return finding("stuck.everywhere" if last - first < LEAST else "stuck", **facts)
 
 
 def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
@@ -305,7 +303,7 @@ def _without_gaps(
     x: NDArray[Any],
     z: Floats,
     names: Sequence[str],
-    found: list[Finding],
+    findings: list[Finding],
     stretches: list[Stretch],
 ) -> tuple[NDArray[Any], Floats, Indices, NDArray[np.bool_]]:
     """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
@@ -318,24 +316,23 @@ def _without_gaps(
     empty = 2 * gaps.sum(axis=0) > len(x)
     some = np.flatnonzero(~empty)
     if empty.any():
-        what = "NaN, or nothing that moves," if stretches else "NaN"
-        message = f"{what} in most rows of {empty.sum()} of {x.shape[1]} columns: "
-        message += _few(names, np.flatnonzero(empty))
-        remedy = "left out" if len(some) else "record the states again"
-        level: Level = "warning" if len(some) else "error"
-        found.append(Finding(level, "empty_columns", message, remedy))
+        facts: Facts = {"count": empty.sum(), "columns": x.shape[1]}
+        facts["what"] = "NaN, or nothing that moves," if stretches else "NaN"
+        facts["names"] = _few(names, np.flatnonzero(empty))
+        findings.append(finding("empty_columns" if len(some) else "empty_columns.all", **facts))
     missing = own[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
-        rows = len(z) - int(missing.sum())
-        message = f"NaN in {missing.sum():,} of {counted(len(z), 'row')}, the first is row "
-        message += f"{int(missing.argmax()):,} after the washout"
+        rows, where = len(z) - int(missing.sum()), ""
         if 2 * rows < len(z):
             worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
-            message += f"; most of them in the columns {_few(names, worst[:3])}"
-        remedy = "left out, with rows that have NaN among their past inputs; nothing to do unless "
-        remedy += "what was recorded decides which rows are missing"
-        level = "warning" if rows > len(some) else "error"
-        found.append(Finding(level, "missing_rows", message, remedy))
+            where = f"; most of them in the columns {_few(names, worst[:3])}"
+        facts = {
+            "count": missing.sum(),
+            "rows": counted(len(z), "row"),
+            "where": where,
+        }
+        level: Level = "warning" if rows > len(some) else "error"
+        findings.append(finding("missing_rows", level=level, first=int(missing.argmax()), **facts))
     filled = x.astype(float)
     for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
         filled[gaps[:, column], column] = _median(filled[:, column])
@@ -375,37 +372,30 @@ def counts_rows(column: NDArray[Any]) -> bool:
     return bool(abs(series - line).max() <= abs(steps).max() or even.mean() >= MOST_STEPS)
 
 
-def _check_length(rows: int, columns: int, found: list[Finding]) -> None:
+def _check_length(rows: int, columns: int, findings: list[Finding]) -> None:
     if rows >= 20 * columns:
         return
-    level: Level = "warning"
-    message, remedy = f"{rows / columns:.1f} a state: ", ""
-    if rows <= columns:
-        level, remedy = "error", ", or read fewer states"
-        message = "not more than states: every input is fitted perfectly, at every lag"
-    elif rows < 10 * columns:
-        message += "totals and their standard errors are unreliable"
-    else:
-        message += "totals of slow networks are biased and their standard errors too small"
-        remedy = ", 60 a state for slow networks"
-    message = f"there are {rows} rows for {columns} states, {message}"
-    found.append(Finding(level, "short", message, f"record {20 * columns} rows or more{remedy}"))
+    kind = "perfect" if rows <= columns else "unreliable" if rows < 10 * columns else "slow"
+    facts: Facts = {
+        "rows": rows,
+        "columns": columns,
+        "ratio": rows / columns,
+        "wanted": 20 * columns,
+    }
+    findings.append(finding(f"short.{kind}", **facts))
 
 
 def _check_input(
-    z: Floats, level: float, found: list[Finding]
+    z: Floats, level: float, findings: list[Finding]
 ) -> tuple[list[Floats], bool, int | None]:
     """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
-    _check_tails(z, found)
+    _check_tails(z, findings)
     period = _period(_clipped(z), level)
     if period:
-        message = f"the input repeats after {period} steps: a sample of {period}, not {len(z)}, and"
-        message += f" lags from {period} on repeat the first ones"
-        remedy = "drive with input that does not repeat, or keep one period"
-        found.append(Finding("warning", "repeated", message, remedy))
+        findings.append(finding("repeated", period=period, rows=len(z)))
         z = z[: max(period, LEAST)]  # what repeats is no further sample
-    h = min(50, len(z) // 5)
+    h, level = min(50, len(z) // 5), level * INPUT_SHARE
     white = _clipped(z)
     r, p = ljung_box(white, white, h)
     coloured, settled, order = p < level, True, 0
@@ -415,15 +405,11 @@ def _check_input(
         innovations[:order] = 0.0  # their past is not known
         white = _clipped(innovations)
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
-        message = f"the input is not white: autocorrelation {r[0]:.3f} at lag 1 (Ljung–Box over "
-        message += f"{h} lags, p = {p:.1e}); memory at neighbouring lags is shared"
-        remedy = "memory_from_data takes the memory of its innovations"
-        remedy += "" if settled else ", which are not white either: drive with independent input"
-        found.append(Finding("warning", "coloured", message, remedy))
+        kind = "coloured" if settled else "coloured.still"
+        findings.append(finding(kind, r=r[0], lags=h, p=p))
     targets = [white] if settled else []
     if distinct == 2:
-        remedy = "nothing to do; squares and other even powers of it are constant"
-        found.append(Finding("info", "two_valued", "the input takes two values", remedy))
+        findings.append(finding("two_valued"))
     elif settled:
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
@@ -434,26 +420,18 @@ def _check_input(
         targets = [white, square]
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
-            message = "the innovations of the input are" if coloured else "the input is"
-            message += f" uncorrelated but not independent: {what} earlier ones correlate "
-            message += f"(p = {min(p, chaos):.1e})"
-            remedy = "mind the standard errors, which assume independence; drive with iid input"
-            found.append(Finding("warning", "dependent", message, remedy))
+            series = "the innovations of the input are" if coloured else "the input is"
+            findings.append(finding("dependent", series=series, what=what, p=min(p, chaos)))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
             targets = [] if chaos < level or coloured else [signs]
     return targets, coloured, period
 
 
-def _check_tails(z: Floats, found: list[Finding]) -> None:
+def _check_tails(z: Floats, findings: list[Finding]) -> None:
     """Say where the largest inputs are so large that the variance of the input is hardly known."""
     shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
-    if shape <= HEAVY:
-        return
-    message = "the input has heavy tails: by its largest values, moments of order "
-    message += f"{2 / shape:.1f} and above are infinite, so that {len(z)} rows hardly tell its "
-    message += "variance, which memory is relative to"
-    remedy = "take intervals for those of inputs that are no larger than these; bounded input, or "
-    found.append(Finding("warning", "heavy_tails", message, f"{remedy}more rows, tell more"))
+    if shape > HEAVY:
+        findings.append(finding("heavy_tails", order=2 / shape, rows=len(z)))
 
 
 def _clipped(z: Floats) -> Floats:
@@ -467,7 +445,7 @@ def is_coloured(z: Floats) -> bool:
     known = without_nan(np.where(np.isfinite(z), z, np.nan))
     white = _clipped(known) if len(z) >= LEAST else np.zeros(0)
     h = min(50, len(white) // 5)
-    return bool(h) and ljung_box(white, white, h)[1] < LEVEL
+    return bool(h) and ljung_box(white, white, h)[1] < LEVEL * INPUT_SHARE
 
 
 def _period(z: Floats, level: float) -> int | None:
@@ -494,23 +472,29 @@ def _period(z: Floats, level: float) -> int | None:
 
 
 def _distinct_columns(
-    x: NDArray[Any], some: Indices, names: Sequence[str], found: list[Finding]
+    x: NDArray[Any], some: Indices, names: Sequence[str], findings: list[Finding]
 ) -> Indices:
     """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
     low, high = x.min(axis=0).astype(float), x.max(axis=0).astype(float)
     still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
     constant, kept = some[still[some]], some[~still[some]]
     if len(constant):
-        message = f"constant in {len(constant)} of {len(low)} columns: {_few(names, constant)}"
-        remedy = "left out, as nothing is held there" if len(kept) else "record the states again"
-        level: Level = "warning" if len(kept) else "error"
-        found.append(Finding(level, "constant_columns", message, remedy))
+        kind = "constant_columns" if len(kept) else "constant_columns.all"
+        facts: Facts = {
+            "count": len(constant),
+            "columns": len(low),
+            "names": _few(names, constant),
+        }
+        findings.append(finding(kind, **facts))
     clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
     if len(clocks):
         kept = np.setdiff1d(kept, clocks)
-        message = f"clocks, not states, in {len(clocks)} of {len(low)} columns, which count the "
-        message += f"rows: {_few(names, clocks)}"
-        found.append(Finding("info", "clocks", message, "left out"))
+        facts = {
+            "count": len(clocks),
+            "columns": len(low),
+            "names": _few(names, clocks),
+        }
+        findings.append(finding("clocks", **facts))
     sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
     # 1 − |r| is quadratic in the difference: a first look only
     alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
@@ -521,11 +505,15 @@ def _distinct_columns(
     }
     if copies:
         copy, original = min(copies.items())
-        more = " …" if len(copies) > 1 else ""
-        message = f"like an earlier column up to scale and offset, in {len(copies)} of {len(low)}: "
-        message += f"{_few(names, [copy])} equals {_few(names, [original])}{more}"
-        remedy = f"left out ({_few(names, sorted(copies))}), as a readout gains nothing from it"
-        found.append(Finding("warning", "equal_columns", message, remedy))
+        facts = {
+            "count": len(copies),
+            "columns": len(low),
+            "copy": _few(names, [copy]),
+            "original": _few(names, [original]),
+            "more": " …" if len(copies) > 1 else "",
+            "names": _few(names, sorted(copies)),
+        }
+        findings.append(finding("equal_columns", **facts))
     return np.setdiff1d(kept, list(copies)).astype(np.int64)
 
 
@@ -541,7 +529,7 @@ def _standardised(x: Floats) -> Floats:
     return np.asarray(x / _deviations(x))
 
 
-def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, float | None]:
+def _check_storage(x: Floats, z: Floats, findings: list[Finding]) -> tuple[float, float | None]:
     """Look for quantisation and few digits: rounding, relative to the states, and step."""
     sample = x[:: max(1, len(x) // 2000)]
     distinct = len(np.unique(z))
@@ -551,19 +539,18 @@ def _check_storage(x: Floats, z: Floats, found: list[Finding]) -> tuple[float, f
     digits = FORMATS[stored][1]
     errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
     if stored != "double" and np.isnan(steps).any():
-        message = f"states look stored in {stored} precision: errors of "
-        message += f"{np.median(errors):.1e} of their standard deviations"
-        remedy = "record in double precision if memory below this noise floor matters"
-        found.append(Finding("info", f"{stored}_precision", message, remedy))
+        findings.append(finding(f"{stored}_precision", error=np.median(errors)))
     errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
     floor, stepped = float(np.sqrt((errors**2).mean())), steps > 0
     if not stepped.any():
         return floor, None
     step = float(steps[stepped].max())
-    message = f"quantised in {stepped.sum()} of {len(steps)} columns, steps of up to {step:.4g}:"
-    message += f" errors of {np.median(errors[stepped]):.1e} of their standard deviations"
-    remedy = "quote the memory as that at this noise floor, or record with more bits"
-    found.append(Finding("info", "quantised", message, remedy))
+    facts: Facts = {
+        "count": stepped.sum(),
+        "columns": len(steps),
+        "error": np.median(errors[stepped]),
+    }
+    findings.append(finding("quantised", step=step, **facts))
     return floor, step
 
 
@@ -616,7 +603,7 @@ def _lattice_step(column: Floats, distinct: int) -> float:
 
 
 def _check_clipping(
-    x: NDArray[Any], kept: Indices, names: Sequence[str], found: list[Finding]
+    x: NDArray[Any], kept: Indices, names: Sequence[str], findings: list[Finding]
 ) -> None:
     """Look for columns that sit at an extreme far more often than next to it."""
     clipped: dict[int, None] = {}  # ordered sets of columns
@@ -636,23 +623,20 @@ def _check_clipping(
                 (rectified if extreme == 0 else clipped)[j] = None
                 most = max(most, share)
     if clipped:
-        message = f"{len(clipped)} columns sit at their largest or smallest value in up to "
-        message += f"{100 * most:.1f} % of the rows: clipped or saturated ({_few(names, clipped)})"
-        remedy = "widen the recorder's range or drive the system less"
-        found.append(Finding("warning", "clipped", message, remedy))
+        facts: Facts = {"count": len(clipped), "names": _few(names, clipped)}
+        findings.append(finding("clipped", percent=100 * most, **facts))
     if rectified:
-        message = f"{len(rectified)} columns have their extreme at zero in 1 % of the rows or "
-        message += f"more: rectified ({_few(names, rectified)})"
-        found.append(Finding("info", "rectified", message, "as it should be for rectifying nodes"))
+        findings.append(finding("rectified", count=len(rectified), names=_few(names, rectified)))
 
 
 def _check_transient(
     head: Floats,
     body: Floats,
+    z: Floats,
     whole: NDArray[np.bool_],
     washout: int,
     level: float,
-    found: list[Finding],
+    findings: list[Finding],
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats
@@ -676,14 +660,13 @@ def _check_transient(
     freedom = np.clip(len(reference) * (1 - persistence) / (1 + persistence), 5, len(reference) / 2)
     if off[0] <= max(np.log(1.5), scatter * stats.t.isf(level / 2, freedom)):
         return 0
+    if blocks[0] < reference.mean() and np.ptp(z[:length]) == 0:  # the input rests, and so they do
+        return 0
     # what started so far off has ended where it is no longer remarkable, one block later
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
     start = min(int(np.argmax(settled)) + 1, count // 2) * length
     ratio = float(np.exp((blocks[0] - reference.mean()) / 2))
-    message = f"the first {start} rows have not settled: at the start the states are {ratio:.2g} "
-    message += "times as far from their mean as later"
-    remedy = f"drop them, e.g. with washout={washout + start}"
-    found.append(Finding("warning", "transient", message, remedy))
+    findings.append(finding("transient", start=start, ratio=ratio, washout=washout + start))
     return start
 
 
@@ -696,29 +679,22 @@ def _basis_of(x: Floats) -> tuple[Floats, Floats]:
     return np.asarray(q @ u[:, s > 8 * EPS * s[0]]), np.asarray(s / np.sqrt(len(x)))
 
 
-def _check_rank(x: Floats, floor: float, found: list[Finding]) -> Floats:
+def _check_rank(x: Floats, floor: float, findings: list[Finding]) -> Floats:
     """Return the basis; say whether some directions of the states are but rounding."""
     basis, s = _basis_of(x)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
-        message = f"{weak} of {len(s)} directions of the states are not above their rounding, "
-        message += f"σ_min/σ_max = {s[-1] / s[0]:.1e}"
-        remedy = "what they hold is lost: quote the memory as that at this noise floor"
-        found.append(Finding("warning", "rank_deficient", message, remedy))
+        findings.append(finding("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0]))
     return basis
 
 
 def _check_alignment(
-    basis: Floats, targets: list[Floats], level: float, found: list[Finding]
+    basis: Floats, targets: list[Floats], level: float, findings: list[Finding]
 ) -> int:
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
     if not targets or n < max(LEAST, 2 * rank):
-        message = "the alignment of states and input was not tested: "
-        message += "too few rows" if targets else "the input can be predicted from its own past, "
-        message += "" if targets else "and states that predict it need not lead"
-        remedy = "check it by hand, or record longer with independent input"
-        found.append(Finding("info", "alignment_untested", message, remedy))
+        findings.append(finding(f"alignment_untested.{'rows' if targets else 'input'}"))
         return 0
     leverage = (basis**2).sum(axis=1)
     most = MOST_LEVERAGE * rank / n
@@ -741,15 +717,13 @@ def _check_alignment(
     alive = np.flatnonzero(known.any(axis=0)) - reach
     if len(alive) == 0:
         best = int(shares.max(axis=1).argmax())
-        message = "the states hold nothing of the input, at no lag (largest R² "
-        message += f"{shares[best].max():.3f}, by chance up to {cuts[best]:.3f})"
-        remedy = "check that these states belong to this input; record longer if memory is weak"
         # few rows, or memory spread thin over many lags, show nothing at any single one
         window = max(1, reach // 8)
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
         sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
-        found.append(Finding("error" if sure else "info", "unpaired", message, remedy))
+        facts: Facts = {"largest": shares[best].max(), "chance": cuts[best]}
+        findings.append(finding("unpaired", level="error" if sure else "info", **facts))
         return 0
     k = int(alive[0])
     if k > 0:
@@ -758,21 +732,12 @@ def _check_alignment(
         weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
     largest = float(shares[:, reach + k].max())
+    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
     if k < 0:
-        message = f"the states lead by {_steps(-k)}: they hold R² = {largest:.2f} of the input "
-        message += f"{_steps(-k)} ahead (by chance up to {cuts.max():.2f})"
-        remedy = f"take shift={k}, states[:{k}] with inputs[{-k}:]; "
-        remedy += "filters that look ahead show like this too"
-        found.append(Finding("error", "misaligned", message, remedy))
+        findings.append(finding("misaligned.lead", chance=cuts.max(), **facts))
     elif k > 0:
         dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
-        message = f"the states are late by {_steps(k)}: they hold nothing of the input at {dead} "
-        message += f"and R² = {largest:.2f} at lag {k}"
-        remedy = (
-            f"take shift={k}, states[{k}:] with inputs[:-{k}], unless this delay is the system's"
-        )
-        remedy += " own"
-        found.append(Finding("warning", "misaligned", message, remedy))
+        findings.append(finding("misaligned.late", dead=dead, **facts))
     return k
 
 
@@ -792,10 +757,6 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
         cuts.append(stats.beta.isf(level, mean * spread, (1 - mean) * spread))
         cuts.append(mean + 1.5 * (far.max() - mean))
     return float(max(cuts))
-
-
-def _steps(count: int) -> str:
-    return f"{count} step" + ("" if count == 1 else "s")
 
 
 def _shares(basis: Floats, target: Floats, reach: int) -> Floats:

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from memcurve.curve import MemoryCurve
 from memcurve.data.autocorrelation import beta_cut, correlations
+from memcurve.data.prose import note
 from memcurve.io import Source, lagged, present, require_rows
-from memcurve.notes import Note
 from memcurve.types import Floats
 
 
@@ -79,15 +79,9 @@ def _predicted(X: Floats, Z: Floats, new: Floats) -> Floats:
     return np.asarray((new - mean) @ weights + offset)
 
 
-_NOTES: dict[Callable[[Floats, Floats], Floats], str] = {
-    in_sample: "in-sample R²: too high by about N/T a lag, totals exceed N for many lags",
-    ezekiel: "Ezekiel's adjusted R²: its correction takes the states for independent of z",
-    split: "squared correlation on test rows (reservoirpy's way): that of a trained readout, not "
-    "the memory; a lag without memory adds about one over the number of test rows",
-    k_fold: "cross-validated R²: what a readout trained on this many rows achieves, below MC",
-    thresholded: "thresholded R²: small memory is cut off, the rest keeps its upward bias",
+ESTIMATORS: dict[str, Callable[[Floats, Floats], Floats]] = {
+    function.__name__: function for function in (in_sample, ezekiel, split, k_fold, thresholded)
 }
-ESTIMATORS = {function.__name__: function for function in _NOTES}
 
 
 def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
@@ -96,8 +90,7 @@ def estimated(recording: Source, lags: int, start: int, estimator: str) -> Memor
     there = present(Z, X)
     Z, X = Z[there], X[there]
     require_rows(*X.shape)
-    function = ESTIMATORS[estimator]
-    channels = function(X, Z).reshape(lags, -1)
+    channels = ESTIMATORS[estimator](X, Z).reshape(lags, -1)
     values = channels.sum(axis=1)
     return MemoryCurve(
         lags=np.arange(lags),
@@ -108,10 +101,7 @@ def estimated(recording: Source, lags: int, start: int, estimator: str) -> Memor
         rank=None,
         channels=channels,
         method=f"data: {estimator}",
-        notes=(
-            Note("method", _NOTES[function]),
-            Note("unbounded", "no error bound: this estimator has none; the default one has"),
-        ),
+        notes=(note(estimator), note("no_error")),
         options={"estimator": estimator},
         diagnostics={"rows": len(X), "states": X.shape[1]},
     )

@@ -14,6 +14,7 @@ from memcurve.data.autocorrelation import correlation, fit_autoregression
 from memcurve.data.checks import check_recording, counts_rows, is_coloured, merged, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
+from memcurve.data.prose import note
 from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.errors import RecordingWarning
@@ -149,8 +150,8 @@ def memory_from_data(
         coloured = any(map(is_coloured, z[washout:].reshape(-1, source.channels).T))
         kept = np.flatnonzero([not counts_rows(column) for column in X.T])
         if len(kept) < source.columns:
-            text = f"left out {source.columns - len(kept)} of {source.columns} columns, which "
-            notes.append(Note("recording", f"{text}count the rows as clocks do"))
+            gone = source.columns - len(kept)
+            notes.append(note("clocks", count=gone, columns=source.columns))
     if len(kept) < source.columns:
         recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         further["kept"] = kept.tolist()
@@ -163,8 +164,9 @@ def memory_from_data(
             count = _lag_count(None, recording, washout, settling)
         order = max(len(model.weights) for model in models)
         start = max(washout, order + count - 1)
-        raw, note = _raw_memory(recording, order, count, start)
-        further, notes = further | raw, [*notes, note]
+        raw = _raw_memory(recording, order, count, start)
+        notes.append(note("innovations", order=order, total=raw["raw_total"]))
+        further |= raw
         series = zip(models, _inputs(recording).T, strict=True)
         new = np.column_stack([model.innovations(z) for model, z in series])
         new = new if recording.channels > 1 else new[:, 0]
@@ -174,9 +176,7 @@ def memory_from_data(
         notes += [related] if related else []
     if estimator == "regression":
         if coloured and not innovations:
-            text = "the input is coloured and was taken for white: this is the memory that white "
-            text += "input would have with the same response, not that of the input itself"
-            notes.append(Note("question", text))
+            notes.append(note("taken_for_white"))
         curve = regression_curve(recording, count, start, floor, level, progress)
     else:
         curve = estimated(recording, count, start, estimator)
@@ -218,8 +218,8 @@ def _stuck(recording: Source, washout: int) -> list[Stretch]:
     stretches: list[Stretch] = []
     start = washout
     for X, z in recording.chunks(CHECKED_ROWS, washout):
-        found = stuck_stretches(X, z)
-        stretches += [Stretch(one.first + start, one.last + start, one.column) for one in found]
+        chunk = stuck_stretches(X, z)
+        stretches += [Stretch(one.first + start, one.last + start, one.column) for one in chunk]
         start += len(X)
     return stretches
 
@@ -229,8 +229,8 @@ def _unchecked(stretches: list[Stretch]) -> list[Note]:
     later = [one for one in stretches if one.last > CHECKED_ROWS]
     if not later:
         return []
-    text = f"rows {later[0].first}:{later[0].last} {'and others ' if len(later) > 1 else ''}"
-    return [Note("recording", f"{text}left out: states do not move there, though the input does")]
+    others = "and others " if len(later) > 1 else ""
+    return [note("stuck", first=later[0].first, last=later[0].last, others=others)]
 
 
 def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:
@@ -272,14 +272,11 @@ def _standardised(recording: Source, washout: int) -> tuple[Source, Note | None]
     view = View(recording, lambda X, z, _: (X, (z - mean) / deviation))
     if largest <= RELATED / np.sqrt(n):
         return view, None
-    text = f"the inputs correlate with each other, by up to {largest:.2f}: this is the memory that "
-    return view, Note("recording", text + "independent ones would have with the same response")
+    return view, note("inputs_related", r=largest)
 
 
-def _raw_memory(
-    recording: Source, order: int, lags: int, start: int
-) -> tuple[dict[str, Any], Note]:
-    """R² of the coloured input itself, for the diagnostics, and a note on it."""
+def _raw_memory(recording: Source, order: int, lags: int, start: int) -> dict[str, Any]:
+    """R² of the coloured input itself, for the diagnostics."""
     Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))
     there = present(Z, X)
     Z[~there], X[~there] = Z[there].mean(axis=0), X[there].mean(axis=0)  # which add nothing
@@ -288,8 +285,4 @@ def _raw_memory(
     ]
     values = np.sum([values for values, _ in channels], axis=0)
     total, null = float(values.sum()), float(np.mean([null for _, null in channels]))
-    text = "the input is coloured: this is the memory of its innovations, the residuals of an "
-    text += f"autoregression of order {order}; of the input itself the states hold {total:.4g} over"
-    text += " these lags (R² above what shifted inputs give), and the number of states is no bound "
-    raw = {"raw_values": values.tolist(), "raw_total": total, "raw_null": null, "ar_order": order}
-    return raw, Note("question", text + "on that")
+    return {"raw_values": values.tolist(), "raw_total": total, "raw_null": null, "ar_order": order}

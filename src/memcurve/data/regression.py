@@ -21,8 +21,9 @@ over serial lags j. At j = 0 each row counts with its leverage h/(1 − h); othe
 the last lag that is significant, since beyond it r is the white input itself. Intervals come from
 the long-run variance (Bartlett's window) of the influence function of each lag, and of their sum.
 Where that function has heavy tails, as the squares of heavy-tailed inputs do, its largest values
-may not have come up yet: what they would add, by a Pareto tail fitted to the largest that have, is
-part of the error. Few rows for a slow network widen its interval too, by what was measured.
+may not have come up yet: what they would add, by a Pareto tail fitted to the largest that have and
+in clusters as long as those of the series, is part of the error. So are, of a slow network, the
+memory beyond the lags of the fit, and few rows, by what was measured.
 
 *Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag. They
 are taken to be independent of each other. Their variances are estimated too, which moves memory
@@ -44,6 +45,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.curve import MemoryCurve
+from memcurve.data.prose import note
 from memcurve.data.tails import pareto_tail
 from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.notes import Note, counted
@@ -68,18 +70,23 @@ UNSEEN = 0.25
 #: rounding, times the inverse, would be the numbers.
 DEPENDENT = 1e-7
 #: Variances of the response may be this many times those of uncorrelated inputs (the usual rule for
-#: variance inflation factors) before intervals are said to be too narrow.
+#: variance inflation factors) before intervals are widened by the root of that.
 MOST_INFLATION = 10.0
 #: Noise floors of the profile, relative to each state's deviation.
 PROFILE = tuple(float(x) for x in np.logspace(-15, 0, 31))
-#: The total of a network with a long thin tail needs this many rows a state, any other 20.
-ROWS_FOR_SLOW, ROWS_FOR_ANY = 60, 20
-#: With so many rows a lagged input of the fit, intervals of 90 % cover 0.87 of the totals; with
-#: three, 0.73 (measured).
-ROWS_A_LAGGED_INPUT = 5
-#: Intervals of a slow network are wider by the square of this over the rows a lagged input: 3 times
-#: at five rows, 1.4 times at eleven (measured). Doubled: four times the widening.
+#: Rows per state from which on intervals hold. Doubled: 400 rows of 20 states have twice the width.
+ROWS_FOR_ANY = 20
+#: The same for a network whose memory is a long thin tail. Doubled: twice the width below 120.
+ROWS_FOR_SLOW = 60
+#: Rows per lagged input of the fit: with so many, intervals of 90 % cover 0.87 of the totals; with
+#: three, 0.73 (measured). Doubled: long responses have twice the width.
+ROWS_PER_INPUT = 5
+#: Intervals of a slow network are wider by the square of this over the rows per lagged input: 3
+#: times at five rows, 1.4 times at eleven (measured). Doubled: four times the widening.
 SLOW_WIDENING = 7.0
+#: Memory of a slow network beyond the lags of the fit is uncertain by this share of it: lag by lag
+#: it is below the noise, and up to a third was missed (measured). Doubled: twice that error.
+THIN_TAIL = 0.6
 #: The error that a tail makes, in units of what values beyond the largest expected would add.
 #: Intervals of Gaussian input are 3 % wider for it at 1,000 rows. Doubled: 12 %.
 UNSEEN_TAIL = 3.0
@@ -97,11 +104,11 @@ def regression_curve(
             "the recording has constant columns, or numbers too large to be squared; remove them."
         )
     fit = regress(factor, noise_floor)
-    found = infer(fit, *_sample(recording, factor, start), factor.rows)
+    inference = infer(fit, *_sample(recording, factor, start), factor.rows)
     left_out = recording.length - start - factor.rows
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
-    channels, error = found.memory.reshape(lags, -1), width * found.lag_error
+    channels, error = inference.memory.reshape(lags, -1), width * inference.lag_error
     memory, several = channels.sum(axis=1), channels.shape[1]
     sigma = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
     return MemoryCurve(
@@ -109,30 +116,30 @@ def regression_curve(
         values=memory,
         error=error,
         loss=several - memory,
-        total=float(memory[: found.end + 1].sum()),
-        total_error=width * found.total_error + rounding,
+        total=float(memory[: inference.end + 1].sum()),
+        total_error=width * inference.total_error + rounding,
         rank=None,
         channels=channels,
         bands=_bands(memory, error, several),
         method="data",
-        notes=tuple(_notes(factor, fit, found, level, left_out)),
+        notes=tuple(_notes(factor, fit, inference, level, left_out)),
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
         diagnostics={
             "rows": factor.rows,
-            "rows_wanted": rows_wanted(factor, fit, found),
+            "rows_wanted": inference.rows_wanted,
             "states": factor.states,
-            "end_lag": found.end,
+            "end_lag": inference.end,
             "total_listed": float(memory.sum()),
-            "total_listed_error": width * found.listed_error + rounding,
-            "last_lag": found.last,
-            "total_cut": float(memory[: found.last + 1].sum()),
-            "total_cut_error": width * found.cut_error + rounding,
-            "null_cut": found.null,
-            **_by_channel(channels, width * found.channel_error, found.end),
+            "total_listed_error": width * inference.listed_error + rounding,
+            "last_lag": inference.last,
+            "total_cut": float(memory[: inference.last + 1].sum()),
+            "total_cut_error": width * inference.cut_error + rounding,
+            "null_cut": inference.null,
+            **_by_channel(channels, width * inference.channel_error, inference.end),
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
             "singular_values": (sigma / np.sqrt(factor.rows)).tolist(),
-            "profile": dict(zip(map(repr, PROFILE), _profile(fit, found), strict=True)),
+            "profile": dict(zip(map(repr, PROFILE), _profile(fit, inference), strict=True)),
         },
     )
 
@@ -322,6 +329,8 @@ class Inference(NamedTuple):
     end: int  # the lag after which no sum over lags is
     null: float  # what a lag without memory exceeds once in a thousand
     slow: bool  # whether memory is spread thin over many lags
+    rows_wanted: int  # from which on intervals hold; with fewer they are wider in proportion
+    wider: float  # times that errors were multiplied by
 
 
 class _Rows(NamedTuple):
@@ -361,10 +370,19 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
     error, by_channel, (cut, total, listed) = _errors(
         fit, part, Z, memory, chance, [*stops, len(memory) - 1], rows
     )
-    total = float(np.sqrt(total**2 + UNSEEN * max(listed**2 - total**2, 0.0)))
-    slowness = _slowness(memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1])
-    few = SLOW_WIDENING * fit.length / rows
-    wider = 1 + float(np.clip(slowness - 0.5, 0, 1)) * few**2
+    by_lag = memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1]
+    slowness = _slowness(by_lag)
+    slow = slowness > 1
+    wanted = max(
+        (ROWS_FOR_SLOW if slow else ROWS_FOR_ANY) * X.shape[1], ROWS_PER_INPUT * fit.length
+    )
+    few = float(np.clip(slowness - 0.5, 0, 1)) * (SLOW_WIDENING * fit.length / rows) ** 2
+    wider = max(1 + few, wanted / rows) * _collinear(fit)
+    thin = float(np.clip(slowness - 1, 0, 1))
+    tail = thin * THIN_TAIL * max(float(by_lag[fit.length // fit.inputs :].sum()), 0.0)
+    unseen = UNSEEN + (1 - UNSEEN) * thin
+    total = float(np.sqrt(total**2 + unseen * max(listed**2 - total**2, 0.0) + tail**2))
+    cut, listed = (float(np.hypot(each, tail)) for each in (cut, listed))
     return Inference(
         memory=memory,
         bias=bias,
@@ -376,8 +394,15 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
         last=last,
         end=end,
         null=null,
-        slow=slowness > 1,
+        slow=slow,
+        rows_wanted=wanted,
+        wider=wider,
     )
+
+
+def _collinear(fit: Fit) -> float:
+    """How many times as wide intervals are where lagged inputs nearly follow from one another."""
+    return float(np.sqrt(fit.collinearity)) if fit.collinearity > MOST_INFLATION else 1.0
 
 
 def _slowness(memory: Floats) -> float:
@@ -463,37 +488,35 @@ def _errors(
     influence += (Z[:, :d] ** 2 - 1) @ _scale_weights(fit)
     influence -= influence[part.there].mean(axis=0)
     influence[~part.there] = 0.0
-    window = int(np.ceil(1.3 * len(Z) ** (1 / 3)))
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
-    scale = len(Z) / part.known / rows
-    weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d)
     noise_each = chance[:, 0].reshape(-1, d)
-    weighted = weighted.sum(axis=2)
-    unseen = _unseen_tail(weighted, part.known, rows)
-    error = np.sqrt(
-        long_run_variance(weighted, window) * scale + unseen**2 + noise_each.sum(axis=1)
-    )
-    kept = (stops[1] + 1) // d
-    own = (influence * share).reshape(len(Z), -1, d)[:, :kept].sum(axis=1)
-    unseen = _unseen_tail(own, part.known, rows)
-    by_channel = np.sqrt(
-        long_run_variance(own, window) * scale + unseen**2 + noise_each[:kept].sum(axis=0)
-    )
+    weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d).sum(axis=2)
+    variance = _variance_of_mean(weighted, part.known, rows)
+    error = np.sqrt(variance + noise_each.sum(axis=1))
+    listed = (stops[1] + 1) // d
+    own = (influence * share).reshape(len(Z), -1, d)[:, :listed].sum(axis=1)
+    variance = _variance_of_mean(own, part.known, rows)
+    by_channel = np.sqrt(variance + noise_each[:listed].sum(axis=0))
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
-    unseen = _unseen_tail(sums, part.known, rows)
-    variance = long_run_variance(sums, window) * scale + unseen**2 + noise
-    return error, by_channel, np.sqrt(variance).tolist()
+    variance = _variance_of_mean(sums, part.known, rows)
+    return error, by_channel, np.sqrt(variance + noise).tolist()
 
 
-def _unseen_tail(series: Floats, known: int, rows: int) -> Floats:
-    """What values too rare to have come up may add to the mean of each column, as standard error.
+def _variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
+    """Squared standard error of the mean of each column over ``rows``, of which ``known`` are here.
 
-    Beyond the largest of ``rows`` values that a Pareto tail of shape ξ expects, M, there is on
-    average Mξ/(1 − ξ) more than M a row in ``rows``.
+    To the long-run variance L comes what values too rare to have come up may add. Beyond the
+    largest of ``rows`` values that a Pareto tail of shape ξ expects, M, there is on average
+    Mξ/(1 − ξ) more than M per ``rows`` rows; and large values come in clusters, as those of
+    bilinear states do, where the series depends on its past: of L over the variance, on average.
     """
+    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
+    long_run = long_run_variance(series, window)
     shape, largest = pareto_tail(series, known, rows)
-    return np.asarray(UNSEEN_TAIL * largest * shape / (1 - shape) / rows)
+    cluster = np.maximum(long_run / np.maximum((series**2).mean(axis=0), TINY), 1.0)
+    unseen = UNSEEN_TAIL * cluster * largest * shape / (1 - shape) / rows
+    return np.asarray(long_run * len(series) / known / rows + unseen**2)
 
 
 def _scale_weights(fit: Fit) -> Floats:
@@ -553,15 +576,15 @@ def long_run_variance(series: Floats, window: int) -> Floats:
     return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
-def _profile(fit: Fit, found: Inference) -> list[float]:
+def _profile(fit: Fit, inference: Inference) -> list[float]:
     """Total against the noise floor: one decomposition serves all."""
-    lags = slice((found.end + 1) * fit.inputs)
+    lags = slice((inference.end + 1) * fit.inputs)
     U, sigma, _ = np.linalg.svd(fit.unwhiten)
     squares = (fit.response[lags] @ U) ** 2
     residual = np.diag(U.T @ fit.residual @ U)
     scale = fit.inflation / fit.freedom
     # what independent rows would give is known for every floor; the rest shrinks with the noise
-    rest = found.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
+    rest = inference.bias[lags] - fit.unexplained * scale * (1 - fit.raw[lags])
     shares = sigma[:, None] ** 2 / (sigma[:, None] ** 2 + np.square(PROFILE))
     raw, unexplained = squares @ shares, residual @ shares
     left = unexplained / max(fit.unexplained, TINY)
@@ -569,49 +592,25 @@ def _profile(fit: Fit, found: Inference) -> list[float]:
     return [float(total) for total in totals.sum(axis=0)]
 
 
-def rows_wanted(factor: Factor, fit: Fit, found: Inference) -> int:
-    """Rows from which on the intervals hold, by what was measured."""
-    a_state = ROWS_FOR_SLOW if found.slow else ROWS_FOR_ANY
-    return max(a_state * factor.states, ROWS_A_LAGGED_INPUT * fit.length)
-
-
 def _notes(
-    factor: Factor, fit: Fit, found: Inference, level: float, left_out: int
+    factor: Factor, fit: Fit, inference: Inference, level: float, left_out: int
 ) -> Iterator[Note]:
     """What one should know before quoting the numbers."""
-    rows, N, lags = factor.rows, factor.states, factor.lags // factor.inputs
-    memory = found.memory.reshape(lags, -1).sum(axis=1)
-    still = memory[-1]
-    text = f"estimated from {rows:,} rows; errors are half the {level:.0%} intervals. "
-    if found.end < 0:
-        text += f"No sum over any of the {lags} lags listed stands out from noise: the total"
-        yield Note("method", f"{text} is zero, within its error")
-    elif found.end < lags - 1:
-        text += f"Of the {lags} lags listed, the total is over 0 … {found.end}: no sum over "
-        yield Note("method", text + "later ones stands out from noise")
-    else:
-        yield Note("method", f"{text}The total is over all {lags} lags listed")
-        if still > 1e-6:
-            yield Note("lags", "there is memory up to the last lag: ask for more `lags`")
+    rows, lags = factor.rows, factor.lags // factor.inputs
+    kind = "zero" if inference.end < 0 else "end" if inference.end < lags - 1 else "all"
+    yield note(f"total.{kind}", rows=rows, level=level, lags=lags, end=inference.end)
+    if kind == "all" and inference.memory[-factor.inputs :].sum() > 1e-6:
+        yield note("last_lag")
     if left_out:
-        text = f"{counted(left_out, 'row')} left out, with NaN or with NaN among the {lags} inputs "
-        yield Note("missing", f"{text}to compare with")
-    if rows < rows_wanted(factor, fit, found):
-        a_state, an_input = rows / N, rows / max(fit.length, 1)
-        text = f"few rows: {a_state:.3g} a state, {an_input:.2g} for each of the {fit.length} "
-        text += f"lagged inputs of the fit. Intervals need {ROWS_FOR_ANY} and {ROWS_A_LAGGED_INPUT}"
-        if found.slow:
-            text += f", and {ROWS_FOR_SLOW} a state for memory spread thin over "
-            text += f"{found.end + 1} lags, as here"
-        yield Note("recording", f"{text}; these may be too narrow: record longer")
+        yield note("missing", rows=counted(left_out, "row"), lags=lags)
+    if rows < inference.rows_wanted:
+        facts = {"length": fit.length, "wider": inference.wider, "lags": inference.end + 1}
+        facts |= {"per_state": rows / factor.states, "per_input": rows / max(fit.length, 1)}
+        wanted = {"any": ROWS_FOR_ANY, "slow": ROWS_FOR_SLOW, "input": ROWS_PER_INPUT}
+        yield note("few_rows.slow" if inference.slow else "few_rows", **facts, **wanted)
     if fit.collinearity > MOST_INFLATION:
-        text = "lagged inputs nearly follow from one another: the responses to them scatter "
-        text += f"{fit.collinearity:.3g} times as much in the mean square as those to uncorrelated "
-        yield Note(
-            "recording", text + "ones, which intervals do not allow for: they are too narrow"
-        )
+        yield note("collinear", inflation=fit.collinearity, wider=_collinear(fit))
     if fit.unexplained > 0.5:
-        unexplained = min(fit.unexplained, N)  # an estimate, which may be more
-        text = f"noise-limited at {round(N - unexplained, 6):.3g}: {unexplained:.3g} of {N} "
-        text += f"dimensions of the states are not explained by the last {fit.length} inputs, but "
-        yield Note("recording", text + "by noise, nonlinearity, or older inputs")
+        unexplained = min(fit.unexplained, factor.states)  # an estimate, which may be more
+        facts = {"unexplained": unexplained, "states": factor.states, "length": fit.length}
+        yield note("unexplained", explained=round(factor.states - unexplained, 6), **facts)

@@ -19,12 +19,16 @@ Bools = NDArray[np.bool_]
 #: up to 20 rows pass.
 LEAST_CHANGES = 10
 #: Chance that stretches which rest by nature, each step with the same probability, are so long.
+#: Doubled: twice as many false alarms.
 LEVEL = 1e-6
 #: A value that was taken in so many other stretches is one where the state rests by nature.
+#: Doubled: states that come back to it five times seem stuck.
 VISITS = 4
-#: A column of a single state has to move in so many rows, and in this share of the others, for a
-#: stretch of it to be stuck: rare spikes are no recorder that hangs.
-LEAST_MOVES, MOVES = 20, 0.5
+#: A single column has to move in so many rows for a stretch of it to be stuck: rare spikes are no
+#: recorder that hangs. Doubled: those that move in 30 rows pass.
+LEAST_MOVES = 20
+#: And rests in at most this share of its other rows. Doubled: rare spikes seem stuck.
+MOVES = 0.5
 
 
 class Stretch(NamedTuple):
@@ -46,16 +50,16 @@ def stuck_stretches(states: NDArray[Any], inputs: NDArray[Any]) -> list[Stretch]
     changes = np.concatenate([[0], np.cumsum((z[1:] != z[:-1]).any(axis=1))])
     still = states[1:] == states[:-1]  # NaN is equal to nothing
     together = still.all(axis=1)
-    found = [Stretch(*rows, None) for rows in _stuck(states, together, changes, alone=False)]
+    stretches = [Stretch(*rows, None) for rows in _stuck(states, together, changes, alone=False)]
     if states.shape[1] == 1:
-        return found
-    for stretch in found:
+        return stretches
+    for stretch in stretches:
         still[max(stretch.first - 1, 0) : stretch.last] = False
     for column in np.flatnonzero(still.sum(axis=0) >= LEAST_CHANGES).tolist():
         one = states[:, [column]]
         rows = _stuck(one, still[:, column], changes, alone=True)
-        found += [Stretch(*each, column) for each in rows]
-    return found
+        stretches += [Stretch(*each, column) for each in rows]
+    return stretches
 
 
 def without_stuck(

@@ -15,8 +15,7 @@ import numpy as np
 
 from memcurve.arguments import Seed, generator, require_number
 from memcurve.curve import MemoryCurve
-from memcurve.data.capacity import Capacity, capacity_from_data
-from memcurve.data.regression import long_run_variance
+from memcurve.data import Capacity, capacity_from_data, long_run_variance
 from memcurve.errors import ModelError, UnstableNetworkError
 from memcurve.measuring.forgetting import Draw, checked_run, forgetting, lyapunov_exponent
 from memcurve.measuring.models import Model, as_model

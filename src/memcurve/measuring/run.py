@@ -15,10 +15,14 @@ import numpy as np
 
 from memcurve.arguments import Seed, generator, require_limit, require_number, require_size
 from memcurve.curve import MemoryCurve
-from memcurve.data.capacity import capacity_from_data
-from memcurve.data.checks import check_recording, merged
-from memcurve.data.findings import Findings
-from memcurve.data.memory import USUAL_LAGS, memory_from_data
+from memcurve.data import (
+    USUAL_LAGS,
+    Findings,
+    capacity_from_data,
+    check_recording,
+    memory_from_data,
+    merged,
+)
 from memcurve.errors import ModelError, UnstableNetworkError
 from memcurve.inputs import processes_for
 from memcurve.limits import available_memory
@@ -52,7 +56,8 @@ MOST_STEPS = 1_000_000
 #: Numbers that the states may be in so many steps. Doubled: twice the memory.
 MOST_NUMBERS = 50_000_000
 #: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
-ENDS_BEFORE = 0.7
+#: Doubled: the tail of a mode of modulus 0.999 is cut off at 400 lags, with a memory of 0.9.
+ENDS_BEFORE = 0.5
 #: Findings of the checks that are so by design, or measured here: states belong to their inputs,
 #: and a model that holds nothing of them has a memory of zero.
 KNOWN = ("coloured", "transient", "short", "unpaired", "alignment_untested")
