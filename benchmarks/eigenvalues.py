@@ -12,7 +12,7 @@ from scipy import sparse
 import memcurve
 from benchmarks.timing import best_times, fresh, thread_counts
 from memcurve import LinearNetwork, ensembles, inputs
-from memcurve.limits import TooLargeError
+from memcurve.core.limits import TooLargeError
 
 Row = dict[str, Any]
 #: From here on ensembles are scaled by the circular law: no eigenvalues before those timed.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import memcurve
-from memcurve.limits import estimated_cost
+from memcurve.core.limits import estimated_cost
 
 Row = dict[str, Any]
 

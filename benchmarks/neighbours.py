@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.contenders import Contender, Estimate, quadratic_forms
 from memcurve import LinearNetwork
-from memcurve.auditing.estimates import PROTOCOLS
+from memcurve.studies.auditing.estimates import PROTOCOLS
 
 SEED = 1
 #: Steps of input a lag, where a library leaves the length to its user.
@@ -49,8 +49,8 @@ def contenders() -> list[Contender]:
         ),
         Contender(
             "conn2res, protocol",
-            "not on the package index; its memory task as in memcurve.auditing.estimates: lags "
-            "1 … 2N, Ridge(0.5), test |r|",
+            "not on the package index; its memory task as in studies/auditing/estimates: lags 1 … 2N, "
+            "Ridge(0.5), test |r|",
             conn2res_protocol,
         ),
         Contender(

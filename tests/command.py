@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from memcurve import cli
+from memcurve.views import cli
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="shells, signals and devices of POSIX")
 needs_mpi = pytest.mark.skipif(

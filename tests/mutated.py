@@ -32,7 +32,8 @@ import scipy.io
 from scipy import sparse
 
 import memcurve
-from memcurve import inputs, limits
+from memcurve import inputs
+from memcurve.core import limits
 from memcurve.io import load_matrix, load_network, open_recording, save_network
 
 #: Bytes that a reader may take beyond what it needs to be there: what is refused by its size is

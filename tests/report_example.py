@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.report import Chart, Document, Section, Series, Table
+from memcurve.rendering.report import Chart, Document, Section, Series, Table
 
 NASTY = "</script><script>alert('1')</script> | *stars* _under_ `code` $x$ & <b>λ</b>"
 LONG = "a_very_long_name_without_any_blank_" * 4

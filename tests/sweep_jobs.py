@@ -83,9 +83,9 @@ def drive(
     path: str, kind: str, job: str, count: str, seconds: str = "0", address: str = ""
 ) -> None:
     """Begin or go on with a sweep, as a command would."""
-    from memcurve.sweeping.engine import Interrupted, run_cases
-    from memcurve.sweeping.executors import open_executor
-    from memcurve.sweeping.store import Store
+    from memcurve.studies.sweeping.engine import Interrupted, run_cases
+    from memcurve.studies.sweeping.executors import open_executor
+    from memcurve.studies.sweeping.store import Store
 
     chosen = {"workers": 2} if kind == "processes" else {}
     if address:

@@ -15,9 +15,15 @@ from hypothesis.extra.numpy import arrays
 
 import memcurve
 from memcurve import nulls
-from memcurve.connectome import PROSE, NullComparison, PermutationTest, _Job, adjusted_p_values
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.sweeping.store import Store
+from memcurve.studies.connectome import (
+    PROSE,
+    NullComparison,
+    PermutationTest,
+    _Job,
+    adjusted_p_values,
+)
+from memcurve.studies.sweeping.store import Store
 
 NETWORK = memcurve.ensembles.sparse_normal(30, density=0.12, spectral_radius=0.8, seed=2)
 
@@ -60,7 +66,7 @@ def test_adjusted_p_values_are_valid_together(shared: float) -> None:
     arrays(float, 3, elements=st.sampled_from([0.0, 1.0, 60.0])),
 )
 def test_adjusted_p_values_are_never_below_p(drawn: np.ndarray, observed: np.ndarray) -> None:
-    names, draws = ("a", "b", "c"), memcurve.connectome.Draws("rewire", "", drawn)
+    names, draws = ("a", "b", "c"), memcurve.studies.connectome.Draws("rewire", "", drawn)
     found = NullComparison("n", 3, 6, 0.9, True, 1, names, observed, (draws,))
     for test in found.tests:
         assert math.isnan(test.p) or 1 / (test.draws + 1) <= test.p <= test.adjusted
@@ -193,7 +199,7 @@ def test_a_store_is_gone_on_with(tmp_path: Path) -> None:
 def test_sentence_and_threshold() -> None:
     def made(observed: float, count: int) -> NullComparison:
         values = np.random.default_rng(1).normal(10, 1, (count, 1))
-        drawn = (memcurve.connectome.Draws("rewire", "degrees", values),)
+        drawn = (memcurve.studies.connectome.Draws("rewire", "degrees", values),)
         about = ("worm", 5, 9, 0.9, True, 1)
         return NullComparison(*about, ("usable",), np.array([observed]), drawn)
 
@@ -268,15 +274,15 @@ def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None
 def test_text_in_tables_is_no_formula(start: str, tmp_path: Path) -> None:
     """Names come from files of others: a spreadsheet would run =cmd|… in every table we write."""
     text, values = f"{start}cmd|' /C calc'!A0", np.array([[-1.0], [2.0]])
-    draws = (memcurve.connectome.Draws(text, "", values),)
+    draws = (memcurve.studies.connectome.Draws(text, "", values),)
     NullComparison("n", 3, 6, 0.9, True, 1, (text,), np.array([-3.0]), draws).save(
         tmp_path / "found.csv"
     )
     [row] = csv.DictReader((tmp_path / "found.csv").read_text().splitlines())
     assert (row["null"], row["quantity"]) == (f"'{text}", f"'{text}")
     assert float(row["observed"]) == -3.0  # numbers stay numbers
-    from memcurve.exploring.files import table_of
-    from memcurve.sweeping.result import _cell
+    from memcurve.studies.sweeping.result import _cell
+    from memcurve.views.exploring.files import table_of
 
     header = next(
         csv.reader(table_of({text: memcurve.memory_curve(NETWORK, 1)}).decode().split("\n"))

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memcurve import optional
+from memcurve.core import optional
 
 
 def _installed(

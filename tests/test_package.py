@@ -19,7 +19,7 @@ import pytest
 import scipy.io
 
 import memcurve
-from memcurve.literature import CLAIMS
+from memcurve.studies.literature import CLAIMS
 from repository import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -163,7 +163,7 @@ def test_the_package_alone_is_imported() -> None:
     found = subprocess.run(
         [sys.executable, "-c", "import memcurve" + listed], capture_output=True, text=True
     )
-    assert set(found.stdout.split()) == {"memcurve", "memcurve.version"}
+    assert set(found.stdout.split()) == {"memcurve", "memcurve.core.version"}
 
 
 def _cpu_seconds(*words: str) -> float:

@@ -13,8 +13,9 @@ import pytest
 from rich import console
 from scipy.sparse import csr_array, random_array
 
-from memcurve import LinearNetwork, audit, ensembles, memory_curve, noise_profile, progress
-from memcurve.progress import listening
+from memcurve import LinearNetwork, audit, ensembles, memory_curve, noise_profile
+from memcurve.core import progress
+from memcurve.core.progress import listening
 from memcurve.solve.powers import MANY_STATES
 
 

@@ -16,11 +16,12 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve import cells, ensembles
-from memcurve.measuring import measurement_report
-from memcurve.methods import METHODS
-from memcurve.notes import Note
-from memcurve.result import Result
+from memcurve import ensembles
+from memcurve.core import cells
+from memcurve.core.notes import Note
+from memcurve.core.result import Result
+from memcurve.data.measuring import measurement_report
+from memcurve.solve.methods import METHODS
 
 mpl.use("Agg")
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from memcurve.version import __version__ as __version__
+from memcurve.core.version import __version__ as __version__
 
 # Public names are listed in the stub and imported on first use: numpy and scipy would make
 # `memcurve --help` slow.
@@ -19,12 +19,13 @@ __all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name, "memcurve")
-    if home != "memcurve":
-        return getattr(importlib.import_module(home), name)
-    if name.startswith("_") or importlib.util.find_spec(f"memcurve.{name}") is None:
-        raise AttributeError(f"module 'memcurve' has no attribute {name!r}")
-    return importlib.import_module(f"memcurve.{name}")  # also krylov, limits, methods, …
+    home = _HOMES.get(name)
+    if home is None or home == "memcurve":  # a ring, such as memcurve.inputs
+        if name.startswith("_") or importlib.util.find_spec(f"memcurve.{name}") is None:
+            raise AttributeError(f"module 'memcurve' has no attribute {name!r}")
+        return importlib.import_module(f"memcurve.{name}")
+    ring = importlib.import_module(home)
+    return getattr(ring, name, None) or importlib.import_module(f"{home}.{name}")
 
 
 def __dir__() -> list[str]:

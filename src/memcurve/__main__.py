@@ -1,5 +1,5 @@
 """``python -m memcurve`` is the command ``memcurve``."""
 
-from memcurve.cli import main
+from memcurve.views.cli import main
 
 main()

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.adapters import as_network
-from memcurve.adapters.reservoirs import drawn_reservoir, is_linear
-from memcurve.arguments import require_size
+from memcurve.core.arguments import require_size
+from memcurve.core.errors import RecordingWarning
+from memcurve.core.types import Floats
 from memcurve.data import memory_from_data
-from memcurve.errors import RecordingWarning
-from memcurve.measuring import measure
-from memcurve.memory import memory_curve
-from memcurve.types import Floats
+from memcurve.data.measuring import measure
+from memcurve.io.adapters import as_network
+from memcurve.io.adapters.reservoirs import drawn_reservoir, is_linear
+from memcurve.solve import memory_curve
 
 #: Largest input that reservoirpy draws by default.
 AMPLITUDE = 0.8

@@ -11,7 +11,7 @@ import pytest
 
 import memcurve
 from memcurve import Audit, LinearNetwork, UnstableNetworkError, audit, ensembles, inputs
-from memcurve.auditing.losses import Loss
+from memcurve.studies.auditing.losses import Loss
 
 SMALL = ensembles.normal(20, spectral_radius=0.9, seed=1)
 CASES = {

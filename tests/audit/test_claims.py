@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import memcurve
-import memcurve.krylov
+import memcurve.network.krylov
 from draws import seeds
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
-from memcurve.auditing.claims import BEST_PRECISION, RECOGNISERS, claimed_number
+from memcurve.studies.auditing.claims import BEST_PRECISION, RECOGNISERS, claimed_number
 
 Floats = NDArray[np.float64]
 
@@ -127,7 +127,9 @@ def test_r2_of_a_ridge_regression(ridge: float) -> None:
     network, samples = ensembles.normal(12, seed=1), 1000
     A, C = network.real_pair()
     G = np.asarray(scipy.linalg.solve_discrete_lyapunov(A, C @ C.T))
-    past = memcurve.krylov.krylov_matrix(A, C[:, 0], 400)  # covariances with the input at each lag
+    past = memcurve.network.krylov.krylov_matrix(
+        A, C[:, 0], 400
+    )  # covariances with the input at each lag
     readout = np.linalg.solve(G + ridge / samples * np.eye(12), past)
     r2 = 2 * (past * readout).sum() - (readout * (G @ readout)).sum()
     told = quickly(network, claimed=f"{r2:.5f}", ridge=ridge, samples=samples, input_variance=1.0)

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array, random_array
 from scipy.sparse.linalg import aslinearoperator
 
 from memcurve import Audit, LinearNetwork, StateNoise, audit, memory_curve, rank, structural_rank
-from memcurve.auditing import losses, run
-from memcurve.errors import UnstableNetworkError
+from memcurve.core.errors import UnstableNetworkError
 from memcurve.inputs import ARMA
+from memcurve.studies.auditing import losses, run
 
 SIZE = 400
 

@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 
 from graph_families import FAMILIES, network_of
 from memcurve import LinearNetwork, audit, ensembles, memory_curve
-from memcurve.auditing import structure, usable
-from memcurve.auditing.losses import Loss
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.solve import leaves
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.modular import proportional_rows
+from memcurve.studies.auditing import structure, usable
+from memcurve.studies.auditing.losses import Loss
 from repository import real_data
 
 

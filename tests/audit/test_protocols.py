@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memcurve import ensembles
-from memcurve.auditing.estimates import PROTOCOLS
+from memcurve.studies.auditing.estimates import PROTOCOLS
 
 #: The same sums in another order.
 SAME_SUMS = 1e-6

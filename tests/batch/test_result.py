@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from memcurve import MemoryCurves, memory_curves
-from memcurve.batch import Origin, curves_of_poles
-from memcurve.notes import Note
+from memcurve.core.notes import Note
+from memcurve.solve.batch import Origin, curves_of_poles
 
 FIELDS = ("lags", "values", "error", "loss", "total", "rank")
 

@@ -15,8 +15,8 @@ import pytest
 import memcurve
 from command import POSIX, Command, shell
 from memcurve import Audit
-from memcurve.auditing.sentences import TITLES
-from memcurve.cli.console import print_document, print_screen
+from memcurve.studies.auditing.sentences import TITLES
+from memcurve.views.cli.console import print_document, print_screen
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import Command, ended, failed
-from memcurve import cli
+from memcurve.views import cli
 
 BASH = pytest.mark.skipif(
     os.name != "posix" or shutil.which("bash") is None, reason="bash is not installed"
@@ -100,7 +100,7 @@ def test_completion_and_help_import_nothing_heavy() -> None:
     """They stay fast because numpy, scipy, matplotlib and flint are not imported for them."""
     code = (
         "import sys\n"
-        "from memcurve.cli import app\n"
+        "from memcurve.views.cli import app\n"
         "app.generate_completion(shell='bash')\n"
         "app('--help', result_action='return_value')\n"
         "heavy = {'numpy', 'scipy', 'matplotlib', 'flint', 'pandas'} & set(sys.modules)\n"

@@ -25,10 +25,10 @@ from memcurve import (
     memory_curve,
     noise_profile,
 )
-from memcurve.cli import options
-from memcurve.limits import Work
-from memcurve.methods import METHODS, Method
+from memcurve.core.limits import Work
 from memcurve.solve.curves import estimate
+from memcurve.solve.methods import METHODS, Method
+from memcurve.views.cli import options
 
 
 def test_choices_are_the_tables() -> None:
@@ -301,7 +301,7 @@ def test_too_large_without_noise_tells_what_is_known(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The wiring of a chain allows all of its nodes; the remedies are those of the command."""
-    from memcurve import limits
+    from memcurve.core import limits
 
     monkeypatch.setattr(limits, "available_memory", lambda: 2**20)
     monkeypatch.setattr(limits, "_ALWAYS_THERE", 0)

@@ -11,8 +11,8 @@ import pytest
 
 from command import Command, failed
 from memcurve import Capacity, MemoryCurve, capacity_from_data, ensembles, memory_from_data
-from memcurve.cli.data import Estimator
 from memcurve.data.estimators import ESTIMATORS
+from memcurve.views.cli.data import Estimator
 from tolerances import SMALL_DIRECT
 
 ROWS, STATES = 800, 6

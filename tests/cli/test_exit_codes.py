@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from command import POSIX, Command, failed, run
-from memcurve import UncertainResultError, cli, ensembles, save_network
-from memcurve.cli.process import EXIT_CODES
+from memcurve import UncertainResultError, ensembles, save_network
+from memcurve.views import cli
+from memcurve.views.cli.process import EXIT_CODES
 
 TWELVE = ("curve", "--size", 12, "--seed", 3)
 
@@ -213,7 +214,7 @@ def test_whatever_is_the_users_doing(
     def fails(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
+    monkeypatch.setattr("memcurve.solve.memory.memory_curve", fails)
     assert message in failed(command("curve", "--size", 5))
 
 
@@ -223,7 +224,7 @@ def test_mistakes_of_the_package_keep_their_traceback(
     def fails(*arguments: object, **options: object) -> None:
         raise KeyError("a mistake")
 
-    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
+    monkeypatch.setattr("memcurve.solve.memory.memory_curve", fails)
     with pytest.raises(KeyError, match="a mistake"):
         command("curve", "--size", 5)
 
@@ -251,15 +252,15 @@ def test_help_names_the_codes(command: Command) -> None:
 @POSIX
 def test_ctrl_c() -> None:
     code = """
-import sys, time, memcurve.paper
-from memcurve.cli import main
+import sys, time, memcurve.studies.paper
+from memcurve.views.cli import main
 
 def reproduce(*arguments, **options):
     print("at work", flush=True)
     for _ in range(600):  # a signal on the way into a sleep is seen after it
         time.sleep(0.1)
 
-memcurve.paper.reproduce = reproduce
+memcurve.studies.paper.reproduce = reproduce
 sys.argv[1:] = ["paper"]
 main()
 """

@@ -16,18 +16,19 @@ import pytest
 from scipy.io import savemat
 
 import memcurve
-import memcurve.connectome
+import memcurve.studies.connectome
 from command import Command, ended, run
-from memcurve import __version__, cli, ensembles
-from memcurve.cli import install_completion
-from memcurve.cli.audit import audit
-from memcurve.cli.compare import compare
-from memcurve.cli.connectome import connectome
-from memcurve.cli.curve import curve
-from memcurve.cli.data import data
-from memcurve.cli.paper import paper
-from memcurve.cli.process import EXIT_CODES
-from memcurve.cli.sweep import sweep
+from memcurve import __version__, ensembles
+from memcurve.views import cli
+from memcurve.views.cli import install_completion
+from memcurve.views.cli.audit import audit
+from memcurve.views.cli.compare import compare
+from memcurve.views.cli.connectome import connectome
+from memcurve.views.cli.curve import curve
+from memcurve.views.cli.data import data
+from memcurve.views.cli.paper import paper
+from memcurve.views.cli.process import EXIT_CODES
+from memcurve.views.cli.sweep import sweep
 
 COMMANDS = (audit, curve, compare, connectome, data, paper, sweep, install_completion)
 
@@ -95,12 +96,12 @@ def test_examples_run(
     monkeypatch.setenv("SHELL", "/bin/bash")
     if words[0] == "paper":  # hours of work, tested elsewhere
         page = folder / "index.html"
-        monkeypatch.setattr("memcurve.paper.reproduce", lambda *a, **k: (page, []))
+        monkeypatch.setattr("memcurve.studies.paper.reproduce", lambda *a, **k: (page, []))
     if words[0] == "connectome":  # few draws, here
-        full = memcurve.connectome.compare_with_nulls
+        full = memcurve.studies.connectome.compare_with_nulls
         few = {"draws": 2, "executor": "serial", "store": None}
         monkeypatch.setattr(
-            "memcurve.connectome.compare_with_nulls", lambda *a, **k: full(*a, **(k | few))
+            "memcurve.studies.connectome.compare_with_nulls", lambda *a, **k: full(*a, **(k | few))
         )
     serial = ["--serial"] * (words[:2] == ["sweep", "sparsity"])  # another starts processes
     done = command(*words, *serial)
@@ -138,7 +139,7 @@ def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch,
     lines = [line.rstrip() for line in shown.splitlines()]
     assert lines[0].startswith("Usage: memcurve")
     assert max(map(len, lines)) <= 80
-    module = importlib.import_module(f"memcurve.cli.{name}") if name else None
+    module = importlib.import_module(f"memcurve.views.cli.{name}") if name else None
     told = EXIT_CODES if module is None else inspect.getdoc(getattr(module, name)) or ""
     assert {*re.findall("^  (?:memcurve|[0-9]).*$", told, re.MULTILINE)} <= {*lines}
     if name == "data":  # broken after "driven", not after "that", where the docstring is
@@ -153,7 +154,7 @@ def test_version_and_overview() -> None:
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
 def test_the_overview_says_what_the_command_says(name: str) -> None:
-    function = getattr(importlib.import_module(f"memcurve.cli.{name}"), name)
+    function = getattr(importlib.import_module(f"memcurve.views.cli.{name}"), name)
     first = (inspect.getdoc(function) or "").partition("\n\n")[0]
     assert cli.COMMANDS[name] == " ".join(first.split())
 
@@ -169,5 +170,5 @@ def test_the_overview_imports_no_command() -> None:
     done = ended([sys.executable, "-c", code])
     assert done.code == 0, done.err
     modules = set(done.out.splitlines()[-1].split())
-    assert "memcurve.cli" in modules
-    assert not modules & {f"memcurve.cli.{name}" for name in cli.COMMANDS}
+    assert "memcurve.views.cli" in modules
+    assert not modules & {f"memcurve.views.cli.{name}" for name in cli.COMMANDS}

@@ -11,7 +11,7 @@ import pytest
 
 from command import Command, run
 from memcurve import Capacity, Comparison, MemoryCurve, NoiseProfile, compare, ensembles
-from memcurve.cli.console import json_text
+from memcurve.views.cli.console import json_text
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +99,7 @@ def test_capacity_and_estimators(command: Command, recording: Path) -> None:
 
 def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and claims take long: what they come to is given here."""
-    from memcurve.paper import CheckedClaim
+    from memcurve.studies.paper import CheckedClaim
 
     claim = CheckedClaim("Theorem 1", "the rank is N", "holds", "100 of 100")
 
@@ -107,7 +107,7 @@ def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         progress("figure 4", 0, 1)
         return output / "index.html", [claim] if options["claims"] else []
 
-    monkeypatch.setattr("memcurve.paper.reproduce", reproduce)
+    monkeypatch.setattr("memcurve.studies.paper.reproduce", reproduce)
     out = tmp_path / "out"
     done = command("paper", "--figure", 4, 4, 6, "--claims", "--output", out, "--json")
     assert done.code == 0, done.err

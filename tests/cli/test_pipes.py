@@ -12,7 +12,7 @@ import pytest
 
 from command import POSIX, Command, run, shell
 from memcurve import MemoryCurve, ensembles
-from memcurve.cli.process import _plain
+from memcurve.views.cli.process import _plain
 
 
 @POSIX

@@ -9,8 +9,8 @@ import sys
 import numpy as np
 import pytest
 
-from memcurve.cli.console import plot_lines, print_document
-from memcurve.report import Chart, Series
+from memcurve.rendering.report import Chart, Series
+from memcurve.views.cli.console import plot_lines, print_document
 from report_example import LONG, NASTY, document
 
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from command import Command
-from memcurve.cli.console import LEAST_WIDTH, Printer
+from memcurve.views.cli.console import LEAST_WIDTH, Printer
 
 WIDTHS = (60, 80, 100, 200)
 

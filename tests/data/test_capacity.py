@@ -15,16 +15,9 @@ import pytest
 
 import tolerances
 from data_scenarios import LAWS, lagged, series
-from memcurve import (
-    Capacity,
-    NonlinearNetwork,
-    capacity_from_data,
-    ensembles,
-    memory_curve,
-    plot,
-)
+from memcurve import Capacity, NonlinearNetwork, capacity_from_data, ensembles, memory_curve, plot
+from memcurve.core.notes import KINDS
 from memcurve.data.capacity_estimation import polynomials_of
-from memcurve.notes import KINDS
 from refusals import refuses
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)

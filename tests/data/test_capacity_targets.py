@@ -9,7 +9,7 @@ import tolerances
 from data_scenarios import LAWS, lagged, series
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
-    Basis,
+    InputBasis,
     Correlator,
     Reach,
     columns,
@@ -78,7 +78,7 @@ def test_kernels_are_single_regressions(law: str) -> None:
     X = np.column_stack([lagged(z, 1) * lagged(z, 2), z, rng.standard_normal(640)])[start:]
     family = polynomials_of(z, 3, "auto")
     Q = np.linalg.qr(X - X.mean(axis=0))[0]
-    basis = Basis(Q, start)
+    basis = InputBasis(Q, start)
     design = np.column_stack([np.ones(n), X])
     hat = (design * np.linalg.solve(design.T @ design, design.T).T).sum(axis=1)
     weights = (hat - 1 / n) / (1 - hat)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from data_scenarios import SAME, recording
 from memcurve import MemoryCurve, RecordingWarning, ensembles, memory_curve, memory_from_data
-from memcurve.notes import Note
+from memcurve.core.notes import Note
 
 Floats = NDArray[np.float64]
 

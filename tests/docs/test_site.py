@@ -109,7 +109,7 @@ def test_reference_has_every_public_name(site: Site) -> None:
 
 
 def test_reference_has_every_method(site: Site) -> None:
-    from memcurve.methods import METHODS
+    from memcurve.solve.methods import METHODS
 
     anchors = site.pages[site.folder / "reference" / "methods.html"].anchors
     for name, method in METHODS.items():

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, ensembles, memory_curve
-from memcurve.ensembles import stacked
+from memcurve.network.ensembles import stacked
 from tolerances import CLOSED_FORM, USABLE
 from truth import truth
 

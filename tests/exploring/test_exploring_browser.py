@@ -25,10 +25,10 @@ import memcurve
 from browser import browser
 from command import failed, inside
 from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, STORY, SUMMARY, Page, Server, serving
-from memcurve.exploring import move_eigenvalue
-from memcurve.exploring.scene import MOST_NODES
-from memcurve.exploring.stories import STORIES
-from memcurve.report import vega
+from memcurve.rendering.report import vega
+from memcurve.views.exploring import move_eigenvalue
+from memcurve.views.exploring.scene import MOST_NODES
+from memcurve.views.exploring.stories import STORIES
 
 pytestmark = pytest.mark.browser
 

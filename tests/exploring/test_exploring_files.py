@@ -11,11 +11,18 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.figures import about_settings
-from memcurve.exploring.files import json_of, network_of, picture_of, python_lines, table_of
-from memcurve.exploring.jobs import asked_curve, estimate, shown_methods
-from memcurve.exploring.scene import NOISES, OWN_MASK, PageSettings, Scene, read_link, scene_of
+from memcurve.views.exploring import figures, move_eigenvalue
+from memcurve.views.exploring.figures import about_settings
+from memcurve.views.exploring.files import json_of, network_of, picture_of, python_lines, table_of
+from memcurve.views.exploring.jobs import asked_curve, estimate, shown_methods
+from memcurve.views.exploring.scene import (
+    NOISES,
+    OWN_MASK,
+    PageSettings,
+    Scene,
+    read_link,
+    scene_of,
+)
 
 
 @pytest.fixture(scope="module")

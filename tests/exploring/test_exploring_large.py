@@ -12,11 +12,11 @@ import pytest
 from scipy.sparse import diags_array
 
 import memcurve
-from memcurve.auditing.usable import MOST_STATES
-from memcurve.exploring import figures, large
-from memcurve.exploring.files import network_of
-from memcurve.exploring.files import python_lines as small_lines
-from memcurve.exploring.scene import OWN_MASK, PageSettings, is_large
+from memcurve.studies.auditing.usable import MOST_STATES
+from memcurve.views.exploring import figures, large
+from memcurve.views.exploring.files import network_of
+from memcurve.views.exploring.files import python_lines as small_lines
+from memcurve.views.exploring.scene import OWN_MASK, PageSettings, is_large
 
 #: A chain of so many nodes, each of which hands on so much, and nodes that nothing leads to.
 CHAIN, KEPT, UNREACHED = 500, 0.8, 7

@@ -15,12 +15,17 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve.auditing.structure import squeezing_of
-from memcurve.exploring import figures, move_eigenvalue
-from memcurve.exploring.figures import about_settings, stems
-from memcurve.exploring.files import python_lines
-from memcurve.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
-from memcurve.exploring.scene import (
+from memcurve.rendering.report import vega
+from memcurve.rendering.report.vega import specification
+from memcurve.solve import analysis
+from memcurve.solve.allpass import impulse_response
+from memcurve.solve.methods import METHODS
+from memcurve.studies.auditing.structure import squeezing_of
+from memcurve.views.exploring import figures, move_eigenvalue
+from memcurve.views.exploring.figures import about_settings, stems
+from memcurve.views.exploring.files import python_lines
+from memcurve.views.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
+from memcurve.views.exploring.scene import (
     OWN_MASK,
     WORM,
     PageSettings,
@@ -28,12 +33,7 @@ from memcurve.exploring.scene import (
     moved_scene,
     scene_of,
 )
-from memcurve.exploring.stories import STORIES, WORM_STORY
-from memcurve.methods import METHODS
-from memcurve.report import vega
-from memcurve.report.vega import specification
-from memcurve.solve import analysis
-from memcurve.solve.allpass import impulse_response
+from memcurve.views.exploring.stories import STORIES, WORM_STORY
 
 #: What :func:`impulse_response` promises, energy being at most one.
 PICTURE = 1e-9
@@ -401,7 +401,7 @@ def test_stems_split_at_the_lag(scene: Scene) -> None:
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
     """At N = 200 the bare eigenvalues take about 12 ms, and 300 ms are allowed in all."""
-    from memcurve.exploring.figures import pictured
+    from memcurve.views.exploring.figures import pictured
 
     def update(radius: float) -> float:
         start = time.perf_counter()

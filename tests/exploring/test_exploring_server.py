@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from memcurve.exploring import jobs
-from memcurve.exploring.jobs import PAGES, Pages, Worker
-from memcurve.exploring.server import _unlisted, guarded, is_loopback, listen
+from memcurve.views.exploring import jobs
+from memcurve.views.exploring.jobs import PAGES, Pages, Worker
+from memcurve.views.exploring.server import _unlisted, guarded, is_loopback, listen
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def test_the_token_is_not_in_the_command_of_the_browser(
 #: Threads that make syntax trees while the collector runs code of its own among them.
 PARSING = """
 import ast, gc, sys, threading
-from memcurve.exploring.server import _parse_one_at_a_time
+from memcurve.views.exploring.server import _parse_one_at_a_time
 
 _parse_one_at_a_time()
 sys.setswitchinterval(1e-6)
@@ -242,9 +242,9 @@ for thread in threads:
 
 def test_pages_are_parsed_one_at_a_time() -> None:
     """Without the lock CPython 3.11 fails some ten times here, and a page stays empty."""
-    import memcurve.exploring
+    import memcurve.views.exploring
 
-    app = Path(memcurve.exploring.__file__).with_name("app.py")
+    app = Path(memcurve.views.exploring.__file__).with_name("app.py")
     command = [sys.executable, "-c", PARSING, str(app)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

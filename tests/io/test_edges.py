@@ -11,9 +11,9 @@ import pytest
 from scipy import sparse
 
 from memcurve import LinearNetwork, load_matrix, load_network, memory_curve, save_network
+from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError
 from memcurve.io import text as reader
-from memcurve.limits import TooLargeError
 from stored_networks import refused
 from written import failure
 
@@ -300,8 +300,8 @@ def test_damaged_files(tmp_path):
 
 def test_what_does_not_fit_is_refused_as_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(reader, "BLOCK", 10**4)
-    monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 10**4)
-    monkeypatch.setattr("memcurve.limits.available_memory", lambda: 10**6)
+    monkeypatch.setattr("memcurve.core.limits._ALWAYS_THERE", 10**4)
+    monkeypatch.setattr("memcurve.core.limits.available_memory", lambda: 10**6)
     for name in ("e.csv", "e.txt.gz"):
         path = written(tmp_path, listing() * 10**4, name)
         refused(path, "a network of 15,6", "edges", "1 MB", error=TooLargeError, mask="a")
@@ -376,8 +376,8 @@ def test_graphs_refused(tmp_path, monkeypatch):
     refused(known, "must have an attribute 'q'", "they have syn", mask="A", matrix="q")
     wrong = {"mask": "A", "spectral_radius": -1}
     failure(ValueError, load_network, known, parts=["`spectral_radius` must be a finite"], **wrong)
-    monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 10)
-    monkeypatch.setattr("memcurve.limits.available_memory", lambda: 100)
+    monkeypatch.setattr("memcurve.core.limits._ALWAYS_THERE", 10)
+    monkeypatch.setattr("memcurve.core.limits.available_memory", lambda: 100)
     refused(path, "is too large", "list of edges", error=TooLargeError, mask="a")
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ModuleNotFoundError, match=r"g\.gml.*the extra .adapters."):

@@ -13,8 +13,8 @@ import pytest
 from scipy import io
 
 from memcurve import LinearNetwork, load_network, save_network
+from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError, NetworkFileError
-from memcurve.limits import TooLargeError
 from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
 from written import Payload, write_mat73
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from memcurve import limits
+from memcurve.core import limits
 from memcurve.io import NetworkFileError, open_recording
 from refusals import refuses
 from stored_recordings import T, X, Z, refused, same

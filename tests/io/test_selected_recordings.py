@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from command import ended
+from memcurve.core.limits import TooLargeError
 from memcurve.io import open_recording
-from memcurve.limits import TooLargeError
 from stored_recordings import T, X, Z, gathered, refused, same
 from written import write_csv, write_npy
 

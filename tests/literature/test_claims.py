@@ -11,8 +11,8 @@ import pytest
 
 import memcurve
 from command import failed, inside
-from memcurve.literature import CLAIMS, JudgedClaim
-from memcurve.literature.claim import Evidence, Point, judged
+from memcurve.studies.literature import CLAIMS, JudgedClaim
+from memcurve.studies.literature.claim import Evidence, Point, judged
 from repository import ROOT
 
 #: What each study comes to, and numbers that would make it something else.
@@ -151,7 +151,7 @@ def test_every_claim_in_one_table(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     fast = {name: CLAIMS[name] for name in ("rodan-2011", "gonon-2020", "reservoirpy-docs")}
-    monkeypatch.setattr("memcurve.literature.CLAIMS", fast)
+    monkeypatch.setattr("memcurve.studies.literature.CLAIMS", fast)
     out = inside(monkeypatch, capsys, "claims", "--every").out
     assert "rodan-2011" in out
     judged_too = "an artefact" if find_spec("reservoirpy") else "not examined"

@@ -13,8 +13,8 @@ import pytest
 import memcurve
 from command import failed, inside
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
-from memcurve.errors import ModelError
-from memcurve.measuring import run
+from memcurve.core.errors import ModelError
+from memcurve.data.measuring import run
 from state_affine import StateAffine
 
 #: Half a 90 % interval is 1.64 standard errors; fixed seeds stay within 3.3 of them.

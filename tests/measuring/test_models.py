@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from memcurve import NonlinearNetwork, UnstableNetworkError, ensembles, measure, models
-from memcurve.errors import ModelError
-from memcurve.measuring.models import as_model, is_driven
+from memcurve.core.errors import ModelError
+from memcurve.data.measuring.models import as_model, is_driven
 
 Floats = NDArray[np.float64]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 import memcurve
 from command import inside
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
-from memcurve.measuring.driven import PROSE, _consistency, measurement_report
-from memcurve.measuring.forgetting import forgetting, lyapunov_exponent
-from memcurve.measuring.models import as_model
+from memcurve.data.measuring.driven import PROSE, _consistency, measurement_report
+from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent
+from memcurve.data.measuring.models import as_model
 
 Floats = NDArray[np.float64]
 
@@ -109,7 +109,7 @@ def test_the_report_as_a_page(tanh: MeasurementReport) -> None:
 
 
 def test_audits_of_driven_networks_are_measurement_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.auditing import run
+    from memcurve.studies.auditing import run
 
     asked: list[dict[str, Any]] = []
     monkeypatch.setattr(run, "measurement_report", lambda model, **given: asked.append(given))

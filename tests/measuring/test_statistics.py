@@ -10,7 +10,7 @@ import pytest
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, measure
-from memcurve.measuring import run
+from memcurve.data.measuring import run
 from state_affine import StateAffine
 
 pytestmark = pytest.mark.slow

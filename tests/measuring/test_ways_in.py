@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 import memcurve
 from command import failed, inside
-from memcurve.cli.measure import ModelOptions, _subject
-from memcurve.cli.options import NetworkOptions
-from memcurve.measuring.models import as_model
+from memcurve.data.measuring.models import as_model
+from memcurve.views.cli.measure import ModelOptions, _subject
+from memcurve.views.cli.options import NetworkOptions
 from written import ARCHIVES
 
 Floats = NDArray[np.float64]

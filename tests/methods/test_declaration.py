@@ -11,9 +11,9 @@ import pytest
 import memcurve
 from command import inside
 from memcurve import ensembles
-from memcurve.limits import TooLargeError, Work, estimated_cost
-from memcurve.methods import METHODS, Method, Variant
+from memcurve.core.limits import TooLargeError, Work, estimated_cost
 from memcurve.solve.curves import estimate
+from memcurve.solve.methods import METHODS, Method, Variant
 
 NETWORK = ensembles.normal(12, seed=1)
 
@@ -59,8 +59,8 @@ def test_memory_curve_runs_it() -> None:
 
 def test_limits_know_its_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     assert estimated_cost(1000, TOY.cost, columns=1000).bytes == 2 * 8 * 1000**2
-    monkeypatch.setattr("memcurve.limits.available_memory", lambda: 10**6)
-    monkeypatch.setattr("memcurve.limits._ALWAYS_THERE", 0)
+    monkeypatch.setattr("memcurve.core.limits.available_memory", lambda: 10**6)
+    monkeypatch.setattr("memcurve.core.limits._ALWAYS_THERE", 0)
     with pytest.raises(TooLargeError):
         memcurve.memory_curve(ensembles.cyclic(400), 400, method="half", seed=1)
 
@@ -89,7 +89,7 @@ def test_the_command_knows_it(
 
 
 def test_sweeps_take_it() -> None:
-    from memcurve.sweeping import evaluate
+    from memcurve.studies.sweeping import evaluate
 
     case = {"ensemble": "cyclic", "size": 6, "method": "half", "seed": 1, "keep": ["total"]}
     assert evaluate(case | {"options": {"share": 1.0}})["values"] == {"total": 6.0}
@@ -97,7 +97,7 @@ def test_sweeps_take_it() -> None:
 
 def test_the_page_shows_it() -> None:
     pytest.importorskip("marimo")
-    from memcurve.exploring.jobs import shown_methods
+    from memcurve.views.exploring.jobs import shown_methods
 
     assert shown_methods()["Half of it"].method is TOY
 

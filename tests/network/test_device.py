@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, random_array
 
 import memcurve
 from memcurve import LinearNetwork, memory_curve
-from memcurve.backend import Backend
+from memcurve.network.backend import Backend
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.places import Device
 from tolerances import agree

@@ -9,8 +9,8 @@ import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
 from memcurve import LinearNetwork, NonlinearNetwork, ensembles
+from memcurve.core.notes import Note
 from memcurve.network import linear
-from memcurve.notes import Note
 from refusals import refuses
 
 A2 = np.array([[0.5, 0.1], [0.0, 0.3]])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from command import failed, inside
-from memcurve.paper import CLAIMS, FIGURES, Settings, reproduce
-from memcurve.paper.claims import CORRECTED, FAILS, HOLDS
+from memcurve.studies.paper import CLAIMS, FIGURES, Settings, reproduce
+from memcurve.studies.paper.claims import CORRECTED, FAILS, HOLDS
 
 TINY = Settings(size=30, masks=4, samples=(200, 400))
 #: Figures of every run; the others are drawn by the slow tests.

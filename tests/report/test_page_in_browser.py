@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from browser import Opened, browser, open_page
-from memcurve.report import html
+from memcurve.rendering.report import html
 from report_example import document, memory_chart
 
 pytestmark = pytest.mark.browser

@@ -13,8 +13,17 @@ import numpy as np
 import pytest
 
 import report_example
-from memcurve.report import Chart, Document, Section, Series, Table, fragment, html, markdown
-from memcurve.report.vega import DARK, LIGHT, remarks, specification
+from memcurve.rendering.report import (
+    Chart,
+    Document,
+    Section,
+    Series,
+    Table,
+    fragment,
+    html,
+    markdown,
+)
+from memcurve.rendering.report.vega import DARK, LIGHT, remarks, specification
 from refusals import refuses
 from report_example import LONG, NASTY, document
 
@@ -184,7 +193,7 @@ def test_what_axes_cannot_show() -> None:
 
 
 def test_labels_of_marks_keep_apart() -> None:
-    from memcurve.report.vega import label_rows
+    from memcurve.rendering.report.vega import label_rows
 
     rows = label_rows(["float64", "float32", "16 bit", "12 bit"], [0.05, 0.57, 0.71, 0.78])
     assert rows["wide"] == [0, 0, 1, 0]
@@ -200,7 +209,7 @@ def test_wrong_documents() -> None:
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.report import web
+    from memcurve.rendering.report import web
 
     web.library.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)

@@ -96,7 +96,7 @@ def test_complex_diagonal_counts_two_states_a_mode() -> None:
     assert memory_curve(LinearNetwork(np.diag([0.5 + 0j, 0.6j]), [1, 1])).total == 3
 
 
-@pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
+@pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
 def test_stable_toeplitz_network_with_eigenvalues_outside_the_disc() -> None:
     """LAPACK finds eigenvalues at 1.03 though the spectral radius is 0.59."""
     size = 140
@@ -205,7 +205,7 @@ def test_repeated_poles() -> None:
         (np.eye(2) * (1 - 2**-21), [10, -3], 1),
     ],
 )  # fmt: skip
-@pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
+@pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
 @pytest.mark.parametrize("method", ["exact", "certified"])
 def test_cases_that_were_wrong_once(A: object, C: object, rank: int, method: str) -> None:
     network = LinearNetwork(A, C)

@@ -11,16 +11,9 @@ from scipy.sparse import csr_array
 
 from draws import seeds
 from hostile import FAMILIES, draw
-from memcurve import (
-    Float32,
-    LinearNetwork,
-    ObservationNoise,
-    Quantised,
-    inputs,
-    memory_curve,
-)
-from memcurve.errors import UncertainResultError
-from memcurve.noise import Float64, Noise
+from memcurve import Float32, LinearNetwork, ObservationNoise, Quantised, inputs, memory_curve
+from memcurve.core.errors import UncertainResultError
+from memcurve.inputs.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.answer import Answer
 from memcurve.solve.arnoldi import Arnoldi

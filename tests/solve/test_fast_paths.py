@@ -19,7 +19,7 @@ from memcurve import (
     ensembles,
     memory_curve,
 )
-from memcurve.limits import TooLargeError
+from memcurve.core.limits import TooLargeError
 from memcurve.network.graph import balanced, eigenvalues, single_path, strong_components
 from memcurve.solve import allpass, modes, states
 from memcurve.solve.modes import schur_modes

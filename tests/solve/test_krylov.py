@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memcurve import LinearNetwork, ensembles, krylov
+from memcurve import LinearNetwork, ensembles
+from memcurve.network import krylov
 from refusals import refuses
 
 

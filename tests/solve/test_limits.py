@@ -24,7 +24,6 @@ from memcurve import (
     fisher_curve,
     forecasting_curve,
     input_normal,
-    limits,
     load_matrix,
     load_network,
     memory_curve,
@@ -32,8 +31,9 @@ from memcurve import (
     rank,
     structural_rank,
 )
-from memcurve.limits import TooLargeError, require_room_for_array
-from memcurve.methods import METHODS
+from memcurve.core import limits
+from memcurve.core.limits import TooLargeError, require_room_for_array
+from memcurve.solve.methods import METHODS
 from refusals import refuses
 from repository import TESTS
 
@@ -317,14 +317,14 @@ def test_a_large_network_that_cannot_fit() -> None:
         "import re, runpy, memcurve\n"
         f"network = runpy.run_path({__file__!r})['large_network']()\n"
         "try: memcurve.memory_curve(network)\n"
-        "except memcurve.limits.TooLargeError as error: print(error)\n"
+        "except memcurve.core.limits.TooLargeError as error: print(error)\n"
         # not ru_maxrss, which a process inherits from whoever started it
         "status = open('/proc/self/status').read()\n"
         "print(int(re.search(r'VmHWM:\\s+(\\d+)', status)[1]) // 1024)"
     )
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-c", f"import memcurve.limits\n{code}"],
+        [sys.executable, "-c", f"import memcurve.core.limits\n{code}"],
         capture_output=True,
         text=True,
         check=False,

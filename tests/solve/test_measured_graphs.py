@@ -32,7 +32,7 @@ from memcurve.solve.factors import multiplicity, repeated_components
 from memcurve.solve.modular import characteristic_polynomial, minimal_polynomial
 
 # whether a mode counts up to rounding may depend on the processor
-pytestmark = pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
 
 #: Errors reported in floating point, where all lost modes are told exactly.
 LARGEST_ERROR = 1e-6

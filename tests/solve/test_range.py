@@ -10,8 +10,8 @@ from scipy.sparse import csr_array
 
 import memcurve
 from memcurve import Float32, Float64, LinearNetwork, MemoryCurve, Quantised, memory_curve
-from memcurve.noise import Noise, floating_point_deviations, number_formats
-from memcurve.sweeping import evaluate
+from memcurve.inputs.noise import Noise, floating_point_deviations, number_formats
+from memcurve.studies.sweeping import evaluate
 
 ADC = Quantised(bits=12, low=-4, high=4)
 DIAGONAL = np.diag([0.5, -0.6, 0.7])

@@ -10,7 +10,7 @@ import pytest
 from scipy.linalg import block_diag
 
 from memcurve import LinearNetwork, StateNoise, ensembles, forecasting_curve, memory_curve
-from memcurve.errors import rank_among_notes
+from memcurve.core.errors import rank_among_notes
 from memcurve.inputs import ARMA
 from memcurve.solve.errors import Truncation, measured
 from memcurve.solve.evaluate import singular_system

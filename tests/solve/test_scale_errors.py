@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from graph_families import random_graph, scale_free, small_world, weighted
 from memcurve import LinearNetwork, ObservationNoise
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
 from memcurve.solve import arnoldi, leaves
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.answer import Answer

@@ -112,7 +112,7 @@ def test_scalar_network_holds_one_state_an_input() -> None:
     assert np.abs(curve.channels - (0.19 * 0.81**curve.lags)[:, None]).max() <= CLOSED_FORM
 
 
-@pytest.mark.filterwarnings("ignore::memcurve.errors.RankWarning")
+@pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
 def test_repeated_blocks() -> None:
     """Copies of a network under one input are one; under as many generic ones all count."""
     block = ensembles.normal(5, seed=2).A

@@ -375,7 +375,7 @@ def test_bad_levels(make: Any) -> None:
 def test_double_precision() -> None:
     """Rounding of float64 states is that of float32 states, 29 binary digits further down."""
     import memcurve
-    from memcurve.noise import parse_noise
+    from memcurve.inputs.noise import parse_noise
 
     deviations = np.array([1.0, 0.3, 1e-7])
     single = memcurve.Float32().observation(deviations)

@@ -10,9 +10,9 @@ import pytest
 
 import memcurve
 from memcurve import ensembles, memory_curve
-from memcurve.cli.options import NetworkOptions
-from memcurve.sweeping import Case, evaluate
-from memcurve.sweeping.cases import QUANTITIES, network_of
+from memcurve.studies.sweeping import Case, evaluate
+from memcurve.studies.sweeping.cases import QUANTITIES, network_of
+from memcurve.views.cli.options import NetworkOptions
 from refusals import refuses
 
 USABLE = tuple(name for name, quantity in QUANTITIES.items() if quantity.number_format)

@@ -17,8 +17,8 @@ import pytest
 import memcurve
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
-from memcurve.sweeping.engine import CaseCounts
-from memcurve.sweeping.run import duration, progress_callback
+from memcurve.studies.sweeping.engine import CaseCounts
+from memcurve.studies.sweeping.run import duration, progress_callback
 
 STUDY = """\
 title = "Does the size matter?"
@@ -199,7 +199,7 @@ def test_a_picture_that_fails_costs_no_numbers(
     def broken(*_: object, **__: object) -> None:
         raise ValueError("no ink")
 
-    monkeypatch.setattr("memcurve.sweeping.result.draw", broken)
+    monkeypatch.setattr("memcurve.studies.sweeping.result.draw", broken)
     done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
     assert done.code == 1
     assert done.out.splitlines()[-1].startswith("The total is the number of states")
@@ -241,14 +241,14 @@ def test_ctrl_c_before_the_first_case_says_so(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("memcurve.sweeping.run.open_executor", interrupted)
+    monkeypatch.setattr("memcurve.studies.sweeping.run.open_executor", interrupted)
     done = command("study.toml", "--serial")
     assert done.code == 130
     assert "stopped before a case was sent out; what study.sqlite holds is as it was" in done.err
 
 
 def _done(store: Path) -> int:
-    from memcurve.sweeping.store import Store
+    from memcurve.studies.sweeping.store import Store
 
     if store.exists():
         with contextlib.suppress(ValueError, OSError), Store.open(store, read_only=True) as opened:
@@ -258,7 +258,7 @@ def _done(store: Path) -> int:
 
 def test_help_needs_no_libraries() -> None:
     code = (
-        "import sys, memcurve.cli as cli; sys.argv[1:] = ['sweep', '--help']\n"
+        "import sys, memcurve.views.cli as cli; sys.argv[1:] = ['sweep', '--help']\n"
         "try: cli.main()\n"
         "except SystemExit: pass\n"
         "print([name for name in ('numpy', 'pydantic', 'matplotlib') if name in sys.modules])"
@@ -285,7 +285,7 @@ def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     shown: list[tuple[str, int, int | None]] = []
     listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
-    monkeypatch.setattr("memcurve.sweeping.run.listening", lambda progress: listening)
+    monkeypatch.setattr("memcurve.studies.sweeping.run.listening", lambda progress: listening)
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     with progress_callback("study", True) as tell:
         tell(CaseCounts(50, 1, 49), 10.0)

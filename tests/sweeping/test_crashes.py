@@ -22,9 +22,9 @@ import pytest
 
 import sweep_jobs
 from command import mpiexec, needs_mpi
-from memcurve.sweeping.engine import run_cases
-from memcurve.sweeping.executors import open_executor
-from memcurve.sweeping.store import CaseResult, Store
+from memcurve.studies.sweeping.engine import run_cases
+from memcurve.studies.sweeping.executors import open_executor
+from memcurve.studies.sweeping.store import CaseResult, Store
 from sweep_jobs import cases
 
 HERE = Path(sweep_jobs.__file__).parent

@@ -16,8 +16,8 @@ import pytest
 
 import sweep_jobs
 from command import ended
-from memcurve.sweeping import engine
-from memcurve.sweeping.engine import (
+from memcurve.studies.sweeping import engine
+from memcurve.studies.sweeping.engine import (
     CaseCounts,
     Chunk,
     Interrupted,
@@ -25,8 +25,13 @@ from memcurve.sweeping.engine import (
     StopSignals,
     run_cases,
 )
-from memcurve.sweeping.executors import UnusableWorkerError, open_executor, run_chunk, versions
-from memcurve.sweeping.store import CaseOutcome, CaseResult, Store
+from memcurve.studies.sweeping.executors import (
+    UnusableWorkerError,
+    open_executor,
+    run_chunk,
+    versions,
+)
+from memcurve.studies.sweeping.store import CaseOutcome, CaseResult, Store
 from sweep_jobs import cases
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from memcurve import Study, Sweep, plot, sweep
-from memcurve.sweeping.library import PROSE
-from memcurve.sweeping.pictures import chosen_picture
-from memcurve.sweeping.run import require_drawable
-from memcurve.sweeping.specification import Picture
+from memcurve.studies.sweeping.library import PROSE
+from memcurve.studies.sweeping.pictures import chosen_picture
+from memcurve.studies.sweeping.run import require_drawable
+from memcurve.studies.sweeping.specification import Picture
 
 
 def run(**fields: Any) -> Sweep:

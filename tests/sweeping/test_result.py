@@ -16,8 +16,8 @@ import xarray as xr
 
 import memcurve
 from memcurve import Study, Sweep, sweep
-from memcurve.sweeping import Case
-from memcurve.sweeping.store import Store
+from memcurve.studies.sweeping import Case
+from memcurve.studies.sweeping.store import Store
 
 AXES: dict[str, Any] = {
     "ensemble": ["normal", "orthogonal"],
@@ -68,7 +68,7 @@ def test_processes_give_the_same_bits(result: Sweep, tmp_path: Path) -> None:
 def test_nothing_is_computed_twice(
     result: Sweep, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memcurve.sweeping.run.evaluate", _must_not_run)
+    monkeypatch.setattr("memcurve.studies.sweeping.run.evaluate", _must_not_run)
     assert outcome(sweep(STUDY, store, executor="serial")) == outcome(result)
     fewer = Study.grid(**AXES | {"seed": [3, 1], "size": 12})  # in another order
     assert sweep(fewer, store, executor="serial").counts["done"] == 16
@@ -112,7 +112,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     assert (osm["count"], osm["failed"], osm["mean"]) == (0, 2, None)
     assert (exact["count"], exact["failed"]) == (2, 0)
     assert math.isnan(found.to_xarray()["total"].values.flat[0])
-    monkeypatch.setattr("memcurve.sweeping.run.evaluate", _failed_before)
+    monkeypatch.setattr("memcurve.studies.sweeping.run.evaluate", _failed_before)
     again = sweep(failing_study(), path, executor="serial", retry_failed=True)
     assert again.counts["failed"] == 2
     again.save(tmp_path / "rows.csv")
@@ -121,7 +121,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
 
 
 def _failed_before(case: dict[str, Any]) -> dict[str, Any]:
-    from memcurve.sweeping import evaluate
+    from memcurve.studies.sweeping import evaluate
 
     assert case["method"] == "osm"  # the others are done
     return evaluate(case)
@@ -324,7 +324,7 @@ def test_rows_say_which_version_computed_them(
 ) -> None:
     path = tmp_path / "sweep.sqlite"
     about: dict[str, Any] = {"versions": {"memcurve": "0.1"}}
-    monkeypatch.setattr("memcurve.sweeping.run.provenance", lambda: about)
+    monkeypatch.setattr("memcurve.studies.sweeping.run.provenance", lambda: about)
     sweep(Study.grid(ensemble="cyclic", size=3), path, executor="serial")
     larger = Study.grid(ensemble="cyclic", size=[3, 4, 5])
     monkeypatch.setitem(about, "versions", {"memcurve": "0.2"})

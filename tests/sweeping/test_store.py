@@ -21,7 +21,7 @@ import pytest
 
 import sweep_jobs
 from command import ended
-from memcurve.sweeping.store import CaseOutcome, Store
+from memcurve.studies.sweeping.store import CaseOutcome, Store
 from sweep_jobs import cases
 
 VALUES, CURVE = {"a": 1 / 3}, {"mc": [1.0, 0.1]}
@@ -189,7 +189,7 @@ def test_millions_of_cases_are_registered_without_being_held(store: Store) -> No
 
 
 def test_one_process_writes_and_others_read(path: Path) -> None:
-    code = "import sys, memcurve.sweeping.store as s\ns.Store.open(sys.argv[1])"
+    code = "import sys, memcurve.studies.sweeping.store as s\ns.Store.open(sys.argv[1])"
     with Store.open(path) as store:
         store.begin_study("text", cases(5))
         store.put(done(next(cases(5))[0]))
@@ -280,7 +280,7 @@ def test_a_store_or_a_folder_that_is_missing_is_named(path: Path) -> None:
 
 _WRITE = """
 import sys
-from memcurve.sweeping.store import CaseOutcome, Store
+from memcurve.studies.sweeping.store import CaseOutcome, Store
 from sweep_jobs import cases
 try:
     with Store.open(sys.argv[1]) as store:

@@ -10,8 +10,8 @@ import pytest
 
 import memcurve
 from memcurve import Study
-from memcurve.sweeping import shipped
-from memcurve.sweeping.cases import evaluate
+from memcurve.studies.sweeping import shipped
+from memcurve.studies.sweeping.cases import evaluate
 
 GRID = """\
 keep = ["total"]

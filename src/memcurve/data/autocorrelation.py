@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memcurve.types import EPS, TINY, Floats
+from memcurve.core.types import EPS, TINY, Floats
 
 
 def correlation(one: Floats, other: Floats) -> Floats:

@@ -11,16 +11,16 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.arguments import exact_array, require_limit, require_number
+from memcurve.core.arguments import exact_array, require_limit, require_number
+from memcurve.core.notes import Note
+from memcurve.core.optional import optional
+from memcurve.core.progress import Progress, watched
+from memcurve.core.result import Result, installed_versions
+from memcurve.core.types import Floats
 from memcurve.data import capacity_estimation as estimation
 from memcurve.data.autocorrelation import ljung_box
 from memcurve.data.prose import note
 from memcurve.data.stretches import stuck_stretches
-from memcurve.notes import Note
-from memcurve.optional import optional
-from memcurve.progress import Progress, watched
-from memcurve.result import Result, installed_versions
-from memcurve.types import Floats
 
 #: The degrees examined unless others are asked for: 2,825 targets.
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
@@ -174,7 +174,7 @@ class Capacity(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Draw one bar, stacked by degree; see :func:`memcurve.plot.capacity` for several."""
-        from memcurve import plot
+        from memcurve.rendering import plot
 
         return plot.capacity(self, ax=ax)
 

@@ -26,9 +26,9 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
-from memcurve.arguments import table_entry
+from memcurve.core.arguments import table_entry
+from memcurve.core.types import EPS, Floats
 from memcurve.data.autocorrelation import beta_cut
-from memcurve.types import EPS, Floats
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.

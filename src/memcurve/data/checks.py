@@ -18,15 +18,15 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import rectangular_array, require_limit, require_number
+from memcurve.core.arguments import rectangular_array, require_limit, require_number
+from memcurve.core.notes import counted
+from memcurve.core.types import EPS, Floats
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.findings import Finding, Findings, Level
 from memcurve.data.prose import finding, note
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.data.tails import pareto_tail
-from memcurve.noise import floating_point_deviations
-from memcurve.notes import counted
-from memcurve.types import EPS, Floats
+from memcurve.inputs.noise import floating_point_deviations
 
 Indices = NDArray[np.int64]
 Facts = dict[str, Any]

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.curve import MemoryCurve
+from memcurve.core.types import Floats
 from memcurve.data.autocorrelation import beta_cut, correlations
 from memcurve.data.prose import note
 from memcurve.io import Source, lagged, present, require_rows
-from memcurve.types import Floats
+from memcurve.solve import MemoryCurve
 
 
 def in_sample(X: Floats, Z: Floats) -> Floats:

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from memcurve.notes import Note
-from memcurve.optional import optional
-from memcurve.result import Result
-from memcurve.types import Integers
+from memcurve.core.notes import Note
+from memcurve.core.optional import optional
+from memcurve.core.result import Result
+from memcurve.core.types import Integers
 
 Level = Literal["error", "warning", "info"]
 _COLOURS: dict[Level, str] = {"error": "#B00020", "warning": "#9A6700", "info": "#555555"}

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import require_limit, require_number, require_size, table_entry
-from memcurve.curve import MemoryCurve
+from memcurve.core.arguments import require_limit, require_number, require_size, table_entry
+from memcurve.core.errors import RecordingWarning
+from memcurve.core.limits import require_room
+from memcurve.core.notes import Note
+from memcurve.core.progress import Progress
+from memcurve.core.types import Floats
 from memcurve.data.autocorrelation import correlation, fit_autoregression
 from memcurve.data.checks import check_recording, counts_rows, is_coloured, merged, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
@@ -17,7 +21,6 @@ from memcurve.data.findings import Findings
 from memcurve.data.prose import note
 from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
-from memcurve.errors import RecordingWarning
 from memcurve.io import (
     Names,
     Source,
@@ -28,10 +31,7 @@ from memcurve.io import (
     present,
     within_range,
 )
-from memcurve.limits import require_room
-from memcurve.notes import Note
-from memcurve.progress import Progress
-from memcurve.types import Floats
+from memcurve.solve import MemoryCurve
 
 #: Lags by default, for few states in many rows.
 USUAL_LAGS = 100

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any, cast
 
+from memcurve.core.notes import Note, NoteKind
 from memcurve.data.findings import Finding, Level
-from memcurve.notes import Note, NoteKind
 
 #: Kind and level, message → remedy.
 FINDINGS = """

@@ -44,13 +44,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.curve import MemoryCurve
+from memcurve.core.notes import Note, counted
+from memcurve.core.progress import Progress, watched
+from memcurve.core.types import TINY, Floats
 from memcurve.data.prose import note
 from memcurve.data.tails import pareto_tail
 from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
-from memcurve.notes import Note, counted
-from memcurve.progress import Progress, watched
-from memcurve.types import TINY, Floats
+from memcurve.solve import MemoryCurve
 
 #: Whether each row is there, NaN neither in its state nor in its past inputs.
 Present = NDArray[np.bool_]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.types import TINY, Floats
+from memcurve.core.types import TINY, Floats
 
 #: Shares of the largest values that a Pareto tail is fitted to; the lightest of the tails counts,
 #: so that values which only come in two sizes, as spikes, make none.

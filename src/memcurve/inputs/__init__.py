@@ -5,7 +5,8 @@ Every process knows its autocovariance γ(k) = E z_t z_{t+k}, its spectral densi
     f(ω) = Σ_k γ(k) e^{−ikω},        γ(k) = 1/(2π) ∫ f(ω) e^{ikω} dω,
 
 so that unit white noise has f = 1, and how to draw Gaussian series that are stationary from the
-first value on. Means are zero throughout. Processes never change once made.
+first value on. Means are zero throughout. Processes never change once made. ``noise`` has what is
+added to the states. Imports ``core``. Start reading at ``process``.
 """
 
 from __future__ import annotations

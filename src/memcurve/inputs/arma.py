@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from memcurve.core.types import EPS, Floats
 from memcurve.inputs.process import InputProcess, frozen, real_vector
-from memcurve.types import EPS, Floats
 
 #: Beyond these orders the exact arithmetic takes more than seconds.
 LARGEST_ORDER = 100

@@ -13,9 +13,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.arguments import require_number, require_size, table_entry
+from memcurve.core.arguments import require_number, require_size, table_entry
+from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
-from memcurve.types import EPS, Complexes, Floats
 
 #: A shorter series says nothing about its autocovariance.
 SHORTEST_SERIES = 10

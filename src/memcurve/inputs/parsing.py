@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from memcurve.core.types import Floats
 from memcurve.inputs.arma import ARMA
 from memcurve.inputs.autocovariance import Autocovariance, White
 from memcurve.inputs.process import InputProcess
-from memcurve.types import Floats
 
 #: How inputs may be written; see :func:`parse`.
 FORMS = "white, ar:0.9, ar:0.5,-0.3, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25, series:FILE"

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.arguments import Seed, exact_array, generator, require_size
-from memcurve.types import Floats
+from memcurve.core.arguments import Seed, exact_array, generator, require_size
+from memcurve.core.types import Floats
 
 
 class InputProcess(ABC):

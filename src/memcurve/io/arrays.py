@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.limits import TooLargeError, require_room_for_array
-from memcurve.notes import Note
+from memcurve.core.limits import TooLargeError, require_room_for_array
+from memcurve.core.notes import Note
 
 #: Readers take about this many bytes at a time.
 BLOCK = 2**24

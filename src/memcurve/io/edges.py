@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.limits import require_room, require_room_for_array
+from memcurve.core.notes import Note, counted
+from memcurve.core.types import Floats
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
 from memcurve.io.graphs import DIRECTION, unused_note
 from memcurve.io.nodes import whole_number
 from memcurve.io.text import Text, has_decimal_comma, is_missing, numbers_of, real_number
-from memcurve.limits import require_room, require_room_for_array
-from memcurve.notes import Note, counted
-from memcurve.types import Floats
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")

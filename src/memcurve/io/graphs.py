@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from memcurve.arguments import exact_array
+from memcurve.core.arguments import exact_array
+from memcurve.core.limits import require_room
+from memcurve.core.notes import Note, counted
+from memcurve.core.optional import optional
 from memcurve.io.arrays import Graph, NetworkFileError, ending_of, reading
 from memcurve.io.text import open_bytes
-from memcurve.limits import require_room
-from memcurve.notes import Note, counted
-from memcurve.optional import optional
 
 #: Peak memory of a graph of networkx by byte of its file, as measured.
 _BYTES_PER_BYTE = 20

@@ -18,9 +18,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.limits import require_room
+from memcurve.core.optional import optional
 from memcurve.io.arrays import Archive, Array, block_rows
-from memcurve.limits import require_room
-from memcurve.optional import optional
 
 #: HDF5 keeps this many bytes of unpacked data at hand.
 _CACHE = 2**26

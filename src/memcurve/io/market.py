@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import LARGEST_EXACT_INTEGER
+from memcurve.core.arguments import LARGEST_EXACT_INTEGER
 from memcurve.io.arrays import Array
 from memcurve.io.text import content_lines
 

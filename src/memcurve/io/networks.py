@@ -18,7 +18,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.arguments import Seed, require_number
+from memcurve.core.arguments import Seed, require_number
+from memcurve.core.limits import TooLargeError, require_room_for_states
+from memcurve.core.notes import Note, counted, notes_of
+from memcurve.core.result import replacing
 from memcurve.io.arrays import (
     Archive,
     Graph,
@@ -40,15 +43,12 @@ from memcurve.io.nodes import listed_nodes, node_mask, node_place
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.text import Text, open_matrix
-from memcurve.limits import TooLargeError, require_room_for_states
-from memcurve.masks import MASKS, make
 from memcurve.network import LinearNetwork
 from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.masks import MASKS, make
 from memcurve.network.nonlinear import leaky_pair
 from memcurve.network.ranks import RankRows, Ranks
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.notes import Note, counted, notes_of
-from memcurve.result import replacing
 
 #: How to open files of one array.
 SINGLE: dict[str, Opener] = {".npy": open_npy, ".csv": open_matrix, ".mtx": open_market}

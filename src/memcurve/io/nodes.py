@@ -16,7 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import exact_array
+from memcurve.core.arguments import exact_array
+from memcurve.core.limits import require_room
+from memcurve.core.types import Floats
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
 from memcurve.io.graphs import read_node_attributes
 from memcurve.io.text import (
@@ -27,8 +29,6 @@ from memcurve.io.text import (
     real_number,
     separator_of,
 )
-from memcurve.limits import require_room
-from memcurve.types import Floats
 
 #: Names of the column that names nodes; else it is the first.
 _NAMES = ("id", "node", "name", "neuron", "label", "cell", "root_id", "skid", "bodyid")

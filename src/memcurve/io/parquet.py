@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.optional import optional
 from memcurve.io.arrays import BLOCK, Blocks, Columns, NetworkFileError
-from memcurve.optional import optional
 
 #: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
 _SPARING = {"pre_buffer": False, "buffer_size": 2**16}

@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import rectangular_array, require_limit, require_size
+from memcurve.core.arguments import rectangular_array, require_limit, require_size
+from memcurve.core.limits import require_room
+from memcurve.core.types import Floats
 from memcurve.io.arrays import (
     Archive,
     Array,
@@ -30,8 +32,6 @@ from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.parquet import open_parquet
 from memcurve.io.text import open_table
-from memcurve.limits import require_room
-from memcurve.types import Floats
 
 #: How to open each ending that recordings come with.
 RECORDING_FORMATS: dict[str, Opener] = {

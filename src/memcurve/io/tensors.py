@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from memcurve.core.optional import optional
 from memcurve.io.arrays import Archive, Array, NetworkFileError
-from memcurve.optional import optional
 
 #: The endings that files written by ``torch.save`` usually have.
 CHECKPOINTS = (".pt", ".pth", ".ckpt", ".bin")

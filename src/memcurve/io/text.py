@@ -21,9 +21,9 @@ from typing import IO, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.limits import require_room
+from memcurve.core.types import Floats
 from memcurve.io.arrays import BLOCK, Array, Blocks, Columns, NetworkFileError, reading
-from memcurve.limits import require_room
-from memcurve.types import Floats
 
 #: Lines that begin with one of these are comments.
 COMMENTS = ("#", "%")

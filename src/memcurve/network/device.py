@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.backend import Backend, to_host, without_gradient
+from memcurve.core.types import Floats
+from memcurve.network.backend import Backend, to_host, without_gradient
 from memcurve.network.places import HOST, Device, Host, Tall
-from memcurve.types import Floats
 
 #: Places are counted in 32 bits up to here: products read less.
 MOST_IN_32_BITS = 2**31 - 1

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.arguments import exact_array, table_entry
+from memcurve.core.arguments import exact_array, table_entry
 from memcurve.network.linear import LinearNetwork
 
 Numbers = NDArray[Any]

@@ -10,9 +10,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.types import Complexes, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
-from memcurve.types import Complexes, Floats
 
 Indices = NDArray[np.intp]
 

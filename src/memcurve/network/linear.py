@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import exact_array, require_finite
-from memcurve.display import table
+from memcurve.core.arguments import exact_array, require_finite
+from memcurve.core.display import table
+from memcurve.core.notes import Note, counted, notes_of
+from memcurve.core.types import Floats
 from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import Operator
-from memcurve.notes import Note, counted, notes_of
-from memcurve.types import Floats
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
 RADIUS_UP_TO = 500

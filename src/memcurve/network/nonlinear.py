@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.arguments import exact_array, require_number, table_entry
-from memcurve.errors import UnstableNetworkError
+from memcurve.core.arguments import exact_array, require_number, table_entry
+from memcurve.core.errors import UnstableNetworkError
+from memcurve.core.types import EPS, Floats
 from memcurve.network.linear import Connected, LinearNetwork, validated_mask, validated_matrix
-from memcurve.types import EPS, Floats
 
 Activation = Callable[[Any], Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.backend import Backend
+from memcurve.core.types import Floats
+from memcurve.network.backend import Backend
 from memcurve.network.places import HOST, Device, Host, Tall
-from memcurve.types import Floats
 
 #: A(ax + by) and aAx + bAy differ by no more than this share of their size: rounding of single
 #: precision. What rounding there is counts in the errors.

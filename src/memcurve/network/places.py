@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.backend import Backend, to_host
-from memcurve.types import Floats
+from memcurve.core.types import Floats
+from memcurve.network.backend import Backend, to_host
 
 Tall = Any  # an array (N,) or (N, k) of any library
 

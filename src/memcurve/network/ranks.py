@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.optional import optional
+from memcurve.core.types import EPS, Floats
 from memcurve.network.linear import LinearNetwork, validated_entries
 from memcurve.network.operator import ASKED_OF_PRODUCTS, Operator
 from memcurve.network.places import Host, Tall
-from memcurve.optional import optional
-from memcurve.types import EPS, Floats
 
 #: A rank that failed waits so many seconds for the others to fail, too, and then ends the job.
 PATIENCE = 3.0

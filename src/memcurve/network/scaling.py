@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.arguments import require_number
+from memcurve.core.arguments import require_number
+from memcurve.core.types import EPS
 from memcurve.network.graph import largest_modulus
 from memcurve.network.linear import validated_matrix
-from memcurve.types import EPS
 
 #: A scaled matrix whose measured radius is off by more (relative) has no radius that rounding
 #: leaves alone: its largest eigenvalue is defective or nearly so.

@@ -24,8 +24,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.types import EPS, Complexes, Floats
 
 
 def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:

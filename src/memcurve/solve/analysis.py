@@ -13,15 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.errors import UnstableNetworkError
-from memcurve.limits import require_room_for_states
+from memcurve.core.errors import UnstableNetworkError
+from memcurve.core.limits import require_room_for_states
+from memcurve.core.progress import Listener, silent
+from memcurve.core.types import Complexes
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import Indices
-from memcurve.progress import Listener, silent
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.spectrum import assumed, block_rank, decided, path_spectrum
 from memcurve.solve.states import KEPT_UP_TO, States
-from memcurve.types import Complexes
 
 
 class Analysis(States):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.notes import Note
-from memcurve.types import EPS, Floats
+from memcurve.core.notes import Note
+from memcurve.core.types import EPS, Floats
 
 #: Numbers of an answer that have an entry for every noise level.
 BY_LEVEL = (

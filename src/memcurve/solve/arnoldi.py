@@ -18,16 +18,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.progress import Listener, silent
+from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
-from memcurve.progress import Listener, silent
 from memcurve.solve.basis import Basis
 from memcurve.solve.factor import LEFT_OUT, ReducedModel, longer_responses
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
-from memcurve.types import EPS, SEED, TINY, Floats
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.limits import require_room_for_columns
+from memcurve.core.limits import require_room_for_columns
+from memcurve.core.types import EPS, Floats
 from memcurve.network.places import HOST, Host, Tall
-from memcurve.types import EPS, Floats
 
 #: A step is the last one where less than this share of it leads out of the space before. Doubled:
 #: directions of a few more roundings are left out.

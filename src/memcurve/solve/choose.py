@@ -19,9 +19,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError, UnstableNetworkError, unstable
-from memcurve.limits import fits, one_thread
-from memcurve.notes import Note
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError, unstable
+from memcurve.core.limits import fits, one_thread
+from memcurve.core.notes import Note
+from memcurve.core.types import EPS, Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.solver import Enclosed, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
@@ -35,7 +36,6 @@ from memcurve.solve.leaves import (
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES, GrowingPowersError
 from memcurve.solve.problem import Problem
-from memcurve.types import EPS, Floats
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.curve import MemoryCurve
-from memcurve.notes import Note
+from memcurve.core.notes import Note
+from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
+from memcurve.solve.curve import MemoryCurve
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY
 from memcurve.solve.problem import Problem
-from memcurve.types import Floats
 
 
 def estimate(

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.solve.powers import normal_power_norms, power_norms
-from memcurve.types import EPS, TINY, Complexes, Floats
 
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS

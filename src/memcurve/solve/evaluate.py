@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import EPS, Floats
 from memcurve.solve.factor import KrylovFactor, state_covariance
 from memcurve.solve.filters import Filter
 from memcurve.solve.stein import stein
-from memcurve.types import EPS, Floats
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
 #: will do. Doubled: nothing but time.

@@ -25,7 +25,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
@@ -33,7 +34,6 @@ from memcurve.solve.filters import Filter
 from memcurve.solve.powers import power_norms, sums_of_powers
 from memcurve.solve.several import several_input_cascade
 from memcurve.solve.stein import stein
-from memcurve.types import EPS, SEED, TINY, Complexes, Floats
 
 #: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of
 #: twice as much, 1e-13 at most.

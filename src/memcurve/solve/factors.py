@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memcurve.core.types import Complexes, Floats
 from memcurve.solve.modes import LostModes
 from memcurve.solve.modular import characteristic_polynomial, dyadic, residues
-from memcurve.types import Complexes, Floats
 
 #: A polynomial over the integers by its coefficients, the constant one first.
 Polynomial = tuple[int, ...]

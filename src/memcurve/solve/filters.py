@@ -11,10 +11,10 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import EPS, TINY, Floats
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.solve.powers import sums_of_powers
-from memcurve.types import EPS, TINY, Floats
 
 #: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
 LONGEST_FILTER = 2**15

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import EPS, TINY, Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.factor import TAIL, faded
 from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
 from memcurve.solve.problem import Problem
 from memcurve.solve.stein import residual_norm, stein
-from memcurve.types import EPS, TINY, Floats
 
 
 def unit_mask(problem: Problem) -> tuple[Floats, float]:

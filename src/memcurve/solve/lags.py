@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.types import Floats
+from memcurve.core.types import Floats
 
 #: Memory, summed over all later lags, that may lie beyond the lags chosen by default. Doubled: some
 #: three lags in a hundred fewer.

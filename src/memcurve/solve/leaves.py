@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
-from memcurve.limits import require_room_for_states
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.limits import require_room_for_states
+from memcurve.core.types import EPS, SEED, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
@@ -47,7 +48,6 @@ from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.problem import Problem
 from memcurve.solve.states import VANISHED
 from memcurve.solve.stein import residual_norm, stein
-from memcurve.types import EPS, SEED, Floats
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.

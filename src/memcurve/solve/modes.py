@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.network.graph import (
     Indices,
     balanced,
@@ -28,7 +29,6 @@ from memcurve.network.graph import (
     strong_components,
     submatrix,
 )
-from memcurve.types import EPS, Complexes, Floats
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 #: Doubled: more networks are judged by their exact rank.

@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.limits import require_room_for_array
+from memcurve.core.limits import require_room_for_array
+from memcurve.core.progress import Listener, silent
+from memcurve.core.types import SEED, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices
 from memcurve.network.places import Tall, place_of
-from memcurve.progress import Listener, silent
-from memcurve.types import SEED, Floats
 
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones. Doubled:
 #: networks of 100 to 300 nodes take longer.

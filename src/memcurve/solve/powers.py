@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
-from memcurve.limits import TooLargeError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.limits import TooLargeError
+from memcurve.core.types import EPS, SEED, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
 from memcurve.solve.basis import Basis, require_room_at
-from memcurve.types import EPS, SEED, Floats
 
 #: From so many states on Σ‖Aᵏ‖² is estimated from random probes where that is cheaper. Doubled:
 #: networks of 200 to 400 states take longer.

@@ -9,16 +9,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import Floats
 from memcurve.inputs import InputProcess, processes_for
+from memcurve.inputs.noise import Noise, noise_of
 from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, reachable_nodes
 from memcurve.network.operator import Operator
-from memcurve.noise import Noise, noise_of
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.states import States
-from memcurve.types import Floats
 
 Kind = Literal["memory", "forecasting", "Fisher"]
 #: What a question may have beyond one white input without noise, read from all nodes.

@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
-from memcurve.types import Complexes, Floats
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import Complexes, Floats
 
 
 def several_input_cascade(A: Floats, C: Floats) -> tuple[Floats, Floats]:

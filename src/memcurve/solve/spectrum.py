@@ -29,8 +29,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError, unstable
-from memcurve.limits import require_room_for_states
+from memcurve.core.errors import UncertainResultError, unstable
+from memcurve.core.limits import require_room_for_states
+from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
 from memcurve.network.graph import DrivenPath, eigenvalues, in_units, is_symmetric, separate_parts
 from memcurve.solve.errors import (
     FIRST_ORDER,
@@ -59,7 +60,6 @@ from memcurve.solve.modes import (
 from memcurve.solve.modular import dyadic, krylov_rank
 from memcurve.solve.powers import power_norms
 from memcurve.solve.states import States
-from memcurve.types import EPS, SEED, TINY, Complexes, Floats
 
 #: Quantities below this, relative to their scale, may be nothing but rounding; above, they are not.
 #: Doubled: hardly anything, as what is exactly zero comes out below 1e-13.

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.errors import UncertainResultError, unstable
+from memcurve.core.errors import UncertainResultError, unstable
+from memcurve.core.limits import fits
+from memcurve.core.progress import Listener
+from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.inputs import InputProcess
-from memcurve.limits import fits
 from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import (
@@ -28,7 +30,6 @@ from memcurve.network.graph import (
 )
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
-from memcurve.progress import Listener
 from memcurve.solve.errors import Sensitivity, pole_sensitivity
 from memcurve.solve.factor import state_covariance, state_sizes
 from memcurve.solve.factors import Repeated, repeated_components
@@ -42,7 +43,6 @@ from memcurve.solve.modular import (
     sparse_if_few,
 )
 from memcurve.solve.powers import PowerNorms, power_norms, sums_of_powers
-from memcurve.types import EPS, TINY, Complexes, Floats
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.

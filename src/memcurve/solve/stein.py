@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
-from memcurve.types import EPS, TINY, Floats
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import EPS, TINY, Floats
 
 #: Time constants beyond so many doublings, 2^72 steps, are taken for infinite. Doubled: networks on
 #: the unit circle take twice as long to be told from others.

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.types import Floats
 from memcurve.solve.stein import MOST_DOUBLINGS, squarings
-from memcurve.types import Floats
 
 #: Give up beyond this precision. Doubled: hopeless networks take three times as long to refuse.
 MAX_BITS = 2**15

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.types import Floats
 from memcurve.inputs import InputProcess
 from memcurve.network.graph import balanced
 from memcurve.solve.answer import Answer
@@ -44,7 +45,6 @@ from memcurve.solve.balls.curves import (
 from memcurve.solve.balls.pivots import find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
 from memcurve.solve.stein import stein
-from memcurve.types import Floats
 
 #: What the condition of the covariance costs for each state and input without noise, in bits, by
 #: experience. Doubled: noise-free questions take half as long again.

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.errors import UnstableNetworkError
+from memcurve.core.errors import UnstableNetworkError
+from memcurve.core.types import Floats
 from memcurve.solve.balls.arithmetic import UNSTABLE, columns_of, rows_of
 from memcurve.solve.modular import flint_matrix
-from memcurve.types import Floats
 
 #: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide). Doubled: no primes, and
 #: half as large, deficient ranks would be as certain but for one bit.

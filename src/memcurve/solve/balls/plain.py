@@ -18,7 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.errors import UnstableNetworkError
+from memcurve.core.errors import UnstableNetworkError
+from memcurve.core.types import Floats
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
     UNSTABLE,
@@ -32,7 +33,6 @@ from memcurve.solve.balls.arithmetic import (
 )
 from memcurve.solve.balls.pivots import find_pivots
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.types import Floats
 
 
 def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Floats, int, int]:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memcurve.core.types import Floats
 from memcurve.inputs import White
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.fisher import scaled, unit_mask
 from memcurve.solve.problem import Problem
-from memcurve.types import Floats
 
 
 class Enclosed(NamedTuple):

@@ -1,0 +1,317 @@
+"""What fits into memory, checked before the work begins rather than found out by a crash.
+
+Eigenvalues and covariances are dense: whatever the network, they take several N×N arrays for the N
+states at work. Their number was measured for each question (peak memory of a process at N = 1500
+and 2500, less that of the process itself and of A) and rounded down: what is refused would not have
+fitted, what is let through may still be too large. Times are estimates, good to a small factor.
+
+Usable memory of sparse networks takes no such array, but r vectors of N states, r the directions
+above the noise: ``Work(0, 1, 0)`` for ``columns=r``, which is asked once r can be foreseen.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from functools import cache
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
+
+_ENTRY = 8  # bytes of a float64
+#: Below this nothing is looked up: any machine has it.
+_ALWAYS_THERE = 256 * 2**20
+#: The largest memory of a single GPU, and how much of a machine's is filled at most.
+_LARGEST_GPU, _FILLED = 192e9, 0.8
+#: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
+_OPERATIONS, _RATE = 25, 5e10
+
+
+class TooLargeError(MemoryError):
+    """What is asked cannot fit into the memory there is; nothing was computed or read."""
+
+
+class Work(NamedTuple):
+    """What a question takes: N×N arrays of float64, besides A itself, and time.
+
+    ``columns`` are arrays for each N columns of a Krylov matrix, of lags or of samples; ``times``
+    is in units of the time of the eigenvalues.
+    """
+
+    arrays: float
+    columns: float
+    times: float
+
+
+class Cost(NamedTuple):
+    """What a question takes besides the network itself, by estimate.
+
+    The bytes follow from the number of arrays that was measured; the seconds are those of two cores
+    of a common machine, good to a small factor.
+    """
+
+    bytes: int
+    seconds: float
+
+
+#: What each question takes of the exact method; other methods declare their own.
+WORK = {
+    "exact": Work(4, 0, 2),
+    "closer look": Work(9, 0, 6),
+    "noise": Work(13, 0, 5),
+    "coloured": Work(12, 0, 8),
+    "several inputs": Work(13, 0, 18),
+    "readout": Work(27, 0, 15),
+    "Fisher": Work(6, 0, 6),
+    "realization": Work(9, 0, 7),
+}
+
+
+def estimated_cost(
+    states: int, question: str | Work = "exact", *, columns: int | None = None
+) -> Cost:
+    """Memory and time that a question takes, by the estimate that decides what is refused.
+
+    Parameters
+    ----------
+    states : int
+        States solved together: those that inputs reach, or the largest of the parts without a
+        connection between them.
+    question : str or Work
+        A key of :data:`WORK`, or what a method declares: ``METHODS["naive"].cost``.
+    columns : int, optional
+        Lags or samples, where the work depends on them; five a state by default.
+
+    Examples
+    --------
+    >>> from memcurve.core.limits import estimated_cost
+    >>> cost = estimated_cost(10_000)
+    >>> cost.bytes / 1e9, cost.seconds / 60
+    (3.2, 16.666666666666668)
+    """
+    work = _work(question)
+    wide = 5 * states if columns is None else columns
+    need = _ENTRY * states * (work.arrays * states + work.columns * wide)
+    return Cost(int(need), work.times * _OPERATIONS * float(states) ** 3 / _RATE)
+
+
+def require_room_for_states(
+    states: int, question: str | Work, *, columns: int | None = None, reason: str = ""
+) -> None:
+    """Raise a TooLargeError where so many states are too many for a question.
+
+    ``reason`` says why it takes so much, and what can be asked instead.
+    """
+    work = _work(question)
+    if fits(states, work, columns=columns):
+        return
+    cost, room = estimated_cost(states, question, columns=columns), available_memory() or 0
+    fewer = "nodes, lags or samples" if work.columns else "nodes"
+    most = int(states * math.sqrt(room / cost.bytes))  # a little less where columns count, too
+    reason = f"About {most:,} states would fit: {reason}. " if reason else ""
+    raise TooLargeError(
+        f"`network` must fit into memory, got {states:,} states that are solved together: they "
+        f"take about {_size(cost.bytes)} of memory and, by estimate, {in_words(cost.seconds)}, "
+        f"but {_size(room)} are available. {reason}Use fewer {fewer}, or a part of the network; "
+        f"a `readout` of some nodes does not help, as all nodes influence those that are read. Or "
+        f"record some nodes in a simulation, for memory_from_data."
+    )
+
+
+def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _ENTRY) -> None:
+    """Raise a TooLargeError where a dense array, and the float64 copy kept of it, cannot fit.
+
+    ``what`` is its name in the message, ``itemsize`` the bytes of an entry as it is stored.
+    """
+    need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
+    sizes = " × ".join(f"{length:,}" for length in shape)
+    what = f"{what} is too large: the {sizes} array, with the copy that is checked,"
+    require_room(need, what, "Use fewer nodes, or store the matrix sparse.")
+
+
+def require_room(need: int, what: str, remedy: str) -> None:
+    """Raise a TooLargeError where so many bytes cannot be had; ``what`` is what takes them."""
+    room = None if need <= _ALWAYS_THERE else available_memory()
+    if room is not None and need > room:
+        raise TooLargeError(
+            f"{what} takes about {_size(need)} of memory, but {_size(room)} are available. {remedy}"
+        )
+
+
+class Ways(NamedTuple):
+    """Where vectors of all states fit.
+
+    ``bytes`` is what they take, ``here`` whether this machine has as much, ``gpu`` whether a GPU
+    may have it, and ``machines`` how many like this one share them out, as ranks of an MPI job;
+    None where the system does not tell its memory.
+    """
+
+    bytes: int
+    here: bool
+    gpu: bool
+    machines: int | None
+
+
+def ways(states: int, columns: float) -> Ways:
+    """Where so many vectors of all states fit, which are nearly all that usable memory takes.
+
+    Parameters
+    ----------
+    states : int
+        All states of a network.
+    columns : float
+        Directions above the noise: at least the usable memory, and a few times that at most.
+
+    Examples
+    --------
+    >>> from memcurve.core.limits import ways
+    >>> ways(100_000, 300)[:3]
+    (240000000, True, True)
+    """
+    need = int(_ENTRY * states * columns)
+    room = available_memory()
+    here = room is None or need <= max(room, _ALWAYS_THERE)
+    machines = 1 if here else math.ceil(need / (_FILLED * max(room or 0, _ALWAYS_THERE, 1)))
+    return Ways(need, here, need <= _LARGEST_GPU, None if room is None else machines)
+
+
+def require_room_for_columns(
+    states: int, columns: float, what: str, room: int | None = None, *, sharing: int = 1
+) -> None:
+    """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit.
+
+    ``room`` is what is available, where that is not the memory of the host; ``sharing`` ranks of a
+    job have as much each, and share the memory of this machine.
+    """
+    need = int(_ENTRY * sharing * states * columns)
+    if need <= (_ALWAYS_THERE if room is None else room):
+        return
+    found = ways(sharing * states, columns)
+    room = available_memory() if room is None else room
+    if room is None or need <= room:
+        return
+    here = f" on each of the {sharing} ranks here" if sharing > 1 else ""
+    would_do = (
+        f"{found.machines} machines like this one{' instead of it' * (sharing > 1)}, with the rows "
+        f"distributed over the ranks of an MPI job, `mpiexec -n {found.machines} memcurve curve "
+        f"FILE --noise S --mpi`"
+    )
+    if found.here:
+        would_do = "the memory of this machine, with `A` as a scipy sparse array"
+    elif found.gpu:
+        would_do += f", or a GPU with {_size(found.bytes)} of memory"
+    raise TooLargeError(
+        f"`network` must leave room for {what}, got {states:,} states{here}: about {columns:,.0f} "
+        f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Use "
+        f"{would_do}; or more noise, a smaller spectral radius, or a part of the network."
+    )
+
+
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping, or None where the system does not tell."""
+    known = [room for room in (_system_room(), *_control_group_rooms()) if room is not None]
+    return min(known, default=None)
+
+
+def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:
+    """Whether there is room for a question about so many states."""
+    need = estimated_cost(states, question, columns=columns).bytes
+    room = None if need <= _ALWAYS_THERE else available_memory()
+    return room is None or need <= room
+
+
+def one_thread() -> contextlib.AbstractContextManager[Any]:
+    """One thread: what is nothing but rounding is then the same wherever it is computed."""
+    limited: contextlib.AbstractContextManager[Any] = blas_libraries().limit(
+        limits=1, user_api="blas"
+    )
+    return limited
+
+
+@cache
+def blas_libraries() -> ThreadpoolController:
+    """NumPy's and SciPy's; to look for them takes as long as the curve of a small network."""
+    import scipy.linalg  # noqa: F401 - what is not loaded yet is not found
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+def _work(question: str | Work) -> Work:
+    if isinstance(question, Work):
+        return question
+    if question not in WORK:
+        raise ValueError(f"`question` must be one of {', '.join(WORK)}, got {question!r}.")
+    return WORK[question]
+
+
+def _system_room() -> int | None:
+    """Memory available to any process: Linux and Windows tell; else it is the physical memory."""
+    if sys.platform == "win32":
+        return _windows_room()
+    available = _entry(Path("/proc/meminfo"), "MemAvailable:")
+    if available is not None:
+        return available * 1024
+    with contextlib.suppress(AttributeError, OSError, ValueError):
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return None
+
+
+def _windows_room() -> int | None:
+    """Physical memory that is free, as ``GlobalMemoryStatusEx`` tells it."""
+    import ctypes
+
+    # a structure of two counts of 32 bits (its own size first) and seven of 64
+    status = (ctypes.c_uint64 * 8)()
+    status[0] = ctypes.sizeof(status)
+    known: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
+    return int(status[2]) if known else None
+
+
+def _control_group_rooms() -> Iterator[int]:
+    """What containers and batch systems leave: the limits of this process' control groups."""
+    root = Path("/sys/fs/cgroup")
+    own = PurePosixPath("/")
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/self/cgroup").read_text("utf-8").splitlines():
+            if line.startswith("0::"):
+                own = PurePosixPath(line.removeprefix("0::"))
+    for group in (own, *own.parents):
+        folder = root / str(group).lstrip("/")
+        with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
+            limit = int((folder / "memory.max").read_text())
+            used = int((folder / "memory.current").read_text())
+            cached = _entry(folder / "memory.stat", "inactive_file")  # used, but makes way
+            yield max(0, limit - used + (cached or 0))
+
+
+def _entry(file: Path, name: str) -> int | None:
+    """The number behind ``name`` in a file of names and numbers, if there is one."""
+    with contextlib.suppress(OSError, ValueError, IndexError):
+        for words in map(str.split, file.read_text("utf-8").splitlines()):
+            if words[:1] == [name]:
+                return int(words[1])
+    return None
+
+
+def _size(count: int) -> str:
+    """Bytes in words, e.g. 420 GB."""
+    size = float(count)
+    for unit in ("bytes", "kB", "MB", "GB", "TB"):
+        if size < 999.5:
+            return f"{size:.2g} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
+        size /= 1000
+    return f"{size:.3g} PB"
+
+
+def in_words(seconds: float) -> str:
+    """A time in words, e.g. 3 hours."""
+    for name, length in (("years", 3.156e7), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:,.0f} {name}"
+    return f"{seconds:.0f} seconds"

@@ -1,0 +1,82 @@
+"""Notes: what to know before quoting a number, for people and, by kind, for code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+NoteKind = Literal[
+    "network",  # where the network comes from, e.g. that it is linearised
+    "unused",  # what of a file was not used, or may be something else than it was taken for
+    "reach",  # states that no input reaches, nodes that are not read
+    "rank",  # the rank depends on the last digits: a RankWarning too
+    "question",  # the question in words: noise, colour, steps ahead
+    "method",  # how the method works, and how that affects the number
+    "unbounded",  # the method has no error bound
+    "arithmetic",  # floating point was not enough
+    "proof",  # what of the result is proven, and what is not
+    "lags",  # memory lies beyond the lags listed
+    "recording",  # what a recording is like, and what that does to an estimate
+    "missing",  # rows of a recording that were left out
+    "finding",  # what the checks of a recording warn of
+    "sweep",  # cases that failed, are missing, or were left out
+    "other",  # of files written before notes had kinds
+]
+KINDS: tuple[str, ...] = get_args(NoteKind)
+
+
+class Note(str):
+    """A sentence to whoever prints it, with a kind for whoever asks.
+
+    Examples
+    --------
+    >>> from memcurve.core.notes import Note
+    >>> note = Note("reach", "2 of 30 states are never reached from the input")
+    >>> print(note)
+    2 of 30 states are never reached from the input
+    >>> note.kind
+    'reach'
+    """
+
+    __slots__ = ("kind",)
+    kind: NoteKind
+
+    def __new__(cls, kind: NoteKind, text: str) -> Note:
+        """Make a note of one of the kinds there are."""
+        if kind not in KINDS:
+            raise ValueError(f"`kind` must be one of {', '.join(KINDS)}; got {kind!r}.")
+        note = super().__new__(cls, text)
+        note.kind = kind
+        return note
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return self.kind, str(self)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """As ``{"kind": …, "text": …}`` in JSON; a plain string is read as well."""
+        from pydantic_core import core_schema as cs
+
+        kind = cs.typed_dict_field(cs.literal_schema(list(KINDS)))
+        entry = cs.typed_dict_schema({"kind": kind, "text": cs.typed_dict_field(cs.str_schema())})
+        known = cs.union_schema([entry, cs.str_schema()])
+        write = cs.plain_serializer_function_ser_schema(_to_json)
+        return cs.no_info_after_validator_function(_from_json, known, serialization=write)
+
+
+def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
+    """Notes as they are; plain strings become notes of ``kind``."""
+    return tuple(note if isinstance(note, Note) else Note(kind, note) for note in notes)
+
+
+def counted(count: int, noun: str) -> str:
+    """A number of things: 1 state, 2 states."""
+    return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _from_json(entry: Any) -> Note:
+    return Note("other", entry) if isinstance(entry, str) else Note(entry["kind"], entry["text"])
+
+
+def _to_json(note: Any) -> dict[str, str]:
+    return {"kind": note.kind if isinstance(note, Note) else "other", "text": str(note)}

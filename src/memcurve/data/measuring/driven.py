@@ -1,0 +1,466 @@
+"""Measurement report: echo state property, consistency, memory and capacity of a driven model.
+
+Does it forget its initial conditions; is its response consistent; how much does it remember, and
+which functions of the input; how does that depend on the input scale.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import Seed, generator, require_number
+from memcurve.core.errors import ModelError, UnstableNetworkError
+from memcurve.core.notes import Note, counted
+from memcurve.core.progress import Progress, listening
+from memcurve.core.result import installed_versions
+from memcurve.core.types import Floats
+from memcurve.data import Capacity, capacity_from_data, long_run_variance
+from memcurve.data.measuring.forgetting import Draw, checked_run, forgetting, lyapunov_exponent
+from memcurve.data.measuring.models import Model, as_model
+from memcurve.data.measuring.run import drawn_inputs, measure
+from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
+from memcurve.rendering.report import Chart, Document, Reported, Section, Series, Table
+from memcurve.solve import MemoryCurve
+
+#: Rows per state that consistency is estimated from. Doubled: intervals narrower by 1/√2.
+ROWS_A_STATE = 30
+#: Rows at least. Doubled: small models take twice as long.
+LEAST_ROWS = 3000
+#: Principal components below this fraction of the largest are rounding. Doubled: hardly a change.
+NEGLIGIBLE = 1e-9
+#: Errors below this are not printed. Doubled: the same.
+EXACT = 1e-6
+#: Consistent fraction of the dimensions from which a response counts as consistent.
+CONSISTENT = 0.9
+
+#: Sentences of the report, by kind.
+PROSE = {
+    "memory": "Total memory {total} of at most {states} ({states} states){half}.",
+    "half": "; MC_τ drops below 0.5 at lag {lag}",
+    "forgets": "Forgets its initial conditions within {washout}{exponent}.",
+    "chaotic": "Does not forget its initial conditions: it is chaotic{exponent}, so no readout of "
+    "it is reliable.",
+    "persistent": "Does not forget its initial conditions{exponent}, so no readout of it is "
+    "reliable.",
+    "exponent": " (conditional Lyapunov exponent {exponent} per step)",
+    "deterministic": "Its response to an input is the same in every run.",
+    "consistent": "Consistent dimensions: {total} of {states}; the rest is intrinsic noise.",
+    "capacity": "Information processing capacity: {degrees}.",
+    "small signal": "In the small-signal limit the total memory is {limit:.4g}, exactly{share}.",
+    "share": "; as driven it reaches {share:.0%} of that",
+    "subtitle": "{states}, {inputs}; measured by simulation, errors are half widths of 90 % "
+    "intervals.",
+    "verdict": "fading memory confirmed",
+    "inconsistent": "not consistent",
+    "no fading": "no fading memory",
+    "capacity left out": "capacity by degree was left out: it needs a single input",
+    "scales left out": "memory against input scale was left out: {problem}",
+    "curve": "Fraction of the input's variance recoverable τ steps later.",
+    "fading": "Whether the states are a function of the input history (echo state property).",
+    "nonlinearity": "Capacity for inputs (degree 1) and products of inputs; at most {rank} in all.",
+    "scales": "Total memory when the inputs are multiplied by a scale.",
+}
+
+
+@dataclass(frozen=True)
+class Consistency:
+    """Consistent dimensions of the states over two runs of one input, and half the interval.
+
+    ``total`` is tr(Σ⁻¹Γ), with Σ the covariance of the states and Γ that between two runs with
+    independent noise: between 0 and ``states``, the number of dimensions above rounding.
+    """
+
+    total: float
+    error: float
+    states: int
+
+    @property
+    def share(self) -> float:
+        """Consistent fraction of the dimensions."""
+        return self.total / max(self.states, 1)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MeasurementReport(Reported):
+    """The result of :func:`memcurve.audit` for a model that is simulated rather than solved.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+    states, inputs : int
+        Numbers of states and of inputs.
+    curve : MemoryCurve
+        The measured memory.
+    forgets : bool
+        Whether different initial conditions converge under the same input.
+    washout : int
+        Steps until they have converged.
+    exponent, exponent_error : float
+        Largest conditional Lyapunov exponent, per step, and half its interval; NaN if it is hidden
+        by intrinsic noise.
+    own_noise : float
+        Distance of two runs of one input, 1 for unrelated runs.
+    consistency : Consistency
+        How much of the response is the same in both runs.
+    capacity : Capacity or None
+        Capacity for products of past inputs, by degree; None for several inputs.
+    scales : ScaleProfile or None
+        Memory against the input scale.
+    notes : tuple of Note
+        Everything one should know before quoting the numbers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.data.measuring import measurement_report
+    >>> linear = memcurve.ensembles.orthogonal(5, spectral_radius=0.8, seed=1)
+    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> report = measurement_report(network, precision=0.3, scales=[], seed=1)
+    >>> report.forgets, report.consistency.states
+    (True, 5)
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.MeasurementReport/1"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Dossier/1",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
+
+    model: str
+    states: int
+    inputs: int
+    curve: MemoryCurve
+    forgets: bool
+    washout: int
+    exponent: float
+    exponent_error: float
+    own_noise: float
+    consistency: Consistency
+    capacity: Capacity | None
+    scales: ScaleProfile | None
+    notes: tuple[Note, ...]
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    @property
+    def total(self) -> float:
+        """The measured total memory."""
+        return self.curve.total
+
+    @property
+    def good(self) -> bool:
+        """Whether the states are a consistent function of the input history."""
+        return self.forgets and self.consistency.share >= CONSISTENT
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The main results in a few sentences."""
+        return tuple(_verdict(self))
+
+    def document(self) -> Document:
+        """The report, independent of its rendering."""
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        sections = (_memory(self), _forgetting(self), _capacity(self), _scales(self))
+        return Document(
+            title=f"Memory of {self.model}",
+            subtitle=PROSE["subtitle"].format(
+                states=counted(self.states, "state"), inputs=counted(self.inputs, "input")
+            ),
+            verdict=self.verdict,
+            good=self.good,
+            word=PROSE[
+                "verdict" if self.good else "inconsistent" if self.forgets else "no fading"
+            ].capitalize(),
+            figures=_figures(self),
+            sections=[section for section in sections if section is not None],
+            notes=self.notes,
+            footer=f"{versions}.",
+        )
+
+    def columns(self) -> Mapping[str, Any]:
+        """The memory curve, one row per lag."""
+        return self.curve.columns()
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return {**self.curve._attributes(), "verdict": " ".join(self.verdict)}
+
+    def to_xarray(self) -> Any:
+        """The memory curve as an xarray Dataset, the verdict among its attributes."""
+        return self.curve.to_xarray().assign_attrs(verdict=" ".join(self.verdict))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the memory curve; ``to_html()`` has all figures."""
+        return self.curve.plot(ax=ax)
+
+    def _derived(self) -> dict[str, Any]:
+        return {"verdict": list(self.verdict)}
+
+    def __repr__(self) -> str:
+        head = f"<MeasurementReport of {self.model}>"
+        return "\n".join([head, *(f"  {line}" for line in self.verdict)])
+
+
+def measurement_report(
+    model: Any,
+    *,
+    precision: float = 0.1,
+    input: Any = None,
+    noise: float = 0.0,
+    seed: Seed,
+    budget: float | None = None,
+    degrees: Any = 3,
+    scales: Any = SCALES,
+    start: Any = None,
+    inputs: int | None = None,
+    progress: Progress = None,
+) -> MeasurementReport:
+    """Simulate a model and report on its memory; see :class:`MeasurementReport`.
+
+    Parameters
+    ----------
+    model, precision, input, noise, seed, start, inputs, progress
+        As for :func:`memcurve.measure`.
+    budget : float, optional
+        Seconds, half of them for the memory itself and a third for the input scales.
+    degrees : int or dict
+        Highest degree of the capacity, as for :func:`memcurve.capacity_from_data`.
+    scales : sequence of float
+        Input scales; an empty sequence leaves them out.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.data.measuring import measurement_report
+    >>> linear = memcurve.ensembles.orthogonal(5, spectral_radius=0.8, seed=1)
+    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> report = measurement_report(network, precision=0.3, scales=[], seed=1)
+    >>> report.good
+    True
+    """
+    half = third = None
+    if budget is not None:
+        budget = require_number(budget, "budget", "above 0", lambda s: s > 0)
+        half, third = budget / 2, budget / 3
+    rng, subject = generator(seed), as_model(model, start=start, inputs=inputs)
+    draw, _ = drawn_inputs(subject, input, rng)
+    notes: list[Note] = []
+    with listening(progress) as report_progress:
+        report_progress("forgetting", 0, 5)
+        settled = forgetting(subject, draw, 1e-12)
+        exponent, error = lyapunov_exponent(subject, draw, settled, 0.9)
+        report_progress("memory", 1, 5)
+        asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
+        curve = measure(
+            subject, precision=precision, noise=noise, budget=half, washout=settled, **asked
+        )
+        report_progress("consistency", 2, 5)
+        states = int(curve.diagnostics["states"])
+        consistency = _consistency(subject, draw, rng, noise, settled.washout, states)
+        report_progress("capacity", 3, 5)
+        capacity, more = _capacity_of(subject, draw, rng, noise, settled.washout, states, degrees)
+        notes += more
+        report_progress("input scales", 4, 5)
+        profile = None
+        if len(scales):
+            try:
+                profile = measure_scales(
+                    model if start is None and inputs is None else subject,
+                    scales, precision=max(precision, 0.02 * states), budget=third, **asked,
+                )  # fmt: skip
+            except (ModelError, UnstableNetworkError, ValueError) as problem:
+                notes.append(Note("method", PROSE["scales left out"].format(problem=problem)))
+        report_progress("input scales", 5, 5)
+    return MeasurementReport(
+        model=subject.name,
+        states=states,
+        inputs=subject.inputs,
+        curve=curve,
+        forgets=settled.forgets,
+        washout=settled.washout,
+        exponent=exponent,
+        exponent_error=error,
+        own_noise=settled.own_noise,
+        consistency=consistency,
+        capacity=capacity,
+        scales=profile,
+        notes=(*curve.notes, *notes, *(profile.notes if profile else ())),
+    )
+
+
+def _series(
+    model: Model, z: Floats, rng: np.random.Generator, noise: float, washout: int
+) -> Floats:
+    X = checked_run(model, z)[:, washout:]
+    return X + noise * rng.standard_normal(X.shape) if noise else X
+
+
+def _consistency(
+    model: Model, draw: Draw, rng: np.random.Generator, noise: float, washout: int, states: int
+) -> Consistency:
+    """From two runs of one series, past the washout.
+
+    The influence function of tr(Σ⁻¹Γ) is x·Σ⁻¹y − ½(x·Mx + y·My), M = Σ⁻¹ΓΣ⁻¹; its long-run
+    variance gives the interval.
+    """
+    from scipy.stats import norm
+
+    z = draw(1, washout + max(LEAST_ROWS, ROWS_A_STATE * states))
+    x, y = (_series(model, z, rng, noise, washout)[0] for _ in range(2))
+    middle, spread = (x.mean(axis=0) + y.mean(axis=0)) / 2, np.concatenate([x, y]).std(axis=0)
+    used = spread > 0
+    x, y = ((one[:, used] - middle[used]) / spread[used] for one in (x, y))
+    _, sigma, directions = np.linalg.svd(np.concatenate([x, y]), full_matrices=False)
+    kept = sigma > NEGLIGIBLE * sigma[0]
+    scale = np.sqrt(2 * len(x)) / sigma[kept]
+    x, y = ((one @ directions[kept].T) * scale for one in (x, y))  # Σ = 1 from here on
+    cross = x.T @ y / len(x)
+    gamma = (cross + cross.T) / 2
+    influence = (x * y).sum(axis=1) - ((x @ gamma) * x + (y @ gamma) * y).sum(axis=1) / 2
+    influence -= influence.mean()
+    window = int(np.ceil(1.3 * len(x) ** (1 / 3)))
+    variance = float(long_run_variance(influence[:, None], window)[0]) / len(x)
+    width = float(norm.isf(0.05)) * math.sqrt(variance)
+    return Consistency(float(np.trace(gamma)), width, int(kept.sum()))
+
+
+def _capacity_of(
+    model: Model,
+    draw: Draw,
+    rng: np.random.Generator,
+    noise: float,
+    washout: int,
+    states: int,
+    degrees: Any,
+) -> tuple[Capacity | None, list[Note]]:
+    if model.inputs > 1:
+        return None, [Note("method", PROSE["capacity left out"])]
+    z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
+    X = _series(model, z, rng, noise, washout)[0]
+    inputs = z[0, washout:, 0]
+    return capacity_from_data(X, inputs, degrees=degrees, washout=0, name=model.name), []
+
+
+# --- Sentences, tables and charts.
+
+
+def _within(value: float, error: float) -> str:
+    if not error > EXACT:
+        return f"{value:.6g}"
+    digits = max(0, 1 - math.floor(math.log10(error)))
+    return f"{value:.{digits}f} ± {error:.2g}"
+
+
+def _verdict(report: MeasurementReport) -> Iterator[str]:
+    """Sentences on memory, fading, consistency, capacity and the small-signal limit."""
+    half = report.curve.horizon(0.5) if report.inputs == 1 else None
+    yield PROSE["memory"].format(
+        total=_within(report.total, report.curve.total_error),
+        states=report.states,
+        half=PROSE["half"].format(lag=half) if half else "",
+    )
+    is_chaotic = report.exponent > report.exponent_error
+    kind = "forgets" if report.forgets else "chaotic" if is_chaotic else "persistent"
+    exponent = ""
+    if math.isfinite(report.exponent):
+        exponent = _within(report.exponent, report.exponent_error)
+        exponent = PROSE["exponent"].format(exponent=exponent)
+    yield PROSE[kind].format(washout=counted(report.washout, "step"), exponent=exponent)
+    consistency = report.consistency
+    is_deterministic = report.own_noise == 0 and consistency.share > 0.999
+    yield PROSE["deterministic" if is_deterministic else "consistent"].format(
+        total=_within(consistency.total, consistency.error), states=consistency.states
+    )
+    if report.capacity is not None:
+        by_degree = report.capacity.by_degree.items()
+        degrees = ", ".join(f"{value:.3g} of degree {degree}" for degree, value in by_degree)
+        yield PROSE["capacity"].format(degrees=degrees)
+    limit = None if report.scales is None else report.scales.limit
+    if limit is not None:
+        share = PROSE["share"].format(share=report.total / limit.total) if limit.total > 0 else ""
+        yield PROSE["small signal"].format(limit=limit.total, share=share)
+
+
+def _figures(report: MeasurementReport) -> list[tuple[str, str]]:
+    rows = [
+        ("total memory", _within(report.total, report.curve.total_error)),
+        ("states", str(report.states)),
+        ("washout", counted(report.washout, "step")),
+        ("consistency", f"{report.consistency.share:.1%}"),
+    ]
+    if math.isfinite(report.exponent):
+        rows.append(("Lyapunov exponent", _within(report.exponent, report.exponent_error)))
+    if report.capacity is not None:
+        total = _within(report.capacity.total, report.capacity.total_error)
+        rows.append(("capacity", total))
+    return rows
+
+
+def _memory(report: MeasurementReport) -> Section:
+    curve = report.curve
+    last = max(2, int(curve.diagnostics.get("end_lag", len(curve) - 1)) + 2)
+    shown, bands = curve[:last], curve.bands
+    low, high = (None, None) if bands is None else (bands[:last, 0], bands[:last, 1])
+    series = [Series("measured", shown.lags.astype(float), shown.values, low=low, high=high)]
+    limit = None if report.scales is None else report.scales.limit
+    if limit is not None and len(limit) >= 2:
+        part = limit[:last]
+        lags = part.lags.astype(float)
+        series.append(Series("small-signal limit, exact", lags, part.values, dashed=True))
+    chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
+    return Section("Memory", PROSE["curve"], chart=chart)
+
+
+def _forgetting(report: MeasurementReport) -> Section:
+    consistency = report.consistency
+    total = _within(consistency.total, consistency.error)
+    converged = "yes" if report.forgets else "no"
+    rows = [
+        ("forgets initial conditions", converged, f"after {report.washout} steps"),
+        ("distance of two runs of one input", f"{report.own_noise:.2g}", "1 for unrelated states"),
+        ("consistent dimensions", total, f"of {consistency.states} above rounding"),
+    ]
+    if math.isfinite(report.exponent):
+        value = _within(report.exponent, report.exponent_error)
+        rows.insert(1, ("conditional Lyapunov exponent", value, "per step; below 0: forgets"))
+    table = Table(("", "value", ""), tuple(rows), frozenset({1}))
+    return Section("Fading memory and consistency", PROSE["fading"], table)
+
+
+def _capacity(report: MeasurementReport) -> Section | None:
+    capacity = report.capacity
+    if capacity is None:
+        return None
+    rows = [
+        (
+            str(degree),
+            _within(value, capacity.errors[degree]),
+            str(len(capacity.significant(degree))),
+        )
+        for degree, value in capacity.by_degree.items()
+    ]
+    total = _within(capacity.total, capacity.total_error)
+    rows.append(("all", total, str(len(capacity.targets))))
+    table = Table(("degree", "capacity", "targets"), tuple(rows), frozenset({0, 1, 2}))
+    text = PROSE["nonlinearity"].format(rank=capacity.rank)
+    return Section("Information processing capacity", text, table)
+
+
+def _scales(report: MeasurementReport) -> Section | None:
+    profile = report.scales
+    if profile is None:
+        return None
+    low, high = profile.totals - profile.errors, profile.totals + profile.errors
+    series = Series("measured", profile.scales, profile.totals, low=low, high=high)
+    limit = profile.limit
+    levels = () if limit is None else (("small-signal limit, exact", limit.total),)
+    chart = Chart(
+        "Memory against input scale", "input scale", "total memory", (series,), log_x=True,
+        levels=levels,
+    )  # fmt: skip
+    pairs = zip(profile.scales, profile.totals, profile.errors, strict=True)
+    rows = tuple((f"{scale:.3g}", _within(total, error)) for scale, total, error in pairs)
+    table = Table(("input scale", "total memory"), rows, frozenset({0, 1}))
+    return Section("Input scale", PROSE["scales"], table, chart)

@@ -1,0 +1,207 @@
+"""Echo state property: does a model forget its initial conditions under the same input?
+
+Two series with different beginnings and the same input afterwards are run. If the states are a
+function of the input history, the two trajectories converge; the rate is the largest conditional
+Lyapunov exponent, and the time it takes is the washout of all other runs. Running one series twice
+shows intrinsic noise, or a state left from the previous run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from memcurve.core.errors import ModelError, UnstableNetworkError
+from memcurve.core.types import TINY, Floats
+from memcurve.data.measuring.models import Model
+
+#: Inputs (R, T, d) of R independent series.
+Draw = Callable[[int, int], Floats]
+
+#: Steps that the two pasts have, at first; and that they follow each other at most.
+FIRST_STEPS, MOST_STEPS = 256, 1 << 17
+#: Pairs of series: those of models that run them together, and of others.
+PAIRS, PAIRS_ONE_BY_ONE = 8, 2
+#: The distance has stopped falling where its last quarter is above this share of the third.
+STANDS_STILL = 0.97
+#: Differences between two runs of one series that are worth a word.
+SEEN = 1e-6
+#: Relative distances up to this are rounding.
+ROUNDING = 1e-13
+#: What two runs that know nothing of each other have, nearly.
+UNRELATED = 0.5
+#: A small change of one input, in units of its deviation.
+NUDGE = 1e-8
+#: States that are larger than this are on their way out of the numbers: their squares overflow.
+TOO_LARGE = 1e100
+#: Distances are followed down to so many times the floor, and over so many steps at least.
+FAR, LEAST_SPAN = 30.0, 16
+
+
+@dataclass(frozen=True)
+class Forgetting:
+    """Convergence of trajectories from different pasts, in units of unrelated states' distance.
+
+    Attributes
+    ----------
+    distances : (pairs, steps) array
+        Euclidean distance of each pair, at each step after the pasts.
+    washout : int
+        Steps after which it is as small as it gets, or below what matters.
+    left : float
+        What stays of it.
+    own_noise : float
+        Distance of two runs of one series, after the washout.
+    kept_state : float
+        The same in the first steps, where it is not noise: the model was not reset.
+    """
+
+    distances: Floats
+    washout: int
+    left: float
+    own_noise: float
+    kept_state: float
+
+    @property
+    def forgets(self) -> bool:
+        """Whether the remaining distance is no more than intrinsic noise."""
+        return self.left <= max(2 * self.own_noise, 1e-3)
+
+
+def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
+    """Run pairs of pasts under one input until their distance is ``negligible``, or constant."""
+    pairs = PAIRS if model.together else PAIRS_ONE_BY_ONE
+    small, steps, stood_still = max(negligible, ROUNDING), FIRST_STEPS, False
+    while True:
+        past, future = draw(2 * pairs, FIRST_STEPS), draw(pairs, steps)
+        both = np.concatenate([past, np.tile(future, (2, 1, 1))], axis=1)
+        states = checked_run(model, both)
+        one, other = np.split(states[:, FIRST_STEPS:], 2)
+        mean, quarter = _relative(one, other).mean(axis=0), steps // 4
+        left = float(mean[-quarter:].mean())
+        if left <= small or 4 * steps > MOST_STEPS:
+            break
+        if left > STANDS_STILL * mean[-2 * quarter : -quarter].mean():
+            # very slow decay looks the same over few steps, unless noise is all that is left
+            if stood_still or left <= 2 * _twice(model, both, states)[0]:
+                break
+            stood_still = True
+        steps *= 4
+    above = np.flatnonzero(mean > max(small, 2 * left))
+    washout = int(above[-1]) + 1 if len(above) else 1
+    own, kept = _twice(model, both, states)
+    return Forgetting(_euclidean(one, other), washout, left, own, kept)
+
+
+def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
+    """Distances of the same run made again: at its end, and at its beginning beyond that."""
+    apart = _relative(states, checked_run(model, inputs)).mean(axis=0)
+    first, last = float(apart[:16].max()), float(apart[-(len(apart) // 4) :].mean())
+    if first <= ROUNDING:  # then later ones are rounding, which chaos makes large
+        return 0.0, 0.0
+    return last, first if first > max(10 * last, SEEN) else 0.0
+
+
+def checked_run(model: Model, inputs: Floats) -> Floats:
+    """Run a model within its range, and refuse states beyond all bounds."""
+    if model.input_range is not None:
+        low, high = model.input_range
+        outside = float(((inputs < low) | (inputs > high)).mean())
+        if outside:
+            raise ValueError(
+                f"`input` must stay within {low:g} … {high:g}, the input range of {model.name}; "
+                f"{outside:.1%} of it does not, up to {np.abs(inputs).max():.3g}. Leave `input` "
+                f"out for uniform inputs over that range, or scale it down."
+            )
+    with np.errstate(over="ignore", invalid="ignore"):
+        states = model.run(inputs)
+    if states.shape[:2] != inputs.shape[:2] or states.ndim != 3:
+        raise ModelError(
+            f"{model.name} must give states (replicas, steps, N) for inputs {inputs.shape}, got "
+            f"shape {states.shape}."
+        )
+    finite = np.asarray((np.abs(states) < TOO_LARGE).all(axis=(0, 2)))  # and no NaN
+    if not finite.all():
+        at = int(finite.argmin())
+        largest = np.abs(states[:, :at]).max(initial=0.0)
+        raise UnstableNetworkError(
+            f"the states of {model.name} diverge at step {at} of {len(finite)}; before that they "
+            f"are up to {largest:.3g}. Scale its weights or its input down."
+        )
+    return states
+
+
+def _relative(one: Floats, other: Floats) -> Floats:
+    """Distance of each pair at each step, in units of each state's own spread.
+
+    It is 1 where the two know nothing of each other.
+    """
+    both = np.concatenate([one, other])
+    spread = both.std(axis=(0, 1))
+    used = spread > ROUNDING * max(float(np.abs(both).max()), TINY)
+    if not used.any():
+        return np.zeros(one.shape[:2])
+    squares = ((one - other)[:, :, used] / spread[used]) ** 2
+    return np.asarray(np.sqrt(squares.mean(axis=2) / 2))
+
+
+def _euclidean(one: Floats, other: Floats) -> Floats:
+    """The same in units of the spread of all states."""
+    both = np.concatenate([one, other])
+    spread = float(both.var(axis=(0, 1)).mean())
+    squares = ((one - other) ** 2).mean(axis=2)
+    return np.asarray(np.sqrt(squares / (2 * max(spread, TINY))))
+
+
+def lyapunov_exponent(
+    model: Model, draw: Draw, settled: Forgetting, level: float
+) -> tuple[float, float]:
+    """The largest conditional Lyapunov exponent, a step, and half its interval; NaN if hidden.
+
+    Distances of pairs fall, or grow from a nudge of one input, as e^{λt} while they are neither
+    that of unrelated states nor that of the model's own noise. λ is the slope of their logarithms
+    over the later half of that span, where the slowest direction is what is left; how much it
+    differs from that over the last quarter is part of the error.
+    """
+    from scipy.stats import t as student
+
+    distances, floor = settled.distances, max(ROUNDING, settled.own_noise)
+    if not settled.forgets and settled.own_noise < NUDGE:
+        distances, floor = _nudged(model, draw, len(distances)), NUDGE * 1e-3
+    spans = [_span(one, floor) for one in distances]
+    long = [np.log(span) for span in spans if len(span) >= LEAST_SPAN]
+    if len(long) < 2:
+        return float("nan"), float("nan")
+    slopes = np.array([_slope(one[len(one) // 2 :]) for one in long])
+    last = np.array([_slope(one[3 * len(one) // 4 :]) for one in long])
+    scatter = float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
+    width = float(student.isf((1 - level) / 2, len(slopes) - 1)) * scatter
+    return float(slopes.mean()), width + 2 * abs(float((slopes - last).mean()))
+
+
+def _nudged(model: Model, draw: Draw, pairs: int) -> Floats:
+    """Distances after one input, past the washout, was changed by a little."""
+    one = draw(pairs, 2 * FIRST_STEPS)
+    other = one.copy()
+    other[:, FIRST_STEPS] += NUDGE * one.std(axis=(0, 1))
+    if model.input_range is not None:
+        other = np.clip(other, *model.input_range)
+    states = checked_run(model, np.concatenate([one, other]))[:, FIRST_STEPS:]
+    return _euclidean(states[:pairs], states[pairs:])
+
+
+def _span(distances: Floats, floor: float) -> Floats:
+    """The distances while they are neither those of unrelated states nor those of the floor."""
+    far, near = distances > UNRELATED / 2, distances < FAR * floor
+    if far[0] or distances[0] > distances[-1]:  # they fall
+        first = int(np.argmin(far))
+        stop = first + (int(np.argmax(near[first:])) if near[first:].any() else len(near))
+    else:
+        first, stop = int(np.argmin(near)), int(np.argmax(far)) if far.any() else len(far)
+    return distances[first:stop]
+
+
+def _slope(logarithms: Floats) -> float:
+    return float(np.polyfit(np.arange(len(logarithms)), logarithms, 1)[0])

@@ -1,0 +1,568 @@
+"""Models that can be simulated: inputs in, states out, from an initial state of their own.
+
+A network, a function, a step, a torch module, a reservoirpy node, a jax scan or a command: all
+become a :class:`Model`, which drives any number of replicas. Nothing else is required of a model,
+so a physical device behind a function is one too.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import shlex
+import subprocess
+import sys
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memcurve.core.arguments import require_number, require_size
+from memcurve.core.errors import ModelError
+from memcurve.core.notes import counted
+from memcurve.core.optional import optional
+from memcurve.core.types import Floats
+from memcurve.io.adapters.reservoirs import drawn_reservoir
+from memcurve.network import LinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
+
+#: Relative difference up to which a step for two states at once agrees with one for each. Doubled:
+#: hardly a change.
+SAME = 1e-6
+
+
+class Model(ABC):
+    """A driven system with states; every run starts from its own initial state.
+
+    Attributes
+    ----------
+    name : str
+        A label for tables and plots.
+    inputs : int
+        Number of inputs d.
+    input_range : (float, float) or None
+        Inputs that the model accepts; others are refused before it is run.
+    together : bool
+        Whether many replicas cost little more than one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> class Integrator(models.Model):
+    ...     def run(self, inputs):
+    ...         return np.cumsum(inputs, axis=1)
+    >>> Integrator().run(np.ones((2, 3, 1)))[0].ravel().tolist()
+    [1.0, 2.0, 3.0]
+    """
+
+    name: str = "model"
+    inputs: int = 1
+    input_range: tuple[float, float] | None = None
+    together: bool = False
+
+    @abstractmethod
+    def run(self, inputs: Floats) -> Floats:
+        """States (R, T, N) of R replicas, each from the initial state, for inputs (R, T, d).
+
+        Row t of the states is already driven by row t of the inputs. Non-finite states are
+        returned as they are.
+        """
+
+    def scaled(self, scale: float) -> Model:
+        """The same model with its inputs multiplied by ``scale``."""
+        return _Scaled(self, scale)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}: {counted(self.inputs, 'input')}>"
+
+
+class _Scaled(Model):
+    def __init__(self, model: Model, scale: float) -> None:
+        self.model, self.scale = model, require_number(scale, "scale", "above 0", lambda s: s > 0)
+        self.name = f"{model.name}, inputs × {scale:g}"
+        self.inputs, self.together = model.inputs, model.together
+        if model.input_range is not None:
+            low, high = model.input_range
+            self.input_range = (low / scale, high / scale)
+
+    def run(self, inputs: Floats) -> Floats:
+        return self.model.run(self.scale * inputs)
+
+
+class _OneByOne(Model):
+    """A model that runs one series (T, d) at a time."""
+
+    def run(self, inputs: Floats) -> Floats:
+        return np.stack(
+            [_two_dimensional(self._one(series), len(series), self.name) for series in inputs]
+        )
+
+    @abstractmethod
+    def _one(self, series: Floats) -> Any:
+        """States (T, N) for inputs (T, d)."""
+
+
+class Network(Model):
+    """A :class:`memcurve.LinearNetwork` or :class:`memcurve.NonlinearNetwork`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> memcurve.models.Network(memcurve.ensembles.cyclic(3)).run(np.ones((1, 2, 1))).shape
+    (1, 2, 3)
+    """
+
+    together = True
+
+    def __init__(self, network: LinearNetwork | NonlinearNetwork) -> None:
+        self.network = network
+        self.name, self.inputs = network.name or repr(network), network.inputs
+        self._readout: Any = slice(None)
+        self._stepped: Any = network
+        if isinstance(network, LinearNetwork):
+            A, C = network.real_pair()
+            read, shift = network.readout, network.shift
+            if network.is_complex:  # real parts, then imaginary ones, as its simulations have them
+                read = None if read is None else np.concatenate([read, read + network.size])
+                shift = None if shift is None else np.concatenate([shift.real, shift.imag])
+            self._readout = slice(None) if read is None else read
+            self._stepped = NonlinearNetwork(A, C, activation="identity", shift=shift)
+
+    def run(self, inputs: Floats) -> Floats:
+        return np.asarray(self._stepped.simulate_replicas(inputs)[:, :, self._readout])
+
+
+class Function(_OneByOne):
+    """A function from an input series to the states, or a physical device behind one.
+
+    Parameters
+    ----------
+    run : callable
+        Takes inputs (T,), or (T, d) if ``inputs`` is above one, and returns states (T, N), row t
+        already driven by input t. Each call is a separate run: a state left from the previous call
+        is washed out, and reported.
+    inputs : int
+        Number of inputs d.
+    input_range : (float, float), optional
+        Inputs that it accepts.
+    timeout : float, optional
+        Seconds after which a call that has not returned is abandoned.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> line = models.Function(lambda z: np.stack([np.roll(z, k) for k in range(3)], axis=1))
+    >>> line.run(np.zeros((1, 50, 1))).shape
+    (1, 50, 3)
+    """
+
+    def __init__(
+        self,
+        run: Callable[[Floats], Any],
+        *,
+        inputs: int = 1,
+        input_range: tuple[float, float] | None = None,
+        timeout: float | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.function, self.timeout = run, timeout
+        self.inputs = require_size(inputs, "inputs")
+        self.input_range = _validated_range(input_range)
+        self.name = name or str(getattr(run, "__name__", type(run).__name__))
+
+    def _one(self, series: Floats) -> Any:
+        given = series[:, 0] if self.inputs == 1 else series
+        return _answered(lambda: self.function(given.copy()), self.timeout, self.name)
+
+
+class Step(_OneByOne):
+    """A function ``step(state, input) -> state``, from a given initial state.
+
+    Parameters
+    ----------
+    step : callable
+        Takes a state like ``start`` and an input, a number or, if ``inputs`` is above one, an array
+        (d,), and returns the next state, which it may compute in place. If it also works for states
+        (R, N) and inputs (R,) or (R, d), which is tried, replicas are run together.
+    start : (N,) array, or anything that can be copied
+        The state before the first input.
+    observe : callable, optional
+        Maps a state to an array (N,); for states that are not arrays.
+    inputs, input_range, name
+        As for :class:`Function`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> W, w = 0.9 * np.eye(3), np.ones(3)
+    >>> def step(x, z):
+    ...     return np.tanh(x @ W.T + np.multiply.outer(z, w))
+    >>> models.Step(step, np.zeros(3)).together
+    True
+    """
+
+    def __init__(
+        self,
+        step: Callable[[Any, Any], Any],
+        start: Any,
+        *,
+        observe: Callable[[Any], Any] | None = None,
+        inputs: int = 1,
+        input_range: tuple[float, float] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.step, self.observe = step, observe or (lambda state: state)
+        self.start = np.array(start, float) if observe is None else start
+        self.inputs = require_size(inputs, "inputs")
+        self.input_range = _validated_range(input_range)
+        self.name = name or str(getattr(step, "__name__", type(step).__name__))
+        if observe is None and np.ndim(self.start) != 1:
+            raise ValueError(
+                f"`start` must be an array (N,), the state before the first input, got shape "
+                f"{np.shape(self.start)}; give `observe` too if a state is something else."
+            )
+        self.together = observe is None and self._works_together()
+
+    def run(self, inputs: Floats) -> Floats:
+        if not self.together:
+            return super().run(inputs)
+        z = inputs[:, :, 0] if self.inputs == 1 else inputs
+        state = np.repeat(self.start[None], len(z), axis=0)
+        states = np.empty((*z.shape[:2], len(self.start)))
+        for t in range(z.shape[1]):
+            state = np.asarray(self.step(state, z[:, t].copy()), float)
+            states[:, t] = state
+        return states
+
+    def _one(self, series: Floats) -> Any:
+        state, rows = copy.deepcopy(self.start), []
+        for z in series[:, 0] if self.inputs == 1 else series:
+            state = self.step(state, z)
+            rows.append(np.array(self.observe(state), float))  # a copy: it may change in place
+        return np.array(rows)
+
+    def _works_together(self) -> bool:
+        """Whether a step for two states at once agrees with one for each, at random states."""
+        rng = np.random.default_rng(0)
+        states = self.start + 0.1 * rng.standard_normal((2, len(self.start)))
+        z = rng.uniform(*(self.input_range or (-0.5, 0.5)), (2, self.inputs))
+        z = z[:, 0] if self.inputs == 1 else z
+        try:
+            with np.errstate(all="ignore"):
+                both = np.asarray(self.step(states.copy(), z.copy()), float)
+                each = [self.step(x.copy(), one) for x, one in zip(states, z, strict=True)]
+        except Exception:  # whatever a step for one state says of two
+            return False
+        return both.shape == states.shape and bool(np.allclose(both, each, rtol=SAME, atol=0))
+
+
+class Torch(Model):
+    """A torch module: ``nn.RNN``, ``nn.LSTM``, ``nn.GRU``, a cell, or a module around one.
+
+    Parameters
+    ----------
+    module : torch.nn.Module
+        It is run without gradients and without dropout, on its own device.
+    states : str, optional
+        Name of the submodule whose output is read, as in ``module.named_modules()``; by default the
+        output of the module. The first tensor of a tuple, as ``nn.LSTM`` returns, is used; for a
+        cell the hidden state, and for an LSTM cell also the cell state.
+    inputs : int, optional
+        Number of inputs; by default the ``input_size`` of the module or submodule.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import torch  # doctest: +SKIP
+    >>> from memcurve import models
+    >>> models.Torch(torch.nn.GRU(1, 8)).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
+    (1, 5, 8)
+    """
+
+    together = True
+
+    def __init__(
+        self, module: Any, *, states: str | None = None, inputs: int | None = None
+    ) -> None:
+        parts = dict(module.named_modules())
+        if states is not None and states not in parts:
+            known = ", ".join(name for name in parts if name) or "no parts"
+            raise ValueError(f"`states` must name a part of the module, {known}; got {states!r}.")
+        self.module, self.part = module, parts[states or ""]
+        size = inputs or getattr(module, "input_size", getattr(self.part, "input_size", None))
+        if size is None:
+            raise ValueError(
+                "`inputs` must be given for a module that has no `input_size`: the number of "
+                "inputs it takes at each step."
+            )
+        self.inputs, self.name = require_size(size, "inputs"), type(module).__name__
+        self._is_cell = hasattr(module, "hidden_size") and type(module).__name__.endswith("Cell")
+
+    def run(self, inputs: Floats) -> Floats:
+        torch = optional("torch", "this model", "torch")
+        first = next(self.module.parameters(), torch.zeros(()))
+        z = torch.as_tensor(inputs, dtype=first.dtype, device=first.device)
+        training, kept = self.module.training, list[Any]()
+        self.module.eval()
+        hook = self.part.register_forward_hook(lambda *parts: kept.append(parts[2]))
+        try:
+            with torch.no_grad():
+                if self._is_cell:
+                    states = torch.stack(self._cell(z, torch), dim=1)
+                else:
+                    is_first = getattr(self.module, "batch_first", True)
+                    self.module(z if is_first else z.transpose(0, 1))
+                    states = kept[-1][0] if isinstance(kept[-1], tuple) else kept[-1]
+                    if not getattr(self.part, "batch_first", is_first):
+                        states = states.transpose(0, 1)
+        finally:
+            hook.remove()
+            self.module.train(training)
+        found = states.detach().to("cpu", torch.float64).numpy()
+        if found.ndim != 3 or found.shape[:2] != inputs.shape[:2]:
+            raise ModelError(
+                f"{self.name} must give states for every step of every series, "
+                f"{inputs.shape[:2]}, got shape {found.shape}; name the part with `states`."
+            )
+        return np.asarray(found)
+
+    def _cell(self, z: Any, torch: Any) -> list[Any]:
+        state, rows = None, []
+        for t in range(z.shape[1]):
+            state = self.module(z[:, t], state)
+            rows.append(torch.cat(state, dim=1) if isinstance(state, tuple) else state)
+        return rows
+
+
+class Reservoirpy(_OneByOne):
+    """A reservoirpy node with states, or a model with one: the states of the reservoir.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import reservoirpy.nodes  # doctest: +SKIP
+    >>> from memcurve import models
+    >>> reservoir = reservoirpy.nodes.Reservoir(8, seed=1)  # doctest: +SKIP
+    >>> models.Reservoirpy(reservoir, inputs=1).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
+    (1, 5, 8)
+    """
+
+    def __init__(self, model: Any, *, inputs: int | None = None) -> None:
+        self.node, self.inputs = drawn_reservoir(model, inputs)
+        self.name = getattr(self.node, "name", None) or type(self.node).__name__
+
+    def _one(self, series: Floats) -> Any:
+        self.node.reset()
+        return self.node.run(series)
+
+
+class Scan(Model):
+    """A jax step ``step(carry, input) -> (carry, states)``, as ``jax.lax.scan`` takes it.
+
+    Parameters
+    ----------
+    step : callable
+        Takes a carry and an input (d,), or a number if ``inputs`` is one; for flax modules
+        ``lambda carry, z: cell.apply(parameters, carry, z)``.
+    start : pytree
+        The carry before the first input.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp  # doctest: +SKIP
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> def step(x, z):
+    ...     x = jnp.tanh(0.5 * x + z)
+    ...     return x, x
+    >>> models.Scan(step, jnp.zeros(3)).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
+    (1, 5, 3)
+    """
+
+    together = True
+
+    def __init__(
+        self, step: Callable[[Any, Any], Any], start: Any, *, inputs: int = 1, name: str = "scan"
+    ) -> None:
+        self.inputs, self.name = require_size(inputs, "inputs"), name
+        jax = optional("jax", "this model", "arrays")
+        self._all = jax.jit(jax.vmap(lambda z: jax.lax.scan(step, start, z)[1]))
+
+    def run(self, inputs: Floats) -> Floats:
+        z = inputs[:, :, 0] if self.inputs == 1 else inputs
+        return np.asarray(self._all(z), float)
+
+
+class Command(_OneByOne):
+    """A command that reads inputs and writes states, one line per step.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        Started anew for each series, without a shell. It reads one line per step from standard
+        input, numbers separated by blanks, until the end, and writes one line per step to standard
+        output, numbers separated by blanks or commas.
+    inputs, input_range
+        As for :class:`Function`.
+    timeout : float
+        Seconds after which a run that has not ended is abandoned.
+
+    Examples
+    --------
+    >>> import sys
+    >>> import numpy as np
+    >>> from memcurve import models
+    >>> program = "import sys; [print(line.strip(), 0) for line in sys.stdin]"
+    >>> models.Command([sys.executable, "-c", program]).run(np.zeros((1, 5, 1))).shape
+    (1, 5, 2)
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        *,
+        inputs: int = 1,
+        input_range: tuple[float, float] | None = None,
+        timeout: float = 600.0,
+    ) -> None:
+        if isinstance(command, str):
+            # on Windows programs split their lines, in which backslashes are parts of paths
+            command = command.strip() if sys.platform == "win32" else shlex.split(command)
+        if not command:
+            raise ValueError("`command` must name a program, got nothing.")
+        self.line = command if isinstance(command, str) else list(command)
+        self.name = command if isinstance(command, str) else shlex.join(command)
+        self.inputs = require_size(inputs, "inputs")
+        self.input_range, self.timeout = _validated_range(input_range), timeout
+
+    def _one(self, series: Floats) -> Any:
+        lines = "".join(" ".join(map(repr, row.tolist())) + "\n" for row in series)
+        try:
+            done = subprocess.run(
+                self.line,
+                input=lines,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=self.timeout,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise ModelError(
+                f"the command {self.name} has not ended within {self.timeout:g} s; give it a "
+                f"longer `timeout`."
+            ) from error
+        except OSError as error:
+            raise ModelError(
+                f"the command {self.name} cannot be started ({error.strerror or error})."
+            ) from error
+        if done.returncode:
+            said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+            raise ModelError(
+                f"the command {self.name} ended with status {done.returncode}: {said[0]}"
+            )
+        try:
+            rows = [line.replace(",", " ").split() for line in done.stdout.splitlines() if line]
+            return np.array(rows, float)
+        except ValueError as error:
+            raise ModelError(
+                f"the command {self.name} must write numbers, as many in every line; {error}."
+            ) from error
+
+
+def as_model(model: Any, *, start: Any = None, inputs: int | None = None, **options: Any) -> Model:
+    """The model for an object; a function with a ``start`` is a :class:`Step`."""
+    made: Callable[..., Model]
+    if isinstance(model, Model):
+
+        def made(model: Model) -> Model:
+            return model
+
+    elif isinstance(model, LinearNetwork | NonlinearNetwork):
+        made = Network
+    elif _comes_from(model, "torch.nn"):
+        made = Torch
+    elif _comes_from(model, "reservoirpy"):
+        made = Reservoirpy
+    elif callable(model):
+        made = Function if start is None else Step
+        options |= {} if start is None else {"start": start}
+        start = None
+    else:
+        raise TypeError(
+            f"`model` must be a NonlinearNetwork or LinearNetwork, a torch module, a reservoirpy "
+            f"node or model, a function, or one of memcurve.models; got {type(model).__name__}."
+        )
+    if inputs is not None:
+        options["inputs"] = inputs
+    if start is not None:
+        options["start"] = start
+    unknown = set(options) - set(inspect.signature(made).parameters)
+    if unknown:
+        raise TypeError(
+            f"a model of type {type(model).__name__} takes no {', '.join(sorted(unknown))}; leave "
+            f"it out."
+        )
+    return made(model, **options)
+
+
+def is_driven(model: Any) -> bool:
+    """Whether an object can be simulated but is not a linear network, or close to one."""
+    if isinstance(model, Model):
+        return True
+    if isinstance(model, NonlinearNetwork):
+        return model.activation != "identity"
+    if _comes_from(model, "torch.nn"):
+        return not {"RNN", "RNNCell"} & {parent.__name__ for parent in type(model).__mro__}
+    return inspect.isfunction(model) or inspect.ismethod(model)
+
+
+def _comes_from(model: Any, package: str) -> bool:
+    return any(f"{c.__module__}.".startswith(f"{package}.") for c in type(model).__mro__)
+
+
+def _validated_range(limits: Any) -> tuple[float, float] | None:
+    if limits is None:
+        return None
+    low, high = (float(end) for end in limits)
+    if not low < high:
+        raise ValueError(f"`input_range` must be two numbers, low < high; got {limits!r}.")
+    return low, high
+
+
+def _two_dimensional(states: ArrayLike, steps: int, name: str) -> Floats:
+    found = np.asarray(states)
+    if found.dtype.kind not in "biuf" or found.ndim != 2 or len(found) != steps or not found.size:
+        raise ModelError(
+            f"{name} must give real states of shape ({steps}, N), one row for each input; got "
+            f"{found.dtype} of shape {found.shape}."
+        )
+    return np.asarray(found, float)
+
+
+def _answered(call: Callable[[], Any], timeout: float | None, name: str) -> Any:
+    """What a call returns or raises; abandoned after ``timeout`` seconds, if given."""
+    if timeout is None:
+        return call()
+    answer: dict[str, Any] = {}
+
+    def work() -> None:
+        try:
+            answer["value"] = call()
+        except BaseException as error:  # handed over to whoever waits
+            answer["error"] = error
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(timeout)
+    if "error" in answer:
+        raise answer["error"]
+    if "value" not in answer:
+        raise ModelError(f"{name} has not answered within {timeout:g} s.")
+    return answer["value"]

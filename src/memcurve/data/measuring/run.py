@@ -1,0 +1,432 @@
+"""measure: simulate a model until its memory is known to the requested precision.
+
+Independent replicas are driven by independent inputs; the rows of all of them, past the washout,
+make one recording, whose regression gives the interval (:mod:`memcurve.data.regression`). Its width
+falls with the square root of the rows, so a first estimate shows how many are needed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any, Literal
+
+import numpy as np
+
+from memcurve.core.arguments import Seed, generator, require_limit, require_number, require_size
+from memcurve.core.errors import ModelError, UnstableNetworkError
+from memcurve.core.limits import available_memory
+from memcurve.core.notes import Note
+from memcurve.core.progress import Listener, Progress, listening
+from memcurve.core.types import Floats
+from memcurve.data import (
+    USUAL_LAGS,
+    Findings,
+    capacity_from_data,
+    check_recording,
+    memory_from_data,
+    merged,
+)
+from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, checked_run, forgetting
+from memcurve.data.measuring.models import Model, as_model
+from memcurve.inputs import processes_for
+from memcurve.solve import MemoryCurve
+
+#: Rows per state of the first estimate. Halved: its interval understates the uncertainty.
+ROWS_A_STATE = 20
+#: Rows per lag of the first estimate. Halved: the same.
+ROWS_A_LAG = 4
+#: Rows of the first estimate at least. Halved: the same.
+LEAST_ROWS = 2000
+#: Factor by which rows grow at least. Doubled: more rows than needed.
+LEAST_GROWTH = 1.3
+#: Factor by which rows grow at most. Doubled: the same.
+MOST_GROWTH = 8.0
+#: Rows beyond those predicted, whose number is uncertain. Doubled: more rows than needed.
+MARGIN = 1.1
+#: Replicas run together. Doubled: more memory, more washout.
+REPLICAS = 64
+#: Fraction of the steps that washouts may take. Doubled: more replicas, each shorter.
+WASHED_OUT = 0.2
+#: Fraction of the free RAM that the states may take. Doubled: other programs may run out of it.
+SHARE_OF_MEMORY = 0.3
+#: Steps after which to stop, unless `steps` or `budget` say otherwise. Doubled: what cannot be
+#: measured as precisely as asked takes twice as long to say so.
+MOST_STEPS = 1_000_000
+#: Numbers that the states may be in so many steps. Doubled: twice the memory.
+MOST_NUMBERS = 50_000_000
+#: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
+#: Doubled: the tail of a mode of modulus 0.999 is cut off at 400 lags, with a memory of 0.9.
+ENDS_BEFORE = 0.5
+#: Findings of the checks that are so by design, or measured here: states belong to their inputs,
+#: and a model that holds nothing of them has a memory of zero.
+KNOWN = ("coloured", "transient", "short", "unpaired", "alignment_untested")
+#: What coloured inputs need besides the lags: the order of their autoregression.
+ORDER = 64
+
+
+def measure(
+    model: Any,
+    lags: int | None = None,
+    *,
+    precision: float = 0.05,
+    of: Literal["total", "lags"] = "total",
+    input: Any = None,
+    noise: float = 0.0,
+    seed: Seed,
+    budget: float | None = None,
+    steps: int | None = None,
+    washout: int | Forgetting | None = None,
+    level: float = 0.9,
+    noise_floor: float = 1e-12,
+    capacity: Any = None,
+    start: Any = None,
+    inputs: int | None = None,
+    progress: Progress = None,
+) -> MemoryCurve:
+    """Memory of any model that can be simulated, to a requested precision.
+
+    The model is driven by random inputs until the confidence interval of its memory is narrow
+    enough, or a budget is spent; the result says which.
+
+    Parameters
+    ----------
+    model
+        A :class:`memcurve.NonlinearNetwork` or :class:`memcurve.LinearNetwork`; a torch module
+        (``nn.RNN``, ``nn.LSTM``, ``nn.GRU``, a cell); a reservoirpy node or model; a function from
+        inputs (T,) to states (T, N); with ``start=`` a function ``step(state, input) -> state``; or
+        one of :mod:`memcurve.models`, which also has jax scans and commands, and options.
+    lags : int, optional
+        Number of lags from 0 on; by default twice the number of states, at least 100, or as many
+        as there is memory at.
+    precision : float
+        Half the width that the interval may have, in inputs remembered.
+    of : str
+        Of what: ``"total"``, or ``"lags"``, the widest of all lags listed.
+    input : optional
+        Independent Gaussian numbers of unit variance by default, or numbers spread evenly over the
+        range that a model takes; a process of :mod:`memcurve.inputs`, or one for each input; or a
+        function ``input(rng, shape)`` that draws independent numbers, e.g.
+        ``lambda rng, shape: rng.uniform(-0.8, 0.8, shape)``.
+    noise : float
+        Standard deviation of white noise that is added to the states.
+    seed : int, SeedSequence or Generator
+        Where the draws start. Required.
+    budget : float, optional
+        Seconds after which to stop; the last look may take a little longer. How far that is
+        depends on the machine and what else it does: the same seed then gives other numbers.
+    steps : int, optional
+        Steps after which to stop, of all replicas together; where neither is given, a million, or
+        fewer for more than 50 states.
+    washout : int or Forgetting, optional
+        Steps to leave out at the start of each replica; measured by default, as what two different
+        pasts need to become one; or what ``memcurve.data.measuring.forgetting.forgetting`` found.
+    level, noise_floor
+        As for :func:`memcurve.memory_from_data`, whose result this has.
+    capacity : optional
+        Also the capacity by degree, from one long run: the ``degrees`` of
+        :func:`memcurve.capacity_from_data`, e.g. 3; among the diagnostics.
+    start, inputs
+        The state before the first input, for a step function; the number of inputs, where the
+        model does not know it.
+    progress : bool, callable or None
+        Show how narrow the interval is so far; None shows it by itself after two seconds.
+
+    Returns
+    -------
+    MemoryCurve
+        ``diagnostics`` has besides those of :func:`memcurve.memory_from_data` ``steps``,
+        ``replicas``, ``washout``, ``precision`` (what was reached), ``reached`` (whether that is
+        what was asked for, from as many rows as its interval needs to hold), ``own_noise`` and
+        ``forgets``.
+
+    Raises
+    ------
+    UnstableNetworkError
+        The states leave the finite numbers before anything is known. Where that happens later, or
+        a device stops answering, what was measured until then is returned, and a note says so.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> linear = memcurve.ensembles.orthogonal(20, spectral_radius=0.9, seed=1)
+    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> curve = memcurve.measure(network, precision=0.2, seed=1)
+    >>> bool(curve.total_error <= 0.2)
+    True
+    """
+    precision = require_number(precision, "precision", "above 0", lambda p: p > 0)
+    until = float("inf")
+    if budget is not None:
+        until = time.monotonic() + require_number(budget, "budget", "above 0", lambda s: s > 0)
+    noise = require_number(noise, "noise", "at least 0", lambda s: s >= 0)
+    if of not in ("total", "lags"):
+        raise ValueError(f'`of` must be "total" or "lags", got {of!r}.')
+    most = None if steps is None else require_size(steps, "steps")
+    model = as_model(model, start=start, inputs=inputs)
+    rng = generator(seed)
+    if capacity is not None and model.inputs > 1:
+        raise ValueError(f"`capacity` is for a single input, got {model.inputs}; leave it out.")
+    draw, coloured = drawn_inputs(model, input, rng)
+    with listening(progress) as report_progress:
+        if isinstance(washout, Forgetting):
+            settled, washout = washout, washout.washout
+        else:
+            report_progress("washout", 0, None)
+            settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
+        away = settled.washout if washout is None else require_limit(washout, "washout")
+        bench = _Bench(model, draw, rng, noise, away, coloured, lags)
+        findings = bench.first_look()
+        if most is None and budget is None:
+            least = 2 * (bench.lead + bench.first_rows)
+            most = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
+        curve, stopped = _until_precise(
+            bench,
+            precision,
+            of,
+            until,
+            most,
+            {"level": level, "noise_floor": noise_floor},
+            report_progress,
+        )
+    further: dict[str, Any] = {
+        "precision": _width(curve, of),
+        "reached": stopped is None,
+        "steps": bench.steps,
+        "replicas": bench.count,
+        "washout": away,
+        "own_noise": settled.own_noise,
+        "forgets": settled.forgets,
+        "findings": [dataclasses.asdict(one) for one in findings],
+    }
+    if capacity is not None:
+        X, z = bench.one_run(bench.rows)
+        found = capacity_from_data(X, z[:, 0], degrees=capacity, name=model.name)
+        further["capacity"] = found.to_json()
+    notes = [note for note in curve.notes if note.kind != "missing"]  # rows of the washouts
+    notes += _notes(bench, settled, precision, curve, of, stopped)
+    notes += [Note("finding", str(one)) for one in findings if one.level == "warning"]
+    return dataclasses.replace(
+        curve,
+        method="measured",
+        network=model.name,
+        notes=tuple(notes),
+        options={**curve.options, "precision": precision, "of": of, "noise": noise},
+        diagnostics={**curve.diagnostics, **further},
+    )
+
+
+def drawn_inputs(model: Model, input: Any, rng: np.random.Generator) -> tuple[Draw, bool]:
+    """How to draw series (R, T, d), and whether they are coloured."""
+    d = model.inputs
+    if callable(input):
+
+        def drawn(count: int, steps: int) -> Floats:
+            values = np.asarray(input(rng, (count, steps, d)), float)
+            if values.shape != (count, steps, d) or not np.isfinite(values).all():
+                raise ValueError(
+                    f"`input` must draw finite numbers of the shape asked for, "
+                    f"{(count, steps, d)}; got shape {values.shape}."
+                )
+            return values
+
+        return drawn, False
+    if input is None and model.input_range is not None:
+        low, high = model.input_range
+        return lambda count, steps: rng.uniform(low, high, (count, steps, d)), False
+    processes = processes_for(input, d)
+
+    def simulated(count: int, steps: int) -> Floats:
+        each = [process.simulate(steps, seed=rng, channels=count) for process in processes]
+        return np.asarray(np.stack(each, axis=2).transpose(1, 0, 2))
+
+    return simulated, not all(process.is_white for process in processes)
+
+
+class _Bench:
+    """The rows measured so far: states past the washout, with the inputs before them."""
+
+    def __init__(
+        self,
+        model: Model,
+        draw: Draw,
+        rng: np.random.Generator,
+        noise: float,
+        washout: int,
+        coloured: bool,
+        lags: int | None,
+    ) -> None:
+        self.model, self.draw, self.rng = model, draw, rng
+        self.noise, self.washout, self.coloured = noise, washout, coloured
+        self.asked = None if lags is None else require_size(lags, "lags")
+        self.more = 1  # times the usual number of lags
+        self.X: list[Floats] = []
+        self.z: list[Floats] = []
+        self.rows = self.steps = self.count = 0
+        self.kept: Any = slice(None)
+
+    @property
+    def lags(self) -> int:
+        usual = max(2 * self.states, USUAL_LAGS)
+        # what came before the washout is forgotten, and inputs before it belong to no other replica
+        reach = max(usual, self.washout - ORDER * self.coloured)
+        return self.asked or min(self.more * usual, reach)
+
+    def reaches_further(self, curve: MemoryCurve) -> bool:
+        """Whether there is memory at most of the lags listed; then more are from here on."""
+        before = self.lags
+        if self.asked is None and curve.diagnostics["end_lag"] >= ENDS_BEFORE * before:
+            self.more *= 2
+        return self.lags > before
+
+    @property
+    def first_rows(self) -> int:
+        """Rows of the first look."""
+        return max(LEAST_ROWS, ROWS_A_STATE * self.states, ROWS_A_LAG * self.lags)
+
+    @property
+    def lead(self) -> int:
+        """Steps of each replica before its first row that counts."""
+        return max(self.washout, self.lags - 1 + ORDER * self.coloured)
+
+    @property
+    def states(self) -> int:
+        return len(self.kept) if not isinstance(self.kept, slice) else self._width
+
+    def one_run(self, rows: int) -> tuple[Floats, Floats]:
+        """A single series past its washout."""
+        z = self.draw(1, self.washout + rows)
+        X = self._noisy(checked_run(self.model, z))
+        return X[0, self.washout :][:, self.kept], z[0, self.washout :]
+
+    def first_look(self) -> Findings:
+        """Check a first run as a recording is; its columns that hold nothing are left out."""
+        X, z = self.one_run(LEAST_ROWS)
+        self._width = X.shape[1]
+        findings = merged([check_recording(X, one) for one in z.T])
+        findings = dataclasses.replace(
+            findings, found=tuple(one for one in findings if one.name not in KNOWN)
+        )
+        if findings.errors:
+            listed = "\n  ".join(map(str, findings.errors))
+            raise ModelError(f"the states of {self.model.name} give no memory:\n  {listed}")
+        if len(findings.kept) < X.shape[1]:
+            self.kept = findings.kept
+        return findings
+
+    def extend(self, rows: int) -> None:
+        """Run more replicas, for about so many rows; nothing changes where the model fails."""
+        count = 1
+        if self.model.together:
+            count = int(np.clip(WASHED_OUT * rows / self.lead, 1, REPLICAS))
+        each = -(-rows // count)
+        z = self.draw(count, self.lead + each)
+        X = self._noisy(checked_run(self.model, z))[:, :, self.kept]
+        X[:, : self.lead] = np.nan  # rows that do not count, though their inputs do
+        self.X.append(X.reshape(-1, X.shape[2]))
+        self.z.append(z.reshape(-1, z.shape[2]))
+        self.rows += count * each
+        self.steps += count * z.shape[1]
+        self.count += count
+
+    def curve(self, **options: Any) -> MemoryCurve:
+        """The memory of all rows so far."""
+        if len(self.X) > 1:
+            self.X, self.z = [np.concatenate(self.X)], [np.concatenate(self.z)]
+        z = self.z[0][:, 0] if self.model.inputs == 1 else self.z[0]
+        return memory_from_data(
+            self.X[0], z, self.lags, checks=False, innovations=self.coloured, **options
+        )
+
+    def _noisy(self, states: Floats) -> Floats:
+        if self.noise:
+            states = states + self.noise * self.rng.standard_normal(states.shape)
+        return states
+
+
+def _until_precise(
+    bench: _Bench,
+    precision: float,
+    of: str,
+    until: float,
+    most: int | None,
+    options: dict[str, Any],
+    progress: Listener,
+) -> tuple[MemoryCurve, str | None]:
+    """Extend and look until the interval is narrow enough; why not, otherwise."""
+    wanted: float = bench.first_rows
+    room = SHARE_OF_MEMORY * (available_memory() or np.inf) / 8 / bench.states
+    curve: MemoryCurve | None = None
+    while True:
+        began = time.monotonic()
+        more = int(wanted - bench.rows)
+        if most is not None:
+            more = min(more, most - bench.steps - bench.lead)
+        try:
+            if curve is None or more > 0:
+                bench.extend(max(more, 2 * bench.lags + bench.states))
+        except (ModelError, UnstableNetworkError, ArithmeticError, OSError) as error:
+            if curve is None:
+                raise
+            return curve, f"the model failed after {bench.steps:,} steps ({error})"
+        curve = bench.curve(**options)
+        while bench.reaches_further(curve):
+            curve = bench.curve(**options)
+        reached = _width(curve, of)
+        progress(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
+        # an interval of fewer rows is not to be trusted, however narrow it is
+        needed = max(ROWS_A_LAG * bench.lags, curve.diagnostics["rows_wanted"])
+        if reached <= precision and bench.rows >= needed:
+            return curve, None
+        now = time.monotonic()
+        growth = np.clip(MARGIN * (reached / precision) ** 2, LEAST_GROWTH, MOST_GROWTH)
+        # a look takes time for every row there is, a run for new ones: no more than in proportion
+        affordable = (until - now) / max(now - began, 1e-9)
+        if affordable < LEAST_GROWTH:
+            return curve, "the time budget is spent: give a larger `budget`, or `steps`"
+        growth = max(growth, needed / bench.rows)
+        wanted = bench.rows * min(growth, affordable)
+        if most is not None and bench.steps + bench.lead >= most:
+            return curve, "the step limit is reached: give more `steps`"
+        if wanted > room:
+            if bench.rows * LEAST_GROWTH > room:
+                return curve, "the RAM of this machine is too small for more states"
+            wanted = room
+
+
+def _width(curve: MemoryCurve, of: str) -> float:
+    return float(curve.total_error if of == "total" else np.max(curve.error))
+
+
+def _notes(
+    bench: _Bench,
+    settled: Forgetting,
+    precision: float,
+    curve: MemoryCurve,
+    of: str,
+    stopped: str | None,
+) -> list[Note]:
+    """What was done, and what the model is like."""
+    reached = _width(curve, of)
+    runs = "one run" if bench.count == 1 else f"{bench.count} replicas"
+    text = f"measured in {bench.steps:,} steps of {runs}, the first {bench.lead:,} of each left out"
+    if stopped and reached > precision:
+        text += f"; ± {reached:.2g} was reached, not ± {precision:g}: {stopped}"
+    elif stopped:
+        text += f"; ± {reached:.2g} was reached, but from too few rows to rely on it: {stopped}"
+    notes = [Note("method", text)]
+    if settled.kept_state:
+        text = f"two runs with one input differ by {settled.kept_state:.2g} at first: the model is "
+        text += "not reset between runs; the washout removes this"
+        notes.append(Note("recording", text))
+    if settled.own_noise > SEEN:
+        text = "the model has intrinsic noise: two runs with one input differ by "
+        text += f"{settled.own_noise:.2g} of the distance of unrelated runs"
+        notes.append(Note("recording", text))
+    if not settled.forgets:
+        text = "the model does not forget its initial conditions: different pasts still differ by "
+        count = settled.distances.shape[1]
+        text += f"{settled.left:.2g} of the distance of unrelated runs after {count:,} steps of "
+        text += "the same input, so its states are not a function of the input history"
+        notes.append(Note("recording", text))
+    return notes

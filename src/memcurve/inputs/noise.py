@@ -1,0 +1,452 @@
+"""Noise on the states: what limits the memory that can be used.
+
+A network's states are read as x_t + e_t, with independent errors e of known standard deviations,
+relative to input of unit variance. Noise ε that enters the recursion, x_t = Ax_{t−1} + Cz_t + ε_t,
+accumulates to the covariance Σ_k A^k diag(σ²) (A^k)ᵀ. Rounding of recorded states is noise of known
+size: a step q gives variance q²/12. Number formats have a range as well: states that overflow or
+vanish in one are not read.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.arguments import exact_array, require_number, require_size
+from memcurve.core.notes import counted
+from memcurve.core.types import Floats
+
+Flags = NDArray[np.bool_]
+
+#: Gaussian states stay within 2 to this power times their standard deviations, but for one number
+#: in 10¹⁵. Doubled: states within a factor of 64 of the largest number count as lost.
+REACH_BITS = 3
+#: Standard deviations within which a state must stay in the range of a converter, or a note says
+#: that it is clipped: 6e-5 of its values lie beyond. Doubled: notes on clipping that never occurs.
+UNCLIPPED = 4
+#: Binades below a state's standard deviation that are told apart. Doubled: nothing, they hold 1e-9
+#: of the values, rounded in steps that are finer still.
+BINADES = 30
+
+
+class Noise(ABC):
+    """Independent errors of the states, as standard deviations at unit level, times ``levels``."""
+
+    #: Whether the level is a standard deviation; otherwise the kind says it all.
+    is_scaled: ClassVar[bool] = False
+    #: Whether the errors depend on the size of the states.
+    is_relative: ClassVar[bool] = False
+
+    @property
+    def has_range(self) -> bool:
+        """Whether states may be too large or too small to be recorded."""
+        return False
+
+    @property
+    @abstractmethod
+    def label(self) -> str:
+        """A short name for tables and plots."""
+
+    @property
+    def levels(self) -> Floats:
+        """Factors of the standard deviations, one per curve."""
+        return np.ones(1)
+
+    @property
+    def is_family(self) -> bool:
+        """Whether several levels were asked for, so that the answer is a family of curves."""
+        return False
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        """Standard deviations of the observation noise, for states of these deviations."""
+        return np.zeros(len(state_deviations))
+
+    def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
+        """The same for states of deviations sizes·2^exponents, in units of 2^exponents.
+
+        Of noise that depends on the states; these and their errors may be beyond float64.
+        """
+        return self.observation(sizes)
+
+    def state(self, state_deviations: Floats) -> Floats:
+        """Standard deviations of the process noise, which enters the recursion."""
+        return np.zeros(len(state_deviations))
+
+    def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
+        """Which states, of these deviations times 2^exponents, can be recorded: a mask."""
+        return np.ones(len(state_deviations), dtype=bool)
+
+    def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
+        """What to say of states that are too large or too small."""
+        return []
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Levels(Noise):
+    """Equal standard deviations for all states: a number, or a vector of levels."""
+
+    is_scaled = True
+    deviation: Any
+
+    def __post_init__(self) -> None:
+        levels = exact_array(self.deviation, "noise")
+        if np.asarray(self.deviation).dtype == bool:
+            raise TypeError(f"`noise` must be a standard deviation, got {self.deviation!r}.")
+        if levels.ndim > 1 or levels.size == 0 or np.iscomplexobj(levels):
+            raise ValueError(
+                f"`noise` must be a standard deviation or a vector of them, got an array of shape "
+                f"{levels.shape} and dtype {levels.dtype}."
+            )
+        if levels.min() < 0:
+            raise ValueError(
+                f"`noise` is a standard deviation and must not be negative, got "
+                f"{float(levels.min())!r}; give e.g. 1e-3, relative to input of unit variance."
+            )
+        levels = np.asarray(np.abs(levels))  # no negative zero
+        levels.flags.writeable = False
+        kept = float(levels) if levels.ndim == 0 else levels
+        object.__setattr__(self, "deviation", kept)
+
+    @property
+    def levels(self) -> Floats:
+        return np.atleast_1d(self.deviation)
+
+    @property
+    def is_family(self) -> bool:
+        return np.ndim(self.deviation) > 0
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.deviation!r})"
+
+
+class ObservationNoise(_Levels):
+    """Observation noise: errors of standard deviation s in every state as it is read.
+
+    ``noise=s`` means the same.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.delay_line(4, gain=0.5)
+    >>> memcurve.memory_curve(network, noise=memcurve.ObservationNoise(0.1)).values.round(4)
+    array([0.9901, 0.9615, 0.8621, 0.6098])
+    """
+
+    label = "observation noise"
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return np.ones(len(state_deviations))
+
+
+class StateNoise(_Levels):
+    """Process noise: errors of standard deviation s in every state at every step of the recursion.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.delay_line(4, gain=0.5)
+    >>> memcurve.memory_curve(network, noise=memcurve.StateNoise(0.1)).values.round(4)
+    array([0.9901, 0.9524, 0.8264, 0.5405])
+    """
+
+    label = "state noise"
+
+    def state(self, state_deviations: Floats) -> Floats:
+        return np.ones(len(state_deviations))
+
+
+@dataclass(frozen=True, eq=False)
+class Quantised(Noise):
+    """States recorded in steps: an analogue-to-digital converter, a fixed-point format.
+
+    Parameters
+    ----------
+    step : float
+        The step itself; or
+    bits : int
+        number of bits over the range ``low`` … ``high``, in units of a state. States whose standard
+        deviation is above ``high − low``, or that never come near the range, are not read. Others
+        that leave it would be clipped, which is not linear: a note counts them, and their memory is
+        that of states that are not clipped.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> noise = memcurve.Quantised(bits=4, low=-4, high=4)
+    >>> noise.step
+    0.5
+    >>> network = memcurve.ensembles.delay_line(4, gain=0.5)
+    >>> memcurve.memory_curve(network, noise=noise).values.round(4)
+    array([0.9796, 0.9231, 0.75  , 0.4286])
+    """
+
+    step: float | None = None
+    bits: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        by_range = (self.bits, self.low, self.high)
+        if self.step is not None and any(part is not None for part in by_range):
+            raise ValueError("Quantised takes `step`, or `bits`, `low` and `high`; got both.")
+        if self.step is None:
+            if any(part is None for part in by_range):
+                raise ValueError(
+                    "Quantised needs `step`, or `bits` with the range `low` and `high`, e.g. "
+                    "Quantised(bits=12, low=-4, high=4)."
+                )
+            bits = require_size(self.bits, "bits")
+            low = require_number(self.low, "low", "below `high`")
+            high = require_number(self.high, "high", f"above `low`={low:g}", lambda h: h > low)
+            object.__setattr__(self, "step", math.ldexp(high - low, -bits))
+        require_number(self.step, "step", "above 0", lambda q: q > 0)
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the rounding error, step/√12."""
+        return float(self.step or 0.0) / math.sqrt(12)
+
+    @property
+    def label(self) -> str:
+        return f"{self.bits} bits" if self.bits is not None else f"steps of {self.step:g}"
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return np.full(len(state_deviations), self.deviation)
+
+    @property
+    def has_range(self) -> bool:
+        return self.bits is not None
+
+    def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
+        if self.low is None or self.high is None:
+            return np.ones(len(state_deviations), dtype=bool)
+        with np.errstate(all="ignore"):  # beyond float64 is beyond any range
+            sizes = np.ldexp(state_deviations, exponents)
+            away = max(self.low, -self.high)  # of zero, where zero is not in the range
+            near = away <= np.ldexp(sizes, REACH_BITS)
+        return np.asarray(near & (sizes <= self.high - self.low))
+
+    def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
+        if self.low is None or self.high is None:
+            return []
+        read = self.readable(state_deviations, exponents)
+        with np.errstate(all="ignore"):
+            reach = UNCLIPPED * np.ldexp(state_deviations, exponents)
+        clipped = read & (reach * (1 - 1e-12) > min(self.high, -self.low))
+        span = f"the range {self.low:g} … {self.high:g}"
+        return _remarks(
+            (~read, f"outside {span}, or wider: clipped nearly always, and not read"),
+            (
+                clipped,
+                f"beyond {span} within {UNCLIPPED} standard deviations: clipped there, which is "
+                f"not linear; the memory is that of states that are not clipped",
+            ),
+        )
+
+
+class _FloatingPoint(Noise):
+    """Rounding to ``digits`` binary digits after the point, relative to the size of each state.
+
+    Numbers are below 2^``most``; those below 2^``least`` are stored in equal steps.
+    """
+
+    is_relative = True
+    digits: ClassVar[int]
+    least: ClassVar[int]
+    most: ClassVar[int]
+
+    @property
+    def has_range(self) -> bool:
+        return True
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return floating_point_deviations(state_deviations, self.digits, self.least)
+
+    def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
+        return floating_point_deviations(sizes, self.digits, self.least - exponents)
+
+    def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
+        overflow, vanish, _ = self._out_of_range(state_deviations, exponents)
+        return np.asarray(~(overflow | vanish))
+
+    def overflowing(self, state_deviations: Floats) -> Flags:
+        """Which states reach numbers that are too large."""
+        return self._out_of_range(state_deviations, 0)[0]
+
+    def are_normal(self, state_deviations: Floats) -> bool:
+        """Whether the range is of no concern to any of these states."""
+        away = np.frexp(state_deviations)[1] < self.least + BINADES
+        return bool(self.readable(state_deviations).all()) and not away.any()
+
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> tuple[Flags, Flags, Flags]:
+        """Which states overflow, vanish, or are rounded in equal steps."""
+        binade = np.frexp(sizes)[1] + exponents  # 2^(binade − 1) ≤ σ < 2^binade
+        overflow = (binade + REACH_BITS > self.most) | ~np.isfinite(sizes)
+        vanish = (sizes == 0) | (binade + REACH_BITS < self.least - self.digits)
+        small = (binade <= self.least) & ~vanish
+        return overflow & (sizes != 0), vanish, small
+
+    def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
+        overflow, vanish, small = self._out_of_range(state_deviations, exponents)
+        step = f"in equal steps of 2^{self.least - self.digits}"
+        return _remarks(
+            (overflow, f"too large for {self.label}, which ends at 2^{self.most}: not read"),
+            (vanish, f"too small for {self.label}, zero {step}: not read"),
+            (small, f"below the smallest normal number of {self.label}: rounded {step}"),
+        )
+
+
+def _remarks(*found: tuple[Flags, str]) -> list[str]:
+    return [
+        f"{np.count_nonzero(which)} of {counted(len(which), 'state')} "
+        f"{'is' if np.count_nonzero(which) == 1 else 'are'} {text}"
+        for which, text in found
+        if which.any()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Float32(_FloatingPoint):
+    """States recorded in single precision: rounding relative to the size of each state.
+
+    For a Gaussian state of standard deviation σ the error has variance E 4^⌊log₂|x|⌋ · 2⁻⁴⁶/12,
+    about 0.54σ²·2⁻⁴⁶/12. Below 2⁻¹²⁶ the step is 2⁻¹⁴⁹; states that would be stored as zero, or
+    reach 2¹²⁸ within eight standard deviations, are not read.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(100, seed=1)
+    >>> round(memcurve.memory_curve(network, noise=memcurve.Float32()).total, 1)
+    54.4
+    """
+
+    label, digits, least, most = "float32", 23, -126, 128
+
+
+@dataclass(frozen=True, eq=False)
+class Float64(_FloatingPoint):
+    """States recorded in double precision, as every simulation records them; see :class:`Float32`.
+
+    About 0.54σ²·2⁻¹⁰⁴/12 of variance for a Gaussian state of standard deviation σ; the step is
+    2⁻¹⁰⁷⁴ below 2⁻¹⁰²², and states that reach 2¹⁰²⁴ are not read.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(100, seed=1)
+    >>> round(memcurve.memory_curve(network, noise=memcurve.Float64()).total, 1)
+    80.4
+    """
+
+    label, digits, least, most = "float64", 52, -1022, 1024
+
+
+def floating_point_deviations(
+    state_deviations: Floats, digits: int, least: Any = -np.inf
+) -> Floats:
+    """Standard deviations of rounding Gaussian states to ``digits`` binary digits after the point.
+
+    States 2^e ≤ |x| < 2^(e + 1) are stored in steps of 2^(e − digits), and of 2^(least − digits)
+    where e is below ``least``. E 4^⌊log₂|x|⌋ for x of deviation σ = m·2^e, ½ ≤ m < 1, is 4^e times
+    a sum over binades.
+    """
+    from scipy.special import ndtr
+
+    mantissa, exponent = np.frexp(state_deviations)
+    mantissa = np.where(mantissa > 0, mantissa, 1.0)
+    floor = np.asarray(least - exponent, dtype=float)  # of binades, relative to the states
+    shift = np.maximum(floor, 0).astype(np.int64)  # powers of four that might overflow
+    binades = np.arange(-BINADES, 5)[:, None]
+    chance = 2 * (ndtr(2.0 ** (binades + 1) / mantissa) - ndtr(2.0**binades / mantissa))
+    squares = 4.0 ** (np.maximum(binades, floor) - shift) * chance
+    below = math.sqrt(2 / math.pi) * 2.0**-BINADES / mantissa * 4.0 ** (floor - shift)
+    mean = np.sqrt((squares.sum(axis=0) + np.where(floor > -BINADES, below, 0.0)) / 12)
+    return np.where(state_deviations > 0, np.ldexp(mean, exponent + shift - digits), 0.0)
+
+
+def number_formats(state_deviations: Floats) -> dict[str, float]:
+    """Noise levels that recording in some number formats amounts to, for these states.
+
+    Floating point rounds each state relative to its size; converters of 16 and 12 bits are taken to
+    span four standard deviations of the largest state, either way. Root mean square over the states
+    that do not overflow; formats in which all do are left out.
+    """
+    finite = state_deviations[np.isfinite(state_deviations)]
+    marks = {}
+    for noise in (Float64(), Float32()):
+        kept = finite[~noise.overflowing(finite)]
+        exponent = math.frexp(float(kept.max(initial=0.0)))[1]
+        relative = np.ldexp(kept, -exponent)  # whose squares are numbers
+        if len(kept):
+            errors = noise.relative_observation(relative, exponent)
+            marks[noise.label] = math.ldexp(np.sqrt((errors**2).mean()), exponent)
+    reach = 4 * float(finite.max(initial=0.0))
+    for bits in (16, 12) if 0 < reach < np.inf else ():
+        marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
+    return marks
+
+
+def noise_of(noise: Any) -> Noise | None:
+    """The noise meant by the argument ``noise``: None or 0, numbers, or one of the classes here."""
+    if noise is None or isinstance(noise, Noise):
+        return noise
+    if isinstance(noise, type) and issubclass(noise, Noise):
+        raise TypeError(f"`noise` must be an instance, e.g. {noise.__name__}(); got the class.")
+    if isinstance(noise, str | bytes | bool):
+        raise TypeError(
+            f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
+            f"Quantised(step), Float32(), Float64(); got {noise!r}."
+        )
+    if isinstance(noise, int | float | np.number) and noise == 0:
+        return None
+    return ObservationNoise(noise)
+
+
+def parse_noise(texts: Sequence[str]) -> Any:
+    """The noise that words of a command line stand for; several must all be numbers.
+
+    Examples
+    --------
+    >>> from memcurve.inputs.noise import parse_noise
+    >>> parse_noise(["state:0.01"])
+    StateNoise(0.01)
+    >>> parse_noise(["12bit:4"]).step
+    0.001953125
+    """
+    parsed = [_parse_one(text) for text in texts]
+    if len(parsed) == 1:
+        return parsed[0]
+    if all(isinstance(one, float) for one in parsed):
+        return parsed
+    if all(isinstance(one, StateNoise) for one in parsed):
+        return StateNoise([one.deviation for one in parsed])
+    raise ValueError(
+        f"`noise` must be one of its forms, or several standard deviations; got {' '.join(texts)}."
+    )
+
+
+def _parse_one(text: str) -> Any:
+    kind, colon, value = text.strip().lower().partition(":")
+    if kind in ("float32", "float64") and not colon:
+        return Float32() if kind == "float32" else Float64()
+    known = kind in ("state", "step") or kind.endswith("bit")
+    try:
+        number = float(value if known and colon else text)
+        bits = int(kind.removesuffix("bit")) if kind.endswith("bit") else None
+    except ValueError:
+        raise ValueError(
+            f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, "
+            f"step:0.01 or 12bit:4 (12 bits over -4 … 4); got {text!r}."
+        ) from None
+    if kind == "state":
+        return StateNoise(number)
+    if kind == "step":
+        return Quantised(number)
+    return number if bits is None else Quantised(bits=bits, low=-number, high=number)

@@ -1,0 +1,307 @@
+"""Networks from plain arrays: (A, C), (W, Win, lr), state-space layers, mappings of names.
+
+LRU, S4D and S5 are diagonal recurrences: eigenvalues with their B.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.arguments import exact_array, rectangular_array
+from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
+from memcurve.network import LinearNetwork
+from memcurve.network.device import is_elsewhere
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
+
+#: What helps where no linear network stands for a model.
+RECORD = "record its states and use memcurve.memory_from_data(states, z)"
+
+
+def exact_or_sparse(values: Any, argument: str) -> Any:
+    """Return a scipy sparse array as it is, anything else as an exact dense array."""
+    values = tensor_values(values)
+    return values if hasattr(values, "toarray") else exact_array(values, argument)
+
+
+def recurrent_network(
+    W: Any, Win: Any, *, source: str, activation: str | Activation, lr: Any = 1.0, bias: Any = None
+) -> LinearNetwork:
+    """The network of x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias).
+
+    Exact where f is ``"identity"``; else linearised where the network rests without input, which a
+    note says. ``source`` names in errors what the weights come from.
+    """
+    mask = as_mask(Win)
+    shift = bias if bias is not None and np.any(bias) else None
+    if shift is not None and np.ndim(shift) == 0:
+        shift = np.full(W.shape[0], shift)
+    if activation == "identity":
+        A, C = leaky_pair(W, mask, lr)
+        return LinearNetwork(A, C, shift=None if shift is None else np.asarray(lr) * shift)
+    try:
+        nonlinear = NonlinearNetwork(W, mask, activation=activation, leak=lr, shift=shift)
+        return nonlinear.linearised()
+    except ValueError as error:
+        raise type(error)(f"{source}: {error} Or {RECORD}.") from error
+
+
+def leaky(
+    W: Any,
+    Win: Any,
+    lr: Any = 1.0,
+    *,
+    bias: Any = None,
+    readout: Any = None,
+    name: str | None = None,
+) -> LinearNetwork:
+    """A linear reservoir with leak, x_t = (1 − lr)·x_{t−1} + lr·(W x_{t−1} + Win z_t + bias).
+
+    It is the network of A = (1 − lr)·I + lr·W and C = lr·Win.
+
+    Parameters
+    ----------
+    W : (N, N) array, scipy sparse array or torch tensor
+        Recurrent weights, ``W[i, j]`` from node j to node i; a sparse W gives a sparse A.
+    Win : (N,) or (N, d) array
+        Input weights.
+    lr : float or (N,) array
+        Leak rates from 0 to 1, for all nodes or each.
+    bias : float or (N,) array, optional
+        Constant; it moves the mean of the states only.
+    readout, name
+        As for :class:`memcurve.LinearNetwork`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.adapters.leaky([[0.5]], [1.0], 0.25).A
+    array([[0.875]])
+    """
+    weights, mask = exact_or_sparse(W, "W"), exact_or_sparse(Win, "Win")
+    if weights.ndim != 2:
+        raise ValueError(f"`W` must be a square matrix, got shape {weights.shape}; give (N, N).")
+    lr, bias = tensor_values(lr), None if bias is None else exact_or_sparse(bias, "bias")
+    network = recurrent_network(
+        weights, mask, source="the reservoir", activation="identity", lr=lr, bias=bias
+    )
+    return network.replace(readout=readout, name=name)
+
+
+def diagonal(
+    eigenvalues: Any,
+    B: Any,
+    *,
+    step: Any = None,
+    discretisation: str = "zoh",
+    name: str | None = None,
+) -> LinearNetwork:
+    """A network with diagonal A, as state-space layers have it: x_t = diag(λ) x_{t−1} + B z_t.
+
+    With a ``step`` h the numbers are those of x′ = diag(λ) x + B z, discretised::
+
+        zoh:       λ̄ = exp(hλ),                  B̄ = (λ̄ − 1)/λ · B
+        bilinear:  λ̄ = (1 + hλ/2)/(1 − hλ/2),    B̄ = h/(1 − hλ/2) · B
+
+    Parameters
+    ----------
+    eigenvalues : (N,) array or torch tensor
+        λ, real or complex.
+    B : (N,), (N, d) or (N, d, 2) array or torch tensor
+        Input matrix; a third axis of two holds real and imaginary parts.
+    step : float or (N,) array, optional
+        Time step above 0, for all states or each. Without it λ and B are taken as they are.
+    discretisation : str
+        ``"zoh"``, the zero-order hold, or ``"bilinear"``.
+    name : str, optional
+        A label for tables and plots.
+
+    Returns
+    -------
+    LinearNetwork
+        With a sparse A. Complex states are read through real and imaginary parts, as by a layer
+        that outputs Re(Cx); where λ lists conjugate pairs of a real system, the second of a pair
+        adds nothing to the memory.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> layer = memcurve.adapters.diagonal([-1.0, -2.0], [1.0, 1.0], step=0.1)
+    >>> layer.A.diagonal().round(4)
+    array([0.9048, 0.8187])
+    """
+    poles, mask, steps = (tensor_values(value) for value in (eigenvalues, B, step))
+    return diagonal_network(poles, mask, step=steps, discretisation=discretisation, name=name)
+
+
+def lru(
+    nu_log: Any, theta_log: Any, B: Any, gamma_log: Any = None, *, name: str | None = None
+) -> LinearNetwork:
+    """A linear recurrent unit (Orvieto et al. 2023), from its parameters.
+
+    λ = exp(−exp(ν) + i·exp(θ)), and row k of the input matrix is exp(γ_k)·B_k.
+
+    Parameters
+    ----------
+    nu_log, theta_log : (N,) array or torch tensor
+        ν and θ.
+    B : (N, d) complex array, or (N, d, 2) with real and imaginary parts
+        Input matrix, without its normalisation.
+    gamma_log : (N,) array or torch tensor, optional
+        γ, the normalisation's logarithm.
+    name : str, optional
+        A label for tables and plots.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> unit = memcurve.adapters.lru([-1.0, 0.0], [0.0, 0.5], [[1.0], [1.0]])
+    >>> unit.A.diagonal().round(3)
+    array([ 0.374+0.582j, -0.029+0.367j])
+    """
+    nu, theta, mask, gamma = (tensor_values(v) for v in (nu_log, theta_log, B, gamma_log))
+    return diagonal_network(lru_poles(nu, theta), lru_mask(mask, gamma), name=name)
+
+
+def s4d(
+    log_A_real: Any,
+    A_imag: Any,
+    log_dt: Any,
+    B: Any = None,
+    *,
+    discretisation: str = "zoh",
+    name: str | None = None,
+) -> LinearNetwork:
+    """One feature of an S4D layer (Gu et al. 2022): λ = −exp(log_A_real) + i·A_imag.
+
+    Parameters
+    ----------
+    log_A_real, A_imag : (N,) array or torch tensor
+        One feature's row of the layer's parameters.
+    log_dt : float
+        Logarithm of the feature's time step.
+    B : (N,) array, optional
+        Input vector, all ones by default, as in the layer.
+    discretisation, name
+        As for :func:`diagonal`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.adapters.s4d([-0.7, -0.7], [0.0, 3.1], -2.3).A.diagonal().round(3)
+    array([0.951+0.j   , 0.906+0.291j])
+    """
+    decay, frequency = _exponential(log_A_real, "log_A_real"), exact_or_sparse(A_imag, "A_imag")
+    if decay.ndim != 1 or decay.shape != frequency.shape:
+        raise ValueError(
+            f"`log_A_real` and `A_imag` must be equally long vectors, those of one feature, e.g. "
+            f"log_A_real[0]; got shapes {decay.shape} and {frequency.shape}."
+        )
+    mask, step = np.ones(len(decay)) if B is None else B, _exponential(log_dt, "log_dt")
+    poles = -decay + 1j * frequency
+    return diagonal(poles, mask, step=step, discretisation=discretisation, name=name)
+
+
+def s5(
+    Lambda: Any, B: Any, log_step: Any, *, discretisation: str = "zoh", name: str | None = None
+) -> LinearNetwork:
+    """An S5 layer (Smith et al. 2022), from its parameters.
+
+    Parameters
+    ----------
+    Lambda : (N,) complex array, or (N, 2) with real and imaginary parts
+        Continuous-time eigenvalues.
+    B : (N, d) complex array, or (N, d, 2) with real and imaginary parts
+        Input matrix, in the coordinates of the eigenvectors.
+    log_step : float, (N,) or (N, 1) array
+        Logarithms of the time steps.
+    discretisation, name
+        As for :func:`diagonal`.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> layer = memcurve.adapters.s5([-0.5 + 1j, -0.5 + 3j], [1.0, 1.0], -2.0)
+    >>> layer.A.diagonal().round(3)
+    array([0.926+0.126j, 0.859+0.369j])
+    """
+    poles = exact_or_sparse(Lambda, "Lambda")
+    if poles.ndim == 2 and poles.shape[1] == 2 and poles.dtype.kind == "f":
+        poles = poles[:, 0] + 1j * poles[:, 1]
+    steps = _exponential(log_step, "log_step")
+    return diagonal(poles, B, step=steps, discretisation=discretisation, name=name)
+
+
+def _exponential(logarithm: Any, argument: str) -> Any:
+    with np.errstate(over="ignore"):  # an overflow is refused later, as infinite
+        return np.exp(exact_or_sparse(logarithm, argument))
+
+
+def from_tuple(
+    parts: tuple[Any, ...], *, step: Any = None, discretisation: str | None = None
+) -> LinearNetwork:
+    """(A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, step)."""
+    if len(parts) not in (2, 3):
+        raise ValueError(
+            f"`network` must be a tuple (A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, "
+            f"step); got one of {len(parts)} parts."
+        )
+    if any(_is_linear_module(part) for part in parts):
+        return _from_linear_modules(parts)
+    if len(parts) == 2 and is_elsewhere(parts[0]):  # which stays where it is
+        return LinearNetwork(*parts)
+    first, second, *third = (tensor_values(part) for part in parts)
+    if not hasattr(first, "tocsr") and np.ndim(first) == 1:
+        if third and step is not None:
+            raise ValueError(f"`step` is given twice, got {step!r}; leave one out.")
+        step = third[0] if third else step
+        return diagonal(first, second, step=step, discretisation=discretisation or "zoh")
+    if step is not None or discretisation is not None:
+        raise ValueError(
+            "`step` and `discretisation` are for (eigenvalues, B) with a vector of eigenvalues; "
+            "discretise a matrix with scipy.signal.cont2discrete, or pass scipy.signal.StateSpace."
+        )
+    return leaky(first, second, third[0]) if third else LinearNetwork(first, second)
+
+
+def _is_linear_module(part: Any) -> bool:
+    return any(
+        parent.__module__.startswith("torch.nn") and parent.__name__ == "Linear"
+        for parent in type(part).__mro__
+    )
+
+
+def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
+    """h_t = hidden(h_{t−1}) + inward(z_t) for two modules nn.Linear."""
+    if len(parts) != 2 or not all(_is_linear_module(part) for part in parts):
+        raise ValueError(
+            "`network` must be a pair of nn.Linear, the recurrent one first, where one part is an "
+            "nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
+        )
+    A, C = (exact_or_sparse(part.weight, name) for part, name in zip(parts, "AC", strict=True))
+    biases = [exact_or_sparse(part.bias, "bias") for part in parts if part.bias is not None]
+    bias = sum(biases) if biases else None
+    source = "the pair of nn.Linear"
+    return recurrent_network(A, C, source=source, activation="identity", bias=bias)
+
+
+def from_mapping(
+    mapping: Mapping[Any, Any],
+    *,
+    matrix: str | None = None,
+    mask: Any = None,
+    discretisation: str = "zoh",
+) -> LinearNetwork:
+    """Take A and C by their names, or what the names there are make of it, as in files."""
+    arrays = {}
+    for key, value in mapping.items():
+        known = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
+        arrays[str(key)] = as_array(known, str(key))
+    archive, named = Archive("the mapping", arrays), isinstance(mask, str)
+    key, given = (mask, None) if named else (None, tensor_values(mask))
+    parts = network_parts(archive, matrix, key, given, discretisation)
+    leak = parts.pop("leak", None)
+    return with_leak(LinearNetwork(**parts), leak)

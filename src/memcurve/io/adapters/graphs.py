@@ -1,0 +1,187 @@
+"""Graphs of networkx, connectomes of cect: an edge u → v of weight w drives v, so A[v, u] = w."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.arguments import exact_array
+from memcurve.core.notes import Note
+from memcurve.core.optional import optional
+from memcurve.io import graph_matrix, node_mask, node_names
+from memcurve.network import LinearNetwork
+from memcurve.network.scaling import scale_to_spectral_radius
+
+#: Classes of synapses in cect that are gap junctions, that inhibit, whose sign does not follow
+#: from the transmitter, and that are no synapses: contacts, correlations, signals at a distance.
+ELECTRICAL = ("Generic_GJ",)
+INHIBITORY = ("GABA", "InhibitoryChem")
+UNSIGNED = ("Generic_CS", "Glutamate", "OtherChemicalNT")
+NO_SYNAPSES = (
+    "Contact", "Functional", "Peptidergic", "Monoaminergic", "Dopamine", "Serotonin", "Tyramine",
+    "Octopamine",
+)  # fmt: skip
+
+
+def from_graph(
+    graph: Any,
+    *,
+    mask: Any = None,
+    weight: str | None = "weight",
+    spectral_radius: float | None = None,
+    readout: Any = None,
+) -> LinearNetwork:
+    """The graph's weights as a sparse A, nodes in the order of ``graph.nodes``, with their names.
+
+    ``mask`` is a dictionary of nodes and weights (the others get 0), a list of nodes that the input
+    drives with weight one, or an array in the order of the nodes. Edges without the attribute
+    ``weight`` weigh one; those of a multigraph are summed.
+    """
+    if not (hasattr(graph, "nodes") and hasattr(graph, "adjacency")):
+        raise TypeError(f"`network` must be a networkx graph, got {type(graph).__name__}.")
+    places = {node: k for k, node in enumerate(graph.nodes)}
+    if not places:
+        raise ValueError("`network` must have at least one node, got none; add nodes first.")
+    A = graph_matrix(graph, weight)
+    if spectral_radius is not None:
+        A = scale_to_spectral_radius(A, spectral_radius)
+    chosen = readout
+    if isinstance(readout, list | tuple | set | frozenset | range):
+        chosen = [_place(places, node, "readout") for node in readout]
+    labels, name = node_names(places), str(graph.name) or None
+    return LinearNetwork(A, _mask(mask, places), readout=chosen, name=name, labels=labels)
+
+
+def cect_dataset(reader: str, purpose: str) -> Any:
+    """A connectome that cect brings, by the module that reads it, for :func:`from_cect`."""
+    return optional(f"cect.readers.{reader}", purpose, None).get_instance(from_cache=True)
+
+
+def from_cect(
+    dataset: Any,
+    *,
+    mask: Any = None,
+    chemical: bool = True,
+    electrical: bool = True,
+    signs: Mapping[str, float] | None = None,
+    cells: str | Sequence[str] = "neurons",
+    spectral_radius: float | None = None,
+    readout: Any = None,
+) -> LinearNetwork:
+    """Numbers of synapses as a sparse A, negative for GABA and what is called inhibitory.
+
+    ``mask`` is a list of cells, a dictionary {cell: weight}, an array in the order of the cells, or
+    a class of cells as cect has them, ``"Sensory"``, ``"Interneuron"`` or ``"Motorneuron"``.
+    ``signs`` are other factors by class of synapse, e.g. ``{"Glutamate": -1}``. ``cells`` are
+    ``"neurons"`` (those with connections among each other), ``"all"``, or a list.
+    """
+    A, labels, notes = cect_wiring(
+        dataset, chemical=chemical, electrical=electrical, signs=signs, cells=cells
+    )
+    if spectral_radius is not None:
+        A = scale_to_spectral_radius(A, spectral_radius)
+    places = {cell: place for place, cell in enumerate(labels)}
+    if isinstance(readout, list | tuple | set | frozenset):
+        readout = [_place(places, cell, "readout") for cell in readout]
+    C = _mask(_of_class(mask, labels), places)
+    return LinearNetwork(A, C, readout=readout, labels=labels, notes=notes)
+
+
+def cect_wiring(
+    dataset: Any,
+    *,
+    chemical: bool = True,
+    electrical: bool = True,
+    signs: Mapping[str, float] | None = None,
+    cells: str | Sequence[str] = "neurons",
+) -> tuple[Any, list[str], list[Note]]:
+    """Numbers of synapses as a sparse A, the cells, and what to say about it."""
+    from scipy.sparse import csr_array
+
+    if not (hasattr(dataset, "nodes") and hasattr(dataset, "connections")):
+        raise TypeError(f"`network` must be a connectome dataset, got {type(dataset).__name__}.")
+    chosen = cells
+    if isinstance(cells, str):
+        if cells not in ("neurons", "all"):
+            raise ValueError(f"`cells` must be 'neurons', 'all' or a list of cells, got {cells!r}.")
+        neurons = {*dataset.get_neuron_to_neuron_conns()[0]} if cells == "neurons" else None
+        chosen = [cell for cell in dataset.nodes if neurons is None or cell in neurons]
+    known = {cell: place for place, cell in enumerate(dataset.nodes)}
+    rows = [_place(known, cell, "cells") for cell in chosen]
+    factors, notes = _factors(dataset.connections, chemical, electrical, signs or {})
+    counts = np.zeros((len(rows), len(rows)))
+    for name, factor in factors.items():
+        counts += factor * np.asarray(dataset.connections[name], dtype=float)[np.ix_(rows, rows)]
+    if not counts.any():
+        raise ValueError(
+            f"`network` must have connections of the classes asked for; it has "
+            f"{', '.join(dataset.connections)}."
+        )
+    return csr_array(counts.T), [dataset.nodes[row] for row in rows], notes
+
+
+def _factors(
+    connections: Mapping[str, NDArray[Any]],
+    chemical: bool,
+    electrical: bool,
+    signs: Mapping[str, float],
+) -> tuple[dict[str, float], list[Note]]:
+    """What the numbers of synapses of each class are multiplied by, and what to say about it."""
+    for name in signs:
+        if name not in connections:
+            raise ValueError(
+                f"`signs` must name classes of synapses, {', '.join(connections)}; got {name!r}."
+            )
+    used: dict[str, float] = {}
+    for name in connections:
+        wanted = electrical if name in ELECTRICAL else chemical and name not in NO_SYNAPSES
+        if wanted or name in signs:
+            used[name] = float(signs.get(name, -1.0 if name in INHIBITORY else 1.0))
+    listed = ", ".join(f"{name} {factor:+g}" for name, factor in used.items())
+    notes = [Note("network", f"numbers of synapses, with the factors {listed}: A[post, pre]")]
+    unsigned = [name for name in used if name in UNSIGNED and name not in signs]
+    if unsigned:
+        text = f"the source does not specify the sign of {', '.join(unsigned)}: taken as positive"
+        notes.append(Note("network", f"{text}; `signs` gives another"))
+    if left := [name for name in connections if name not in used]:
+        notes.append(Note("network", f"left out: {', '.join(left)}"))
+    return used, notes
+
+
+def _of_class(mask: Any, labels: Sequence[str]) -> Any:
+    """The cells of a class, where the mask is the name of one."""
+    if not isinstance(mask, str):
+        return mask
+    class_of = importlib.import_module("cect.Cells").get_SIM_class
+    classes = [class_of(cell) for cell in labels]
+    if mask not in classes:
+        raise ValueError(f"`mask` must be a class of cells, {sorted({*classes})}; got {mask!r}.")
+    return [cell for cell, own in zip(labels, classes, strict=True) if own == mask]
+
+
+def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
+    if mask is None:
+        raise TypeError(
+            "as_network needs `mask` for a graph: the nodes that the input drives, mask=[node, …], "
+            "a dictionary {node: weight, …}, or an array in the order of its nodes."
+        )
+    if isinstance(mask, Mapping):
+        given = {_place(places, node, "mask"): value for node, value in mask.items()}
+        return node_mask(given, len(places))
+    if isinstance(mask, list | tuple | set | frozenset | range):
+        return node_mask({_place(places, node, "mask"): 1.0 for node in mask}, len(places))
+    return exact_array(mask, "mask")
+
+
+def _place(places: dict[Any, int], node: Any, argument: str) -> int:
+    try:
+        return places[node]
+    except (KeyError, TypeError):
+        raise ValueError(
+            f"`{argument}` must list nodes of the graph, got {node!r}, which is none of them; pass "
+            f"numbers in the order of its nodes as a numpy array."
+        ) from None

@@ -1,0 +1,260 @@
+"""Reservoirs of reservoirpy (0.4 and newer) and of conn2res.
+
+reservoirpy has a Reservoir, or a Model such as ESN that holds one; conn2res makes reservoirs of
+connectomes, whose weights are stored (source, target).
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.arguments import exact_array, require_size
+from memcurve.core.notes import Note, counted
+from memcurve.io import as_mask
+from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
+from memcurve.network import LinearNetwork
+
+#: Nodes that can be linearised, and all that have states of their own.
+_LINEARISED = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir")
+_RESERVOIRS = (*_LINEARISED, "ES2N", "LIF", "NVAR")
+
+
+def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
+    """A reservoir's weights, leak and bias; linearised unless its activation is the identity."""
+    node = _reservoir(obj)
+    kind = _kind(node)
+    if kind not in _LINEARISED:
+        raise TypeError(
+            f"`network` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, "
+            f"or a Model with one, got {_label(node)}; {RECORD}."
+        )
+    node, notes = _initialised(node, input_dim)
+    source = _label(node)
+    W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
+    bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
+    if kind == "LocalPlasticityReservoir":  # x ← f((1 − lr)·x + lr·(W x + Win u + bias))
+        inner = recurrent_network(W, Win, source=source, activation="identity", lr=lr, bias=bias)
+        W, Win, lr, bias = inner.A, inner.C, 1.0, inner.shift
+    elif kind == "IPReservoir":
+        # v ← (1 − lr)·v + lr·(W y + Win u + bias), y = f(a·v + b): about its fixed point y moves
+        # as that of a Reservoir with weights a·W and a·Win and bias a·bias + b
+        gain, offset = _dense(node.a, "a"), _dense(node.b, "b")
+        W, Win, bias = _scaled(gain, W), _scaled(gain, Win), gain * bias + offset
+    # a Reservoir: x ← (1 − lr)·x + lr·f(W x + Win u + bias)
+    network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
+    name = node.name or f"{kind}, N={network.size}"
+    return network.replace(name=name, notes=(*network.notes, *notes))
+
+
+def is_linear(node: Any) -> bool:
+    """Whether the weights of a node say all about it."""
+    return _kind(node) in _LINEARISED and _own_name(node.activation) == "identity"
+
+
+def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
+    """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
+    found = _reservoir(obj)
+    is_readout = _kind(found) not in _RESERVOIRS and hasattr(found, "fit")
+    if is_readout or not hasattr(found, "initialized"):
+        raise TypeError(
+            f"`model` must be a reservoirpy node with states, or a Model with one, got "
+            f"{_label(found)}."
+        )
+    node = copy.deepcopy(_initialised(found, input_dim)[0])
+    return node, int(node.input_dim)
+
+
+def _reservoir(obj: Any) -> Any:
+    is_model = any(parent.__name__ == "Model" for parent in type(obj).__mro__)
+    return _only_reservoir(obj) if is_model else obj
+
+
+def _only_reservoir(model: Any) -> Any:
+    """The one node of a model that has states, driven by the model's input alone."""
+    reservoirs = [node for node in model.nodes if _kind(node) in _RESERVOIRS]
+    if len(reservoirs) != 1:
+        listed = "; ".join(map(_label, reservoirs)) or "none"
+        raise ValueError(
+            f"`network` must be a model with one reservoir, got {len(reservoirs)}: {listed}. Pass "
+            f"the nodes one by one; memcurve.ensembles.stacked joins layers."
+        )
+    [reservoir] = reservoirs
+    for sender, delay, receiver in model.edges:
+        if receiver is reservoir and (delay or _kind(sender) != "Input"):
+            raise ValueError(
+                f"`network` must be a model whose reservoir is driven by the input alone, got one "
+                f"with {'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); "
+                f"pass the reservoir itself, whose inputs include that, and keep the columns of C "
+                f"that are the input's: network.replace(C=network.C[:, :d])."
+            )
+    return reservoir
+
+
+def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
+    """The node itself, or a copy with weights where it has not drawn its own yet."""
+    known = node.input_dim
+    if input_dim is not None and known not in (None, require_size(input_dim, "input_dim")):
+        raise ValueError(
+            f"`input_dim` must be {known}, the number of inputs of {_label(node)}, got "
+            f"{input_dim}; leave it out."
+        )
+    if node.initialized:
+        return node, []
+    count = known or input_dim or 1
+    drawn = copy.deepcopy(node)
+    drawn.initialize(np.zeros(count))
+    note = "the reservoir had not seen data: its weights were drawn in a copy, for "
+    note += f"{counted(count, 'input')}; reservoir.initialize(x) fixes them"
+    return drawn, [Note("network", note)]
+
+
+def _activation(node: Any, source: str) -> Any:
+    function = node.activation
+    name = "tanh" if function is np.tanh else _own_name(function)
+    if name == "softmax":
+        raise ValueError(
+            f"{source}: softmax joins the nodes, so that no slope of each node replaces it; "
+            f"{RECORD}."
+        )
+    return name if name in ("tanh", "identity", "relu") else function
+
+
+def _own_name(function: Any) -> str:
+    """Name of a function of reservoirpy's; empty for a user's own, whatever it is called."""
+    own = getattr(function, "__module__", "").startswith("reservoirpy.")
+    return getattr(function, "__name__", "") if own else ""
+
+
+def _kind(node: Any) -> str:
+    """Name of the reservoirpy class that says how the node steps; empty for a user's own."""
+    for parent in type(node).__mro__:
+        if "_step" in vars(parent):
+            return parent.__name__ if parent.__module__.startswith("reservoirpy.") else ""
+    return ""
+
+
+def _label(node: Any) -> str:
+    named = f" {node.name!r}" if getattr(node, "name", None) else ""
+    return f"{type(node).__name__}{named}"
+
+
+def _dense(value: Any, argument: str) -> Any:
+    array = exact_array(value.toarray() if hasattr(value, "toarray") else value, argument)
+    return float(array) if array.ndim == 0 else array
+
+
+def _scaled(gain: Any, weights: Any) -> Any:
+    """Rows of the weights times the gain of each node."""
+    gains = np.reshape(gain, (-1, 1))
+    return weights.tocsr().multiply(gains) if hasattr(weights, "tocsr") else gains * weights
+
+
+def conn2res(
+    w: Any,
+    w_in: Any = None,
+    *,
+    input_gain: Any = None,
+    input_nodes: Any = None,
+    output_nodes: Any = None,
+    name: str | None = None,
+) -> LinearNetwork:
+    """A linear network from weights as conn2res stores them, (source, target).
+
+    x_t = x_{t−1} w + z_t w_in on rows is the network of A = wᵀ and C = (input_gain·w_in)ᵀ.
+
+    Parameters
+    ----------
+    w : (N, N) array or scipy sparse array
+        Connectivity, ``w[i, j]`` from node i to node j.
+    w_in : (d, N) array, optional
+        Input weights, one row per input.
+    input_gain : float, optional
+        Factor of the input weights.
+    input_nodes : sequence of int, optional
+        In place of ``w_in``: one input drives these nodes, each with weight one.
+    output_nodes : sequence of int, optional
+        The nodes that can be read (default all).
+    name : str, optional
+        A label for tables and plots.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.adapters.conn2res([[0, 0.5], [0, 0]], input_nodes=[0]).A
+    array([[0. , 0. ],
+           [0.5, 0. ]])
+    """
+    weights = exact_or_sparse(w, "w")
+    if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
+        raise ValueError(f"`w` must be a square matrix, got shape {tuple(weights.shape)}.")
+    size = int(weights.shape[0])
+    if (w_in is None) == (input_nodes is None):
+        raise ValueError(
+            f"give the input weights `w_in` of shape (d, {size}), or the `input_nodes` that one "
+            f"input drives with weight one; got {'neither' if w_in is None else 'both'}."
+        )
+    inward = _unit_rows(input_nodes, size) if w_in is None else _input_rows(w_in, size)
+    gain = 1.0 if input_gain is None else exact_array(input_gain, "input_gain")
+    C = as_mask((gain * inward).T)
+    return LinearNetwork(weights.T, C, readout=output_nodes, name=name)
+
+
+def from_conn2res(
+    esn: Any, *, w_in: Any = None, input_gain: Any = None, output_nodes: Any = None
+) -> LinearNetwork:
+    """An EchoStateNetwork with the input weights its ``simulate`` takes."""
+    kind = type(esn).__name__
+    own = getattr(esn, "w", getattr(esn, "w_hh", None))
+    function = getattr(esn, "activation_function", None)
+    if own is None or function is None:
+        raise TypeError(
+            f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
+            f"memcurve.adapters.conn2res(w, w_in), or {RECORD}."
+        )
+    # releases before 0.1 keep the input weights in the network, their gain applied
+    inward = getattr(esn, "w_ih", None) if w_in is None else w_in
+    if inward is None:
+        raise TypeError(
+            "as_network needs `w_in` for a conn2res EchoStateNetwork, the input weights of shape "
+            "(inputs, nodes) that its simulate takes."
+        )
+    plain = conn2res(own, inward, input_gain=input_gain, output_nodes=output_nodes)
+    activation = getattr(function, "__name__", "")
+    if activation == "step":
+        raise ValueError(
+            f"`network` has the activation step, which has no slope to linearise with; {RECORD}."
+        )
+    is_linear = activation == "linear"
+    slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0
+    known = activation if activation in ("tanh", "relu") else "identity" if is_linear else function
+    network = recurrent_network(
+        slope * plain.A, slope * plain.C, source=f"conn2res {kind}", activation=known
+    )
+    return network.replace(readout=plain.readout, name=f"{kind}, N={network.size}")
+
+
+def _input_rows(w_in: Any, size: int) -> Any:
+    rows = np.atleast_2d(exact_array(w_in.toarray() if hasattr(w_in, "toarray") else w_in, "w_in"))
+    if rows.ndim != 2 or rows.shape[1] != size:
+        hint = "; transpose it" if rows.ndim == 2 and rows.shape[0] == size else ""
+        raise ValueError(
+            f"`w_in` must have shape (d, {size}), one row per input and one column per node, got "
+            f"{np.shape(w_in)}{hint}."
+        )
+    return rows
+
+
+def _unit_rows(input_nodes: Any, size: int) -> Any:
+    nodes = np.atleast_1d(np.asarray(input_nodes))
+    whole = nodes.ndim == 1 and nodes.dtype.kind in "iu" and len(nodes) > 0
+    if not whole or (nodes < 0).any() or (nodes >= size).any():
+        raise ValueError(
+            f"`input_nodes` must list nodes by their indices from 0 to {size - 1}, got "
+            f"{input_nodes!r}."
+        )
+    row = np.zeros((1, size))
+    row[0, nodes] = 1.0
+    return row

@@ -1,0 +1,86 @@
+"""torch.nn: RNN and RNNCell, linearised; what has gates or two directions is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.notes import notes_of
+from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
+from memcurve.network import LinearNetwork
+from memcurve.network.ensembles import stacked
+
+
+def from_torch(module: Any) -> LinearNetwork:
+    """h_t = f(W_ih z_t + b_ih + W_hh h_{t−1} + b_hh), about its fixed point, layer upon layer."""
+    kinds = {parent.__name__ for parent in type(module).__mro__}
+    if kinds & {"LSTM", "GRU", "LSTMCell", "GRUCell"}:
+        raise TypeError(
+            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}: its gates "
+            f"multiply states with each other, so that no linear network stands for it; run it "
+            f"with memcurve.measure(module, seed=1), or {RECORD}."
+        )
+    if not kinds & {"RNN", "RNNCell"}:
+        raise TypeError(
+            f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
+            f"{_inside(module)}; or give weights: as_network((A, C)), or "
+            f"as_network(module.state_dict()), with matrix='…' and mask='…' where these have names "
+            f"of their own."
+        )
+    if getattr(module, "bidirectional", False):
+        raise ValueError(
+            f"`network` must run in one direction, got bidirectional=True: half of its states are "
+            f"driven by the future; {RECORD}."
+        )
+    count, cell = getattr(module, "num_layers", 1), "RNNCell" in kinds
+    layers: list[LinearNetwork] = []
+    rest: Any = None
+    for k in range(count):
+        layer, rest = _layer(module, "" if cell else f"_l{k}", rest)
+        layers.append(layer)
+    name = f"{type(module).__name__}, N={' + '.join(str(layer.size) for layer in layers)}"
+    if count == 1:
+        return layers[0].replace(name=name)
+    joined = stacked(layers)
+    top = joined.size - layers[-1].size
+    notes = [f"{count} layers, all read; the module's output is nodes {top} … {joined.size - 1}"]
+    if module.dropout:
+        notes.append("dropout between the layers is left out, as in eval()")
+    return joined.replace(name=name, notes=(*layers[0].notes, *notes_of(notes, "network")))
+
+
+def _layer(module: Any, suffix: str, below: Any) -> tuple[LinearNetwork, Any]:
+    """One layer about its fixed point, and that point; ``below`` is the point of the one below."""
+
+    def weights(name: str) -> Any:
+        return exact_or_sparse(getattr(module, f"{name}{suffix}"), f"{name}{suffix}")
+
+    hidden, inward = (weights(f"weight_{part}") for part in ("hh", "ih"))
+    bias = np.zeros(len(hidden))
+    if module.bias:
+        bias = bias + sum(weights(f"bias_{part}") for part in ("ih", "hh"))
+    if below is not None:
+        bias = bias + inward @ below
+    network = recurrent_network(
+        hidden,
+        inward,
+        source=f"nn.{type(module).__name__} ({module.nonlinearity})",
+        activation=module.nonlinearity,
+        bias=bias,
+    )
+    constant = np.zeros(network.size) if network.shift is None else network.shift
+    rest = np.linalg.solve(np.eye(network.size) - network.A, constant) if constant.any() else None
+    if below is not None:  # the layer below brings its own part of the constant
+        constant = constant - network.C.reshape(network.size, -1) @ below
+    return network.replace(shift=constant if constant.any() else None), rest
+
+
+def _inside(module: Any) -> str:
+    """Which recurrent layers a larger module holds, for the error."""
+    held = [
+        f".{name}"
+        for name, part in (module.named_modules() if hasattr(module, "named_modules") else ())
+        if name and type(part).__name__ in ("RNN", "RNNCell")
+    ]
+    return f", which holds {', '.join(held)}: pass that" if held else ""

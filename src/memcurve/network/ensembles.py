@@ -1,0 +1,768 @@
+"""Random and structured networks: the paper's, and those with known memory.
+
+Keywords that every ensemble shares:
+
+mask : None, str, (N,) array or (N, d) array
+    None is the ensemble's own mask, which its docstring names; a string is one of
+    :data:`memcurve.masks.MASKS`; an array is taken as it is.
+seed : int, SeedSequence or Generator
+    Required wherever something is drawn. Connectivity and mask have streams of their own, so the
+    same seed with another mask gives the same connectivity. A Generator moves on with each call.
+
+Keywords of the ensembles that are drawn and then scaled:
+
+spectral_radius : float
+    What the scaling aims at. From 1 on the network is unstable and has no memory curve.
+scaling : str
+    ``"spectral_radius"`` makes the largest modulus of an eigenvalue equal to ``spectral_radius``;
+    ``"spectral_norm"`` does so with the largest singular value; ``"circular_law"`` divides by
+    the radius expected as N → ∞ instead of the one drawn, see :mod:`memcurve.network.scaling`.
+    Sparse networks of independent entries have None by default: the spectral radius, or, where
+    it cannot be found among thousands of nodes, as no eigenvalue stands out, the circular law; the
+    name then has ``ρ≈`` instead of ``ρ=``.
+sparse : bool or None
+    Store A as a scipy sparse array: the same numbers as without. None does so from
+    5,000 nodes on.
+density, degree : float
+    Share of non-zero weights, or instead how many a node has on average: with a ``degree``,
+    networks of all sizes are alike.
+
+"The paper" is Ballarin, Grigoryeva and Ortega, *Memory of recurrent networks: Do we compute it
+right?* (arXiv 2305.01457).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memcurve.core.arguments import (
+    Seed,
+    exact_array,
+    generator,
+    require_density,
+    require_number,
+    require_options,
+    require_size,
+    table_entry,
+)
+from memcurve.core.limits import require_room, require_room_for_array
+from memcurve.core.types import Floats
+from memcurve.network import LinearNetwork, masks
+from memcurve.network.graph import CrowdedSpectrumError, stands_out
+from memcurve.network.scaling import (
+    scale_by_circular_law,
+    scale_to_spectral_norm,
+    scale_to_spectral_radius,
+)
+
+Mask = ArrayLike | None
+
+#: How each scaling shows in a network's name.
+SCALINGS = {"spectral_radius": "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}
+
+#: From so many nodes on sparse networks are stored sparse; beyond so many only a short attempt is
+#: made to measure their radius: a long one takes minutes, to find moduli too close for ARPACK.
+SPARSE_FROM, MEASURED_UP_TO = 5000, 20_000
+
+#: Share of non-zero weights where none is given; and the memory each takes while it is drawn.
+DENSITY, BYTES_A_WEIGHT = 0.1, 80
+
+#: A rotation that makes an ``sp_c`` matrix denser than wanted by more than this share is redrawn.
+DENSITY_TOLERANCE = 0.01
+
+
+def normal(
+    size: int,
+    *,
+    seed: Seed,
+    spectral_radius: float = 0.9,
+    scaling: str = "spectral_radius",
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Independent standard normal entries (Ginibre ensemble), then scaled. Mask: normal.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.normal(100, seed=1)
+    LinearNetwork('normal, N=100, ρ=0.9, seed 1', size=100, inputs=1)
+    """
+    size, draw = _require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
+    return draw.network("normal", draw.rng.standard_normal((size, size)), variance=1.0)
+
+
+def uniform(
+    size: int,
+    *,
+    seed: Seed,
+    spectral_radius: float = 0.9,
+    scaling: str = "spectral_radius",
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Independent entries uniform on [−1, 1] (variance 1/3), then scaled. Mask: normal.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.uniform(50, seed=1)
+    LinearNetwork('uniform, N=50, ρ=0.9, seed 1', size=50, inputs=1)
+    """
+    size, draw = _require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
+    return draw.network("uniform", draw.rng.uniform(-1, 1, (size, size)), variance=1 / 3)
+
+
+def sparse_normal(
+    size: int,
+    *,
+    seed: Seed,
+    density: float | None = None,
+    degree: float | None = None,
+    spectral_radius: float = 0.9,
+    scaling: str | None = None,
+    sparse: bool | None = None,
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Entries standard normal with probability ``density``, else zero; then scaled. Mask: normal.
+
+    The density is 0.1 by default, or degree/N. All entries are independent, so the number of
+    non-zeros is binomial. A very sparse draw may have no cycle, and then no spectral radius to
+    scale: an error says so.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.sparse_normal(50, degree=5, seed=1).name
+    'sparse normal, N=50, degree 5, ρ=0.9, seed 1'
+    """
+    size, draw = require_size(size), _Draw(seed, spectral_radius, scaling, mask)
+    share, details = _share_of_weights(size, density, degree)
+    A = _scattered(size, share, draw.rng, draw.rng.standard_normal, sparse)
+    return draw.network("sparse normal", A, details, variance=share)
+
+
+def sparse_uniform(
+    size: int,
+    *,
+    seed: Seed,
+    density: float | None = None,
+    degree: float | None = None,
+    spectral_radius: float = 0.9,
+    scaling: str | None = None,
+    sparse: bool | None = None,
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Entries uniform on [−1, 1] with probability ``density``, else zero; then scaled.
+
+    Independent entries as in :func:`sparse_normal`. Mask: normal.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.sparse_uniform(50, density=0.2, seed=1).name
+    'sparse uniform, N=50, density 0.2, ρ=0.9, seed 1'
+    """
+    size, draw = require_size(size), _Draw(seed, spectral_radius, scaling, mask)
+    share, details = _share_of_weights(size, density, degree)
+    A = _scattered(size, share, draw.rng, lambda n: draw.rng.uniform(-1, 1, n), sparse)
+    return draw.network("sparse uniform", A, details, variance=share / 3)
+
+
+def sp_c(
+    size: int,
+    *,
+    seed: Seed,
+    density: float = 0.1,
+    reciprocal_condition: float = 0.7,
+    spectral_radius: float = 0.9,
+    scaling: str = "spectral_radius",
+    sparse: bool = False,
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Sparse and well conditioned: the paper's ``sp_C``, MATLAB's ``sprandn(N, N, density, rc)``.
+
+    A diagonal of singular values rc^(k/(N−1)), k = 0 … N − 1, in random order and with its rows
+    permuted, is turned by plane rotations of random pairs of rows and of columns by random angles
+    until the share of non-zeros reaches ``density``. Rotations leave the singular values alone, so
+    the ratio of the smallest to the largest stays rc (``reciprocal_condition``), and scaling keeps
+    it. (Without the permutation some nodes would stay alone with their self loops, and sparse masks
+    would miss them, against what the paper shows.) The entries are not independent, so there is no
+    circular law to scale by. Mask: normal.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.network import ensembles
+    >>> sigma = np.linalg.svd(ensembles.sp_c(50, seed=1).A, compute_uv=False)
+    >>> float(round(sigma[-1] / sigma[0], 6))
+    0.7
+    """
+    draw = _Draw(seed, spectral_radius, scaling, mask, circular_law=False)
+    size, density = _require_nodes(size), require_density(density)
+    rc = require_number(
+        reciprocal_condition, "reciprocal_condition", "above 0 and at most 1", lambda r: 0 < r <= 1
+    )
+    if density < 1 / size:
+        raise ValueError(
+            f"`density` must be at least 1/N = {1 / size:g}, since an invertible matrix has at "
+            f"least N non-zeros; got {density:g}. Raise the density or take sparse_normal."
+        )
+    values = draw.rng.permutation(np.geomspace(1, rc, size))
+    A = _rotated(values, density, draw.rng, sparse)
+    return draw.network("sp_C", A, f"density {density:g}, rc {rc:g}, ")
+
+
+def symmetric(
+    size: int,
+    *,
+    seed: Seed,
+    spectral_radius: float = 0.9,
+    scaling: str = "spectral_radius",
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Gaussian orthogonal ensemble B + Bᵀ with B standard normal, then scaled. Mask: normal.
+
+    The eigenvalues are real; the circular law here is Wigner's semicircle, which ends at √(8N).
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> A = ensembles.symmetric(20, seed=1).A
+    >>> bool((A == A.T).all())
+    True
+    """
+    size, draw = _require_nodes(size), _Draw(seed, spectral_radius, scaling, mask)
+    B = draw.rng.standard_normal((size, size))
+    return draw.network("symmetric", B + B.T, variance=8.0)
+
+
+def orthogonal(
+    size: int, *, seed: Seed, spectral_radius: float = 0.9, mask: Mask = None
+) -> LinearNetwork:
+    """``ρQ`` with Q drawn evenly from the orthogonal group (Haar measure). Mask: normal.
+
+    Q is the factor of a normal matrix's QR decomposition with diag(R) > 0 (Mezzadri, *Notices of
+    the AMS* 54, 2007). All eigenvalues have modulus ρ, the ``spectral_radius``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.network import ensembles
+    >>> A = ensembles.orthogonal(20, spectral_radius=0.5, seed=1).A
+    >>> np.allclose(A @ A.T, 0.25 * np.eye(20))
+    True
+    """
+    size, radius = _require_nodes(size), _require_radius(spectral_radius)
+    matrix_rng, mask_rng = generator(seed).spawn(2)
+    Q, R = np.linalg.qr(matrix_rng.standard_normal((size, size)))
+    A = radius * Q * np.sign(np.diag(R))
+    return _assembled(A, mask, "normal", "orthogonal", f"ρ={radius:g}", seed, mask_rng=mask_rng)
+
+
+def permutation(
+    size: int | None = None,
+    *,
+    cycles: Sequence[int] | None = None,
+    spectral_radius: float = 0.9,
+    mask: Mask = None,
+    seed: Seed | None = None,
+) -> LinearNetwork:
+    """Rings of the lengths ``cycles`` side by side, all weights ρ. Mask: normal; it needs a seed.
+
+    ``cycles`` is one ring of all nodes by default; ``size`` is their sum and may be left out. The
+    eigenvalues are ρ times the c-th roots of one for each length c: common ones count once.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.permutation(cycles=[2, 3], seed=1).name
+    'permutation, N=5, cycles 2+3, ρ=0.9, seed 1'
+    """
+    if cycles is None:
+        cycles = [require_size(size)]
+    cycles = [require_size(length, "cycles") for length in cycles]
+    if not cycles or (size is not None and sum(cycles) != size):
+        raise ValueError(
+            f"`cycles` must add up to `size`, got {cycles} and {size!r}; leave out either one."
+        )
+    nodes = _require_nodes(sum(cycles))
+    A = np.zeros((nodes, nodes))
+    for end, length in zip(np.cumsum(cycles), cycles, strict=True):
+        A[end - length : end, end - length : end] = np.roll(np.eye(length), 1, axis=0)
+    radius = _require_radius(spectral_radius)
+    details = f"cycles {'+'.join(map(str, cycles))}, ρ={radius:g}"
+    return _assembled(radius * A, mask, "normal", "permutation", details, seed)
+
+
+def cyclic(
+    size: int, *, spectral_radius: float = 0.9, mask: Mask = None, seed: Seed | None = None
+) -> LinearNetwork:
+    """One ring of all nodes, ``A[i+1, i] = A[0, N−1] = ρ`` (Rodan and Tiňo 2011). Mask: e₁.
+
+    Aᴺ = ρᴺ I, and MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋}. The seed is for a random mask only.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.memory_curve(memcurve.ensembles.cyclic(3), lags=4).values.round(4)
+    array([0.4686, 0.4686, 0.4686, 0.249 ])
+    """
+    size, radius = _require_nodes(size), _require_radius(spectral_radius)
+    A = radius * np.roll(np.eye(size), 1, axis=0)
+    return _assembled(A, mask, "basis", "cyclic", f"ρ={radius:g}", seed, drawn=False)
+
+
+def delay_line(
+    size: int, *, gain: float = 1.0, mask: Mask = None, seed: Seed | None = None
+) -> LinearNetwork:
+    """Shift register, ``A[i+1, i] = gain``: node k holds gainᵏ z_{t−k}. Mask: e₁.
+
+    Nilpotent, so its spectral radius is 0; MC_τ = 1 for τ < N and 0 after. The seed is for a
+    random mask only.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.memory_curve(memcurve.ensembles.delay_line(3), lags=5).values
+    array([1., 1., 1., 0., 0.])
+    """
+    gain = require_number(gain, "gain", "of any size")
+    A = gain * np.eye(_require_nodes(size), k=-1)
+    return _assembled(A, mask, "basis", "delay line", f"gain {gain:g}", seed, drawn=False)
+
+
+def chain(
+    size: int,
+    *,
+    loop: ArrayLike = 0.5,
+    gain: float = 1.0,
+    mask: Mask = None,
+    seed: Seed | None = None,
+) -> LinearNetwork:
+    """Feed-forward chain with self loops, ``diag(loop)`` plus ``A[i+1, i] = gain``. Mask: e₁.
+
+    ``loop`` is one weight for all nodes (a Jordan block for gain 1) or one per node; they are the
+    eigenvalues. The seed is for a random mask only.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.chain(3, loop=[0.1, 0.2, 0.3]).A
+    array([[0.1, 0. , 0. ],
+           [1. , 0.2, 0. ],
+           [0. , 1. , 0.3]])
+    """
+    size, gain = _require_nodes(size), require_number(gain, "gain", "of any size")
+    loops = exact_array(loop, "loop")
+    if loops.shape not in ((), (size,)):
+        raise ValueError(
+            f"`loop` must be one number or {size} of them, one per node; got shape {loops.shape}."
+        )
+    A = np.diag(np.broadcast_to(loops, size)) + gain * np.eye(size, k=-1)
+    details = f"gain {gain:g}" if loops.ndim else f"loop {loops[()]:g}, gain {gain:g}"
+    return _assembled(A, mask, "basis", "chain", details, seed, drawn=False)
+
+
+def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> LinearNetwork:
+    """Join layers: the first is driven by the input, each other one by the states of the one below.
+
+    x¹_t = A₁x¹_{t−1} + C₁z_t and xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_t, so that C_k has as many columns
+    as the layer below has nodes. Written as one network the blocks of A are
+    A_kj = C_k ⋯ C_{j+1} A_j for j < k, and those of C are C_k ⋯ C₁.
+
+    Parameters
+    ----------
+    layers : sequence of LinearNetwork
+        From the input upwards.
+    delayed : bool
+        Whether a layer sees the one below one step later, xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_{t−1};
+        then A_kj = C_k for j = k − 1 only.
+
+    Returns
+    -------
+    LinearNetwork
+        With the nodes of all layers, the first layer's first; ``readout`` selects layers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> import numpy as np
+    >>> bottom = memcurve.ensembles.delay_line(3)
+    >>> top = memcurve.LinearNetwork(np.eye(2, k=-1), [[0, 0, 1], [0, 0, 0]])
+    >>> deep = memcurve.ensembles.stacked([bottom, top], delayed=True)
+    >>> memcurve.memory_curve(deep).total
+    5.0
+    """
+    if isinstance(layers, LinearNetwork):
+        raise TypeError("`layers` must be a list of LinearNetworks, got one; put it in [ ].")
+    layers = list(layers)
+    if not layers:
+        raise ValueError("`layers` must hold at least one LinearNetwork, got none.")
+    for k, layer in enumerate(layers):
+        if not isinstance(layer, LinearNetwork):
+            raise TypeError(f"`layers` must be LinearNetworks, got {type(layer).__name__}.")
+        if layer.readout is not None:
+            raise ValueError(
+                f"layer {k} of `layers` has a readout; leave it out and give one to the whole, "
+                f"stacked(…).replace(readout=…)."
+            )
+        if k > 0 and layer.inputs != layers[k - 1].size:
+            raise ValueError(
+                f"layer {k} of `layers` must have one input for each of the {layers[k - 1].size} "
+                f"nodes of the layer below, got {layer.inputs}; its C must have shape "
+                f"({layer.size}, {layers[k - 1].size})."
+            )
+    dtype = complex if any(layer.is_complex for layer in layers) else float
+    ends = np.cumsum([0, *(layer.size for layer in layers)])
+    own = [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
+    A = np.zeros((ends[-1], ends[-1]), dtype=dtype)
+    C = np.zeros((ends[-1], layers[0].inputs), dtype=dtype)
+    shift = np.zeros(ends[-1], dtype=dtype)
+    for k, layer in enumerate(layers):
+        weights = layer.C.reshape(layer.size, -1)
+        if layer.shift is not None:
+            shift[own[k]] = layer.shift
+        if k == 0:
+            C[own[0]] = weights
+        elif delayed:
+            A[own[k], own[k - 1]] = weights
+        else:  # within the step
+            A[own[k]] = weights @ A[own[k - 1]]
+            C[own[k]] = weights @ C[own[k - 1]]
+            shift[own[k]] += weights @ shift[own[k - 1]]
+        A[own[k], own[k]] = layer.A.toarray() if layer.is_sparse else layer.A
+    names = [layer.name or f"N={layer.size}" for layer in layers]
+    return LinearNetwork(
+        A,
+        C[:, 0] if C.shape[1] == 1 else C,
+        shift=None if all(layer.shift is None for layer in layers) else shift,
+        name=f"{len(layers)} layers: {'; '.join(names)}",
+        notes=tuple(dict.fromkeys(note for layer in layers for note in layer.notes)),
+    )
+
+
+def hippo_legs(
+    size: int,
+    *,
+    step: float = 0.01,
+    discretisation: str = "bilinear",
+    mask: Mask = None,
+    seed: Seed | None = None,
+) -> LinearNetwork:
+    """HiPPO-LegS, time-invariant as in S4, discretised. Mask: its own discretised B.
+
+    ``x' = Ax + Bz`` with ``B_n = √(2n+1)`` and, for n, k = 0 … N − 1::
+
+        A_nk = −√((2n+1)(2k+1)) for n > k,   −(n+1) for n = k,   0 for n < k
+
+    (Gu, Dao, Ermon, Rudra and Ré 2020, theorem 2). ``discretisation`` with the time step h, the
+    ``step``: ``"bilinear"`` gives ``(I − hA/2)⁻¹(I + hA/2)`` and ``(I − hA/2)⁻¹hB``; ``"zoh"``, the
+    zero-order hold, gives ``exp(hA)`` and ``∫₀ʰ exp(sA)B ds``. The result is exactly triangular.
+    The seed is for a random mask only.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.hippo_legs(2).A.round(4)
+    array([[ 0.99  ,  0.    ],
+           [-0.0171,  0.9802]])
+    """
+    root = np.sqrt(2 * np.arange(_require_nodes(size)) + 1.0)
+    A = -np.tril(np.outer(root, root), -1) - np.diag(np.arange(1.0, len(root) + 1))
+    return _state_space("HiPPO-LegS", A, root, step, discretisation, mask, seed)
+
+
+def hippo_legt(
+    size: int,
+    *,
+    step: float = 0.01,
+    discretisation: str = "bilinear",
+    mask: Mask = None,
+    seed: Seed | None = None,
+) -> LinearNetwork:
+    """HiPPO-LegT, the Legendre memory unit, discretised. Mask: its own discretised B.
+
+    ``x' = Ax + Bz`` over a sliding window of length one, so that ``step`` is the time step as a
+    share of the window; ``B_n = (2n+1)(−1)ⁿ`` and, for n, k = 0 … N − 1::
+
+        A_nk = −(2n+1)(−1)ⁿ⁻ᵏ for n ≥ k,   −(2n+1) for n < k
+
+    (Voelker, Kajić and Eliasmith 2019). Other keywords as in :func:`hippo_legs`.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.hippo_legt(2).A.round(4)
+    array([[ 0.9899, -0.0098],
+           [ 0.0294,  0.9703]])
+    """
+    odd = 2 * np.arange(_require_nodes(size)) + 1.0
+    sign = (-1.0) ** np.arange(len(odd))
+    signs = np.tril(np.outer(sign, sign)) + np.triu(np.ones((len(odd), len(odd))), 1)
+    return _state_space(
+        "HiPPO-LegT", -odd[:, None] * signs, odd * sign, step, discretisation, mask, seed
+    )
+
+
+def lru_ring(
+    size: int,
+    *,
+    seed: Seed,
+    radius_min: float = 0.9,
+    radius_max: float = 0.999,
+    phase_max: float = 2 * math.pi,
+    mask: Mask = None,
+) -> LinearNetwork:
+    """Linear recurrent unit at its start: complex diagonal A, evenly spread on a ring.
+
+    ``|λ|² = r_min² + u(r_max² − r_min²)`` and ``arg λ = u'·phase_max`` with u, u' uniform on
+    [0, 1). The mask is its own: standard complex normal times ``γ = √(1 − |λ|²)``, which gives each
+    mode unit expected variance (Orvieto et al., *Resurrecting recurrent neural networks for long
+    sequences*, 2023). ``size`` counts the complex modes, each of which is two states. A is a scipy
+    sparse array.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.lru_ring(10, seed=1).states
+    20
+    """
+    size = _require_nodes(size)
+    inner = require_number(radius_min, "radius_min", "from 0 to below 1", lambda r: 0 <= r < 1)
+    outer = require_number(
+        radius_max, "radius_max", "from `radius_min` to 1", lambda r: inner <= r <= 1
+    )
+    phase = require_number(phase_max, "phase_max", "at least 0", lambda p: p >= 0)
+    from scipy.sparse import diags_array
+
+    matrix_rng, mask_rng = generator(seed).spawn(2)
+    squared = inner**2 + matrix_rng.random(size) * (outer**2 - inner**2)
+    poles = np.sqrt(squared) * np.exp(1j * phase * matrix_rng.random(size))
+    if mask is None:
+        parts = mask_rng.standard_normal((2, size))
+        mask = np.sqrt((1 - squared) / 2) * (parts[0] + 1j * parts[1])
+    details = f"|λ| from {inner:g} to {outer:g}"
+    A = diags_array(poles, format="csr")
+    return _assembled(A, mask, mask, "LRU ring", details, seed, mask_rng=mask_rng)
+
+
+ENSEMBLES: dict[str, Callable[..., LinearNetwork]] = {
+    ensemble.__name__: ensemble
+    for ensemble in (
+        *(normal, uniform, sparse_normal, sparse_uniform, sp_c, symmetric, orthogonal),
+        *(permutation, cyclic, delay_line, chain, hippo_legs, hippo_legt, lru_ring),
+    )
+}
+
+__all__ = ["ENSEMBLES", "make", "stacked", *ENSEMBLES]
+
+
+def make(name: str, size: int | None = None, **options: Any) -> LinearNetwork:
+    """Return a network of the ensemble called ``name``, one of :data:`ENSEMBLES`.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> ensembles.make("sparse_normal", 50, density=0.2, seed=3).name
+    'sparse normal, N=50, density 0.2, ρ=0.9, seed 3'
+    """
+    ensemble = table_entry(ENSEMBLES, name, "ensemble")
+    require_options(ensemble, options)
+    return ensemble(size, **options)
+
+
+def with_inputs(
+    network: LinearNetwork, inputs: int, mask: str | None, seed: int | None
+) -> LinearNetwork:
+    """A network drawn with this seed and one input, with as many, each with a mask of its own."""
+    if inputs == 1:
+        return network
+    # the first two streams of a seed are the network's own connectivity and mask
+    streams = np.random.SeedSequence(seed).spawn(inputs + 1)[2:]
+    columns = [masks.make(mask or "normal", network.size, seed=stream) for stream in streams]
+    return network.replace(C=np.column_stack([network.C, *columns]))
+
+
+def _assembled(
+    A: Any,
+    mask: Mask,
+    own_mask: ArrayLike,
+    kind: str,
+    details: str,
+    seed: Seed | None,
+    *,
+    mask_rng: np.random.Generator | None = None,
+    drawn: bool = True,
+) -> LinearNetwork:
+    """Join connectivity and mask; the label names the seed only if something was ``drawn``.
+
+    A mask that is drawn comes from ``mask_rng``, by default the mask's stream of the seed.
+    """
+    size = A.shape[0]
+    if mask_rng is None and seed is not None:
+        mask_rng = generator(seed).spawn(2)[1]
+    chosen = own_mask if mask is None else mask
+    if isinstance(chosen, str):
+        C = masks.make(chosen, size, seed=mask_rng)
+    else:
+        C = exact_array(chosen, "mask")
+    if C.ndim not in (1, 2) or len(C) != size:
+        raise ValueError(
+            f"`mask` must have shape ({size},) or ({size}, d) to fit {size} nodes, got "
+            f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
+        )
+    label = [kind, f"N={size}", details]
+    if isinstance(mask, str):
+        label.append(f"mask {mask}")
+        drawn = drawn or masks.is_random(mask)
+    if drawn and isinstance(seed, int | np.integer):
+        label.append(f"seed {seed}")
+    return LinearNetwork(A, C, name=", ".join(label))
+
+
+def _require_nodes(size: Any) -> int:
+    """Return ``size`` as an int if it is a number of nodes, and the weights between them fit."""
+    nodes = require_size(size)
+    require_room_for_array((nodes, nodes), f"an ensemble of `size`={nodes}")
+    return nodes
+
+
+def _share_of_weights(size: int, density: Any, degree: Any) -> tuple[float, str]:
+    """The density that is given in one way or the other, and as the name has it."""
+    if degree is None:
+        share = require_density(DENSITY if density is None else density)
+        return share, f"density {share:g}, "
+    if density is not None:
+        raise ValueError(
+            f"`degree` is another way to give the `density`, degree/N; got {degree!r} and "
+            f"{density!r}. Leave out either one."
+        )
+    rule = f"above 0 and at most N = {size}, the number of weights of a node"
+    degree = require_number(degree, "degree", rule, lambda k: 0 < k <= size)
+    return degree / size, f"degree {degree:g}, "
+
+
+def _require_radius(spectral_radius: Any) -> float:
+    """Return ``spectral_radius`` as a float if it is finite and not negative."""
+    return require_number(spectral_radius, "spectral_radius", "at least 0", lambda r: r >= 0)
+
+
+class _Draw:
+    """The streams of a seed, and how the connectivity drawn from them is scaled."""
+
+    def __init__(
+        self, seed: Seed, radius: float, scaling: str | None, mask: Mask, circular_law: bool = True
+    ) -> None:
+        known = [name for name in SCALINGS if circular_law or name != "circular_law"]
+        if scaling is not None and scaling not in known:
+            raise ValueError(f"`scaling` must be one of {', '.join(known)}; got {scaling!r}.")
+        self.seed, self.scaling, self.mask = seed, scaling, mask
+        self.radius = _require_radius(radius)
+        self.rng, self.mask_rng = generator(seed).spawn(2)
+
+    def network(
+        self, kind: str, A: Any, details: str = "", *, variance: float = math.nan
+    ) -> LinearNetwork:
+        """A, whose entries have this variance, scaled and joined with the mask."""
+        scaling = self.scaling or "spectral_radius"
+        if self.scaling is None and A.shape[0] > MEASURED_UP_TO and not stands_out(A):
+            scaling = "circular_law"
+        if scaling == "spectral_radius":
+            try:
+                A = scale_to_spectral_radius(A, self.radius)
+            except CrowdedSpectrumError:
+                if self.scaling is not None:
+                    raise
+                scaling = "circular_law"
+        if scaling == "circular_law":
+            A = scale_by_circular_law(A, self.radius, variance)
+        elif scaling == "spectral_norm":
+            A = scale_to_spectral_norm(A, self.radius)
+        details += f"{SCALINGS[scaling]}{self.radius:g}"
+        return _assembled(A, self.mask, "normal", kind, details, self.seed, mask_rng=self.mask_rng)
+
+
+def _scattered(
+    size: int,
+    density: float,
+    rng: np.random.Generator,
+    draw: Callable[[int], Floats],
+    sparse: bool | None,
+) -> Any:
+    from scipy.sparse import csr_array
+
+    sparse = size >= SPARSE_FROM if sparse is None else sparse
+    if sparse:
+        what = f"an ensemble of `size`={size}, with {density * size:.4g} weights a node,"
+        fewer = "Take fewer nodes, or fewer weights for each: degree=10, or density=1e-4."
+        require_room(int(size**2 * density * BYTES_A_WEIGHT), what, fewer)
+    else:
+        _require_nodes(size)
+    # a binomial count of places without replacement is the law of independent places
+    count = int(rng.binomial(size**2, density))
+    places = rng.choice(size**2, count, replace=False, shuffle=False)
+    A = csr_array((draw(count), np.divmod(places, size)), shape=(size, size))
+    return A if sparse else A.toarray()
+
+
+def _rotated(values: Floats, density: float, rng: np.random.Generator, sparse: bool) -> Any:
+    from scipy.sparse import csr_array
+
+    A = np.diag(values)[rng.permutation(len(values))]
+    wanted = density * A.size
+    filled, redrawn = len(A), 0
+    lines, others = A, A.T
+    while filled < wanted:
+        pair = rng.choice(len(A), 2, replace=False)
+        angle = rng.uniform(-np.pi, np.pi)
+        c, s = np.cos(angle), np.sin(angle)
+        turned = np.array([[c, s], [-s, c]]) @ lines[pair]
+        growth = int(np.count_nonzero(turned)) - int(np.count_nonzero(lines[pair]))
+        # small matrices may have no rotation that fits: then the next one is taken as it comes
+        if filled + growth > (1 + DENSITY_TOLERANCE) * wanted and redrawn < 100:
+            redrawn += 1
+            continue
+        lines[pair] = turned
+        filled += growth
+        lines, others = others, lines
+    return csr_array(A) if sparse else A
+
+
+def _state_space(
+    kind: str, A: Floats, B: Floats, step: float, discretisation: str, mask: Mask, seed: Seed | None
+) -> LinearNetwork:
+    step = require_number(step, "step", "above 0", lambda h: h > 0)
+    rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
+    discrete, own_mask = rule(step * A, step * B)
+    details = f"step {step:g}, {discretisation}"
+    return _assembled(discrete, mask, own_mask, kind, details, seed, drawn=False)
+
+
+def _bilinear(A: Floats, B: Floats) -> tuple[Floats, Floats]:
+    from scipy.linalg import solve_triangular
+
+    one = np.eye(len(B))
+    both: Any = np.column_stack([one + A / 2, B])
+    if np.triu(A, 1).any():
+        both = np.linalg.solve(one - A / 2, both)
+    else:  # substitution keeps a triangular A exactly triangular
+        both = solve_triangular(one - A / 2, both, lower=True)
+    return both[:, :-1], both[:, -1]
+
+
+def _zero_order_hold(A: Floats, B: Floats) -> tuple[Floats, Floats]:
+    from scipy.linalg import expm
+
+    # the held input is a state of its own; put first, it keeps a lower triangular A so
+    flow = expm(np.block([[np.zeros((1, len(B) + 1))], [B[:, None], A]]))
+    if not np.triu(A, 1).any():  # which not every SciPy keeps to the last digit
+        flow = np.tril(flow)
+    return flow[1:, 1:], flow[1:, 0]
+
+
+_DISCRETISATIONS = {"bilinear": _bilinear, "zoh": _zero_order_hold}

@@ -1,0 +1,169 @@
+"""Document: what a report says, whatever it is rendered as.
+
+A document is plain data: sentences, tables and charts. :func:`memcurve.rendering.report.markdown`,
+:func:`memcurve.rendering.report.html` and :func:`memcurve.rendering.report.fragment` render it,
+the command prints it in the terminal; none of them knows what the numbers mean.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memcurve.core.types import Floats
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of text under a head; ``numeric`` columns are aligned to the right."""
+
+    head: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: frozenset[int] = frozenset()
+
+    def __post_init__(self) -> None:
+        for number, row in enumerate(self.rows):
+            if len(row) != len(self.head):
+                raise ValueError(
+                    f"`rows` must have one cell for each of the {len(self.head)} columns of "
+                    f"`head`, got {len(row)} in row {number}; fill up with ''."
+                )
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One line, or one set of points, of a chart.
+
+    ``low`` and ``high`` bound a band around it. A series that is not ``shown`` at first can be
+    switched on by the reader.
+    """
+
+    name: str
+    x: Floats
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    dashed: bool = False
+    shown: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("y", "low", "high"):
+            values = getattr(self, name)
+            if values is not None and np.shape(values) != np.shape(self.x):
+                raise ValueError(
+                    f"`{name}` of series {self.name!r} must have the shape of `x`, "
+                    f"{np.shape(self.x)}, got {np.shape(values)}; give one value for each x."
+                )
+        if (self.low is None) != (self.high is None):
+            raise ValueError(
+                f"`low` and `high` of series {self.name!r} bound a band together, got one of "
+                f"them; give both or neither."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """Series over one pair of axes.
+
+    ``marks`` are labelled places on the x axis, ``levels`` labelled heights. ``kind`` is
+    ``"lines"``, or ``"disc"`` for points in the complex plane around the unit circle. ``x_range``
+    and ``y_range`` are the ends of the axes of lines, where these are not to follow the data.
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    series: tuple[Series, ...]
+    kind: str = "lines"
+    log_x: bool = False
+    log_y: bool = False
+    marks: tuple[tuple[str, float], ...] = ()
+    levels: tuple[tuple[str, float], ...] = ()
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("lines", "disc"):
+            raise ValueError(
+                f"`kind` must be 'lines' or 'disc', got {self.kind!r}; use 'lines' for curves."
+            )
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A number to be compared with others; ``text`` is the number as it is written.
+
+    ``colour`` is one of those of the page, by name.
+    """
+
+    name: str
+    value: float
+    text: str
+    colour: str = "series-0"
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A title, a sentence that says what to see, and what there is to see."""
+
+    title: str
+    text: str = ""
+    table: Table | None = None
+    chart: Chart | None = None
+    points: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Document:
+    """A report.
+
+    ``verdict`` are the few sentences that matter, ``word`` is the verdict in a word or two, which
+    stands beside its colour, and ``good`` says whether it is favourable; None where there is
+    nothing to judge. ``bars`` are the picture beside the verdict, and ``scale`` says what they
+    count. ``figures`` are the main numbers by name, ``notes`` what one should know before quoting
+    them; ``footer`` says how the report was made.
+    """
+
+    title: str
+    subtitle: str
+    verdict: Sequence[str]
+    good: bool | None
+    figures: Sequence[tuple[str, str]]
+    sections: Sequence[Section]
+    notes: Sequence[str] = ()
+    footer: str = ""
+    word: str = "Summary"
+    bars: Sequence[Bar] = ()
+    scale: str = ""
+
+
+#: The heading of the notes.
+NOTES = "Before quoting the numbers"
+
+# control characters, and surrogates, which cannot be written as UTF-8
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def clean(text: str) -> str:
+    """Text without control characters: terminals act on escape sequences, browsers refuse them."""
+    return _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """Text in one line."""
+    return re.sub(r"[ \t\n]+", " ", clean(text)).strip()
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words one after the other: a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def split_paragraphs(text: str) -> list[str]:
+    """The parts of a text between blank lines."""
+    parts = (one_line(part) for part in re.split(r"\n\s*\n", clean(text)))
+    return [part for part in parts if part]

@@ -1,0 +1,73 @@
+"""Documents as GitHub-flavoured Markdown (GFM)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from memcurve.rendering.report.document import (
+    NOTES,
+    Document,
+    Section,
+    Table,
+    one_line,
+    split_paragraphs,
+)
+
+#: Signs that mean something within a line of Markdown.
+_SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
+#: Starts of a line that would make it a heading, a list, a quotation or a rule.
+_STARTS = re.compile(r"^(?:([#+\-=])|(\d+)([.)]))")
+
+
+def markdown(document: Document) -> str:
+    """A document as GitHub Markdown; of charts there is what their section says about them."""
+    return "\n\n".join(_blocks(document)) + "\n"
+
+
+def _blocks(document: Document) -> Iterator[str]:
+    yield f"# {_line(document.title)}"
+    if document.subtitle.strip():
+        yield _line(document.subtitle)
+    word = _inline(document.word)
+    for k, sentence in enumerate(document.verdict):
+        yield f"**{word}.** {_inline(sentence)}" if k == 0 else _line(sentence)
+    if document.figures:
+        yield _table(Table(("", ""), tuple(document.figures), frozenset({1})))
+    notes = [Section(NOTES, points=tuple(document.notes))] if document.notes else []
+    for section in (*document.sections, *notes):
+        yield f"## {_line(section.title)}"
+        yield from map(_line, split_paragraphs(section.text))
+        if section.table is not None:
+            yield _table(section.table)
+        if section.points:
+            yield "\n".join(f"- {_line(point)}" for point in section.points)
+    if document.footer.strip():
+        yield "---"
+        yield _line(document.footer)
+
+
+def _inline(text: str) -> str:
+    escaped = _SIGNS.sub(r"\\\1", one_line(text).replace("&", "&amp;"))
+    return escaped.replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _line(text: str) -> str:
+    """Text at the start of a line, where more signs have a meaning."""
+    return _STARTS.sub(
+        lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", _inline(text)
+    )
+
+
+def _table(table: Table) -> str:
+    cells = [[_inline(cell) for cell in row] for row in (table.head, *table.rows)]
+    widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(table.head))]
+    rule = [
+        "-" * (width - 1) + ":" if k in table.numeric else "-" * width
+        for k, width in enumerate(widths)
+    ]
+    lines = [cells[0], rule, *cells[1:]]
+    for line in lines:
+        for k, width in enumerate(widths):
+            line[k] = line[k].rjust(width) if k in table.numeric else line[k].ljust(width)
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,0 +1,349 @@
+"""Documents as HTML: a page that needs nothing else, and a piece of one for a notebook."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib import resources
+from string import Template
+from typing import Any
+
+from memcurve.core.optional import optional
+from memcurve.rendering.report import vega
+from memcurve.rendering.report.document import (
+    NOTES,
+    Bar,
+    Chart,
+    Document,
+    Section,
+    Table,
+    clean,
+    one_line,
+    split_paragraphs,
+)
+
+# points drawn on a whole page: what keeps it below three megabytes
+_PAGE_POINTS = 36_000
+# reports with more sections begin with a table of contents
+_FEW_SECTIONS = 4
+# tables with more columns do not fit a phone
+_FEW_COLUMNS = 2
+# cells with more letters hold sentences, which are wrapped
+_SHORT = 24
+
+_HINTS = (
+    "<span class='hint mouse'>Click a name to hide or show it. Drag to move; click the chart, "
+    "then scroll, to zoom; double-click to reset.</span>"
+    "<span class='hint touch'>Tap a name to hide or show it, and the chart for values.</span>"
+)
+# sign and class of a verdict
+_SIGNS = {True: ("✓", "good"), False: ("!", "bad"), None: ("·", "neutral")}
+
+
+# Elements, every text in them escaped
+
+
+def text(content: str) -> str:
+    """Text that is safe within an element and within a quoted attribute."""
+    return escape(clean(content))
+
+
+def paragraphs(content: str) -> str:
+    """The paragraphs of a text."""
+    return "".join(f"<p>{text(part)}</p>\n" for part in split_paragraphs(content))
+
+
+def bullets(items: Iterable[str]) -> str:
+    """A list."""
+    inner = "".join(f"<li>{text(item)}</li>\n" for item in items)
+    return f"<ul>\n{inner}</ul>\n" if inner else ""
+
+
+def table(
+    content: Table, *, number: str = "", wordy: str = "", cell: str = "", heads: bool = False
+) -> str:
+    """A table; the first cell of a row names it.
+
+    ``number``, ``wordy`` and ``cell`` are attributes of cells: of those in columns of numbers, of
+    sentences, and of the others. With ``heads`` each cell knows the head of its column, so that
+    narrow windows can show a row as a list.
+    """
+    kinds = []
+    for k in range(len(content.head)):
+        long = any(len(row[k]) > _SHORT for row in content.rows)
+        kind = number if k in content.numeric else wordy if long else cell
+        kinds.append(f" {kind}" if kind else "")
+
+    def line(tags: Sequence[str], row: Sequence[str]) -> str:
+        cells = zip(tags, kinds, row, strict=True)
+        inner = (f"<{tag}{kind}>{text(value)}</{tag[:2]}>" for tag, kind, value in cells)
+        return f"<tr>{''.join(inner)}</tr>"
+
+    head = line(["th scope='col'"] * len(kinds), content.head)
+    named = (f"td data-head='{text(name)}'" if heads else "td" for name in content.head[1:])
+    tags = ["th scope='row'", *named]
+    rows = "".join(f"{line(tags, row)}\n" for row in content.rows)
+    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
+
+
+def _swatch(chart: Chart, k: int) -> str:
+    """The line or the point of a series, as a small picture."""
+    colour = f"var(--series-{k % vega.COLOURS})"
+    if chart.kind == "disc":
+        shape = [*vega.SHAPES.values()][k % len(vega.SHAPES)]
+        return f"<svg width='12' height='12' fill='{colour}' aria-hidden='true'>{shape}</svg>"
+    dashes = vega.dash(chart, k)
+    dashed = "" if dashes == vega.SOLID else f" stroke-dasharray='{dashes[0]} {dashes[1]}'"
+    return (
+        f"<svg width='22' height='12' stroke='{colour}' stroke-width='3' aria-hidden='true'>"
+        f"<path d='M0 6h22'{dashed}/></svg>"
+    )
+
+
+# The page
+
+
+def html(document: Document) -> str:
+    """A document as one self-contained web page.
+
+    Readers hover over the charts for values, zoom, switch series on and off, and choose a light
+    or a dark page. Nothing is loaded from anywhere: the page works from a file, without network.
+    It is to be written as UTF-8. Charts need vl-convert-python, which brings what draws them.
+    """
+    charts = [section.chart for section in document.sections if section.chart is not None]
+    series = sum(len(chart.series) for chart in charts)
+    most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
+    pages = {"light": vega.LIGHT, "dark": vega.DARK}
+    # elements of the page take their colours from its styles, also when these change; pictures
+    # that are saved have their own
+    styled = {name: f"var(--{name})" for name in vega.LIGHT}
+    content = {
+        "charts": [_chart_content(chart, most) for chart in charts],
+        "configs": {
+            name: vega.config(colours) for name, colours in {**pages, "page": styled}.items()
+        },
+    }
+    variables = {
+        page: " ".join(f"--{name}: {value};" for name, value in colours.items())
+        for page, colours in pages.items()
+    }
+    style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
+    return Template(_file("page.html")).substitute(
+        title=text(one_line(document.title)),
+        subtitle=paragraphs(document.subtitle),
+        style=style,
+        body=_body(document, most),
+        footer=paragraphs(document.footer),
+        # within a script element, which the browser ends at the first ``</script``
+        content=json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        library=f"<script>(() => {{{library()}}})();</script>" if charts else "",
+        script=_file("figure.js") + _file("page.js"),
+    )
+
+
+@functools.cache
+def library() -> str:
+    """Vega, Vega-Lite and Vega-Embed, as JavaScript to be written into a page."""
+    bundle: str = optional("vl_convert", "a page with charts", "report").javascript_bundle()
+    return bundle.replace("</script", "<\\/script")
+
+
+def _file(name: str) -> str:
+    return resources.files("memcurve.rendering.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
+    return {
+        "spec": vega.specification(chart, most),
+        "kind": chart.kind,
+        "names": [series.name for series in chart.series],
+        "x_label": chart.x_label,
+        "lines": {"x": vega.title_lines(chart.x_label), "y": vega.title_lines(chart.y_label)},
+        "wide": vega.WIDE,
+        "file": re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:60] or "chart",
+    }
+
+
+def _body(document: Document, most: int) -> str:
+    titles = [section.title for section in document.sections]
+    links = {f"section-{k + 1}": text(title) for k, title in enumerate(titles)}
+    number = itertools.count()
+    sections = ""
+    for name, section in zip(links, document.sections, strict=True):
+        heading = f"<h2 id='{name}-title'>{links[name]}</h2>\n"
+        label = f"aria-labelledby='{name}-title'"
+        chart = section.chart and _chart(section.chart, section.title, next(number), most)
+        # rows of many columns become lists where the window is narrow
+        turned = section.table is not None and len(section.table.head) > _FEW_COLUMNS
+        around = f"class='scroll{' turned' if turned else ''}' role='region' {label}"
+        cells = {"number": "class='number'", "wordy": "class='wordy'"}
+        inner = _inside(section, chart or "", around, heads=turned, **cells)
+        sections += f"<section id='{name}' {label}>\n{heading}{inner}</section>\n"
+    if document.notes:
+        links["notes"] = NOTES
+        notes = bullets(document.notes)
+        sections += f"<section id='notes' class='notes'>\n<h2>{NOTES}</h2>\n{notes}</section>\n"
+    contents = ""
+    if len(titles) > _FEW_SECTIONS:
+        inner = "".join(
+            f"<li><a href='#{name}'>{title}</a></li>\n" for name, title in links.items()
+        )
+        contents = f"<nav aria-label='Contents'>\n<h2>Contents</h2>\n<ol>\n{inner}</ol>\n</nav>\n"
+    figures = "".join(
+        f"<div><dt>{text(name)}</dt><dd>{text(value)}</dd></div>\n"
+        for name, value in document.figures
+    )
+    figures = f"<dl class='figures'>\n{figures}</dl>\n" if figures else ""
+    return f"{_verdict(document)}{figures}{contents}{sections}"
+
+
+def _inside(section: Section, picture: str, around: str, **cells: Any) -> str:
+    """What a section has below its heading; ``around`` are attributes of what holds the table."""
+    parts = [paragraphs(section.text), picture]
+    if section.table is not None:
+        parts.append(f"<div {around}>\n{table(section.table, **cells)}</div>\n")
+    return "".join([*parts, bullets(section.points)])
+
+
+def _verdict(document: Document) -> str:
+    if not document.verdict:
+        return ""
+    first, *others = document.verdict
+    rest = "".join(f"<p>{text(sentence)}</p>\n" for sentence in others)
+    sign, kind = _SIGNS[document.good]
+    return (
+        f"<section class='verdict {kind}' aria-labelledby='verdict'>\n"
+        f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{sign}</span>"
+        f"{text(document.word)}</h2>\n{_bars(document)}"
+        f"<p class='lead'>{text(first)}</p>\n<div class='rest'>\n{rest}</div>\n</section>\n"
+    )
+
+
+def _bars(document: Document) -> str:
+    """The bars as a list whose numbers can be read; it needs no script and is printed as it is."""
+    bars = [bar for bar in document.bars if math.isfinite(bar.value)]
+    longest = max((bar.value for bar in bars), default=0.0)
+
+    def line(bar: Bar) -> str:
+        share = max(100 * bar.value / longest, 0.5) if bar.value > 0 else 0
+        return (
+            f"<li><span>{text(bar.name)}</span> <b>{text(bar.text)}</b>"
+            "<svg width='100%' height='14' aria-hidden='true'>"
+            "<rect width='100%' height='14' rx='3' fill='var(--grid)'/>"
+            f"<rect width='{share:.4g}%' height='14' rx='3' fill='var(--{text(bar.colour)})'/>"
+            "</svg></li>\n"
+        )
+
+    inner = "".join(map(line, bars))
+    return (
+        f"<div class='bars' role='figure' aria-labelledby='scale'>\n"
+        f"<p id='scale'>{text(document.scale)}</p>\n<ul>\n{inner}</ul>\n</div>\n"
+        if inner
+        else ""
+    )
+
+
+def _chart(chart: Chart, heading: str, number: int, most: int) -> str:
+    title = f"<h3>{text(chart.title)}</h3>\n" if chart.title not in ("", heading) else ""
+    buttons = "".join(
+        f"<button type='button' data-series='{k}' aria-pressed='{str(series.shown).lower()}'>"
+        f"{_swatch(chart, k)}<span>{text(series.name)}</span></button>\n"
+        for k, series in enumerate(chart.series)
+    )
+    remarks = "".join(f" {text(remark)}" for remark in vega.remarks(chart, most))
+    label = f"role='img' aria-label='{text(vega.described(chart))}'"
+    return (
+        f"<figure class='{chart.kind}' data-chart='{number}'>\n{title}"
+        f"<div class='legend' role='group' aria-label='Series'>\n{buttons}</div>\n"
+        f"<div class='plot' tabindex='0' {label}></div>\n"
+        "<div class='readout' aria-live='polite' hidden></div>\n"
+        f"<figcaption><span>{_HINTS}{remarks}</span>\n"
+        "<span class='tools'><button type='button' data-do='reset'>Reset</button>"
+        "<button type='button' data-do='png'>Save PNG</button>"
+        "<button type='button' data-do='svg'>Save SVG</button></span></figcaption>\n"
+        "</figure>\n"
+    )
+
+
+# The piece for a notebook
+
+# width and height of the picture, and points drawn of each of its series
+_WIDTH, _HEIGHT, _POINTS = 600, 240, 600
+_FONT = "Helvetica, Arial, sans-serif"
+_TONES = {True: "#00926b", False: "#d5443a", None: "#808a96"}
+# notebooks style tables with rules of their own, which only styles of the elements outdo
+_CELL = "padding:2px 16px 2px 0;font-weight:normal;background:none"
+_LEFT = f"style='text-align:left;{_CELL}'"
+_HEADING = "<p style='margin:14px 0 4px'><b>{}</b></p>\n"
+_RIGHT = f"style='text-align:right;{_CELL};white-space:nowrap;font-variant-numeric:tabular-nums'"
+
+
+def fragment(document: Document) -> str:
+    """A document as one ``div`` element for a notebook.
+
+    It has the verdict, the figures, the tables and the notes and, where vl-convert-python is
+    installed, a picture of the first chart. There are no scripts, so that it is shown in
+    notebooks that are not trusted too; text takes the colour of the notebook.
+    """
+    parts = [f"<p style='font-size:1.25em;margin:0'><b>{text(document.title)}</b></p>\n"]
+    if document.subtitle.strip():
+        parts.append(f"<p style='margin:2px 0;opacity:.75'>{text(document.subtitle)}</p>\n")
+    if document.verdict:
+        first, *others = map(text, document.verdict)
+        rest = "".join(f"<p style='margin:4px 0 0'>{sentence}</p>\n" for sentence in others)
+        tone = f"border-left:4px solid {_TONES[document.good]};padding:4px 0 4px 12px;margin:10px 0"
+        lead = f"<p style='margin:0'><b>{text(document.word)}.</b> {first}</p>\n"
+        parts.append(f"<div style='{tone}'>\n{lead}{rest}</div>\n")
+    if document.figures:
+        cells = "".join(
+            "<div style='padding:0 0 4px'>"
+            f"<div style='font-size:.85em;opacity:.75'>{text(name)}</div>"
+            f"<div style='font-size:1.2em'><b>{text(value)}</b></div></div>\n"
+            for name, value in document.figures
+        )
+        parts.append(
+            f"<div style='display:flex;flex-wrap:wrap;gap:4px 32px;margin:12px 0'>\n{cells}</div>\n"
+        )
+    pictured = next((s.chart for s in document.sections if s.chart is not None), None)
+    around = "style='overflow-x:auto;overflow-wrap:normal;margin:6px 0'"
+    for section in document.sections:
+        picture = _picture(pictured) if pictured and section.chart is pictured else ""
+        if picture or section.table is not None or section.points:
+            parts.append(_HEADING.format(text(section.title)))
+            parts.append(_inside(section, picture, around, number=_RIGHT, wordy=_LEFT, cell=_LEFT))
+    if document.notes:
+        parts.append(f"{_HEADING.format(NOTES)}{bullets(document.notes)}")
+    if document.footer.strip():
+        style = "margin:12px 0 0;font-size:.85em;opacity:.75"
+        parts.append(f"<p style='{style}'>{text(document.footer)}</p>\n")
+    inner = "".join(parts)
+    return (
+        "<div class='memcurve-report' style='color:inherit;background:transparent;"
+        f"line-height:1.5;max-width:56em;overflow-wrap:anywhere'>\n{inner}</div>\n"
+    )
+
+
+def _picture(chart: Chart) -> str:
+    """A chart as SVG within the text; nothing where the package that draws it is missing."""
+    try:
+        import vl_convert
+    except ImportError:
+        return ""
+    spec = vega.specification(chart, _POINTS)
+    if chart.kind == "lines":
+        spec |= {"width": _WIDTH, "height": _HEIGHT}
+        del spec["autosize"]
+    config = vega.config(vega.AROUND, _FONT)
+    svg: str = vl_convert.vegalite_to_svg(spec, config=config)
+    # names within a picture are seen in the whole notebook: two pictures must not share them
+    own = hashlib.sha256(svg.encode()).hexdigest()[:12]
+    svg = re.sub(r"\b(clip|gradient_?)(\d+)\b", rf"memcurve-{own}-\g<1>\g<2>", svg)
+    label = text(vega.described(chart))
+    named = f"<svg role='img' aria-label='{label}' style='max-width:100%;height:auto'"
+    return f"<div style='margin:8px 0'>{svg.replace('<svg', named, 1)}</div>\n"

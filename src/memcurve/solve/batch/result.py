@@ -1,0 +1,251 @@
+"""MemoryCurves: the memory of a stack of networks."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.notes import Note
+from memcurve.core.optional import optional
+from memcurve.core.result import Result
+from memcurve.core.types import Codec
+from memcurve.network.backend import Array, Backend, to_host
+from memcurve.rendering import plot
+from memcurve.solve.curve import MemoryCurve
+
+# arrays of any namespace, of which the JSON holds the values
+Floats = Annotated[Any, Codec(float)]
+Integers = Annotated[Any, Codec(np.int64)]
+
+#: More curves than this are drawn as their median and quantiles.
+MOST_DRAWN = len(plot.COLOURS)
+_CURVES, _NUMBERS = ("values", "error", "loss"), ("total", "rank")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Method and notes of the curve of one network.
+
+    Examples
+    --------
+    >>> from memcurve.solve.batch import curves_of_poles
+    >>> curves_of_poles([[0.5]], lags=2).origins[0].method
+    'circle'
+    """
+
+    method: str
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MemoryCurves(Result):
+    """Memory of a stack of networks lag by lag, with the error of every number.
+
+    All arrays are of the namespace, and on the device, of what the curves were computed from. The
+    leading axes are those of the stack (none for a single network); m is the number of lags.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        The leading axes of the stack.
+    lags : (m,) int array
+        The lags τ; lag 0 is the input at the same time step as the state.
+    values : (..., m) array
+        MC_τ. Differentiable with respect to what it was computed from.
+    error, loss : (..., m) array
+        As of :class:`memcurve.MemoryCurve`. Memory far below ``error`` has no relative accuracy;
+        :func:`memcurve.memory_curve` gives that too.
+    total : (...) array
+        Memory over *all* lags: the rank.
+    rank : (...) int array
+        Rank of [C, AC, A²C, …] of the stored numbers.
+    method : str
+        ``"circle"``, ``"lattice"`` or ``"exact"`` (one by one, by memory_curve), or several.
+    notes : tuple of Note
+        Everything one should know before quoting the numbers.
+    origins : tuple of Origin
+        Method and notes of each network, in the order of the flattened stack.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> rings = np.array([0.5, 0.9])[:, None, None] * np.roll(np.eye(4), 1, axis=0)
+    >>> curves = memcurve.memory_curves(rings, [1, 0, 0, 0], lags=6)
+    >>> curves.values.round(4)
+    array([[0.9961, 0.9961, 0.9961, 0.9961, 0.0039, 0.0039],
+           [0.5695, 0.5695, 0.5695, 0.5695, 0.2452, 0.2452]])
+    >>> curves.rank
+    array([4, 4])
+    >>> curves[1].total
+    4.0
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.MemoryCurves/1"
+
+    shape: tuple[int, ...]
+    lags: Integers
+    values: Floats
+    error: Floats
+    loss: Floats
+    total: Floats
+    rank: Integers
+    method: str
+    notes: tuple[Note, ...] = ()
+    origins: tuple[Origin, ...] = ()
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("this is the curve of a single network: take it as curves[()].")
+        return int(self.shape[0])
+
+    def __getitem__(self, network: int | tuple[int, ...]) -> MemoryCurve:
+        """The curve of one network, on the CPU: ``curves[3]``, or ``curves[()]`` of a single."""
+        index = network if isinstance(network, tuple) else (network,)
+        fits = len(index) == len(self.shape) and all(
+            isinstance(k, int | np.integer) and not isinstance(k, bool) and -n <= k < n
+            for k, n in zip(index, self.shape, strict=True)
+        )
+        if not fits:
+            raise IndexError(
+                f"network {network!r} is not in this stack of shape {self.shape}, which takes "
+                f"{len(self.shape)} integers to name a network."
+            )
+        origin = self.origins[int(np.arange(len(self.origins)).reshape(self.shape)[index])]
+        values, rank = to_host(self.values[(*index, ...)]), int(to_host(self.rank)[index])
+        return MemoryCurve(
+            lags=to_host(self.lags),
+            values=values,
+            error=to_host(self.error[(*index, ...)]),
+            loss=to_host(self.loss[(*index, ...)]),
+            total=float(rank),
+            total_error=0.0,
+            rank=rank,
+            channels=values[:, None],
+            method=origin.method,
+            notes=(*self.notes, *origin.notes),
+            network=f"network {', '.join(map(str, index)) or 'alone'} of a stack",
+        )
+
+    def to_numpy(self) -> Self:
+        """The same with NumPy arrays, on the CPU and outside of any graph."""
+        return self._on_host(self.shape)
+
+    def _on_host(self, lead: tuple[int, ...]) -> Self:
+        """The same with NumPy arrays that have these leading axes."""
+        lags = to_host(self.lags)
+        shapes = dict.fromkeys(_CURVES, (*lead, len(lags))) | dict.fromkeys(_NUMBERS, lead)
+        host: Any = {n: to_host(getattr(self, n)).reshape(shape) for n, shape in shapes.items()}
+        return dataclasses.replace(self, lags=lags, **host)
+
+    def to_json(self) -> str:
+        """The whole result as JSON, one row per network for any shape of the stack."""
+        return super(MemoryCurves, self._on_host((len(self.origins),))).to_json()
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read back what :meth:`to_json` wrote, as NumPy arrays."""
+        return super().from_json(text).to_numpy()
+
+    def columns(self) -> Mapping[str, Any]:
+        """The memory, one row per lag and one column per network."""
+        host = self._on_host((len(self.origins),))
+        names = [",".join(map(str, place)) for place in np.ndindex(*self.shape)]
+        return {"lag": host.lags} | dict(zip(names, host.values, strict=True))
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame of the memory, indexed by lag, with one column per network."""
+        pd = optional("pandas", "this", "frames")
+        host = self._on_host((len(self.origins),))
+        columns = pd.Index(range(len(self.origins)), name="network")
+        if len(self.shape) > 1:
+            columns = pd.MultiIndex.from_product(map(range, self.shape), names=self._axes())
+        frame = pd.DataFrame(host.values.T, pd.Index(host.lags, name="lag"), columns)
+        frame.attrs.update(rank=host.rank.tolist(), method=self.method)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over network and lag, with method and notes as attributes."""
+        xr = optional("xarray", "this", "frames")
+        host, axes = self.to_numpy(), self._axes()
+        data = {n: ((*axes, "lag"), getattr(host, n)) for n in _CURVES}
+        data |= {n: (axes, getattr(host, n)) for n in _NUMBERS}
+        attributes = {"method": self.method, "notes": "\n".join(self.notes)}
+        return xr.Dataset(data, coords={"lag": host.lags}, attrs=attributes)
+
+    def _axes(self) -> tuple[str, ...]:
+        """Names of the leading axes."""
+        several = len(self.shape) > 1
+        return tuple(f"network_{k}" if several else "network" for k in range(len(self.shape)))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curves; of more than a few, the median and the 5 % and 95 % quantiles."""
+        places = list(np.ndindex(self.shape))
+        if len(places) <= MOST_DRAWN:
+            return plot.curves(*(self[place] for place in places), ax=ax)
+        values = self._on_host((len(places),)).values
+        low, median, high = np.quantile(values, [0.05, 0.5, 0.95], axis=0)
+        bands = np.column_stack([low, high])
+        middle = dataclasses.replace(self[places[0]], values=median, bands=bands)
+        name = f"{len(places)} networks: median, 5 % to 95 % quantiles ({self.method})"
+        return plot.curves(middle, labels=[name], ax=ax)
+
+    def __repr__(self) -> str:
+        count = len(self.origins)
+        lags = int(self.values.shape[-1])
+        largest = float(to_host(self.error).max(initial=0.0))
+        notes = "".join(f"\n  note: {note}" for note in self.notes)
+        return (
+            f"<MemoryCurves of {count} network{'' if count == 1 else 's'}, {lags} lags, method: "
+            f"{self.method or 'none'}, largest error: {largest:.1e}>{notes}"
+        )
+
+
+class Part(NamedTuple):
+    """Curves (B, m) of some networks of a stack."""
+
+    values: Array
+    error: Array
+    loss: Array
+    rank: NDArray[np.int64]
+    origins: tuple[Origin, ...]
+
+
+def assembled(
+    backend: Backend,
+    shape: tuple[int, ...],
+    parts: Sequence[Part],
+    notes: Iterable[Note],
+    *,
+    places: NDArray[np.intp] | None = None,
+    lags: int | None = None,
+) -> MemoryCurves:
+    """The result of a stack; ``places`` are the numbers of the networks, part by part."""
+    if not parts:
+        nothing = backend.put(np.zeros((0, lags or 0)))
+        parts = [Part(nothing, nothing, nothing, np.zeros(0, dtype=np.int64), ())]
+        notes = [Note("question", "the stack is empty")]
+    rank = np.concatenate([part.rank for part in parts])
+    origins = [origin for part in parts for origin in part.origins]
+    order = np.arange(len(rank)) if places is None else np.argsort(places)
+    count = int(parts[0].values.shape[1])
+
+    def folded(name: str) -> Array:
+        joined = backend.joined([getattr(part, name) for part in parts], axis=0)
+        return backend.xp.reshape(backend.rows(joined, order), (*shape, count))
+
+    return MemoryCurves(
+        shape=shape,
+        lags=backend.put(np.arange(count)),
+        **{name: folded(name) for name in _CURVES},
+        total=backend.put(rank[order].astype(float).reshape(shape)),
+        rank=backend.put(rank[order].reshape(shape)),
+        method=" and ".join(sorted({origin.method for origin in origins})),
+        notes=tuple(notes),
+        origins=tuple(origins[k] for k in order),
+    )

@@ -1,0 +1,254 @@
+"""memory_curves: the memory of a stack of networks, on any array library and device."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.arguments import exact_array, require_limit, table_entry
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.notes import Note
+from memcurve.core.types import Complexes, Floats
+from memcurve.network import LinearNetwork
+from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host, without_gradient
+from memcurve.solve.batch.decisions import (
+    eigenvalues_fit,
+    fully_excited,
+    pole_sensitivities,
+    scaling,
+)
+from memcurve.solve.batch.poles import METHODS, computed, listed, notes_of, plan_for, require_stable
+from memcurve.solve.batch.result import MemoryCurves, Origin, Part, assembled
+from memcurve.solve.choose import LARGEST_ERROR
+from memcurve.solve.curve import MemoryCurve
+from memcurve.solve.memory import memory_curve
+from memcurve.solve.problem import validated_lags
+
+NO_MASK = Note(
+    "question",
+    "no mask was given: the curves hold for a random mask, and for any mask with the same "
+    "controllable modes",
+)
+ASSUMED = Note("proof", "assume_controllable=True: controllability was not checked")
+UNPROVEN = Note("method", "some modes may be uncontrollable")
+UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
+_SEED = 20230501
+_BY_POLES = "Eigenvalues go to memcurve.solve.batch.curves_of_poles."
+
+
+def memory_curves(
+    A: Any,
+    C: Any = None,
+    lags: int | None = None,
+    *,
+    method: str = "auto",
+    assume_controllable: bool = False,
+    certify_up_to: int = 3000,
+) -> MemoryCurves:
+    """Memory of a stack of networks lag by lag, computed where the stack is.
+
+    See :func:`memcurve.memory_curve` for what it means; it is computed from the eigenvalues of each
+    network, as by :func:`memcurve.solve.batch.curves_of_poles`. That every eigenvalue counts is
+    proven for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not so, or
+    whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by one, on the CPU, with
+    a note.
+
+    Parameters
+    ----------
+    A : (..., N, N) array
+        Connectivity, real or complex, of NumPy, torch, cupy, jax or another namespace of the array
+        API that has ``linalg.eigvals``. Single precision and integers convert exactly; the result
+        is float64. The nodes of complex networks count twice, as in
+        :class:`memcurve.LinearNetwork`.
+    C : (N,) or (..., N) array, optional
+        Masks, one for all networks or one each. None takes a random mask: the curve does not
+        depend on the mask as long as it excites every mode that any mask excites.
+    lags : int, optional
+        ``lags=m`` gives lags 0 … m − 1, None as many as matter.
+    method : str
+        ``"circle"``, ``"lattice"`` or ``"auto"``: see :func:`memcurve.solve.batch.curves_of_poles`.
+    assume_controllable : bool
+        Take it for granted that each mask excites every mode. Saves time, and is noted.
+    certify_up_to : int
+        Number of states up to which a network may be handed to ``memory_curve`` on the CPU; beyond
+        it such a network is refused. Where that function needs ball arithmetic, its own default of
+        ``certify_up_to`` holds.
+
+    Returns
+    -------
+    MemoryCurves
+        Arrays of the namespace and on the device of A.
+
+    Notes
+    -----
+    ``values`` can be differentiated with respect to A where ``linalg.eigvals`` can (torch, jax).
+    The gradient of a repeated eigenvalue does not exist and comes out as NaN or very large, though
+    that of the curve does; a network that would have to be handed to the CPU is refused then.
+
+    In a stack, small networks take a tenth of the time they take one by one (N = 10); networks of
+    some hundred nodes take up to half as much again on a CPU, where the proof of the rank costs
+    most.
+
+    Whether the rank hangs on the last digits of the numbers (``rank_robust``) is not looked at, and
+    a device that flushes subnormal numbers (jax) takes them for zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> A = 0.9 * np.random.default_rng(1).standard_normal((3, 50, 50)) / np.sqrt(50)
+    >>> curves = memcurve.memory_curves(A, np.ones(50))
+    >>> curves.total
+    array([50., 50., 50.])
+    >>> bool(curves.error.max() < 1e-11)
+    True
+    """
+    lags = validated_lags(lags)
+    table_entry(METHODS, method, "method")
+    certify_up_to = require_limit(certify_up_to, "certify_up_to")
+    if isinstance(A, tuple):
+        raise TypeError(
+            f"`A` must be an array of matrices, got a tuple; give these and their masks as two "
+            f"arguments, memory_curves(A, C). {_BY_POLES}"
+        )
+    backend = Backend.of(A, "A")
+    shape, stacked, mask = _real_stack(backend, backend.float64(A, "A"), C)
+    if not isinstance(assume_controllable, bool | np.bool_):
+        raise TypeError(
+            f"`assume_controllable` must be True or False, got {assume_controllable!r}."
+        )
+    if len(mask) == 0:
+        return assembled(backend, shape, [], [], lags=lags)
+    looked_at = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
+    found, values, sensitivities = zip(*looked_at, strict=True)
+    poles, known = backend.joined(found, axis=0), np.concatenate(values)
+    sensitivity = np.concatenate(sensitivities)
+    require_stable(known, "A")
+    plan = plan_for(backend, poles, known, sensitivity, lags, method)
+    # the error is largest where half of an input is remembered
+    uncertain = plan.error(np.sqrt([[0.5]]), lags)[:, 0] > LARGEST_ERROR
+    unproven = np.zeros(len(mask), dtype=bool)
+    if not assume_controllable:
+        open_cases = np.flatnonzero(~uncertain)
+        rows = backend.rows(without_gradient(stacked), open_cases)
+        unproven[open_cases] = ~fully_excited(backend, rows, mask[open_cases])
+    notes = [NO_MASK] if C is None else []
+    notes += [ASSUMED] if assume_controllable else []
+    for reason, which in (UNPROVEN, unproven), (UNCERTAIN, uncertain):
+        networks = np.flatnonzero(which)
+        if len(networks):
+            _require_possible(networks, stacked, reason, certify_up_to)
+            text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
+            notes.append(Note(reason.kind, text))
+    careful = np.flatnonzero(unproven | uncertain)
+    good = np.setdiff1d(np.arange(len(mask)), careful)
+    matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
+    exact = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
+    parts, count = [], max(map(len, exact), default=1)
+    if len(good):
+        plan = plan.of(good)
+        part = computed(plan, lags, at_least=count)
+        parts, count = [part], part.values.shape[1]
+        notes += notes_of(plan, lags, part)
+    if exact:
+        parts.append(_continued(backend, exact, count))
+    return assembled(backend, shape, parts, notes, places=np.concatenate([good, careful]))
+
+
+def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
+    """Eigenvalues, their values on the host (zero where the solver failed), their sensitivity."""
+    eigvals = getattr(backend.xp.linalg, "eigvals", None)
+    if eigvals is None:
+        raise TypeError(
+            f"`A` is an array of {backend.name}, which has no linalg.eigvals; compute the "
+            f"eigenvalues elsewhere and give them to memcurve.solve.batch.curves_of_poles, which "
+            f"needs the array API alone."
+        )
+    exponents, balanced = scaling(backend, without_gradient(A))
+    if exponents is not None:  # D⁻¹AD with powers of two in D: the same eigenvalues, exactly
+        scale = backend.put(2.0**exponents)
+        A = A * (scale[:, None, :] / scale[:, :, None])
+    poles, plain = backend.complex128(eigvals(A)), without_gradient(A)  # NumPy's may be real
+    known = to_host(poles)
+    readable = np.isfinite(known).all(axis=1) & eigenvalues_fit(backend, plain, known)
+    sensitivity = pole_sensitivities(backend, plain)
+    sensitivity[~(balanced & readable)] = np.inf
+    return poles, np.where(readable[:, None], known, 0.0), sensitivity
+
+
+def _require_possible(
+    networks: NDArray[np.intp], A: Array, reason: str, certify_up_to: int
+) -> None:
+    """Raise where networks would have to be handed to the CPU and cannot be."""
+    if has_gradient(A):
+        raise UncertainResultError(
+            f"{listed(networks)} of the stack cannot be computed with a gradient, since {reason}; "
+            f"without one, memory_curve would take a closer look. Leave them out, or detach `A`."
+        )
+    states = int(A.shape[-1])
+    if states > certify_up_to:
+        raise UncertainResultError(
+            f"{listed(networks)} of the stack must be looked at more closely, one by one on the "
+            f"CPU, since {reason}; but there are {states} states and `certify_up_to` is "
+            f"{certify_up_to}. Raise it (a closer look takes several times as long as the "
+            f"eigenvalues on the CPU), or leave these networks out."
+        )
+
+
+def _closer_look(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:
+    """The exact curve of a network, whose number messages give."""
+    try:
+        return memory_curve(LinearNetwork(A, C), lags)
+    except (UnstableNetworkError, UncertainResultError) as error:
+        raise type(error)(f"network {number} of the stack: {error}") from error
+
+
+def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
+    """Curves at so many lags: none rises, what follows lies between zero and its last value."""
+    values, loss = np.zeros((len(curves), lags)), np.ones((len(curves), lags))
+    error = np.array([[curve.values[-1] + curve.error[-1]] * lags for curve in curves])
+    for k, curve in enumerate(curves):
+        for rows, own in (values, curve.values), (error, curve.error), (loss, curve.loss):
+            rows[k, : len(own)] = own[:lags]
+    put, ranks = backend.put, np.array([curve.rank for curve in curves], dtype=np.int64)
+    origins = tuple(Origin(curve.method, curve.notes) for curve in curves)
+    return Part(put(values), put(error), put(loss), ranks, origins)
+
+
+def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, Floats]:
+    """Leading axes, and real networks (B, N, N) and masks (B, N) whose states are the ones read.
+
+    Complex ones become [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C], as in
+    :meth:`memcurve.LinearNetwork.real_pair`. Without masks, one is drawn at random for all. Masks
+    stay on the host: they only enter decisions.
+    """
+    xp, lengths = backend.xp, tuple(int(length) for length in A.shape)
+    if len(lengths) < 2 or lengths[-1] != lengths[-2] or lengths[-1] == 0:
+        raise ValueError(
+            f"`A` must be a stack of square matrices, of shape (B, N, N) or (N, N) with N of at "
+            f"least one, got shape {lengths}."
+            f"{' ' + _BY_POLES if len(lengths) == 1 else ''}"
+        )
+    shape, size, stack = lengths[:-2], lengths[-1], math.prod(lengths[:-2])
+    mask: NDArray[Any] | None = None if C is None else exact_array(to_host(C), "C")
+    if mask is not None and mask.shape not in ((size,), (*shape, size)):
+        raise ValueError(
+            f"`C` must have shape ({size},), or {(*shape, size)} with a mask for each network, to "
+            f"fit `A`; got {mask.shape}. Networks of several inputs go one by one, through "
+            f"memcurve.memory_curve."
+        )
+    A = xp.reshape(A, (stack, size, size))
+    complex_matrix = bool(xp.isdtype(A.dtype, "complex floating"))
+    if complex_matrix or (mask is not None and np.iscomplexobj(mask)):
+        real = xp.real(A) if complex_matrix else A
+        imaginary = xp.imag(A) if complex_matrix else xp.zeros_like(A)
+        upper = xp.concat([real, -imaginary], axis=2)
+        A = xp.concat([upper, xp.concat([imaginary, real], axis=2)], axis=1)
+        mask = None if mask is None else np.concatenate([mask.real, mask.imag], axis=-1)
+        size = 2 * size
+    if mask is None:
+        mask = np.random.default_rng(_SEED).integers(1, 2**20, size).astype(float)
+    return shape, A, np.broadcast_to(mask, (*shape, size)).reshape(stack, size)

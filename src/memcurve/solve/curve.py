@@ -1,0 +1,465 @@
+"""MemoryCurve and NoiseProfile: memory lag by lag, and a family of such curves."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core import display
+from memcurve.core.notes import Note
+from memcurve.core.optional import optional
+from memcurve.core.result import Result, installed_versions
+from memcurve.core.types import EPS, Floats, Free, Integers
+
+_TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MemoryCurve(Result):
+    """Memory of a network lag by lag, with the error of every number.
+
+    Forecasting and Fisher memory curves are of this type too; ``kind`` tells them apart.
+
+    Attributes
+    ----------
+    lags : (m,) int array
+        The lags τ; lag 0 is the input at the same time step as the state.
+    values : (m,) array
+        MC_τ, the fraction of the variance of the input τ steps ago that is linearly recoverable
+        from the states; with several inputs, the sum of these fractions.
+    error : (m,) array
+        Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
+        exact method, proven for the certified one, NaN (with a note) for methods that have none.
+    loss : (m,) array
+        1 − MC_τ (the number of inputs minus MC_τ), also where ``values`` rounds to 1. It is off
+        by at most ``error`` and rounding in its own last digit.
+    total : float
+        Memory over *all* lags, not only those listed, where the method knows it (its
+        ``total_error`` is then a number); else over the lags that the method covers. That of a
+        slice is over its own lags: ``curve[1:201]`` has the sum over lags 1 … 200, ``curve[1:]``
+        that over all lags from 1 on, also over those not listed.
+    total_error : float
+        Bound on the error of ``total``; zero where it is a rank, NaN where none is known.
+    total_lags : tuple or None
+        First lag, last lag and step of the lags that the ``total`` of a slice is over; the last is
+        None where all that follow are in it. None for a curve that is no slice.
+    rank : int or None
+        Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
+        that are read; None where it is unknown: methods without errors do not compute it, and
+        usable memory of large networks does not need it.
+    channels : (m, d) array
+        Memory of each input channel; its rows sum to ``values``.
+    channel_errors : (m, d) array
+        Bound on the error of each of ``channels``, as ``error`` is of their sum. Of inputs with
+        nearly parallel masks the joint memory is known well, while each one's part is not.
+    bands : (m, 2) array or None
+        For methods that average over masks: the 5 % and 95 % quantiles. For memory from data:
+        intervals of the ``level`` among ``options``.
+    notes : tuple of Note
+        Everything one should know before quoting the numbers.
+    kind : str
+        ``"memory"``, ``"forecasting"`` (lags are steps ahead, from 1 on) or ``"Fisher"``.
+    method, options, seed
+        How the curve was made.
+    diagnostics : dict
+        Further figures of the method, e.g. ``rank_robust``, ``margin``, ``reachable``.
+    network : str
+        The network's name, or its size.
+    versions : dict
+        Versions of Python and the packages the numbers depend on.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> curve = memcurve.memory_curve(memcurve.ensembles.delay_line(3), lags=5)
+    >>> curve.values
+    array([1., 1., 1., 0., 0.])
+    >>> curve[1:4].values
+    array([1., 1., 0.])
+    >>> curve.total, curve[1:].total, curve[1:2].total
+    (3.0, 2.0, 1.0)
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.MemoryCurve/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.MemoryCurve/1",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("inputs",)
+
+    lags: Integers
+    values: Floats
+    error: Floats
+    loss: Floats
+    total: float
+    rank: int | None
+    channels: Floats
+    method: str
+    channel_errors: Floats = field(default_factory=lambda: np.zeros((0, 0)))
+    total_error: float = float("nan")
+    total_lags: tuple[int, int | None, int] | None = None
+    kind: str = "memory"
+    bands: Floats | None = None
+    notes: tuple[Note, ...] = ()
+    options: Free = field(default_factory=dict)
+    seed: int | None = None
+    diagnostics: Free = field(default_factory=dict)
+    network: str = ""
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    def __post_init__(self) -> None:
+        if self.channels.ndim != 2:  # read from JSON, where no lags leave no channels to see
+            object.__setattr__(self, "channels", np.zeros((0, 1)))
+        if self.bands is not None and self.bands.ndim != 2:
+            object.__setattr__(self, "bands", np.zeros((0, 2)))
+        if self.channel_errors.shape != self.channels.shape:  # one input, or a file without them
+            every = np.broadcast_to(self.error[:, None], self.channels.shape)
+            object.__setattr__(self, "channel_errors", every)
+        for name in self._arrays():
+            array = np.asarray(getattr(self, name)).view()
+            array.flags.writeable = False
+            object.__setattr__(self, name, array)
+
+    def _arrays(self) -> list[str]:
+        """Names of the arrays whose first axis is the lag."""
+        names = ["lags", "values", "error", "loss", "channels", "channel_errors"]
+        return names if self.bands is None else [*names, "bands"]
+
+    def __len__(self) -> int:
+        return len(self.lags)
+
+    def __iter__(self) -> Iterator[float]:
+        return iter(self.values.tolist())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype)
+
+    def __getitem__(self, lag: int | slice) -> Any:
+        """``curve[τ]`` is the memory at lag τ; ``curve[a:b]`` the curve at lags a … b − 1."""
+        if isinstance(lag, slice):
+            return self._slice(lag)
+        wanted = lag if isinstance(lag, int | np.integer) else -1
+        found = np.flatnonzero(self.lags == wanted)
+        if len(found) == 0:
+            span = f"lags {self.lags[0]} to {self.lags[-1]}" if len(self) else "no lags"
+            raise IndexError(
+                f"lag {lag!r} is not on this curve, which has {span}; compute it with a larger "
+                f"`lags`, or slice it as curve[a:b]."
+            )
+        return float(self.values[found[0]])
+
+    def _slice(self, wanted: slice) -> MemoryCurve:
+        """The curve at some lags, with the total over these; all that follow are in it if asked."""
+        chosen, step = _selected(self.lags, wanted), wanted.step or 1
+        parts: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self._arrays()}
+        lags, counted = parts["lags"], ~chosen
+        if "end_lag" in self.diagnostics:  # lags of a recording after which none is in the total
+            counted &= self.lags <= self.diagnostics["end_lag"]
+        is_open = self.total_lags is None or self.total_lags[1] is None
+        unlisted = int(self.lags[-1]) + 1 if len(self) else (self.total_lags or (-1,))[0]
+        follows = bool(len(lags)) or wanted.start == unlisted
+        if is_open and wanted.stop is None and step == 1 and follows:
+            if not chosen.all():
+                parts["total"] = self.total - math.fsum(self.values[counted])
+                rounding = EPS * abs(self.total)
+                parts["total_error"] = self.total_error + math.fsum(self.error[counted]) + rounding
+                parts["total_lags"] = (int(lags[0]) if len(lags) else unlisted, None, 1)
+        else:
+            parts["total"] = total = math.fsum(parts["values"])
+            rounding = EPS * abs(total)
+            parts["total_error"] = math.fsum(parts["error"]) + rounding
+            first, last = (int(lags[0]), int(lags[-1])) if len(lags) else (0, -1)
+            parts["total_lags"] = (first, last, step)
+        return dataclasses.replace(self, **parts)
+
+    @property
+    def total_over(self) -> str:
+        """The lags that ``total`` is over, in words."""
+        lags = "horizons" if self.kind == "forecasting" else "lags"
+        known = not np.isnan(self.total_error) and not self._is_estimate
+        every = f"all {lags}" if known else f"the {lags} that the method covers"
+        if self.total_lags is None:
+            return every
+        first, last, step = self.total_lags
+        if last is None:
+            return f"{every} from {first} on"
+        if last < first:
+            return f"no {lags}"
+        several = f"{lags} {first} … {last}"
+        return several if step == 1 else f"{several} in steps of {step}"
+
+    @property
+    def _is_estimate(self) -> bool:
+        """Whether it comes from a recording, and knows but the lags listed."""
+        return "estimator" in self.options
+
+    def horizon(self, level: float = 0.5) -> int | None:
+        """First lag from which on the memory is below ``level``; None if this curve cannot tell.
+
+        It can where that lag is listed, or follows the last one and less is left than ``level``.
+        """
+        above = np.flatnonzero(~(self.values < level))
+        end = int(above[-1]) + 1 if len(above) else 0
+        if end < len(self):
+            return int(self.lags[end])
+        if len(self) == 0 or self._is_estimate:
+            return None
+        rest = self[int(self.lags[-1]) + 1 :]
+        is_open = rest.total_lags is not None and rest.total_lags[1] is None
+        return int(self.lags[-1]) + 1 if is_open and rest.total + rest.total_error < level else None
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per lag: lag, values, error and loss.
+
+        With several inputs also channel_0, channel_0_error, channel_1, …
+        """
+        columns = {name: getattr(self, name) for name in ("values", "error", "loss")}
+        if self.channels.shape[1] > 1:
+            pairs = zip(self.channels.T, self.channel_errors.T, strict=True)
+            for k, (channel, error) in enumerate(pairs):
+                columns |= {f"channel_{k}": channel, f"channel_{k}_error": error}
+        if self.bands is not None:
+            columns |= {"low": self.bands[:, 0], "high": self.bands[:, 1]}
+        return {"lag": self.lags} | columns
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"total": self.total, "rank": self.rank, "method": self.method}
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
+        xr = optional("xarray", "this", "frames")
+        data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
+        by_input = ("channels", "channel_errors")
+        channels = {n: (("lag", "channel"), getattr(self, n)) for n in by_input}
+        attributes = {
+            "kind": self.kind,
+            "total": self.total,
+            "total_error": self.total_error,
+            "total_over": self.total_over,
+            "rank": -1 if self.rank is None else self.rank,
+            "method": self.method,
+            "network": self.network,
+            "notes": "\n".join(self.notes),
+        }
+        return xr.Dataset(data | channels, coords={"lag": self.lags}, attrs=attributes)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve, see :func:`memcurve.plot.curves`."""
+        from memcurve.rendering import plot
+
+        return plot.curves(self, ax=ax)
+
+    def _derived(self) -> dict[str, Any]:
+        return {"inputs": self.channels.shape[1]}
+
+    def summary(self) -> list[tuple[str, str]]:
+        """The main figures as (name, text) rows, for tables."""
+        rows = [
+            ("network", self.network),
+            ("method", self.method),
+            (_TOTALS.get(self.kind, "total"), self._total_text()),
+        ]
+        if self.kind != "Fisher":  # which has nothing to do with a rank
+            rows.append(("rank", "unknown" if self.rank is None else str(self.rank)))
+        span = f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"
+        rows.append(("horizons" if self.kind == "forecasting" else "lags", span))
+        if len(self):
+            largest = self.error.max()
+            rows.append(("largest error", "unknown" if np.isnan(largest) else f"{largest:.1e}"))
+            of_one = self.channel_errors.max()
+            if of_one > largest:
+                rows.append(("largest error of an input", f"{of_one:.1e}"))
+        return rows
+
+    def _total_text(self) -> str:
+        text, over = f"{self.total:.10g}", f" ({self.total_over})"
+        if np.isnan(self.total_error):
+            return text if self.total_lags is None else text + over
+        if self._is_estimate:
+            text = f"{self.total:.4f} ± {self.total_error:.2g}"
+            return text if self.total_lags is None else text + over
+        error = f" ± {self.total_error:.1e}" if self.total_error > 0 else ""
+        return text + error + over
+
+    def __repr__(self) -> str:
+        body = ", ".join(f"{name}: {text}" for name, text in self.summary() if text)
+        notes = "".join(f"\n  note: {note}" for note in self.notes)
+        return f"<MemoryCurve {body}>{notes}"
+
+    def _repr_html_(self) -> str:
+        end = _visible_end(self.values)
+        label = f"{self.kind} at lags {self.lags[0]} to {self.lags[end - 1]}" if end else ""
+        return display.sparkline(self.values[:end].tolist(), label) + display.table(
+            self.summary(), self.notes
+        )
+
+
+def _visible_end(values: Floats) -> int:
+    """Number of lags up to where nothing is left to see."""
+    seen = np.flatnonzero(values >= 1e-3 * max(float(values.max(initial=0.0)), 1e-300))
+    return min(len(values), int(1.2 * (seen[-1] + 1)) + 1) if len(seen) else len(values)
+
+
+def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
+    for bound in (wanted.start, wanted.stop, wanted.step):
+        if bound is not None and not isinstance(bound, int | np.integer):
+            raise IndexError(f"a curve is sliced by whole lags, got {bound!r}.")
+    first = int(lags[0]) if len(lags) else 0
+    start = first if wanted.start is None else wanted.start
+    stop = np.inf if wanted.stop is None else wanted.stop
+    step = 1 if wanted.step is None else wanted.step
+    if start < 0 or stop < 0 or step < 1:
+        raise IndexError(
+            f"a curve is sliced by lag, from 0 on and forwards; got [{start}:{wanted.stop}:{step}]."
+        )
+    return np.asarray((lags >= start) & (lags < stop) & ((lags - start) % step == 0))
+
+
+#: A total is known where its error is at most this share of it, or of one input.
+KNOWN = 1e-2
+
+
+def is_known(curve: MemoryCurve) -> bool:
+    """Whether the total is known well enough; noise may lie too far below rounding."""
+    return curve.total_error <= KNOWN * max(1.0, curve.total)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NoiseProfile(Result):
+    """Usable memory at several noise levels, from one decomposition of the states.
+
+    It is a sequence of :class:`memcurve.MemoryCurve`, ``profile[k]`` for level k.
+
+    Attributes
+    ----------
+    levels : (k,) array
+        Standard deviations of the noise, relative to input of unit variance.
+    curves : tuple of MemoryCurve
+        One per level.
+    noise : str
+        The kind of noise.
+    marks : dict
+        Noise levels of number formats, by name.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, seed=1)
+    >>> profile = memcurve.noise_profile(network, [1e-2, 1e-4, 1e-8])
+    >>> profile.totals.round(3)
+    array([17.215, 26.921, 38.731])
+    >>> profile[0].values.shape == profile[2].values.shape
+    True
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.NoiseProfile/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.NoiseProfile/1",)
+
+    levels: Floats
+    curves: tuple[MemoryCurve, ...]
+    noise: str
+    marks: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def lags(self) -> NDArray[np.int64]:
+        """The lags of all curves."""
+        return self.curves[0].lags
+
+    @property
+    def values(self) -> Floats:
+        """Memory (levels, lags)."""
+        return np.array([curve.values for curve in self.curves])
+
+    @property
+    def error(self) -> Floats:
+        """Bounds on the error of ``values``."""
+        return np.array([curve.error for curve in self.curves])
+
+    @property
+    def totals(self) -> Floats:
+        """Usable memory over all lags, one per level."""
+        return np.array([curve.total for curve in self.curves])
+
+    @property
+    def total_errors(self) -> Floats:
+        """Bounds on the error of ``totals``."""
+        return np.array([curve.total_error for curve in self.curves])
+
+    @property
+    def known_totals(self) -> Floats:
+        """``totals``, with NaN where they are not known to a hundredth of them, or of one input.
+
+        Noise may lie so far below rounding that nothing is known but an error of the size of the
+        network.
+        """
+        return np.array([curve.total if is_known(curve) else np.nan for curve in self.curves])
+
+    @property
+    def rank(self) -> int | None:
+        """Total memory without noise, for white input."""
+        return self.curves[0].rank
+
+    @property
+    def notes(self) -> tuple[Note, ...]:  # type: ignore[override]
+        """Notes that the curves share."""
+        shared = [n for n in self.curves[0].notes if all(n in c.notes for c in self.curves)]
+        return tuple(shared)
+
+    def __len__(self) -> int:
+        return len(self.curves)
+
+    def __iter__(self) -> Iterator[MemoryCurve]:
+        return iter(self.curves)
+
+    def __getitem__(self, index: int) -> MemoryCurve:
+        if not isinstance(index, int | np.integer):
+            raise TypeError(f"a family of curves is indexed by whole numbers, got {index!r}.")
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"this family has {len(self)} curves, got index {index}.")
+        return self.curves[index]
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per level: noise, total and its error."""
+        return {"noise": self.levels, "total": self.totals, "error": self.total_errors}
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over noise and lag, with kind and rank among its attributes."""
+        xr = optional("xarray", "this", "frames")
+        data = {
+            "values": (("noise", "lag"), self.values),
+            "error": (("noise", "lag"), self.error),
+            "total": ("noise", self.totals),
+            "total_error": ("noise", self.total_errors),
+        }
+        attributes = {
+            "kind": self.noise,
+            "rank": -1 if self.rank is None else self.rank,
+            "notes": "\n".join(self.notes),
+        }
+        coordinates = {"noise": self.levels, "lag": self.lags}
+        return xr.Dataset(data, coords=coordinates, attrs=attributes)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw total memory against the noise level, see :func:`memcurve.plot.profile`."""
+        from memcurve.rendering import plot
+
+        return plot.profile(self, ax=ax)
+
+    def __repr__(self) -> str:
+        name = self.curves[0].network
+        rows = [
+            f"  {level:9.3g}  {total:12.6f} ± {error:.1e}"
+            for level, total, error in zip(self.levels, self.totals, self.total_errors, strict=True)
+        ]
+        head = f"<NoiseProfile {name}, {self.noise}; rank {self.rank}\n      level  usable memory"
+        return "\n".join([head, *rows]) + ">"
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{level:.3g}", f"{total:.6f} ± {error:.1e}")
+            for level, total, error in zip(self.levels, self.totals, self.total_errors, strict=True)
+        ]
+        return display.table([(self.noise, "usable memory"), *rows], self.notes)

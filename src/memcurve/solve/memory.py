@@ -1,0 +1,562 @@
+"""The entry points: a question, a method, one result type."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import warnings
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memcurve.core.arguments import Seed, generator, require_number, require_size, table_entry
+from memcurve.core.errors import RankWarning, unstable
+from memcurve.core.limits import WORK, Work, fits, require_room_for_states
+from memcurve.core.progress import Progress, listening
+from memcurve.inputs.noise import Noise, ObservationNoise, StateNoise, noise_of, number_formats
+from memcurve.io.adapters import as_network
+from memcurve.network.graph import (
+    StructuralRank,
+    generically_driven,
+    reachable_nodes,
+    separate_parts,
+)
+from memcurve.network.linear import LinearNetwork
+from memcurve.network.operator import Operator
+from memcurve.network.places import place_of
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.choose import is_usable_memory
+from memcurve.solve.curve import MemoryCurve, NoiseProfile
+from memcurve.solve.curves import curves_of
+from memcurve.solve.leaves import reduction_of
+from memcurve.solve.methods import METHODS, Method
+from memcurve.solve.modes import Spectrum
+from memcurve.solve.problem import Problem
+
+MOST_HORIZONS = 100_000
+#: Why a question takes dense matrices, and what can be computed for larger networks.
+FULL_RANK = (
+    "process noise drives every state, so that their covariance has full rank and no low-rank "
+    "model. Observation noise, `noise=1e-3`, works for far larger sparse networks"
+)
+WITHOUT_NOISE = (
+    "noise-free curves take all eigenvalues. For larger sparse networks there are usable memory, "
+    "`noise=1e-3`, memcurve.rank and memcurve.structural_rank"
+)
+
+
+def memory_curve(
+    network: Any,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    input: Any = None,
+    noise: Any = None,
+    seed: Seed | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> MemoryCurve:
+    """Memory of a network lag by lag, and in total.
+
+    ``MC_τ = 1 − min_W E(z_{t−τ} − Wᵀx_t)² / Var z``, from lag τ = 0 on, for the input z and the
+    states x that can be read.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        Any linear network of spectral radius below one, with one input or several, read from all
+        its nodes or some.
+    lags : int, optional
+        ``lags=m`` gives lags 0 … m − 1. By default enough to hold all but 1e-12 of the memory.
+    method : str
+        ``"exact"`` (default): rounding accuracy in a few times the time of the eigenvalues;
+        ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes. The
+        paper's own, for comparison: ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``,
+        ``"arnoldi"`` and ``"montecarlo"``, which have no error bound.
+    input : input process, optional
+        Any weakly stationary input, e.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them
+        for several inputs, which are independent; white by default. Scaled to unit variance.
+    noise : float or noise, optional
+        Usable memory: the standard deviation of observation noise, for input of unit variance, or
+        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``. Several levels at
+        once are a :func:`memcurve.noise_profile`.
+    seed : int, SeedSequence or Generator
+        Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
+    progress : bool or function
+        Show the progress on large networks; a function is called with ``(label, done, total)``. By
+        default it appears after two seconds, in terminals and notebooks.
+    **options
+        Options of the method, see its own documentation.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> curve = memcurve.memory_curve(network)
+    >>> curve.total
+    50.0
+    >>> bool(curve.error.max() < 1e-11)
+    True
+    >>> round(memcurve.memory_curve(network, noise=1e-3).total, 6)
+    22.81856
+    >>> delay_line = memcurve.ensembles.delay_line(10)
+    >>> round(memcurve.memory_curve(delay_line, input=memcurve.inputs.ARMA(ar=[0.9])).total, 3)
+    14.263
+    """
+    problem = Problem.of(as_network(network), lags, input=input, noise=one_level(noise))
+    return ask(problem, method, seed=seed, options=options, progress=progress)
+
+
+def forecasting_curve(
+    network: Any,
+    input: Any,
+    horizons: int = 10,
+    *,
+    noise: Any = None,
+    method: str = "exact",
+    **options: Any,
+) -> MemoryCurve:
+    """Forecasting capacity of a network: how well its states predict future inputs.
+
+    ``FC_τ = 1 − min_W E(z_{t+τ} − Wᵀx_t)² / Var z`` for τ = 1, 2, …. Zero for white input: it is a
+    property of the input as much as of the network.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        The network.
+    input : input process
+        E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them for several inputs.
+    horizons : int
+        Number of steps ahead; the result's ``total`` is over all of them, not only those listed.
+    noise, method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
+
+    Returns
+    -------
+    MemoryCurve
+        With ``kind="forecasting"``; its lags are the steps ahead, from 1 on.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.delay_line(10)
+    >>> curve = memcurve.forecasting_curve(network, memcurve.inputs.ARMA(ar=[0.9]), 3)
+    >>> curve.values.round(6)
+    array([0.81    , 0.6561  , 0.531441])
+    >>> round(curve.total, 6)
+    4.263158
+    """
+    horizons = require_size(horizons, "horizons")
+    if horizons > MOST_HORIZONS:
+        raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
+    asked = {"input": input, "noise": one_level(noise), "horizons": horizons}
+    problem = Problem.of(as_network(network), 1, kind="forecasting", **asked)
+    return ask(problem, method, options=options)
+
+
+def fisher_curve(
+    network: Any,
+    noise: float = 1.0,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    **options: Any,
+) -> MemoryCurve:
+    """Fisher memory of a network lag by lag, and in total.
+
+    ``F_τ = Cᵀ(Aᵀ)^τ R⁻¹ A^τ C / s²`` with ``R = Σ_j A^j (A^j)ᵀ``: the Fisher information that the
+    states, under process noise, have about past inputs (Ganguli, Huh and Sompolinsky 2008).
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network; of a complex one the real and imaginary parts are states with noise each.
+    noise : float
+        Standard deviation s of the process noise.
+    lags : int, optional
+        Number of lags from 0 on; by default enough to hold nearly all of the total.
+    method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
+
+    Returns
+    -------
+    MemoryCurve
+        With ``kind="Fisher"``; values may exceed one, and ``total`` is over all lags.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> curve = memcurve.fisher_curve(memcurve.ensembles.symmetric(30, seed=1))
+    >>> round(curve.total, 12)
+    1.0
+    """
+    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
+    subject = as_network(network)
+    if subject.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: Fisher memory is a property of the whole "
+            "state; use network.replace(readout=None)."
+        )
+    problem = Problem.of(subject, lags, noise=StateNoise(s), kind="Fisher")
+    return ask(problem, method, options=options)
+
+
+def noise_profile(
+    network: Any,
+    levels: ArrayLike | None = None,
+    *,
+    lags: int | None = None,
+    input: Any = None,
+    state_noise: bool = False,
+    method: str = "exact",
+    seed: Seed | None = None,
+    progress: Progress = None,
+    **options: Any,
+) -> NoiseProfile:
+    """Total usable memory against the noise level, with number formats marked.
+
+    This answers "why does my simulation show less than N": the memory exists, below the noise floor
+    of the numbers that the states are read with. ``profile.plot()`` draws it.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        The network.
+    levels : array, optional
+        Standard deviations; by default from 1 down to 1e-20, four per decade.
+    lags, input, method, seed, progress, **options
+        As for :func:`memory_curve`.
+    state_noise : bool
+        Whether it is process noise rather than observation noise.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> profile = memcurve.noise_profile(memcurve.ensembles.normal(50, seed=1))
+    >>> float(profile.totals.max().round(6))
+    50.0
+    """
+    if isinstance(levels, Noise):
+        raise TypeError(
+            f"`levels` must be standard deviations, with state_noise=True for process noise; got "
+            f"{levels!r}. A curve under it is memory_curve(network, noise=…)."
+        )
+    chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
+    kind = StateNoise if state_noise else ObservationNoise
+    noise = kind(chosen)
+    problem = Problem.of(as_network(network), lags, input=input, noise=noise)
+    if table_entry(METHODS, method, "method").bounded:
+        curves = ask_family(problem, method, seed=seed, options=options, progress=progress)
+    else:  # one level at a time, at the lags of the first
+        curves = ()
+        for level in noise.levels.tolist():
+            shared = problem.lags or (len(curves[0]) if curves else None)
+            one = dataclasses.replace(problem, noise=kind(level), lags=shared)
+            curves += ask_family(one, method, seed=seed, options=options, progress=progress)
+    _warn_of_rank(curves[0])
+    marks = {}
+    if problem.network.C.any():
+        with place_of(problem.network.A).collective():
+            analysis = Analysis.of(problem.network)
+            deviations = analysis.deviations(problem.processes)
+        marks = number_formats(deviations)
+    return NoiseProfile(noise.levels, curves, noise.label, marks)
+
+
+def controllable_spectrum(network: Any, *, assume_controllable: bool = False) -> Spectrum:
+    """Return the controllable eigenvalues of ``network``.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network with one input.
+    assume_controllable : bool
+        Assume that all modes of the reachable nodes are controllable, except where closed forms
+        decide anyway. ``margin`` is then NaN.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> ring = 0.9 * np.roll(np.eye(6), 1, axis=0)
+    >>> network = memcurve.LinearNetwork(ring, [1, 0, 0, 1, 0, 0])
+    >>> memcurve.controllable_spectrum(network).rank
+    3
+    """
+    analysis = Analysis.of(as_network(network))
+    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum
+
+
+def rank(network: Any, *, progress: Progress = False) -> int:
+    """Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory without noise.
+
+    No eigenvalue is computed: with random u and modulo a prime p of some 30 bits, the shortest
+    recurrence of uᵀAᵏC has the rank for its degree (Wiedemann 1986), so that 2·rank products with A
+    suffice; for each prime, 10,000 nodes with 100,000 edges take some seconds, 100,000 with a
+    million a quarter of an hour.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        With one input or several, read from all its nodes or some. The rank does not ask whether
+        the network is stable; its total memory is the rank if it is.
+    progress : bool or function
+        ``True`` shows a bar on stderr; a function is called with ``(label, done, total)``.
+
+    Returns
+    -------
+    int
+        Never above the rank, and certain where it is that of :func:`structural_rank`. Otherwise
+        two primes or three agree: it is too low with a probability of about (2n/p)² for n states
+        and one input, (n²/p)² at most for several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> ring = 0.9 * np.roll(np.eye(6), 1, axis=0)
+    >>> memcurve.rank((ring, [1, 0, 0, 1, 0, 0])), memcurve.rank((ring, [1, 0, 0, 2, 0, 0]))
+    (3, 6)
+    """
+    problem = Problem.of(as_network(network))
+    if not problem.is_driven:
+        return 0
+    with listening(progress) as tell:
+        return problem.analysis.exact_rank(problem.rows, tell)
+
+
+def structural_rank(network: Any) -> StructuralRank:
+    """Structural rank: the rank for almost all weights, and the nodes that are lost.
+
+    As many nodes as possible are covered by disjoint cycles and, for each input, a path from it;
+    their number is the rank of [C, AC, A²C, …] for all weights but some of measure zero, and a
+    bound on it for these (Hosoe 1980). 100,000 nodes with a million edges take seconds.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        With one input or several, read from all its nodes. Of a complex network, whose real and
+        imaginary parts are states each, the numbers are those of states, real parts first, and
+        ``rank`` is a bound, as their weights are not independent.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> fan = [[0, 0, 0], [0.5, 0, 0], [0.3, 0, 0]]  # one node drives two others
+    >>> memcurve.structural_rank((fan, [1, 0, 0]))
+    StructuralRank(rank=2, unreached=array([], dtype=int64), surplus=array([2]))
+    """
+    subject = as_network(network)
+    if subject.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: the structural rank of some of them is not "
+            "known; use network.replace(readout=None), whose rank is a bound."
+        )
+    A, C = subject.real_pair()
+    driven, reached = generically_driven(A, C), np.zeros(len(C), dtype=bool)
+    reached[reachable_nodes(A, C)] = True
+    lost = np.flatnonzero(~reached), np.flatnonzero(reached & ~driven)
+    return StructuralRank(int(np.count_nonzero(driven)), *lost)
+
+
+class Reduced(NamedTuple):
+    """A reduced-order model of a network under noise.
+
+    Attributes
+    ----------
+    network : LinearNetwork
+        The reduced network. Below ``noise`` its memory is not that of the large one.
+    noise : float
+        The smallest noise it is valid for.
+    error : float
+        Bound on how far its memory is from that of the large one at any lag, at that noise; its
+        own numbers have errors besides.
+    """
+
+    network: LinearNetwork
+    noise: float
+    error: float
+
+
+def reduced(network: Any, noise: float) -> Reduced:
+    """Reduced-order model of a network under observation noise.
+
+    An orthonormal basis Q of the directions above the noise (Arnoldi's method) gives H = QᵀAQ and
+    c = QᵀC. Under observation noise of ``noise`` or more the memory of (H, c) is that of the large
+    network.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        Dense, sparse, or products only; with one input or several, read from all its nodes or some.
+    noise : float
+        Standard deviation of the observation noise, for input of unit variance.
+
+    Returns
+    -------
+    Reduced
+        The reduced network, the noise it is valid for, and its error. Where some nodes are read,
+        its last nodes stand for them, and are read.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> large = memcurve.ensembles.sparse_normal(1000, density=0.01, seed=1)
+    >>> small, noise, error = memcurve.reduced(large, noise=1e-3)
+    >>> small.size < 500, error < 1e-9
+    (True, True)
+    >>> known = memcurve.memory_curve(large, noise=1e-2).total
+    >>> abs(memcurve.memory_curve(small, noise=1e-2).total - known) < 1e-9
+    True
+    """
+    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
+    problem = Problem.of(as_network(network), noise=s)
+    if not problem.is_driven:
+        raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
+    with np.errstate(all="ignore"), place_of(problem.network.A).collective():
+        H, c, reader, error = reduction_of(problem)
+    large, read = problem.network, None
+    if reader is not None:  # what is read are states, too: y_t = Rξ_t
+        read = np.arange(len(H), len(H) + len(reader))
+        H = np.block([[H, np.zeros((len(H), len(reader)))], [reader @ H, 0 * reader @ reader.T]])
+        c = np.concatenate([c, reader @ c])
+    text = (
+        f"reduced-order model of {large.name or 'a network'} of {large.states:,} states, valid to "
+        f"± {error:.1g} under noise of {s:g} or more"
+    )
+    notes = [*large.notes, text]
+    small = LinearNetwork(H, c if c.shape[1] > 1 else c[:, 0], read, name=large.name, notes=notes)
+    return Reduced(small, s, error)
+
+
+def ask(
+    problem: Problem,
+    method: str = "exact",
+    *,
+    seed: Seed | None = None,
+    options: Mapping[str, Any] | None = None,
+    warn: bool = True,
+    progress: Progress = False,
+) -> MemoryCurve:
+    """Answer a question by one of the methods; ``warn`` of a rank that hangs on the last digits."""
+    [curve] = ask_family(problem, method, seed=seed, options=options, progress=progress)
+    if warn:
+        _warn_of_rank(curve, stacklevel=4)
+    return curve
+
+
+def ask_family(
+    problem: Problem,
+    method: str = "exact",
+    *,
+    seed: Seed | None = None,
+    options: Mapping[str, Any] | None = None,
+    progress: Progress = False,
+) -> tuple[MemoryCurve, ...]:
+    """Answer a question by one of the methods, a curve for each of its noise levels."""
+    options = options or {}
+    declared = table_entry(METHODS, method, "method")
+    if unknown := sorted(set(options) - set(declared.options)):
+        raise TypeError(
+            f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
+            f"{', '.join(unknown)}."
+        )
+    if seed is not None:
+        generator(seed)  # refuses what is no seed
+    _require_answers(declared, problem)
+    A = problem.network.A
+    if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
+        raise A.needs_matrix("exact curves, process noise and other methods")
+    _require_room(declared, problem, options)
+    closed = problem.is_plain and problem.analysis.path is not None  # which takes no eigenvalues
+    dear = problem.network.is_sparse and not (is_usable_memory(problem) or closed)
+    if dear and problem.analysis.runaway:  # all its eigenvalues take minutes
+        raise unstable(problem.analysis.runaway)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(place_of(A).collective())
+        if "progress" in declared.options:  # it tells by itself
+            options = {"progress": progress or False, **options}
+        elif progress is not False:  # else whoever asks tells
+            tell = stack.enter_context(listening(progress))
+            stack.enter_context(problem.analysis.telling(tell))
+        found = declared.answer(problem, seed, options)
+    return curves_of(problem, found, method=declared.name, seed=seed)
+
+
+def _require_answers(method: Method, problem: Problem) -> None:
+    """Raise where a method is asked for more than it answers."""
+    if problem.kind not in method.kinds:
+        able = [name for name, other in METHODS.items() if problem.kind in other.kinds]
+        raise ValueError(
+            f"`method` must be one of {', '.join(map(repr, able))} for a {problem.kind} curve, "
+            f"got {method.name!r}."
+        )
+    for feature in problem.features:
+        if feature not in method.answers:
+            able = [name for name, other in METHODS.items() if feature in other.answers]
+            raise ValueError(
+                f"`method` {method.name!r} is for one white input without noise, read from all "
+                f"nodes; got {feature}. The methods {', '.join(map(repr, able))} answer that."
+            )
+
+
+def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) -> None:
+    """Raise a TooLargeError where a method cannot answer for lack of memory.
+
+    Only states that inputs reach count for the exact method, and on one white input only the
+    largest of the parts without a connection between them.
+    """
+    if method.name == "certified":  # it has a limit of its own
+        return
+    columns = problem.lags if method.columns is None else method.columns(problem, options)
+    columns = columns if isinstance(columns, int) else None  # what is no number, the method refuses
+    work = _work_of(problem) if method.name == "exact" else method.cost
+    states = problem.network.states
+    if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):
+        return
+    if method.name == "exact":  # all other methods take the network as it is
+        if problem.is_plain and problem.analysis.path is not None:
+            return  # closed form: no arrays at all
+        if problem.network.is_sparse and is_usable_memory(problem):
+            return  # products with A, and few directions; what else might be tried asks again
+        states = len(problem.states)
+        sparse = problem.network.is_sparse
+        if problem.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
+            states = max(map(len, separate_parts(problem.states.stored)))
+    reason = WITHOUT_NOISE if problem.noise is None else ""
+    if problem.noise is not None and problem.noise.state(np.ones(1)).any():
+        reason = FULL_RANK
+    require_room_for_states(states, work, columns=columns, reason=reason)
+
+
+def _work_of(problem: Problem) -> Work:
+    """What the exact method takes for a question."""
+    if problem.kind == "Fisher":
+        return WORK["Fisher"]
+    if problem.is_plain:
+        return WORK["exact"]
+    if problem.network.readout is not None:
+        return WORK["readout"]
+    if problem.noise is not None:
+        return WORK["noise"]
+    return WORK["several inputs" if problem.is_white else "coloured"]
+
+
+def one_level(noise: Any) -> Any:
+    """The noise, if it is a single level."""
+    meant = noise_of(noise)
+    if meant is not None and meant.is_family:
+        raise ValueError(
+            f"`noise` must be a single level, got {len(meant.levels)}; a family of levels is "
+            f"memcurve.noise_profile(network, levels)."
+        )
+    return meant
+
+
+def _warn_of_rank(curve: MemoryCurve, stacklevel: int = 3) -> None:
+    for note in curve.notes:
+        if note.kind == "rank":
+            warnings.warn(note, RankWarning, stacklevel=stacklevel)

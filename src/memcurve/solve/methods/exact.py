@@ -1,0 +1,119 @@
+"""The exact method: the tail energy of the all-pass filter with the controllable eigenvalues.
+
+``MC_τ = Σ_{j>τ} |b_j|²`` with Σ_j b_j z^j = Π_k (z − λ̄_k)/(1 − λ_k z); see
+:mod:`memcurve.solve.allpass`. Which eigenvalues count is decided by :mod:`memcurve.solve.spectrum`;
+rounding in them moves the curve by at most the reported error. Coloured input, noise, several
+inputs and readout subsets are answered in coordinates where the states are white
+(:mod:`memcurve.solve.factor`). Where an error is not small, or eigenvalues come out at modulus one
+or beyond, the method goes on in ball arithmetic by itself if that takes seconds, and reports the
+error it has otherwise (:mod:`memcurve.solve.choose`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from memcurve.core.arguments import require_limit, require_number, table_entry
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.limits import WORK
+from memcurve.core.notes import Note
+from memcurve.solve.answer import Answer
+from memcurve.solve.choose import LARGEST_ERROR, SOLVERS, answered, few_threads, reach_notes
+from memcurve.solve.leaves import lattice_answer
+from memcurve.solve.methods.method import EVERYTHING, Method
+from memcurve.solve.problem import Problem
+
+
+def exact(
+    problem: Problem,
+    *,
+    tolerance: float | None = None,
+    certify_up_to: int = 300,
+    assume_controllable: bool = False,
+    solver: str | None = None,
+) -> Answer:
+    """Memory curve to rounding accuracy.
+
+    Parameters
+    ----------
+    problem
+        The question in the matrices of its network.
+    tolerance : float, optional
+        The largest error that will do; by default 1e-6, which measured networks meet. Where
+        floating point has a larger one, ball arithmetic computes the curve anew if that takes
+        seconds, or up to two minutes for a tolerance that is given. Otherwise the curve comes with
+        the error it has, and a note.
+    certify_up_to : int
+        Number of reachable states up to which ball arithmetic may take over at all.
+    assume_controllable : bool
+        Skip the question which modes the mask excites and count all reachable states, in little
+        more than the time of the eigenvalues; for one white input without noise. A note says so.
+        Where floating point cannot give the curve, the question is asked after all.
+    solver : str, optional
+        Ask one solver of the tree in :mod:`memcurve.solve.choose` alone, e.g. to compare two.
+    """
+    if solver is not None:
+        table_entry({each.name: each for each in SOLVERS}, solver, "solver")
+    certify_up_to = require_limit(certify_up_to, "certify_up_to")
+    if tolerance is not None:
+        tolerance = require_number(tolerance, "tolerance", "above 0", lambda t: t > 0)
+    if not isinstance(assume_controllable, bool | np.bool_):
+        raise TypeError(
+            f"`assume_controllable` must be True or False, got {assume_controllable!r}."
+        )
+    if assume_controllable and not problem.is_plain:
+        raise ValueError(
+            "`assume_controllable` is for one white input without noise, read from all nodes: "
+            "elsewhere the mask shapes more than the rank. Leave it out."
+        )
+    found = _assumed(problem) if assume_controllable else None
+    found = answered(problem, certify_up_to, tolerance, solver) if found is None else found
+    found.options["certify_up_to"] = certify_up_to
+    if tolerance is not None:
+        found.options["tolerance"] = tolerance
+    if assume_controllable:
+        found.options["assume_controllable"] = True
+    if solver is not None:
+        found.options["solver"] = solver
+    return found
+
+
+def _assumed(problem: Problem) -> Answer | None:
+    """The answer if all modes count; None where floating point cannot give it."""
+    with few_threads(len(problem.states)):
+        spectrum = problem.analysis.assumed_spectrum()
+        try:
+            found = lattice_answer(spectrum, problem.lags)
+        except UncertainResultError:
+            return None
+    if not spectrum.assumed or not found.largest_error.max() <= LARGEST_ERROR:
+        return None
+    text = (
+        f"rank {spectrum.rank} is assumed, not computed: every mode of the reachable states is "
+        f"taken to be excited by the mask"
+    )
+    return replace(
+        found,
+        rank=spectrum.rank,
+        notes=[*reach_notes(problem), Note("method", text)],
+        diagnostics={
+            "reachable": len(problem.states),
+            "rank_robust": None,
+            "margin": None,
+            "arithmetic": "float64",
+            "solver": "lattice",
+        },
+    )
+
+
+METHOD = Method(
+    name="exact",
+    run=exact,
+    help="Rounding accuracy, in a few times the time of the eigenvalues.",
+    cost=WORK["exact"],
+    answers=EVERYTHING,
+    kinds=("memory", "forecasting", "Fisher"),
+    bounded=True,
+)

@@ -1,0 +1,192 @@
+"""Method: the one declaration of a method.
+
+Limits, :func:`memcurve.compare`, the command, audits, the page, sweeps and the reference read it;
+nothing else describes a method.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from memcurve.core.arguments import Seed, require_size
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.limits import Work, one_thread
+from memcurve.core.notes import Note
+from memcurve.network import LinearNetwork
+from memcurve.solve.answer import Answer
+from memcurve.solve.problem import Feature, Problem
+
+#: What a method that answers every question answers.
+EVERYTHING: tuple[Feature, ...] = get_args(Feature)
+
+#: Options that only make sense in a running program.
+_LIVE = ("mapper", "progress")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A method with some options, as audits and the page show it beside the exact curve.
+
+    ``key`` is for programs, ``name`` and ``about`` are for people; it is run for up to
+    ``largest_size`` states, which takes about a minute. ``inverts``: it inverts a covariance of the
+    states; ``by_construction``: its total does not depend on the memory.
+
+    Examples
+    --------
+    >>> from memcurve.solve.methods import METHODS
+    >>> METHODS["osm"].variants[0].name
+    'OSM'
+    """
+
+    key: str
+    name: str
+    about: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    largest_size: int = 1000
+    inverts: bool = False
+    by_construction: bool = False
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to compute memory curves.
+
+    Attributes
+    ----------
+    name : str
+        What ``method=`` calls it.
+    run : callable
+        ``run(problem, **options) -> Answer``, with ``seed=`` too if the method draws. The
+        keyword-only parameters of the function are the method's options.
+    help : str
+        One line.
+    cost : Work
+        Arrays and time, see :mod:`memcurve.core.limits`.
+    answers : tuple of str
+        What it takes beyond one white input without noise, read from all nodes.
+    kinds : tuple of str
+        ``"memory"``, ``"forecasting"``, ``"Fisher"``: the questions it answers.
+    bounded : bool
+        Whether its errors hold.
+    columns : callable, optional
+        ``columns(question, options)``: how many columns its wide arrays have; lags by default.
+    compared : bool
+        Whether :func:`memcurve.compare` runs it by default.
+    variants : tuple of Variant
+        What audits and the page show of it.
+
+    Examples
+    --------
+    A method that says N, whatever the network is:
+
+    >>> import numpy as np
+    >>> import memcurve
+    >>> from memcurve.solve.methods import METHODS, Method
+    >>> from memcurve.core.limits import Work
+    >>> from memcurve.solve.curves import estimate
+    >>> def guess(problem):
+    ...     return estimate(np.ones(len(problem.states)), "one for each node")
+    >>> METHODS["guess"] = Method("guess", guess, "One for each node.", Work(0, 0, 0))
+    >>> memcurve.memory_curve(memcurve.ensembles.cyclic(7), method="guess").total
+    7.0
+    >>> del METHODS["guess"]
+    """
+
+    name: str
+    run: Callable[..., Answer]
+    help: str
+    cost: Work
+    answers: tuple[Feature, ...] = ()
+    kinds: tuple[str, ...] = ("memory",)
+    bounded: bool = False
+    columns: Callable[[Problem, Mapping[str, Any]], int | None] | None = None
+    compared: bool = False
+    variants: tuple[Variant, ...] = ()
+
+    @functools.cached_property
+    def options(self) -> dict[str, inspect.Parameter]:
+        """Its options, by name."""
+        taken = inspect.signature(self.run).parameters.values()
+        return {p.name: p for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The options that can be written down: in a study file, on a command line."""
+        return tuple(name for name in self.options if name not in _LIVE)
+
+    @functools.cached_property
+    def draws(self) -> bool:
+        """Whether it draws random numbers, and so needs a seed."""
+        return "seed" in inspect.signature(self.run).parameters
+
+    def can_answer(self, problem: Problem) -> bool:
+        """Whether it takes what the question has."""
+        return problem.kind in self.kinds and set(problem.features) <= set(self.answers)
+
+    def answer(self, problem: Problem, seed: Seed | None, options: Mapping[str, Any]) -> Answer:
+        """Run it, with its seed if it draws.
+
+        Without errors that hold, a result may be rounding and little else, which changes with the
+        number of threads: on a single one it is the same in an audit, on the page and in a sweep.
+        """
+        seeded = {"seed": seed} if self.draws else {}
+        if self.bounded:  # and says what is out of the range of a number format
+            return self.run(problem, **options, **seeded)
+        with one_thread():
+            found = self.run(problem.narrowed(), **options, **seeded)
+        found.notes += [Note("reach", text) for text in problem.range_remarks()]
+        return found
+
+
+def dense_single_input(problem: Problem) -> tuple[Any, Any]:
+    """A of all states as a dense matrix and the one column of C, for a method without proofs.
+
+    A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
+    """
+    require_stable(problem.network)
+    states = problem.analysis.everything
+    largest = float(abs(states.mask).max())
+    if largest == 0:
+        raise UncertainResultError(
+            "the mask is zero, so this method has no input; method='exact' gives 0."
+        )
+    scale = 1.0 if 1e-100 < largest < 1e100 else largest
+    return states.dense, states.mask[:, 0] / scale
+
+
+def require_stable(network: LinearNetwork) -> None:
+    """Raise where LAPACK's eigenvalues say that the network is unstable."""
+    radius = network.spectral_radius
+    if radius >= 1:
+        raise UnstableNetworkError(
+            f"the network is unstable as far as floating point can tell: its spectral radius is "
+            f"{radius:.6g}. Scale `A` below 1."
+        )
+
+
+def require_driven(problem: Problem) -> None:
+    """Raise where no state that is read is ever driven, or the network is unstable."""
+    if not problem.is_driven:
+        raise UncertainResultError(
+            "no input reaches the states that are read, or none of them is in the range of the "
+            "number format, so this method cannot be applied; method='exact' gives 0."
+        )
+    require_stable(problem.network)
+
+
+def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
+    """Return the number of columns of the Krylov matrix: 5N unless given, and at least ``lags``."""
+    if given is None:
+        return max(5 * size, lags or 0)
+    if require_size(given, argument) < size:
+        raise ValueError(f"`{argument}` must be at least the number of states {size}, got {given}.")
+    if lags is not None and lags > given:
+        raise ValueError(
+            f"`lags` must be at most `{argument}`={given} for this method, got {lags}; raise "
+            f"`{argument}`."
+        )
+    return int(given)

@@ -1,0 +1,285 @@
+"""Memory from a simulation: covariances of states and past inputs, estimated from T samples.
+
+With γ̂(τ) = 1/(T−τ) Σ_{t>τ} x_t z_{t−τ} (the paper's "Monte Carlo estimation")::
+
+    MC_τ ≈ γ̂(τ)ᵀ Γ⁻¹ γ̂(τ) / Var z
+
+either with the known covariance Γ = I of the standardised states, the paper's estimator, or with
+the sample covariance of the states in its place, which is what simulations in practice do. Both
+are biased upwards by about N/T per lag, so that totals over many lags exceed N, unless the sample
+covariance is so ill-conditioned that more is lost below rounding.
+
+Coloured input and noise are simulated too, several inputs and readouts taken as they are; then with
+the sample covariance, and normal input.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.arguments import Seed, generator, require_limit, require_size, table_entry
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.limits import Work
+from memcurve.core.types import Complexes, Floats
+from memcurve.network import LinearNetwork
+from memcurve.network.graph import ORDINARY
+from memcurve.network.krylov import krylov_matrix
+from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.analysis import Analysis
+from memcurve.solve.answer import Answer
+from memcurve.solve.curves import estimate
+from memcurve.solve.methods.method import EVERYTHING, Method, Variant, require_driven
+from memcurve.solve.problem import Problem
+
+#: Samples drawn by default. Doubled: bias and time.
+SAMPLES = 10_000
+#: Points of a Fourier transform at least. Doubled: hardly a change.
+LEAST_POINTS = 1024
+#: States transformed together. Doubled: blocks may leave the cache.
+TRANSFORMED = 32
+#: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
+DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
+
+
+def montecarlo(
+    problem: Problem,
+    *,
+    seed: Seed,
+    samples: int = SAMPLES,
+    washout: int | None = None,
+    distribution: str = "normal",
+    covariance: str = "sample",
+    debias: bool = False,
+) -> Answer:
+    """Simulate the network and estimate its memory.
+
+    Parameters
+    ----------
+    problem
+        The question in the matrices of its network; ``lags=None`` means 5N, and at most half of
+        ``samples``.
+    seed : int, SeedSequence or Generator
+        Of the input.
+    samples : int
+        Number T of samples, above the largest lag and, for the sample covariance, above N.
+    washout : int
+        Steps simulated before; by default until the start is forgotten to 1e-8, at least 100.
+    distribution : str
+        Of the input: ``"normal"``, ``"uniform"`` or ``"rademacher"``, all of unit variance.
+    covariance : str
+        ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network.
+    debias : bool
+        Subtract the exact bias (:func:`montecarlo_bias`); for the known covariance only.
+    """
+    kurtosis = table_entry(DISTRIBUTIONS, distribution, "distribution")
+    table_entry(dict.fromkeys(("sample", "known")), covariance, "covariance")
+    if debias and covariance != "known":
+        raise ValueError(
+            "`debias` must be False for covariance='sample', whose bias has no formula."
+        )
+    network, lags = problem.network, problem.lags
+    states = network.states
+    samples = require_size(samples, "samples")
+    count = min(5 * states, max(1, samples // 2)) if lags is None else lags
+    if samples <= count or (covariance == "sample" and samples <= states):
+        raise ValueError(
+            f"`samples` must exceed the number of lags {count} and of states {states}, got "
+            f"{samples}; simulate longer or ask for fewer lags."
+        )
+    if not problem.is_plain:
+        if (distribution, covariance) != ("normal", "sample"):
+            raise ValueError(
+                "method 'montecarlo' takes distribution='normal' and covariance='sample' for "
+                f"coloured input, noise, several inputs or readouts; got {distribution!r} and "
+                f"{covariance!r}."
+            )
+        require_driven(problem)
+        washout = _washout(washout, network.spectral_radius)
+        return _general(problem, count, samples, washout, generator(seed))
+    simulated, found = network, problem.analysis.spectrum.poles
+    radius = network.spectral_radius if found is None else float(np.abs(found).max(initial=0.0))
+    if covariance == "known" or radius >= 1:
+        simulated = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
+    washout = _washout(washout, radius)
+    z = draw_input(distribution, generator(seed), samples + washout)
+    x = simulated.simulate(z, washout=washout)
+    x, z = in_range(x)[0], z[washout:]
+    gamma = _lagged(x, z, count)
+    rank = x.shape[1]
+    if covariance == "known":
+        memory = (gamma**2).sum(axis=1)
+    else:
+        sample_covariance = x.T @ x / samples
+        solved, _, rank, _ = np.linalg.lstsq(sample_covariance, gamma.T, rcond=None)
+        memory = np.einsum("ij,ji->i", gamma, solved) / (z @ z / samples)
+    if debias:
+        memory = memory - montecarlo_bias(network, count, samples, excess_kurtosis=kurtosis)
+    options = {
+        "samples": samples,
+        "washout": washout,
+        "distribution": distribution,
+        "covariance": covariance,
+        "debias": debias,
+    }
+    note = _note(samples, x.shape[1], rank)
+    if rank == x.shape[1] and not debias:
+        note += f", biased upwards by about N/T = {states / samples:.2g} per lag"
+    return estimate(memory, note, options=options)
+
+
+def in_range(x: Floats) -> tuple[Floats, float]:
+    """States over a power of two, and that, where squares of theirs would be no numbers.
+
+    All by the same, which changes no memory: LAPACK complains on the terminal of what is infinite.
+    """
+    largest = float(np.abs(x).max(initial=0.0))
+    if not largest < math.inf:
+        raise UncertainResultError(
+            "states of the simulation are beyond all floating-point numbers; scale `A` down, or "
+            "use method='exact'."
+        )
+    if largest == 0 or ORDINARY[0] <= largest <= ORDINARY[1]:
+        return x, 1.0
+    exponent = min(max(math.frexp(largest)[1], -1021), 1021)  # whose inverse is a number too
+    return np.ldexp(x, -exponent), math.ldexp(1.0, exponent)
+
+
+def _lagged(x: Floats, z: Floats, count: int) -> Floats:
+    """γ̂(τ) for the first lags; the input is zero before its start."""
+    padded = np.concatenate([np.zeros(count - 1), z])
+    return np.asarray(lagged_products(padded, x)[::-1] / (len(z) - np.arange(count))[:, None])
+
+
+def lagged_products(series: Floats, x: Floats) -> Floats:
+    """Σ_i x_i·series_{i+k} for all shifts k that fit, (shifts, states), by FFT.
+
+    In blocks of samples and states that stay in the cache.
+    """
+    from scipy.fft import irfft, next_fast_len, rfft
+
+    count = len(series) - len(x) + 1
+    points = next_fast_len(min(max(4 * count, LEAST_POINTS), len(series)), real=True)
+    products, starts = np.empty((count, x.shape[1])), range(0, len(x), points - count + 1)
+    past = [rfft(series[first : first + points], points)[:, None] for first in starts]
+    for left in range(0, x.shape[1], TRANSFORMED):
+        total = np.zeros((points // 2 + 1, 1), complex)
+        for first, transform in zip(starts, past, strict=True):
+            block = x[first : first + starts.step, left : left + TRANSFORMED]
+            total = total + rfft(block, points, axis=0).conj() * transform
+        products[:, left : left + TRANSFORMED] = irfft(total, points, axis=0)[:count]
+    return products
+
+
+def _note(samples: int, states: int, rank: int) -> str:
+    note = f"one simulation of {samples:,} samples"
+    if rank < states:
+        note += (
+            f"; the sample covariance of {states} states has numerical rank {rank}, and what lies "
+            f"below rounding is lost"
+        )
+    return note
+
+
+def _washout(given: int | None, radius: float) -> int:
+    """Steps until the start is forgotten to 1e-8, at least 100, unless given."""
+    if given is None:
+        return max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
+    return require_limit(given, "washout")
+
+
+def _general(
+    problem: Problem, count: int, samples: int, washout: int, rng: np.random.Generator
+) -> Answer:
+    """Simulate inputs, network and noise, and regress every lag on the states."""
+    length, [level] = samples + washout, problem.levels.tolist()
+    z = np.column_stack(
+        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in problem.processes]
+    )
+    C, drive = problem.C, z
+    if problem.state.any():  # noise that enters the recursion is a further input to every state
+        C = np.hstack([C, np.diag(level * problem.state)])
+        drive = np.hstack([z, rng.standard_normal((length, len(C)))])
+    x = LinearNetwork(problem.A, C).simulate(drive, washout=washout)
+    x = x + level * problem.observation * rng.standard_normal(x.shape)
+    x, z = in_range(x[:, problem.rows])[0], z[washout:]
+    lagged = np.stack([_lagged(x, one, count) for one in z.T], axis=1)  # (lags, inputs, states)
+    flat = lagged.reshape(-1, x.shape[1])
+    solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
+    memory = np.einsum("ij,ji->i", flat, solved).reshape(count, -1) / (z**2).mean(axis=0)
+    note = _note(samples, x.shape[1], int(rank))
+    return estimate(memory, note, options={"samples": samples, "washout": washout})
+
+
+def montecarlo_bias(
+    network: LinearNetwork,
+    lags: int,
+    samples: int,
+    *,
+    excess_kurtosis: float = 0.0,
+    as_printed: bool = False,
+) -> Floats:
+    """Exact bias of the estimator with known covariance, lag by lag, for independent input.
+
+    With n = T − τ, γ(j) = A^jC in standardised coordinates, κ₄ the excess kurtosis of the input::
+
+        N/n + κ₄ MC_τ/n + n⁻² Σ_{j=0}^{2τ} (n − |j − τ|)₊ γ(j)ᵀγ(2τ − j)
+
+    The paper prints N/n + (2/n) Σ_{j=0}^{τ} γ(j)ᵀγ(2τ − j), which counts j = τ twice and lacks the
+    weights of the edges (``as_printed=True``).
+    """
+    poles = _poles(Analysis.of(network))
+    lags, samples = require_size(lags, "lags"), require_size(samples, "samples")
+    if samples <= lags:
+        raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}; simulate longer.")
+    gamma = krylov_matrix(*cascade(section_poles(poles)), 2 * lags - 1)
+    inner = gamma.T @ gamma
+    bias = np.empty(lags)
+    for lag in range(lags):
+        n = samples - lag
+        j = np.arange(2 * lag + 1)
+        products = inner[j, 2 * lag - j]
+        if as_printed:
+            bias[lag] = (len(poles) + 2 * products[: lag + 1].sum()) / n
+        else:
+            weights = np.maximum(n - np.abs(j - lag), 0) / n
+            bias[lag] = (len(poles) + excess_kurtosis * products[lag] + weights @ products) / n
+    return bias
+
+
+def draw_input(distribution: str, rng: np.random.Generator, shape: Any) -> Floats:
+    """Draw independent inputs of mean 0 and variance 1."""
+    if distribution == "normal":
+        return np.asarray(rng.standard_normal(shape))
+    if distribution == "uniform":
+        return np.asarray(rng.uniform(-math.sqrt(3), math.sqrt(3), shape))
+    return np.asarray(rng.choice([-1.0, 1.0], shape))
+
+
+def _poles(analysis: Analysis) -> Complexes:
+    poles, shifted = analysis.spectrum.poles, analysis.spectrum.response is not None
+    if poles is None or shifted or np.abs(poles).max(initial=0.0) >= 1:
+        raise UncertainResultError(
+            "the poles of this network are too uncertain for a simulation in standardised "
+            "coordinates; use method='certified'."
+        )
+    return poles
+
+
+METHOD = Method(
+    name="montecarlo",
+    run=montecarlo,
+    help="Sample covariances of a simulation.",
+    cost=Work(5, 2, 15),
+    answers=EVERYTHING,
+    columns=lambda problem, options: options.get("samples", SAMPLES),
+    compared=True,
+    variants=(
+        Variant(
+            "montecarlo", "Monte Carlo", f"sample covariances of {SAMPLES:,} samples",
+            {"samples": SAMPLES}, largest_size=600, inverts=True,
+        ),
+    ),
+)  # fmt: skip

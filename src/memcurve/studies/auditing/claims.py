@@ -1,0 +1,632 @@
+"""Which convention, or which artefact, gives a claimed number?
+
+Every recogniser is a function of the :class:`ClaimContext` that yields the explanations that fit.
+One number cannot prove how it was made: they are ranked by how likely they are to give it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.errors import UncertainResultError, rank_among_notes
+from memcurve.core.types import Floats
+from memcurve.inputs import ARMA
+from memcurve.network import LinearNetwork
+from memcurve.solve import MemoryCurve, Problem, ask, fisher_curve, noise_profile
+from memcurve.studies.auditing.estimates import Estimate
+from memcurve.studies.auditing.sentences import EXPLANATIONS
+from memcurve.studies.auditing.structure import HOPELESS
+from memcurve.studies.auditing.usable import UsableMemory
+
+#: Numbers are compared to this many parts in one at best, whatever digits were given.
+BEST_PRECISION = 1e-6
+
+#: How an explanation came to fit: nothing was chosen, a round value of some setting was found to
+#: fit, or the setting was solved for; and the share of all settings that this leaves.
+FITS = {"as it is": 1.0, "round value": 1 / 30, "solved for": 0.1}
+#: How usual a kind of number is, relative to a plain cut-off: guesses, which only rank what fits
+#: equally well.
+USUAL = {"simulation": 6.0, "ridge": 0.3, "noise": 0.3, "number_format": 0.2, "coloured_input": 0.5}
+#: Numbers that scatter are taken to stay within this many standard deviations.
+SCATTER = 3.0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One way to arrive at a claimed number.
+
+    Attributes
+    ----------
+    kind : str
+        ``"total"``, ``"from_lag_1"``, ``"cut_off"``, ``"absolute_correlation"``, ``"osm"``,
+        ``"gramian"``, ``"simulation"``, ``"few_samples"``, ``"coloured_input"``, ``"ridge"``,
+        ``"number_format"``, ``"complex_nodes"`` or ``"fisher"``.
+    value : float
+        What this way gives.
+    tolerance : float
+        How far a number made this way may lie from ``value``.
+    fit : str
+        ``"as it is"``, ``"round value"`` or ``"solved for"``, see ``FITS``.
+    likelihood : float
+        How likely this way gives the very digits that were claimed: how usual it is, times the
+        share of settings that the fit leaves, times the chance that such a number is rounded so.
+    text : str
+        In words.
+    source : str
+        The ``key`` of the estimate, or the name of the usable memory, that gives it; empty where
+        it is neither.
+    """
+
+    kind: str
+    value: float
+    tolerance: float
+    fit: str
+    likelihood: float
+    text: str
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claimed total, judged.
+
+    Attributes
+    ----------
+    value, tolerance : float
+        The number, and half a unit of its last digit.
+    holds : bool or None
+        Whether it is the total memory, lag 0 or not, or the sum up to the lag that was said; None
+        where the network is too large to tell, and the claim is among what is possible.
+    explanations : tuple of Explanation
+        Ways to arrive at it, the most likely first; may be empty.
+    least, most : float
+        What is known of the true total over all lags: both are that total, where it is known.
+    """
+
+    value: float
+    tolerance: float
+    holds: bool | None
+    explanations: tuple[Explanation, ...]
+    least: float = float("nan")
+    most: float = float("nan")
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """The most likely one."""
+        return self.explanations[0] if self.explanations else None
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """What is known of the memory without noise of a network that is too large for its curve.
+
+    Noise never adds memory: what can be used is the ``least`` there is, at each lag (``held``) and
+    in all; the rank, or what the wiring allows it to be, the ``most``.
+    """
+
+    least: float
+    most: float
+    held: Floats
+
+    def over(self, first: int, last: int | None, inputs: int) -> tuple[float, float]:
+        """Bounds of the sum over lags first … last, or all from the first on."""
+        if last is not None:
+            held = float(self.held[first : last + 1].sum())
+            return held, min(float(inputs * (last + 1 - first)), self.most)
+        if first == 0:
+            return self.least, self.most
+        start = float(self.held[:first].sum())
+        later = max(self.least - inputs * first, float(self.held[first:].sum()))
+        return later, self.most - start
+
+    def start(self, network: LinearNetwork, rank: int, tolerance: float) -> MemoryCurve:
+        """The curve as far as its sum is known to within ``tolerance``: lags that are whole.
+
+        ``rank`` is the rank, or what it is at most.
+        """
+        inputs = network.inputs
+        missing = np.cumsum(inputs - self.held)
+        values = self.held[: int(np.searchsorted(missing, tolerance))]
+        return MemoryCurve(
+            lags=np.arange(len(values)),
+            values=values,
+            error=inputs - values,
+            loss=inputs - values,
+            total=self.most if math.isfinite(self.most) else float(rank),
+            rank=rank,
+            channels=values[:, None],
+            method="exact",
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimContext:
+    """A claimed total of a network, and what is known about either."""
+
+    claimed: float
+    tolerance: float  # half a unit of the last digit
+    network: LinearNetwork
+    curve: MemoryCurve  # exact, for the input in question; its start where there are bounds only
+    estimates: tuple[Estimate, ...]
+    usable: UsableMemory
+    input: Any = None  # None for white
+    condition: float = float("nan")  # of the states' correlations, where it is known
+    # how the number was made, where it is known
+    k_max: int | None = None
+    samples: int | None = None
+    ridge: float | None = None
+    input_variance: float | None = None
+    bounds: Bounds | None = None  # where the network is too large for its curve
+
+    @property
+    def states(self) -> int:
+        """Number of states that are read."""
+        return self.network.read_states
+
+    @property
+    def cut(self) -> bool:
+        """Whether the largest lag is known, and memory is left beyond it."""
+        return self.k_max is not None and self._is_left_after(self.k_max + 1)
+
+    @property
+    def whole(self) -> bool:
+        """Whether the listed lags hold all of the memory, up to the digits of the claim."""
+        return not self._is_left_after(len(self.curve))
+
+    def _is_left_after(self, lags: int) -> bool:
+        held = float(self.sums[min(lags, len(self.sums) - 1)])
+        return self.curve.total - held > self.tolerance
+
+    @cached_property
+    def sums(self) -> Floats:
+        """Memory of the first k lags, k = 0, 1, …, as far as the curve goes."""
+        return np.concatenate([[0.0], np.cumsum(self.curve.values)])
+
+    def matches(self, value: float, tolerance: float = 0.0) -> bool:
+        """Whether the claimed number is ``value``, up to its own digits and ``tolerance``."""
+        return abs(self.claimed - value) <= max(self.tolerance, tolerance)
+
+    def explanation(
+        self, kind: str, value: float, fit: str, sentence: str = "", *,
+        tolerance: float = 0.0, share: float = 1.0, source: str = "", **facts: Any,
+    ) -> Iterator[Explanation]:  # fmt: skip
+        """The explanation, if it fits, in the sentence of its kind or one of its own.
+
+        ``tolerance`` is how far the number scatters, ``share`` how usual the settings are.
+        """
+        if not self.matches(value, tolerance):
+            return
+        chance = 1.0
+        if fit == "solved for":  # it could have been any number
+            chance = 2 * self.tolerance / max(1.0, self.curve.total, abs(self.claimed))
+        elif tolerance > self.tolerance:
+            deviation = tolerance / SCATTER
+            density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
+            chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
+        text = EXPLANATIONS[sentence or kind].format(value=value, **facts)
+        if not self.matches(value):
+            text = EXPLANATIONS["scatter"].format(text=text, tolerance=tolerance)
+        likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
+        scatter = max(self.tolerance, tolerance)
+        yield Explanation(kind, value, scatter, fit, likelihood, text, source)
+
+
+def claimed_number(claimed: Any) -> tuple[float, float]:
+    """A claimed total and half a unit of its last digit; text keeps the digits that were given.
+
+    Examples
+    --------
+    >>> claimed_number("98.70")
+    (98.7, 0.005)
+    >>> claimed_number(99)
+    (99.0, 0.5)
+    """
+    text = str(claimed).strip().replace("−", "-")  # "True" and "False" are no numbers
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not number.is_finite() or abs(number) > Decimal("1e12"):
+        raise ValueError(
+            f"`claimed` must be a total memory, a finite number such as 98.7; got {claimed!r}."
+        )
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)
+    value = float(number)
+    floor = BEST_PRECISION * max(1.0, abs(value))
+    return value, max(floor, 0.5 * 10.0 ** min(exponent, 0))
+
+
+# --- numbers that are right by another convention
+
+#: Largest lags that people choose, besides multiples of the number of nodes.
+ROUND_LAGS = (10, 15, 20, 25, 30, 40, 50, 60, 75, 80, 100, 120, 150, 200, 250, 300, 400, 500, 1000)
+
+
+def conventions(case: ClaimContext) -> Iterator[Explanation]:
+    """The claim is right, or leaves lag 0 out, as many libraries do."""
+    if case.cut:  # what is summed up to k_max is another number
+        return
+    total, first = case.curve.total, float(case.curve.values[0])
+    right = [*case.explanation("total", total, "as it is", tolerance=case.curve.total_error)]
+    if not right and first > case.tolerance:
+        facts: dict[str, Any] = {"total": total, "first": first}
+        right = [*case.explanation("from_lag_1", total - first, "as it is", **facts)]
+    yield from right
+
+
+def cut_off(case: ClaimContext) -> Iterator[Explanation]:
+    """The sum ends at some lag k_max, before the memory does."""
+    yield from _partial_sums(case, case.curve.values, "cut_off")
+
+
+def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
+    """|r| is summed instead of r²: Σ√MC_τ."""
+    if case.network.inputs > 1:
+        return
+    roots = np.sqrt(np.clip(case.curve.values, 0, None))
+    if case.k_max is None and case.whole:
+        for first in (0, 1):
+            value, kind = float(roots[first:].sum()), "absolute_correlation"
+            yield from case.explanation(kind, value, "as it is", "all_correlations", first=first)
+    yield from _partial_sums(case, roots, "absolute_correlation")
+
+
+def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
+    """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
+    rank, size = case.curve.rank, case.network.size
+    if rank is not None and rank < case.states:
+        facts: dict[str, Any] = {"states": case.states, "rank": rank, "source": "osm"}
+        yield from case.explanation("osm", float(case.states), "as it is", **facts)
+    if case.network.is_complex and rank == case.network.states:
+        facts = {"size": size, "total": case.curve.total}
+        yield from case.explanation("complex_nodes", float(size), "as it is", **facts)
+
+
+def one_input(case: ClaimContext) -> Iterator[Explanation]:
+    """The memory of one of several inputs."""
+    if case.network.inputs == 1 or not case.whole or case.k_max is not None:
+        return
+    for channel, values in enumerate(case.curve.channels.T):
+        for first in (0, 1):
+            facts: dict[str, Any] = {"channel": channel, "first": first}
+            yield from case.explanation(
+                "one_input", float(values[first:].sum()), "as it is", **facts
+            )
+
+
+def _partial_sums(case: ClaimContext, terms: Floats, kind: str) -> list[Explanation]:
+    """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
+    sums = np.concatenate([[0.0], np.cumsum(terms)])
+    rooted = kind == "absolute_correlation"
+    # what lies beyond the lags listed is known of the memory, not of its roots
+    everything = float(sums[-1]) if rooted else case.curve.total
+    whole = (everything, everything - float(terms[:1].sum()))
+
+    def spanned(first: int, last: int, fit: str) -> Iterator[Explanation]:
+        """The sum over these lags, where the cut-off, and taking roots, make a difference."""
+        end = min(last + 1, len(sums) - 1)
+        value, squares = float(sums[end] - sums[first]), float(case.sums[end] - case.sums[first])
+        cut = last >= first and whole[first] - value > case.tolerance
+        if last >= len(terms) and case.bounds is not None:  # what lies there is not known
+            return
+        if cut and not (rooted and abs(squares - value) <= case.tolerance):
+            yield from case.explanation(kind, value, fit, first=first, last=last)
+
+    fitting: list[Explanation] = []
+    if case.k_max is not None:
+        for first, last in (0, case.k_max - 1), (0, case.k_max), (1, case.k_max):
+            fitting += spanned(first, last, "as it is")
+    else:
+        N = case.states
+        lags = {*ROUND_LAGS, N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N} - {0}
+        spans = [(first, last - 1 + first) for last in sorted(lags) for first in (0, 1)]
+        for first, last in spans:
+            fitting += spanned(first, last, "round value")
+        for first in (0, 1):
+            past = int(np.searchsorted(sums - sums[first], case.claimed))
+            # the sum that comes closest ends before or after the claimed number is passed
+            near = [k for k in (past - 1, past) if first < k < len(sums)]
+            last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
+            if first <= last < len(terms) - 1 and (first, last) not in spans:
+                fitting += spanned(first, last, "solved for")
+    return sorted(fitting, key=lambda one: abs(one.value - case.claimed))
+
+
+# --- numbers that are an artefact of how they were made
+
+#: Lengths of simulations that people choose.
+ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
+#: Longer ones are not solved for.
+MOST_SAMPLES = 10_000_000
+#: The excess of one simulation scatters about its mean by some of it.
+EXCESS_SCATTER = 0.25
+#: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.
+ROUNDING_SCATTER = 0.01
+
+
+def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
+    """What standard methods report for this very network, as far as it repeats."""
+    for estimate in case.estimates if case.input is None else ():  # they were run with white input
+        algebraic = estimate.samples is None
+        # whether what is known of the claim does not speak against this simulation
+        fits = case.samples in (None, estimate.samples) and case.k_max in (None, estimate.last_lag)
+        if estimate.by_construction or not (algebraic or fits):
+            continue
+        spread = estimate.spread if math.isfinite(estimate.spread) else 0.0
+        tolerance = SCATTER * max(spread, ROUNDING_SCATTER * abs(estimate.total))
+        off = abs(estimate.total - case.curve.total)
+        if off <= max(case.tolerance, tolerance):  # it is right here, and explains nothing
+            continue
+        # a simulation has settings, which are guessed
+        kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
+        facts: dict[str, Any] = {
+            "name": estimate.name,
+            "about": estimate.about,
+            "source": estimate.key,
+        }
+        facts["tolerance"] = tolerance
+        yield from case.explanation(kind, estimate.total, fit, "estimate", **facts)
+
+
+def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
+    """No sum of squares is negative, but the noise of a hopeless inverse is."""
+    if case.claimed < -case.tolerance and case.condition > HOPELESS:
+        yield from case.explanation("gramian", case.claimed, "as it is", "negative")
+
+
+def few_samples(case: ClaimContext) -> Iterator[Explanation]:
+    """R² on the data it was fitted to is too large, by N/T of what is missing, at every lag.
+
+    Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
+    """
+    given = case.samples is not None and case.k_max is not None
+    above = case.claimed > case.curve.total + case.tolerance
+    if not (above or given) or case.network.inputs > 1:
+        return
+    N = case.states
+    spans = [case.k_max] if case.k_max is not None else [2 * N, N, 3 * N, 5 * N, 100, 200]
+    lengths = [case.samples] if case.samples is not None else ROUND_SAMPLES
+    for last in dict.fromkeys(spans):
+        fit = "as it is" if given else "round value"
+        fitting = [one for samples in lengths for one in _in_sample(case, last, samples, fit)]
+        yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
+    held, missing = _held(case, spans[0])
+    if case.samples is None and case.claimed > held:
+        samples = math.ceil(missing * N / (case.claimed - held))
+        if spans[0] + N + 2 < samples < MOST_SAMPLES:
+            yield from _in_sample(case, spans[0], samples, "solved for")
+
+
+def _in_sample(case: ClaimContext, last: int, samples: int, fit: str) -> Iterator[Explanation]:
+    """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
+    N = case.states
+    if samples - last <= N + 1:
+        return
+    held, missing = _held(case, last)
+    by_chance = missing * N / samples
+    usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
+    facts: dict[str, Any] = {"N": N, "samples": samples, "last": last, "share": usual}
+    facts["tolerance"] = EXCESS_SCATTER * by_chance
+    yield from case.explanation("few_samples", held + by_chance, fit, **facts)
+
+
+def _held(case: ClaimContext, last: int) -> tuple[float, float]:
+    """Memory of lags 0 … last that a regression in double precision finds, and what is missing."""
+    listed = case.curve.values[: last + 1]
+    memory = np.pad(listed, (0, last + 1 - len(listed)))
+    held = case.usable.at("float64")
+    if held is not None and held.total < case.curve.total - 1:
+        memory[math.ceil(held.total) :] = 0.0
+    return float(memory.sum()), float((1 - memory).sum())
+
+
+# --- numbers that are right for another question: noise, a ridge, coloured input, Fisher memory
+
+#: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
+ROUND_VARIANCES: tuple[float, ...] = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
+#: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
+AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
+FEW_COEFFICIENTS, ALL_UP_TO = 5, 200
+MOST_STATES = 300
+#: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
+RIDGE_SCATTER = 0.03
+TEST_SCATTER = 0.08
+
+
+def number_formats(case: ClaimContext) -> Iterator[Explanation]:
+    """The states were stored, or read, with few digits."""
+    for row in case.usable.rows:
+        if case.matches(case.curve.total, row.total - case.curve.total):
+            continue
+        kind, sentence = ("noise", "given_noise") if row.given else ("number_format", "")
+        facts: dict[str, Any] = {"name": row.name, "source": row.name}
+        facts["of"] = f" of {case.curve.total:.6g}" if case.bounds is None else ""
+        yield from case.explanation(kind, row.total, "as it is", sentence, **facts)
+
+
+def noise(case: ClaimContext) -> Iterator[Explanation]:
+    """There was noise on the states: memory below it cannot be used."""
+    yield from _at_some_level(case, "noise", case.usable.totals)
+
+
+def ridge(case: ClaimContext) -> Iterator[Explanation]:
+    """The readout was regularised: a ridge α over T samples acts like noise of variance α/T.
+
+    Not quite: with g = σ²/(σ² + s²) for each direction of the states, s² = α/T, noise leaves Σ g of
+    the total, and the R² of a ridge regression is Σ 1 − (1 − g)², which is half a derivative more,
+    Σ g − ½ d(Σ g)/d ln s.
+    """
+    if case.ridge is None or case.samples is None:
+        totals = case.usable.totals
+        if len(totals) > 1:
+            totals = totals - np.gradient(totals, np.log(case.usable.levels)) / 2
+        yield from _at_some_level(case, "ridge", totals)
+        return
+    variances, fit = ROUND_VARIANCES, "round value"
+    if case.input_variance is not None:
+        variances, fit = (case.input_variance,), "as it is"
+    for variance in variances:
+        level = float(np.sqrt(case.ridge / (case.samples * variance)))
+        facts: dict[str, Any] = {"ridge": case.ridge, "samples": case.samples, "level": level}
+        # one simulation, with what is fitted by chance; and one on data that were not trained on
+        for sentence, kind, scatter in (
+            ("known_ridge", "ridge", RIDGE_SCATTER),
+            ("tested_ridge", "noise", TEST_SCATTER),
+        ):
+            total = _total_under(case, level, kind)
+            if total is not None:
+                facts |= {"variance": variance, "tolerance": scatter * total}
+                yield from case.explanation("ridge", total, fit, sentence, **facts)
+
+
+def _at_some_level(case: ClaimContext, kind: str, totals: Floats) -> Iterator[Explanation]:
+    """A variance that is a power of ten, or else the one that fits; ``totals`` fall with noise."""
+    levels = case.usable.levels
+    if len(levels) == 0 or not totals[-1] < case.claimed < min(totals[0], case.curve.total):
+        return
+    power = 2 * float(np.interp(-case.claimed, -totals, np.log10(levels)))
+    level, fit = 10.0 ** (round(power) / 2), "round value"
+    value = _total_under(case, level, kind)
+    if value is None or not case.matches(value):
+        level, fit, value = 10.0 ** (power / 2), "solved for", case.claimed
+    yield from case.explanation(kind, value, fit, level=level, variance=level**2)
+
+
+def _total_under(case: ClaimContext, level: float, kind: str) -> float | None:
+    """What is left under noise, or what a ridge leaves, where half a derivative comes to it."""
+    step = 1e-3
+    levels = level * np.exp([0.0] if kind == "noise" else [0.0, -step, step])
+    try:
+        with rank_among_notes():
+            profile = noise_profile(case.network, levels, lags=1, input=case.input)
+    except UncertainResultError:
+        return None
+    totals = profile.known_totals
+    if np.isnan(totals).any():
+        return None
+    half = 0.0 if kind == "noise" else (totals[2] - totals[1]) / (4 * step)
+    return float(totals[0] - half)
+
+
+def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
+    """The input was correlated in time: N is no bound, and lags repeat each other."""
+    if case.input is not None or case.network.inputs > 1:
+        return
+    totals = {0.0: case.curve.total}
+    chosen = AR_COEFFICIENTS if case.states <= ALL_UP_TO else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
+    for coefficient in chosen:
+        both = _coloured_totals(case, coefficient)
+        if both is None:
+            return
+        totals[coefficient] = both[0]
+        for value, without in zip(both, ("", ", without lag 0"), strict=True):
+            facts: dict[str, Any] = {"coefficient": f"{coefficient:g}", "without": without}
+            yield from case.explanation("coloured_input", value, "round value", **facts)
+    # the smallest coefficient that gives a number above the total for white input
+    for low, high in itertools.pairwise(sorted(totals)):
+        within = totals[low] < case.claimed <= totals[high]
+        if totals[0.0] + case.tolerance < case.claimed and within:
+            from scipy.optimize import brentq
+
+            def excess(coefficient: float) -> float:
+                both = _coloured_totals(case, coefficient)
+                return 0.0 if both is None else both[0] - case.claimed
+
+            facts = {"coefficient": f"{brentq(excess, low, high, xtol=5e-4):.3g}", "without": ""}
+            yield from case.explanation("coloured_input", case.claimed, "solved for", **facts)
+            return
+
+
+def _coloured_totals(case: ClaimContext, coefficient: float) -> tuple[float, float] | None:
+    """The total for AR(1) input, with and without lag 0."""
+    problem = Problem.of(case.network, 1, input=ARMA(ar=[coefficient]))
+    try:
+        curve = ask(problem, warn=False)
+    except UncertainResultError:
+        return None
+    return curve.total, curve.total - float(curve.values[0])
+
+
+def fisher_memory(case: ClaimContext) -> Iterator[Explanation]:
+    """Fisher memory, another quantity of the same network."""
+    if case.network.readout is not None or case.states > MOST_STATES:
+        return
+    try:
+        total = fisher_curve(case.network).total
+    except (UncertainResultError, ValueError):
+        return
+    yield from case.explanation("fisher", total, "as it is")
+
+
+# --- the judgement
+
+#: In the order in which they are listed where they fit equally well.
+RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
+    conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
+    coloured_input, ridge, noise, estimates_of, number_formats, fisher_memory, hopeless_inverse,
+)  # fmt: skip
+
+#: Kinds that leave a claim right: only the convention is another.
+CONVENTIONS = ("total", "from_lag_1")
+
+
+#: Those that need no noise-free curve.
+RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
+
+
+@np.errstate(all="ignore")
+def judged(case: ClaimContext) -> Claim:
+    """Judge a claimed number."""
+    if case.bounds is not None:
+        return _judged_by_bounds(case, case.bounds)
+    explanations: list[Explanation] = []
+    for recogniser in RECOGNISERS:
+        fitting = list(recogniser(case))
+        explanations += fitting
+        if fitting and fitting[0].kind in CONVENTIONS:
+            break  # it is right: there is nothing to explain away
+    best = _most_likely(explanations)
+    right = (*CONVENTIONS, "cut_off") if case.k_max is not None else CONVENTIONS
+    holds = bool(best) and best[0].kind in right
+    return Claim(case.claimed, case.tolerance, holds, best, case.curve.total, case.curve.total)
+
+
+def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
+    """Right where all that is possible is what was claimed, wrong where none of it is."""
+    inputs, k = case.network.inputs, case.k_max
+    spans: list[tuple[int, int | None]] = [(0, None), (1, None)]
+    if k is not None:
+        spans = [(0, k - 1), (0, k), (1, k)]
+    right: list[Explanation] = []
+    is_possible = False
+    for first, last in spans:
+        least, most = bounds.over(first, last, inputs)
+        is_possible |= least - case.tolerance <= case.claimed <= most + case.tolerance
+        if case.matches(least) and case.matches(most):
+            kind = "cut_off" if last is not None else CONVENTIONS[first]
+            sentence = {"cut_off": "partial_sum", "from_lag_1": "from_lag_1_bound"}.get(kind, "")
+            facts: dict[str, Any] = {"first": first, "last": last}
+            right += case.explanation(kind, most, "as it is", sentence, **facts)
+            break
+    holds, best = True if right else None if is_possible else False, tuple(right)
+    if not right:
+        best = _most_likely([one for each in RECOGNISERS_AT_SCALE for one in each(case)])
+    return Claim(case.claimed, case.tolerance, holds, best, bounds.least, bounds.most)
+
+
+def _most_likely(explanations: list[Explanation]) -> tuple[Explanation, ...]:
+    """The two most likely of each kind; equals stay in their order."""
+    best: list[Explanation] = []
+    for one in sorted(explanations, key=lambda one: -one.likelihood):
+        if sum(other.kind == one.kind for other in best) < 2:
+            best.append(one)
+    return tuple(best)

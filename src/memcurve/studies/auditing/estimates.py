@@ -1,0 +1,291 @@
+"""What standard methods report for a network, beside its exact memory."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.limits import one_thread
+from memcurve.core.notes import Note
+from memcurve.core.types import Floats
+from memcurve.data import correlations
+from memcurve.network import LinearNetwork
+from memcurve.solve import (
+    METHODS,
+    MemoryCurve,
+    Method,
+    Problem,
+    Variant,
+    ask,
+    in_range,
+    lagged_products,
+)
+from memcurve.studies.auditing.sentences import REASONS
+
+#: Where a claim is within this share of a simulation's total, and might be one, the simulation is
+#: run with this many inputs, to know how much totals scatter.
+NEAR, REPEATS = 0.5, 3
+#: A larger spectral radius makes simulations forget their start after millions of steps only.
+SLOWEST = 1 - 1e-5
+#: States up to which simulations of other libraries are repeated: they take a minute or so there.
+MOST_STATES = 400
+#: A ridge so far above all states that more of it changes no correlation; doubled: nothing.
+_ALL_RIDGE = 1e30
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """What one of the standard methods reports.
+
+    ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
+    ``"reservoirpy"`` or ``"conn2res"``; ``name`` and ``about`` are the method and its settings in
+    words, ``why`` is what makes it differ. ``values`` is its memory curve from ``first_lag`` on,
+    ``total`` their sum, ``truth`` the exact sum over the same lags and ``largest_error`` the
+    largest distance from the exact curve at any lag. ``samples`` is the length of the simulation,
+    where it is one; ``spread`` the standard deviation of ``total`` over repetitions, NaN where it
+    is not known; ``seconds`` is how long it took. ``inverts`` says that it inverts a covariance of
+    the states, ``by_construction`` that its total is no measurement.
+    """
+
+    key: str
+    name: str
+    about: str
+    samples: int | None
+    first_lag: int
+    values: Floats
+    total: float
+    truth: float
+    spread: float
+    largest_error: float
+    why: str
+    seconds: float
+    inverts: bool = False
+    by_construction: bool = False
+
+    @property
+    def last_lag(self) -> int:
+        """The largest lag it covers."""
+        return self.first_lag + len(self.values) - 1
+
+
+def standard_estimates(
+    network: LinearNetwork,
+    rank: int,
+    exact: Callable[[], MemoryCurve],
+    seed: int,
+    tell: Callable[[str], None],
+    *,
+    claimed: float | None = None,
+) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
+    """Standard estimates over 2N lags for white input, and notes on those not computed.
+
+    What the methods declare to be shown (:class:`memcurve.solve.methods.Variant`), and what other
+    libraries measure, several times where that is near what is ``claimed``. ``exact`` gives the
+    exact curve for white input, to as many lags.
+    """
+    if not rank:
+        return (), (_note("no_memory"),)
+    problem = Problem.of(network, 2 * network.states + 1)
+    # name, largest number of states, whether its start must be forgotten, and how it is run
+    ways = list[tuple[str, float, bool, Callable[[MemoryCurve], Estimate]]]()
+    for method in METHODS.values():
+        for variant in method.variants if method.can_answer(problem) else ():
+            run = partial(_estimated, problem, method, variant, seed)
+            simulates = method.draws and "samples" in method.options
+            ways.append((variant.name, variant.largest_size, simulates, run))
+    for key, protocol in PROTOCOLS.items():
+        settings = protocol(network.read_states)
+        run = partial(_simulated, key, settings, network, seed, claimed)
+        ways.append((settings.name, MOST_STATES, False, run))
+    estimates, notes = list[Estimate](), list[Note]()
+    slow = [name for name, most, *_ in ways if network.states > most]
+    if slow:
+        notes.append(_note("slow", states=network.states, names="; ".join(slow)))
+    ways = [way for way in ways if way[0] not in slow]
+    if not ways:
+        return (), tuple(notes)
+    radius = network.spectral_radius
+    if radius >= 1:
+        return (), (_note("unstable", radius=radius),)
+    try:
+        curve = exact()
+    except UncertainResultError:
+        return (), (*notes, _note("no_curve"))
+    for name, _, simulates, estimate in ways:
+        if simulates and radius > SLOWEST:
+            notes.append(_note("transient", name=name))
+            continue
+        tell(name)
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is reported
+                estimates.append(estimate(curve))
+        except (UncertainResultError, UnstableNetworkError, np.linalg.LinAlgError) as error:
+            notes.append(_note("failed", name=name, error=error))
+    return tuple(estimates), tuple(notes)
+
+
+def _note(reason: str, **facts: object) -> Note:
+    return Note("method", REASONS[reason].format(**facts))
+
+
+def _estimated(
+    problem: Problem, method: Method, variant: Variant, seed: int, exact: MemoryCurve
+) -> Estimate:
+    start = time.perf_counter()
+    curve = ask(problem, method.name, seed=seed, options=variant.options, warn=False)
+    samples = variant.options.get("samples")
+    return Estimate(
+        key=variant.key,
+        name=variant.name,
+        about=variant.about,
+        samples=samples if isinstance(samples, int) else None,
+        first_lag=0,
+        values=curve.values,
+        total=float(curve.values.sum()),
+        truth=float(exact.values.sum()),
+        spread=float("nan"),
+        largest_error=float(np.abs(curve.channels - exact.channels).max()),
+        why="; ".join(note for note in curve.notes if note.kind == "method"),
+        seconds=time.perf_counter() - start,
+        inverts=variant.inverts,
+        by_construction=variant.by_construction,
+    )
+
+
+def _simulated(
+    key: str,
+    protocol: Protocol,
+    network: LinearNetwork,
+    seed: int,
+    claimed: float | None,
+    exact: MemoryCurve,
+) -> Estimate:
+    start = time.perf_counter()
+    scores: list[Floats] = []
+    streams = np.random.SeedSequence(seed).spawn(1 if claimed is None else REPEATS)
+    with one_thread():
+        for z, x in protocol.simulated(network, [np.random.default_rng(each) for each in streams]):
+            scores.append(protocol.scores(z, x))
+            total = float(scores[0].sum())
+            # how far it scatters matters next to the claim only
+            if claimed is None or abs(claimed - total) > max(1.0, NEAR * total):
+                break
+    seconds = (time.perf_counter() - start) / len(scores)
+    totals = [float(score.sum()) for score in scores]
+    truth = exact.values[1 : protocol.last_lag + 1]
+    return Estimate(
+        key=key,
+        name=protocol.name,
+        about=protocol.about,
+        samples=protocol.samples,
+        first_lag=1,
+        values=scores[0],
+        total=totals[0],
+        truth=float(truth.sum()),
+        spread=float(np.std(totals, ddof=1)) if len(scores) > 1 else float("nan"),
+        largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
+        why=REASONS["protocol"].format(noise=protocol.noise_floor, tested=protocol.tested),
+        seconds=seconds,
+    )
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a library measures memory: simulate, train a ridge readout, correlate on a test part.
+
+    A readout W = (XᵀX + αI)⁻¹XᵀY is trained on the first part of a simulation to recall the input τ
+    steps ago, for every lag at once; the score of a lag is the squared (or the absolute)
+    correlation of what it recalls with what was, on the rest. What is lost, and what is invented,
+    follows from the ridge α, which is a noise of variance α/T, from the number T of samples and
+    from the largest lag.
+    """
+
+    name: str
+    about: str  # its settings in words
+    last_lag: int  # lags 1 … last_lag are summed
+    samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
+    lead: int  # steps simulated before the first row
+    warmup: int  # rows discarded at the start
+    tested: int  # rows tested on at the end
+    amplitude: float  # the input is uniform on ±amplitude
+    ridge: float  # α
+    intercept: bool  # whether the readout has a constant term
+    squared: bool  # r², or else |r|
+
+    @property
+    def noise_floor(self) -> float:
+        """The noise on states driven by unit input that hides as much from it as its ridge."""
+        deviation = self.amplitude / np.sqrt(3)
+        return float(np.sqrt(self.ridge / (self.samples - self.tested)) / deviation)
+
+    def measure(self, network: LinearNetwork, rng: np.random.Generator) -> Floats:
+        """Score of lags 1 … last_lag, summed over the inputs."""
+        [(z, x)] = self.simulated(network, [rng])
+        return self.scores(z, x)
+
+    def simulated(
+        self, network: LinearNetwork, rngs: Sequence[np.random.Generator]
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """Inputs and states of a simulation for each generator, all of them run side by side."""
+        shape = (self.samples, network.inputs)
+        z = np.stack([rng.uniform(-self.amplitude, self.amplitude, shape) for rng in rngs])
+        x = network.simulate_replicas(z[:, self.last_lag - self.lead :], washout=self.lead)
+        return zip(z, x, strict=True)
+
+    def scores(self, z: Floats, x: Floats) -> Floats:
+        """The same from inputs (samples, d) and states (rows, states)."""
+        if self.intercept:
+            x = np.column_stack([np.ones(len(x)), x])
+        x, unit = in_range(x)
+        scores, split = np.zeros(self.last_lag), len(x) - self.tested
+        train, test = x[self.warmup : split], x[split:]
+        ridge = min(self.ridge / unit / unit, _ALL_RIDGE)
+        normal_matrix = train.T @ train + ridge * np.eye(x.shape[1])
+        for channel in z.T:
+            right = lagged_products(channel[self.warmup : split + self.last_lag - 1], train)
+            right = right[::-1].T  # the largest lag is the first shift
+            windows = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)
+            past = np.ascontiguousarray(windows[split:, -2::-1])
+            try:
+                readout = np.linalg.solve(normal_matrix, right)
+            except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
+                readout = np.linalg.lstsq(normal_matrix, right, rcond=None)[0]
+            r = correlations(test @ readout, past)
+            scores += r**2 if self.squared else np.abs(r)
+        return scores
+
+
+def reservoirpy(states: int) -> Protocol:
+    """``reservoirpy.observables.memory_capacity`` (0.4) as its documentation calls it.
+
+    k_max = 2N, a series of 10·k_max steps, a fifth of them for the test, ``Ridge(ridge=1e-4)``.
+    """
+    k_max, samples = 2 * states, 20 * states
+    about = f"memory_capacity, lags 1 … {k_max}, {samples} samples, ridge 1e-4, test r²"
+    return Protocol(
+        "reservoirpy 0.4", about, k_max, samples, lead=0, warmup=k_max, tested=2 * k_max,
+        amplitude=0.8, ridge=1e-4, intercept=True, squared=True,
+    )  # fmt: skip
+
+
+def conn2res(states: int) -> Protocol:
+    """The memory task of conn2res with its own readout, ``Ridge(alpha=0.5)``, and |r|.
+
+    70 % of the rows are trained on; the scores are absolute correlations, as in its example.
+    """
+    k_max, samples = 2 * states, 20 * states
+    about = f"memory task, lags 1 … {k_max}, {samples} samples, ridge 0.5, test |r|"
+    tested = round(0.3 * (samples - k_max))
+    return Protocol(
+        "conn2res", about, k_max, samples, lead=k_max, warmup=0, tested=tested,
+        amplitude=1.0, ridge=0.5, intercept=False, squared=False,
+    )  # fmt: skip
+
+
+#: Protocols by name; each is a function of the number of states.
+PROTOCOLS = {"reservoirpy": reservoirpy, "conn2res": conn2res}

@@ -1,0 +1,352 @@
+"""The audit itself, step by step."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from memcurve.core.arguments import require_limit, require_number, require_size
+from memcurve.core.limits import TooLargeError, estimated_cost, in_words
+from memcurve.core.notes import Note
+from memcurve.core.progress import Listener, Progress, listening
+from memcurve.data.measuring import MeasurementReport, measurement_report
+from memcurve.data.measuring.models import Model, is_driven
+from memcurve.inputs import InputProcess, processes_for
+from memcurve.io.adapters import as_network
+from memcurve.network import LinearNetwork
+from memcurve.network.ensembles import sparse_normal
+from memcurve.network.graph import separate_parts
+from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.network.operator import Operator
+from memcurve.solve import Analysis, MemoryCurve, Problem, ask, one_level
+from memcurve.studies.auditing.claims import Bounds, ClaimContext, claimed_number, judged
+from memcurve.studies.auditing.estimates import Estimate, standard_estimates
+from memcurve.studies.auditing.losses import Account, account_of, account_of_wiring
+from memcurve.studies.auditing.result import Audit
+from memcurve.studies.auditing.sentences import LEFT_OUT, REASONS
+from memcurve.studies.auditing.structure import (
+    RoundedWeights,
+    eigenvalues_of,
+    rounded_weights,
+    squeezing_of,
+)
+from memcurve.studies.auditing.usable import (
+    UsableMemory,
+    shortly,
+    usable_memory,
+    usable_memory_at_scale,
+)
+
+#: Seconds that the curve without noise of a sparse network may take, by estimate.
+MOST_SECONDS = 3600.0
+
+
+@overload
+def audit(
+    network: Model | NonlinearNetwork,
+    *,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    progress: Progress = None,
+) -> MeasurementReport: ...
+
+
+@overload
+def audit(
+    network: Any = None,
+    *,
+    claimed: float | str | None = None,
+    k_max: int | None = None,
+    samples: int | None = None,
+    ridge: float | None = None,
+    input_variance: float | None = None,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    estimates: bool = True,
+    progress: Progress = None,
+) -> Audit: ...
+
+
+def audit(
+    network: Any = None,
+    *,
+    claimed: float | str | None = None,
+    k_max: int | None = None,
+    samples: int | None = None,
+    ridge: float | None = None,
+    input_variance: float | None = None,
+    input: Any = None,
+    noise: Any = None,
+    seed: int = 1,
+    estimates: bool = True,
+    progress: Progress = None,
+) -> Audit | MeasurementReport:
+    """Total and usable memory of a network, and what a number claimed for it means.
+
+    For a network that is too large for its noise-free curve, or that is known by its products only,
+    the audit has everything else: usable memory, the rank or what the wiring allows, nodes that
+    cannot be reached, and what was not computed (``curve`` is None then). A claim is judged by what
+    is known: right or wrong where that decides, else ``holds`` is None.
+
+    Where less than a tenth of the rank is usable, under the given noise or else with 12-bit states,
+    as in many connectomes, the usable memory comes first and the noise-free total second.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
+        radius 0.9. What is not linear, a :class:`memcurve.NonlinearNetwork`, a torch module with
+        gates, a function or one of :mod:`memcurve.models`, is driven and measured instead: the
+        result is a :class:`memcurve.MeasurementReport`, for which only ``input``, ``noise``,
+        ``seed`` and ``progress`` matter.
+    claimed : float or str, optional
+        A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
+        says more than 98.7. The audit finds conventions and artefacts that give this number.
+    k_max, samples, ridge, input_variance : optional
+        How the claimed number was made, as far as that is known: the largest lag summed, the
+        length of the simulation, the ridge of the readout (added to XᵀX), the variance of the
+        input. The more is known, the less is guessed.
+    input : input process, optional
+        As for :func:`memcurve.memory_curve`; white by default.
+    noise : float or noise, optional
+        Noise for which to compute the usable memory, besides the number formats.
+    seed : int
+        Of the simulations.
+    estimates : bool
+        Whether to run standard methods too, which take most of the time. A claim is judged with
+        what they report.
+    progress : bool or callable
+        Show a bar on stderr, or call a function of (label, done, total). By default it shows
+        itself after two seconds, in terminals and notebooks.
+
+    Returns
+    -------
+    Audit
+        Shows itself in notebooks; ``to_html()`` and ``to_markdown()`` make reports.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> result = memcurve.audit(memcurve.ensembles.cyclic(20), claimed=19)
+    >>> result.claim.holds, result.claim.explanation.kind
+    (True, 'from_lag_1')
+    """
+    known = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
+    seed = require_limit(seed, "seed")
+    given = one_level(noise)
+    if is_driven(network):
+        if known:
+            raise ValueError(
+                "`claimed` is judged for linear networks; memcurve.measure gives the memory of one "
+                "that is driven, and memcurve.as_network its linear network for small inputs."
+            )
+        level = 0.0 if given is None else float(given.levels[0])
+        return measurement_report(network, input=input, noise=level, seed=seed, progress=progress)
+    if network is None:
+        network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
+    subject = as_network(network)
+    with listening(progress) as listener, Analysis.kept(subject):
+        steps = itertools.count()
+
+        def tell(step: str) -> None:
+            listener(step, next(steps), None)
+
+        asked = _Asked(subject, processes_for(input, subject.inputs), input, noise, seed, known)
+        tell("exact memory")
+        try:
+            _require_time_for(subject)
+            curve = _curve(subject, input=input)
+        except TooLargeError as error:
+            return _at_scale(asked, shortly(error), tell, listener)
+        return _in_full(asked, curve, estimates, tell)
+
+
+@dataclass
+class _Asked:
+    """What an audit is asked, and what is ``known`` of a claim."""
+
+    network: LinearNetwork
+    processes: tuple[InputProcess, ...]
+    input: Any  # None for white
+    noise: Any
+    seed: int
+    known: dict[str, Any]
+
+    def __post_init__(self) -> None:
+        self.white = all(process.is_white for process in self.processes)
+        self.input = None if self.white else self.input
+
+    def fields(self) -> dict[str, Any]:
+        """Those of an audit that say what it is of."""
+        names = ", ".join(sorted({process.name for process in self.processes}))
+        return {
+            "network": self.network.name or f"N = {self.network.size}",
+            "size": self.network.size,
+            "states": self.network.states,
+            "inputs": self.network.inputs,
+            "input": "white" if self.white else names,
+            "seed": self.seed,
+        }
+
+
+def _in_full(
+    asked: _Asked, curve: MemoryCurve, estimates: bool, tell: Callable[[str], None]
+) -> Audit:
+    """The audit of a network whose curve without noise is known."""
+    subject, input, known = asked.network, asked.input, asked.known
+    tell("usable memory")
+    usable = usable_memory(subject, input, asked.noise)
+    tell("what is lost")
+    account = account_of(subject, curve)
+    tell("squeezing")
+    rank = account.most
+    squeezing = squeezing_of(subject, rank)
+    left_out: tuple[Note, ...] = ()
+    if squeezing is None and subject.inputs == 1 and rank:
+        left_out += (Note("method", REASONS["squeezing"].format(states=subject.states)),)
+    tell("eigenvalues")
+    eigenvalues = eigenvalues_of(subject)
+    tell("rounded weights")
+    rounded = rounded_weights(subject, curve, input)
+    shown: tuple[Estimate, ...] = ()
+    if estimates:
+
+        def plain() -> MemoryCurve:
+            count = 2 * subject.states + 1
+            return curve[:count] if asked.white and len(curve) >= count else _curve(subject, count)
+
+        shown, more = standard_estimates(
+            subject, rank, plain, asked.seed, tell, claimed=known.get("claimed")
+        )
+        left_out += more
+    claim = None
+    if known:
+        tell("the claim")
+        # an integer may be rounded by half, but not where half is most of the memory
+        known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
+        last, listed = known.get("k_max", 0), curve
+        if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
+            listed = _curve(subject, last + 1, input=input)
+        condition = float("nan") if squeezing is None else squeezing.condition
+        claim = judged(
+            ClaimContext(
+                network=subject, curve=listed, estimates=shown, usable=usable, input=input,
+                condition=condition, **known,
+            )
+        )  # fmt: skip
+    return Audit(
+        **asked.fields(),
+        curve=curve,
+        horizons={"0.5": curve.horizon(0.5), "0.1": curve.horizon(0.1)},
+        account=account,
+        estimates=shown,
+        usable=usable,
+        eigenvalues=eigenvalues,
+        squeezing=squeezing,
+        rounded=rounded,
+        claim=claim,
+        notes=(*curve.notes, *left_out),
+    )
+
+
+def _require_time_for(network: LinearNetwork) -> None:
+    """Raise a TooLargeError where the curve without noise would take an hour, or has no matrix."""
+    if isinstance(network.A, Operator):
+        raise TooLargeError("`network` must have a matrix here: `A` is known by its products only.")
+    analysis = Analysis.of(network)
+    if not network.is_sparse or analysis.path is not None or not len(analysis):
+        return
+    largest = max(map(len, separate_parts(analysis.stored)))
+    seconds = estimated_cost(largest).seconds
+    if seconds > MOST_SECONDS:
+        raise TooLargeError(
+            f"`network` must be smaller for a curve without noise: it takes all eigenvalues, and "
+            f"those of {largest:,} states take about {in_words(seconds)}."
+        )
+
+
+def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Listener) -> Audit:
+    """The audit of a network that is too large for its curve without noise."""
+    subject, known = asked.network, asked.known
+    analysis, now = Analysis.of(subject), [""]
+
+    def begin(step: str) -> None:
+        now[0] = step
+        tell(step)
+
+    def within(label: str, done: int, total: int | None) -> None:
+        listener(f"{now[0]}: {label}", done, total)
+
+    with analysis.without_dense_matrices(), analysis.telling(within):
+        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, begin)
+        begin("what is lost")
+        account, unknown = account_of_wiring(subject, within)
+        claim = None
+        if known:
+            begin("the claim")
+            bounds = _bounds(usable, account, white=asked.white)
+            known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
+            start = bounds.start(subject, account.most, known["tolerance"])
+            claim = judged(
+                ClaimContext(
+                    network=subject, curve=start, estimates=(), usable=usable, input=asked.input,
+                    bounds=bounds, **known,
+                )
+            )  # fmt: skip
+    dense = REASONS["dense"]
+    left_out = ((LEFT_OUT["curve"], why), *unknown, *missing, (LEFT_OUT["dense"], dense))
+    return Audit(
+        **asked.fields(),
+        curve=None,
+        horizons={},
+        account=account,
+        estimates=(),
+        usable=usable,
+        eigenvalues=None,
+        squeezing=None,
+        rounded=RoundedWeights(reason=dense),
+        claim=claim,
+        notes=subject.notes,
+        left_out=dict(left_out),
+    )
+
+
+def _bounds(usable: UsableMemory, account: Account, *, white: bool) -> Bounds:
+    """What is known of the memory without noise; for coloured input the rank is no bound."""
+    most = float(account.most) if white else float("inf")
+    best = max(usable.rows, key=lambda row: row.total, default=None)
+    if best is None:
+        return Bounds(0.0, most, np.zeros(0))
+    known = account.rank is not None and white
+    least = most if known else min(best.total - best.error, most)
+    return Bounds(least, most, best.values)
+
+
+def _curve(network: LinearNetwork, lags: int | None = None, *, input: Any = None) -> MemoryCurve:
+    return ask(Problem.of(network, lags, input=input), warn=False)
+
+
+def _known_of_claim(
+    claimed: Any, k_max: Any, samples: Any, ridge: Any, input_variance: Any
+) -> dict[str, Any]:
+    """What is known about a claim, checked; empty without one."""
+    given = {"k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance}
+    given = {name: value for name, value in given.items() if value is not None}
+    if claimed is None:
+        for name, value in given.items():
+            raise ValueError(f"`{name}` is about a claimed number, got {value!r}; give `claimed`.")
+        return {}
+    for name in {"k_max", "samples"} & set(given):
+        given[name] = require_size(given[name], name)
+    for name in {"ridge", "input_variance"} & set(given):
+        given[name] = require_number(given[name], name, "above 0", lambda x: x > 0)
+    if "ridge" in given and "samples" not in given:
+        raise ValueError(f"`ridge` needs `samples`: their ratio acts like noise; got {ridge!r}.")
+    value, tolerance = claimed_number(claimed)
+    return {"claimed": value, "tolerance": tolerance} | given

@@ -1,0 +1,248 @@
+"""Usable memory: what is left in the number formats that states are stored in or read with."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.limits import TooLargeError
+from memcurve.core.types import Floats
+from memcurve.inputs import InputProcess, processes_for
+from memcurve.inputs.noise import (
+    Float32,
+    Float64,
+    Noise,
+    ObservationNoise,
+    noise_of,
+    number_formats,
+)
+from memcurve.network import LinearNetwork
+from memcurve.solve import Analysis, MemoryCurve, Problem, ask, ask_family, is_known, krylov_model
+from memcurve.studies.auditing.sentences import LEFT_OUT, REASONS
+
+#: Noise levels of the picture, two a decade.
+LEVELS = np.logspace(-18, 0, 37)
+#: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
+MOST_STATES = 1500
+#: The number format of measuring devices, which verdicts go by unless a noise is given.
+MEASURED = "12 bit"
+#: The noise, relative to the mask, where the sizes of the states are not known.
+FALLBACK = 1e-3
+#: Curves are kept as far as there is something to see.
+INVISIBLE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Usable:
+    """Memory that is left under some noise.
+
+    ``level`` is its standard deviation, for input of unit variance (its root mean square where it
+    differs between states, NaN where that says little); ``horizon`` is the first lag from which on
+    MC_τ is below 0.5; ``given`` says that the caller gave it. ``values`` is the memory curve,
+    as far as there is something to see of it.
+    """
+
+    name: str
+    level: float
+    total: float
+    error: float
+    horizon: int | None
+    given: bool = False
+    values: Floats = field(default_factory=lambda: np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class UsableMemory:
+    """Usable memory in number formats and at a noise that was given, and against the noise level.
+
+    ``levels`` and ``totals`` are the picture; ``reason`` says why there is none, where there is
+    none.
+    """
+
+    rows: tuple[Usable, ...] = ()
+    levels: Floats = field(default_factory=lambda: np.zeros(0))
+    totals: Floats = field(default_factory=lambda: np.zeros(0))
+    reason: str = ""
+
+    def at(self, name: str) -> Usable | None:
+        """The row called ``name``."""
+        return next((row for row in self.rows if row.name == name), None)
+
+    @property
+    def measured(self) -> Usable | None:
+        """What is left under the noise given, or else of states recorded as devices do."""
+        return next((row for row in self.rows if row.given), self.at(MEASURED))
+
+
+def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemory:
+    """Usable memory in number formats, under the noise given, and against the noise level.
+
+    Floating point rounds each state relative to its size; converters of 16 and 12 bits round all of
+    them alike, in steps that span four standard deviations of the largest.
+    """
+    if not network.C.any():
+        return UsableMemory(reason=REASONS["no_input"])
+    given, processes = noise_of(noise), processes_for(input, network.inputs)
+    try:
+        if network.states > MOST_STATES and not _is_quick(network, processes, given):
+            return UsableMemory(reason=REASONS["many_directions"].format(states=MOST_STATES))
+        analysis = Analysis.of(network)
+        deviations = analysis.deviations(processes)
+        formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
+        rows = []
+        kinds = (Float64(), Float32())
+        levels = [formats.pop(kind.label, float("nan")) for kind in kinds]
+        with contextlib.suppress(UncertainResultError):  # states may be too small for any error
+            if all(kind.are_normal(deviations) for kind in kinds):
+                floating = ask_family(Problem.of(network, input=processes, noise=_BothPrecisions()))
+            else:  # each has a range of its own
+                asked = [Problem.of(network, input=processes, noise=kind) for kind in kinds]
+                floating = tuple(ask(problem, warn=False) for problem in asked)
+            for kind, level, curve in zip(kinds, levels, floating, strict=True):
+                if is_known(curve):
+                    rows.append(_row(kind.label, level, curve))
+        # the least levels first: what is found out for them serves the others
+        picture = Problem.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
+        curves = ask_family(picture)
+        known = np.array([is_known(curve) for curve in curves])
+        totals = np.array([curve.total for curve in curves])[known]
+        steps = Problem.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
+        for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
+            if is_known(curve):
+                rows.append(_row(name, level, curve))
+        if given is not None:
+            curve = ask(Problem.of(network, input=processes, noise=given), warn=False)
+            level = float(given.levels[0]) if given.is_scaled else float("nan")
+            rows.append(_row(given.label, level, curve, given=True))
+    except UncertainResultError as error:
+        return UsableMemory(reason=str(error))
+    return UsableMemory(tuple(rows), LEVELS[known], totals)
+
+
+def usable_memory_at_scale(
+    network: LinearNetwork, input: Any, noise: Any, tell: Callable[[str], None]
+) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
+    """The same for a network too large for dense matrices, and what is not computed, and why.
+
+    Levels that take more directions than fit are dropped, the smallest first.
+    """
+    if not network.C.any():
+        return UsableMemory(reason=REASONS["no_input"]), ()
+    given, processes = noise_of(noise), processes_for(input, network.inputs)
+    left_out: list[tuple[str, str]] = [(LEFT_OUT["double"], REASONS["double"])]
+    rows = list[Usable]()
+    tell("sizes of the states")
+    try:
+        analysis = Analysis.of(network)
+        formats = number_formats(analysis.deviations(processes))
+    except UncertainResultError as error:
+        formats = {}
+        left_out.append((LEFT_OUT["formats"], shortly(error)))
+    steps = {name: formats[name] for name in ("16 bit", "12 bit") if formats.get(name, 0) > 0}
+    if given is not None and given.is_scaled and isinstance(given, ObservationNoise):
+        steps[given.label] = float(given.levels[0])
+    if not steps:  # the sizes of the states are not known, and it may be unstable
+        level = FALLBACK * float(np.linalg.norm(network.C))
+        steps[f"with noise of {level:.1g}"] = level
+    # the least level asks for most, and what is found out for it serves the others; the picture
+    # goes down to single precision where it can
+    in_order = sorted(steps.items(), key=lambda step: step[1])
+    if formats.get("float32", 0) > 0:
+        in_order.insert(0, ("against noise", min(formats["float32"], in_order[0][1])))
+    levels, totals, found = _against_noise(network, processes, steps, in_order, left_out, tell)
+    for name, curve in found.items():
+        its = given is not None and name == given.label
+        rows.append(_row(name, steps[name], curve, given=its))
+    others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
+    if given is not None and given.state(np.ones(1)).any():
+        left_out.append((LEFT_OUT["usable"].format(name=given.label), REASONS["state_noise"]))
+    elif given is not None and given.label not in dict(in_order):
+        others.append(given)
+    for kind in others:
+        tell(f"usable memory, {kind.label}")
+        try:
+            curve = ask(Problem.of(network, input=processes, noise=kind), warn=False)
+        except (UncertainResultError, TooLargeError) as error:
+            left_out.append((LEFT_OUT["usable"].format(name=kind.label), shortly(error)))
+            continue
+        level = formats.get(kind.label, float("nan"))
+        if is_known(curve):
+            rows.append(_row(kind.label, level, curve, given=kind is given))
+    rows.sort(key=lambda row: (row.given, row.level))
+    return UsableMemory(tuple(rows), levels, totals), tuple(left_out)
+
+
+def _against_noise(
+    network: LinearNetwork,
+    processes: tuple[InputProcess, ...],
+    steps: dict[str, float],
+    in_order: list[tuple[str, float]],
+    left_out: list[tuple[str, str]],
+    tell: Callable[[str], None],
+) -> tuple[Floats, Floats, dict[str, MemoryCurve]]:
+    """Levels of the picture and their totals, and the curves of the steps, as far as they go down.
+
+    Dropped steps are removed from ``steps`` and listed in ``left_out``.
+    """
+    for name, least in in_order:
+        tell(f"usable memory, {name}")
+        above = LEVELS[least < LEVELS]
+        asked = np.array([least, *above, *(v for v in steps.values() if v > least)])
+        problem = Problem.of(network, input=processes, noise=ObservationNoise(asked))
+        try:
+            by_level = dict(zip(asked.tolist(), ask_family(problem), strict=True))
+        except (UncertainResultError, TooLargeError) as error:
+            if name in steps:
+                left_out.append((LEFT_OUT["usable"].format(name=name), shortly(error)))
+                del steps[name]
+            continue
+        known = {level: curve for level, curve in by_level.items() if is_known(curve)}
+        levels = np.array([level for level in (least, *above) if level in known])
+        totals = np.array([known[level].total for level in levels.tolist()])
+        return levels, totals, {n: known[at] for n, at in steps.items() if at in known}
+    return np.zeros(0), np.zeros(0), {}
+
+
+def shortly(error: Exception) -> str:
+    """Why something is not computed, without the rule that was broken and the advice."""
+    first = str(error).partition(". ")[0].rstrip(".")
+    return first.partition(": ")[2] if first.startswith("`") else first
+
+
+def _is_quick(
+    network: LinearNetwork, processes: tuple[InputProcess, ...], given: Noise | None
+) -> bool:
+    """Whether few directions hold whatever memory is above the noise, so that products with A do.
+
+    Of coloured input, and of process noise, that is not known.
+    """
+    if not all(process.is_white for process in processes):
+        return False
+    if given is not None and given.state(np.ones(1)).any():
+        return False
+    with contextlib.suppress(UncertainResultError):
+        krylov_model(Analysis.of(network), float(LEVELS[0]))
+        return True
+    return False
+
+
+class _BothPrecisions(Noise):
+    """States in double and in single precision, whose errors differ by a power of two."""
+
+    label = "double and single precision"
+    levels = np.array([1.0, 2.0 ** (Float64.digits - Float32.digits)])
+    is_family = is_relative = True
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return Float64().observation(state_deviations)
+
+
+def _row(name: str, level: float, curve: MemoryCurve, *, given: bool = False) -> Usable:
+    seen = np.flatnonzero(curve.values >= INVISIBLE)
+    values = curve.values[: int(seen[-1]) + 1] if len(seen) else curve.values[:1]
+    return Usable(name, level, curve.total, curve.total_error, curve.horizon(), given, values)

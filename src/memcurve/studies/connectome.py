@@ -1,0 +1,680 @@
+"""Memory of a network compared with null models: how much is explained by the wiring.
+
+Surrogates are cases of a sweep: each result is saved as soon as it is computed, and an interrupted
+comparison continues where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+import os
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from memcurve.core.arguments import name_and_options, require_options, require_size, table_entry
+from memcurve.core.errors import rank_among_notes
+from memcurve.core.notes import Note, counted
+from memcurve.core.optional import optional
+from memcurve.core.progress import Progress
+from memcurve.core.types import Floats
+from memcurve.inputs.noise import ObservationNoise
+from memcurve.io.adapters import as_network
+from memcurve.network import LinearNetwork
+from memcurve.network.operator import Operator
+from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.rendering import report
+from memcurve.rendering.report.document import listed
+from memcurve.solve import noise_profile
+from memcurve.solve import rank as exact_rank
+from memcurve.studies import nulls
+from memcurve.studies.nulls import NULLS
+from memcurve.studies.sweeping.run import finished_cases
+from memcurve.studies.sweeping.store import CaseResult, canonical
+
+#: Spectral radius that an unstable network is scaled to by default.
+USUAL_RADIUS = 0.9
+#: Decimals to which memories are compared. Doubled: rounding would count as a difference.
+_DECIMALS = 8
+#: Family-wise error rate. Doubled: twice as many false discoveries, with half as many surrogates.
+_LEVEL = 0.05
+#: Default noise levels.
+USUAL_NOISE = (1e-3, 1e-6)
+
+#: Sentences of the report and its notes, by kind.
+PROSE = {
+    "legend": (
+        "Usable memory is the memory left under observation noise of standard deviation σ, for "
+        "input of unit variance; the memory horizon is the first lag at which MC_τ drops below "
+        "0.5. Null mean ± standard deviation are over the surrogates; z is the distance from the "
+        "mean in standard deviations; the next column counts surrogates below the network. p is "
+        "for one quantity alone, adjusted p corrects for testing all of them."
+    ),
+    "few": "{network}: {surrogates} are too few for a test at level {level:g}.",
+    "fixed": "{null} cannot change it ({reason})",
+    "unknown": "not known for {count} {null} surrogates: {quantities}",
+    "same": "no significant difference from {count} {null} surrogates in {quantities}",
+    "higher": "higher than {count} {null} surrogates in {quantities}",
+    "lower": "lower than {count} {null} surrogates in {quantities}",
+    "numbers": "{quantity}: {observed}, surrogates {mean} ± {spread}",
+    "adjusted": (
+        "p is for one quantity alone; adjusted p corrects for testing {count}. Significant: "
+        "adjusted p ≤ {threshold:.2g}"
+    ),
+    "models": " (0.05 / {models} null models)",
+    "unreachable": "; {surrogates} cannot reach that, {needed} can",
+    "no p-value": (
+        "{null} cannot change this network ({reason}): no surrogates were drawn, and there is no "
+        "p-value"
+    ),
+    "failed": (
+        "{lost} of {draws} {null} surrogates failed and are excluded, so the rest is a biased "
+        "sample; first error: {reason}"
+    ),
+    "own scale": "surrogates keep their own scale, so their spectral radii differ",
+    "no cycles": "the network has no cycles (spectral radius 0): surrogates keep their own scale",
+    "scaled": "spectral radius {own:.4g} is not below 1: scaled to {radius}",
+}
+
+NullModel = str | tuple[str, Mapping[str, Any]]
+
+
+class PermutationTest(NamedTuple):
+    """Permutation test of one quantity of a network against the surrogates of one null model.
+
+    Attributes
+    ----------
+    null, quantity : str
+        Null model and quantity.
+    observed : float
+        Value of the network.
+    mean, spread : float
+        Mean and standard deviation of the surrogates.
+    z : float
+        Effect size (observed − mean) / spread; infinite if all surrogates agree on another value.
+    p : float
+        Two-sided p-value of this quantity alone: the fraction of surrogates and network together
+        that are at least as far from their common mean. Its resolution is 1 / (draws + 1).
+    adjusted : float
+        The p-value corrected for testing all quantities: the fraction in which some quantity is at
+        least as many standard deviations from the common mean (Westfall and Young 1993). It is
+        never below p, its resolution is 1 / (draws + 1), and under the null model the probability
+        that it is at most α for any quantity is at most α.
+    below, above : int
+        Number of surrogates below, and above, the network.
+    draws : int
+        Number of surrogates with a value.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.studies.connectome import PermutationTest
+    >>> PermutationTest.of("rewire", "total", 10.0, np.array([1.0, 2.0, 3.0, 4.0])).p
+    0.2
+    """
+
+    null: str
+    quantity: str
+    observed: float
+    mean: float
+    spread: float
+    z: float
+    p: float
+    adjusted: float
+    below: int
+    above: int
+    draws: int
+
+    @classmethod
+    def of(
+        cls, null: str, quantity: str, observed: float, drawn: Floats, adjusted: float = math.nan
+    ) -> PermutationTest:
+        """Test a number against those of the surrogates; NaN is not known."""
+        values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
+        own, count = round(observed, _DECIMALS), len(values)
+        if not (count and math.isfinite(observed)):
+            unknown = math.nan
+            return cls(
+                null, quantity, observed, unknown, unknown, unknown, unknown, unknown, 0, 0, count
+            )
+        mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
+        if count > 1 and np.ptp(values) == 0:  # not what rounding makes of the mean of equal ones
+            mean, spread = float(values[0]), 0.0
+        away = own - mean
+        z = away / spread if spread else math.copysign(math.inf, away) if away else 0.0
+        below, above = int(np.sum(values < own)), int(np.sum(values > own))
+        distance = _distances(np.append(own, values))
+        p = float((distance >= distance[0]).mean())
+        adjusted = float(np.maximum(p, adjusted))  # draws that lack others may make it smaller
+        return cls(null, quantity, observed, mean, spread, z, p, adjusted, below, above, count)
+
+
+def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
+    """P-values corrected for testing several quantities, see :class:`PermutationTest`.
+
+    Rows of ``drawn`` are surrogates. Under the null model network and surrogates are exchangeable,
+    so each is compared with the mean of all.
+    """
+    together = np.round(np.vstack([observed, drawn]), _DECIMALS)
+    together = together[~np.isnan(together).all(axis=1)]
+    distance = np.nan_to_num(_distances(together))
+    found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
+    return np.where(np.isnan(observed), math.nan, found)
+
+
+def _distances(together: Any) -> Any:
+    """Distances from the mean, in standard deviations."""
+    known = ~np.isnan(together)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, together, 0.0).sum(axis=0) / count
+    spread = np.sqrt(np.where(known, (together - mean) ** 2, 0.0).sum(axis=0) / count)
+    return np.round(np.abs(together - mean) / np.where(spread > 0, spread, 1.0), _DECIMALS)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Surrogates of one null model: what it keeps, one row per surrogate, one column per quantity.
+
+    NaN is not known, or failed for the reason in ``error``. There are no rows if the null model
+    cannot change the network, for the reason in ``error``.
+    """
+
+    null: str
+    keeps: str
+    values: Floats
+    error: str | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class NullComparison(report.Reported):
+    """Memory of a network compared with surrogates of null models.
+
+    Attributes
+    ----------
+    network : str
+        Its name.
+    size, edges : int
+        Nodes and non-zero weights.
+    spectral_radius : float
+        Of the network as compared.
+    rescaled : bool
+        Whether every surrogate was scaled to that radius.
+    seed : int
+        Seed of the surrogates.
+    quantities : tuple of str
+        What is compared: total (rank), usable memory and memory horizon at each noise level.
+    observed : array
+        Values of the network, one per quantity.
+    nulls : tuple of Draws
+        Surrogates by null model.
+    notes : tuple of Note
+        What one should know before quoting the numbers.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.sparse_normal(40, density=0.1, seed=1)
+    >>> found = memcurve.compare_with_nulls(
+    ...     network, "shuffle", draws=19, noise=1e-3, seed=1, executor="serial"
+    ... )
+    >>> [test.quantity for test in found.tests]
+    ['total (rank)', 'usable memory (σ = 0.001)', 'memory horizon (σ = 0.001)']
+    >>> all(test.p >= 1 / 20 for test in found.tests)
+    True
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.NullComparison/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.NullComparison/1",)
+    INDEXED: ClassVar[bool] = False
+    DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "tests")
+    HEADER: ClassVar[tuple[str, ...]] = (
+        "null model", "quantity", "network", "null mean", "±", "z", "surrogates below", "p",
+        "adjusted p",
+    )  # fmt: skip
+
+    network: str
+    size: int
+    edges: int
+    spectral_radius: float
+    rescaled: bool
+    seed: int
+    quantities: tuple[str, ...]
+    observed: Floats
+    nulls: tuple[Draws, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def tests(self) -> list[PermutationTest]:
+        """Permutation tests by null model and quantity."""
+        tests = []
+        for draws in self.nulls:
+            values = draws.values.reshape(-1, len(self.quantities))
+            adjusted = adjusted_p_values(self.observed, values).tolist()
+            for k, quantity in enumerate(self.quantities):
+                own, drawn = float(self.observed[k]), values[:, k]
+                tests.append(PermutationTest.of(draws.null, quantity, own, drawn, adjusted[k]))
+        return tests
+
+    @property
+    def threshold(self) -> float:
+        """Adjusted p-value up to which a quantity is significant: 0.05 / null models drawn."""
+        return _LEVEL / max(1, len(self._drawn))
+
+    @property
+    def can_tell(self) -> bool:
+        """Whether there are enough surrogates to reach :attr:`threshold`."""
+        return all(1 / (len(draws.values) + 1) <= self.threshold for draws in self._drawn)
+
+    @property
+    def _drawn(self) -> list[Draws]:
+        """Null models that can change the network."""
+        return [draws for draws in self.nulls if len(draws.values)]
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence."""
+        if not self.can_tell:
+            counts = [f"{len(draws.values)} {draws.null} surrogates" for draws in self._drawn]
+            surrogates = listed(counts)
+            return PROSE["few"].format(
+                network=self.network, surrogates=surrogates, level=self.threshold
+            )
+        tests = self.tests
+        parts = []
+        for draws in self.nulls:
+            if not len(draws.values):
+                parts.append(PROSE["fixed"].format(null=draws.null, reason=draws.error))
+                continue
+            verdicts: dict[str, list[str]] = {}
+            for test in tests:
+                if test.null == draws.null:
+                    verdict, words = self._verdict(test)
+                    verdicts.setdefault(verdict, []).append(words)
+            parts += [
+                PROSE[verdict].format(
+                    quantities=", ".join(words), count=len(draws.values), null=draws.null
+                )
+                for verdict, words in verdicts.items()
+            ]
+        return f"{self.network}: {'; '.join(parts)}."
+
+    def _verdict(self, test: PermutationTest) -> tuple[str, str]:
+        """Kind of the sentence on one test, and the quantity with its numbers."""
+        if math.isnan(test.p):
+            return "unknown", test.quantity
+        if test.adjusted > self.threshold:
+            return "same", test.quantity
+        numbers = PROSE["numbers"].format(
+            quantity=test.quantity, observed=_number(test.observed), mean=_number(test.mean),
+            spread=_rounded(test.spread),
+        )  # fmt: skip
+        return "higher" if test.observed > test.mean else "lower", numbers
+
+    def table(self) -> list[tuple[str, ...]]:
+        """Rows of text under the ``HEADER``."""
+        return [
+            (
+                s.null, s.quantity, _number(s.observed), _number(s.mean), _rounded(s.spread),
+                _effect(s.z), str(s.below), _rounded(s.p), _rounded(s.adjusted),
+            )
+            for s in self.tests
+        ]  # fmt: skip
+
+    def document(self) -> report.Document:
+        """The comparison as sentences, a table and charts of the surrogates."""
+        numeric = frozenset(range(2, len(self.HEADER)))
+        table = report.Table(self.HEADER, tuple(self.table()), numeric)
+        charts = [self._chart(k) for k in range(len(self.quantities))]
+        scale = "scaled to the same radius" if self.rescaled else "at their own scale"
+        return report.Document(
+            title=f"Memory compared with null models: {self.network}",
+            subtitle=f"{self.size:,} nodes, {self.edges:,} edges, spectral radius "
+            f"{self.spectral_radius:.6g}; surrogates {scale}; seed {self.seed}",
+            verdict=[self.sentence],
+            good=None,
+            figures=[],
+            sections=[
+                report.Section("Permutation tests", text=PROSE["legend"], table=table),
+                *(report.Section(f"Surrogates: {chart.y_label}", chart=chart) for chart in charts),
+            ],
+            notes=self.notes,
+        )
+
+    def _chart(self, k: int) -> report.Chart:
+        """Empirical distribution: each value at the fraction of surrogates up to it."""
+        series = []
+        for draws in self._drawn:
+            values = np.sort(draws.values[np.isfinite(draws.values[:, k]), k])
+            shares = (np.arange(len(values)) + 0.5) / max(1, len(values))
+            series.append(report.Series(draws.null, shares, values))
+        own = float(self.observed[k])
+        levels = ((f"network: {_number(own)}", own),) if math.isfinite(own) else ()
+        name = self.quantities[k]
+        return report.Chart(name, "fraction of surrogates", name, tuple(series), levels=levels)
+
+    def columns(self) -> Mapping[str, Any]:
+        """The permutation tests, one row per null model and quantity."""
+        return {
+            name: [getattr(test, name) for test in self.tests] for name in PermutationTest._fields
+        }
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset of all surrogates over null, draw and quantity."""
+        xr = optional("xarray", "this", "frames")
+        most = max(len(draws.values) for draws in self.nulls)
+        drawn = np.full((len(self.nulls), most, len(self.quantities)), math.nan)
+        for place, draws in enumerate(self.nulls):
+            drawn[place, : len(draws.values)] = draws.values
+        data = {
+            "observed": ("quantity", self.observed),
+            "drawn": (("null", "draw", "quantity"), drawn),
+        }
+        coordinates = {"null": [d.null for d in self.nulls], "quantity": list(self.quantities)}
+        about = {"network": self.network, "seed": self.seed, "sentence": self.sentence}
+        return xr.Dataset(data, coords=coordinates, attrs=about)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the network among its surrogates, see :func:`memcurve.plot.among_nulls`."""
+        from memcurve.rendering import plot
+
+        return plot.among_nulls(self, ax=ax)
+
+    def _derived(self) -> dict[str, Any]:
+        return {"sentence": self.sentence, "tests": [test._asdict() for test in self.tests]}
+
+    @classmethod
+    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in content.items() if name != "standings"}
+
+    def __repr__(self) -> str:
+        cells = [self.HEADER, *self.table()]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+        lines = (
+            "  ".join(f"{c:<{w}}" if k < 2 else f"{c:>{w}}" for k, (c, w) in enumerate(row))
+            for row in (list(zip(line, widths, strict=True)) for line in cells)
+        )
+        return "\n".join([f"<NullComparison of {self.network}>", *lines])
+
+
+def compare_with_nulls(
+    network: Any,
+    nulls: NullModel | Iterable[NullModel] = ("rewire", "shuffle"),
+    *,
+    draws: int = 200,
+    noise: float | Sequence[float] = USUAL_NOISE,
+    seed: int,
+    spectral_radius: float | None = None,
+    rescale: bool = True,
+    rank: bool = True,
+    store: str | os.PathLike[str] | None = None,
+    executor: str = "processes",
+    workers: int | None = None,
+    address: str | None = None,
+    retry_failed: bool = False,
+    progress: Progress = False,
+) -> NullComparison:
+    """Compare the memory of a network with that of surrogates, rewired or reweighted at random.
+
+    Three quantities are tested: the total memory without noise, which is the rank; the usable
+    memory under observation noise of each level; and the memory horizon at that level, the first
+    lag at which MC_τ drops below 0.5.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        The network. All surrogates have its mask and readout.
+    nulls : str, (str, dict), or several of them
+        Null models of :data:`memcurve.NULLS`, each with its options if there are any:
+        ``["rewire", ("blocks", {"blocks": classes})]``.
+    draws : int
+        Surrogates per null model. Adjusted p-values have a resolution of 1 / (draws + 1).
+    noise : float or sequence of float
+        Standard deviations of the observation noise, relative to input of unit variance.
+    seed : int
+        Seed; a surrogate depends on it, its null model and its number alone.
+    spectral_radius : float, optional
+        Scale the network to this first. By default it is used as given, or scaled to 0.9 if it is
+        unstable, with a note.
+    rescale : bool
+        Scale each surrogate to the spectral radius of the network (the default), which a null model
+        changes; otherwise surrogates keep their weights, and unstable ones fail.
+    rank : bool
+        Compare the total; leave it out for networks of more than some ten thousand nodes.
+    store, executor, workers, address, retry_failed, progress
+        As for :func:`memcurve.sweep`; without a store nothing is saved for a later run.
+
+    Returns
+    -------
+    NullComparison
+        Permutation tests, as a table, a picture and a sentence.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> ring = memcurve.ensembles.cyclic(20)
+    >>> found = memcurve.compare_with_nulls(ring, "rewire", draws=19, seed=1, executor="serial")
+    >>> found.tests[0].observed
+    20.0
+    """
+    subject, notes = _subject(as_network(network), spectral_radius)
+    draws = require_size(draws, "draws")
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
+    levels = ObservationNoise(np.atleast_1d(noise)).levels.tolist()
+    models = _models(nulls)
+    radius = subject.spectral_radius
+    if rescale and radius == 0:
+        notes, rescale = [*notes, Note("network", PROSE["no cycles"])], False
+    job = _Job(subject, models, tuple(levels), radius if rescale else None, rank)
+    fixed = {label: job.why_fixed(label, int(seed)) for label in models}
+    labels = [None, *models]
+    cases = [
+        job.case(label, draw, int(seed))
+        for label in labels
+        for draw in range(1 if label is None else 0 if fixed[label] else draws)
+    ]
+    name = subject.name or "network"
+    with finished_cases(
+        job, name, f"# {name} against null models\n", map(_keyed, cases), store,
+        executor=executor, workers=workers, address=address, retry_failed=retry_failed,
+        progress=progress,
+    ) as (opened, number):  # fmt: skip
+        rows = list(opened.rows(number))
+    own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
+    if own[0].values is None:
+        cycles = " It has no cycles: list undirected edges in both directions."
+        text = f"`network` could not be computed: {own[0].error}"
+        raise ValueError(text + cycles * (radius == 0))
+    names, quantities = job.stored_names, tuple(job.quantities)
+    surrogates = [
+        Draws(label, NULLS[models[label][0]].keeps, *_values(results, names, fixed[label]))
+        for label, results in zip(models, drawn, strict=True)
+    ]
+    observed = np.array([_or_nan(own[0].values[name]) for name in names])
+    result = NullComparison(
+        name, subject.size, int(np.count_nonzero(_entries(subject.A))), float(radius),
+        rescale, int(seed), quantities, observed, tuple(surrogates), subject.notes + tuple(notes),
+    )  # fmt: skip
+    return replace(result, notes=(*result.notes, *_cautions(result, draws)))
+
+
+def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwork, list[Note]]:
+    """The network as it is compared: scaled where that is asked for, or needed."""
+    if isinstance(network.A, Operator):
+        raise network.A.needs_matrix("null models")
+    own, notes = network.spectral_radius, []
+    if radius is None and own >= 1:
+        radius = USUAL_RADIUS
+        notes.append(Note("network", PROSE["scaled"].format(own=own, radius=radius)))
+    if radius is None:
+        return network, notes
+    return network.replace(A=scale_to_spectral_radius(network.A, radius)), notes
+
+
+def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
+    """Null models with their options, by what tables call them."""
+    is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
+    found: dict[str, tuple[str, dict[str, Any]]] = {}
+    listed = [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given
+    for one in listed:
+        name, options = name_and_options(one, "nulls")
+        null = table_entry(NULLS, name, "nulls")
+        require_options(null.draw, {"network": None, "seed": None, **options})
+        if null.needs is not None and options.get(null.needs) is None:
+            raise ValueError(
+                f"`{null.needs}` must be given for the null model {name!r}: "
+                f"nulls=[({name!r}, {{'{null.needs}': …}})]."
+            )
+        words = [
+            f"{key}={value}" if isinstance(value, str | int | float) else key
+            for key, value in options.items()
+            if key != null.needs
+        ]
+        label = base = f"{name}({', '.join(words)})" if words else name
+        for number in itertools.count(2):
+            if label not in found or canonical(found[label]) == canonical((name, options)):
+                break
+            label = f"{base} {number}"  # other arrays, which have no words
+        found[label] = name, dict(options)
+    if not found:
+        raise ValueError(f"`nulls` must name at least one of {', '.join(NULLS)}; got none.")
+    return found
+
+
+@dataclass(frozen=True)
+class _Job:
+    """The job of a case; it is sent to the workers with the network."""
+
+    network: LinearNetwork
+    models: dict[str, tuple[str, dict[str, Any]]]
+    levels: tuple[float, ...]
+    radius: float | None
+    rank: bool
+
+    def case(self, label: str | None, draw: int, seed: int) -> dict[str, Any]:
+        """Everything that identifies a surrogate; the network by its digest."""
+        parts = hashlib.sha256()
+        A = self.network.A
+        for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
+            parts.update(np.ascontiguousarray(part).tobytes())
+        parts.update(self.network.C.tobytes())
+        parts.update(canonical([list(self.network.C.shape), self.network.readout]).encode())
+        if label is not None:
+            parts.update(canonical([self.models[label], self.radius]).encode())
+        return {
+            "setting": parts.hexdigest(), "null": label, "draw": draw, "seed": seed,
+            "noise": list(self.levels), "rank": self.rank,
+        }  # fmt: skip
+
+    def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
+        with rank_among_notes():  # the ranks themselves are compared
+            return {"values": self._values(self._drawn(case)), "curve": None}
+
+    def _drawn(self, case: Mapping[str, Any]) -> LinearNetwork:
+        label = case["null"]
+        if label is None:
+            return self.network
+        drawn = self._null(label, case["seed"], case["draw"])
+        if self.radius is None:
+            return drawn
+        return drawn.replace(A=scale_to_spectral_radius(drawn.A, self.radius))
+
+    def why_fixed(self, label: str, seed: int) -> str | None:
+        """Why a null model can draw nothing but the network itself; None if it can."""
+        (note,) = self._null(label, seed, 0).notes[-1:]
+        _, is_fixed, reason = note.partition(nulls.UNCHANGED)
+        return reason if is_fixed else None
+
+    def _null(self, label: str, seed: int, draw: int) -> LinearNetwork:
+        name, options = self.models[label]
+        # by the name, so that a draw is the same whatever other null models are asked for
+        stream = np.random.SeedSequence([seed, zlib.crc32(label.encode()), draw])
+        return nulls.make(name, self.network, seed=stream, **options)
+
+    @property
+    def quantities(self) -> list[str]:
+        """Names of the quantities in tables."""
+        return self._named(["usable memory (σ = {})", "memory horizon (σ = {})"])
+
+    @property
+    def stored_names(self) -> list[str]:
+        """Names of the quantities in stores."""
+        return self._named(["usable at {}", "horizon at {}"])
+
+    def _named(self, templates: Sequence[str]) -> list[str]:
+        short = (f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.levels)
+        levels = [text.replace("e-0", "e-") for text in short]
+        names = [template.format(level) for template in templates for level in levels]
+        return ["total (rank)"] * self.rank + names
+
+    def _values(self, network: LinearNetwork) -> dict[str, float | None]:
+        profile = noise_profile(network, self.levels)
+        usable = [None if math.isnan(total) else total for total in profile.known_totals.tolist()]
+        horizons = [curve.horizon(0.5) for curve in profile]
+        total = [exact_rank(network)] if self.rank else []
+        return dict(zip(self.stored_names, [*total, *usable, *horizons], strict=True))
+
+
+def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    text = json.dumps(["memcurve.NullDraw/2", case], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest(), case
+
+
+def _values(
+    rows: list[CaseResult], names: Sequence[str], error: str | None
+) -> tuple[Floats, str | None]:
+    """Values of the surrogates, and why there are none, or the first error."""
+    values = [[_or_nan((row.values or {}).get(name)) for name in names] for row in rows]
+    error = next((row.error for row in rows if row.error), error)
+    return np.array(values, dtype=float).reshape(len(rows), len(names)), error
+
+
+def _or_nan(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def _entries(A: Any) -> Any:
+    return A if isinstance(A, np.ndarray) else A.data
+
+
+def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
+    """Limits of the tests."""
+    models = round(_LEVEL / result.threshold)
+    text = PROSE["adjusted"].format(count=len(result.quantities), threshold=result.threshold)
+    text += PROSE["models"].format(models=models) if models > 1 else ""
+    if not result.can_tell:
+        needed = math.ceil(1 / result.threshold) - 1
+        surrogates = counted(draws, "surrogate")
+        text += PROSE["unreachable"].format(surrogates=surrogates, needed=needed)
+    yield Note("sweep", text)
+    for one in result.nulls:
+        about = {"null": one.null, "draws": draws, "reason": one.error}
+        if not len(one.values):
+            yield Note("sweep", PROSE["no p-value"].format(**about))
+        lost = int(np.sum(np.isnan(one.values).all(axis=1)))
+        if lost:
+            yield Note("sweep", PROSE["failed"].format(lost=lost, **about))
+    if not result.rescaled:
+        yield Note("sweep", PROSE["own scale"])
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return "—"
+    return f"{value:.0f}" if value == int(value) else f"{value:.4g}"
+
+
+def _rounded(value: float) -> str:
+    return "—" if math.isnan(value) else f"{value:.2g}"
+
+
+def _effect(z: float) -> str:
+    if math.isnan(z):
+        return "—"
+    return f"{z:+.1f}".replace("-", "−").replace("inf", "∞") if z else "0"

@@ -1,0 +1,63 @@
+"""Memory of a linear network is the rank of its controllability matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.progress import Listener
+from memcurve.network import LinearNetwork, ensembles
+from memcurve.solve import memory_curve, rank
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
+
+SIZE = 40
+
+
+def study(seed: int, tell: Listener) -> Evidence:
+    """Rank modulo primes beside the sum of the exact curve, for networks that lose some."""
+    blocks = np.kron(np.eye(2), ensembles.normal(SIZE // 2, spectral_radius=0.9, seed=seed).A)
+    ring = ensembles.cyclic(SIZE, spectral_radius=0.9)
+    networks = {
+        "random": ensembles.normal(SIZE, spectral_radius=0.9, seed=seed),
+        "two copies of one network": LinearNetwork(blocks, np.ones(SIZE)),
+        "ring, driven evenly": ring.replace(C=np.ones(SIZE)),
+        "ring, every second node": ring.replace(C=np.tile([1.0, 0.0], SIZE // 2)),
+    }
+    points = []
+    for count, (name, network) in enumerate(networks.items()):
+        tell("networks", count, len(networks))
+        curve = memory_curve(network, 2000)
+        points.append(
+            Point(name, rank(network), float(curve.values.sum()), float(curve.error.sum()))
+        )
+    return Evidence(
+        tuple(points),
+        {
+            "largest_difference": max(abs(point.then - point.true) for point in points),
+            "least_rank": min(point.then for point in points),
+            "largest_rank": max(point.then for point in points),
+        },
+    )
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Right where ranks and sums agree for networks of different ranks."""
+    off = numbers["largest_difference"]
+    low, high = numbers["least_rank"], numbers["largest_rank"]
+    text = f"ranks from {low:g} to {high:g}, computed modulo primes, and sums of memory curves, "
+    text += f"computed from eigenvalues, differ by at most {off:.0e}."
+    return Verdict("right" if off < 1e-6 and high > low else "an artefact", text)
+
+
+CLAIM = PublishedClaim(
+    name="gonon-2020",
+    authors="Gonon, Grigoryeva and Ortega",
+    year=2020,
+    title="Memory and forecasting capacities of nonlinear recurrent networks",
+    source="Physica D 414, 132721",
+    link="https://arxiv.org/abs/2004.11234",
+    statement="With independent input, the memory of a linear network is the rank of its "
+    "controllability matrix.",
+    measured="A theorem.",
+    study=study,
+    judge=judge,
+)

@@ -1,0 +1,70 @@
+"""Memory is at most the number of nodes; simulations that exceed this bound."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.progress import Listener
+from memcurve.data import memory_from_data
+from memcurve.network import ensembles
+from memcurve.solve import memory_curve
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
+
+SIZE, DRAWS = 50, 8
+LENGTHS = (300, 1000, 10_000)
+
+
+def study(seed: int, tell: Listener) -> Evidence:
+    """R² of readouts on the rows they were fitted to, over 200 lags, beside the exact total."""
+    networks = [ensembles.normal(SIZE, spectral_radius=0.9, seed=seed + k) for k in range(DRAWS)]
+    exact = [memory_curve(network) for network in networks]
+    points, passed = [], 0.0
+    for count, length in enumerate(LENGTHS):
+        tell("simulations", count, len(LENGTHS))
+        z = np.random.default_rng([seed, length]).uniform(-1, 1, length + 200)
+        states = networks[0].simulate(z)
+        lags = min(200, length // 2)
+        found = memory_from_data(
+            states, z, lags, washout=200, checks=False, estimator="in_sample"
+        ).total
+        passed = max(passed, found)
+        label = f"N = {SIZE}, {length:,} steps"
+        points.append(Point(label, found, exact[0].total, exact[0].total_error))
+    return Evidence(
+        tuple(points),
+        {
+            "largest": max(curve.total for curve in exact),
+            "least": min(curve.total for curve in exact),
+            "bound": SIZE,
+            "simulated": passed,
+        },
+    )
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Right as long as no exact total passes the bound; the least says whether it is reached."""
+    bound = numbers["bound"]
+    if numbers["largest"] > bound + 1e-6:
+        text = f"an exact total of {numbers['largest']:.6g} exceeds the bound {bound:g}."
+        return Verdict("an artefact", text)
+    text = f"exact totals of {DRAWS} random networks lie between {numbers['least']:.6g} and "
+    text += f"{numbers['largest']:.6g}: the bound {bound:g} holds, and is reached"
+    if numbers["simulated"] > bound:
+        text += f". A simulation gives up to {numbers['simulated']:.3g}: R² on the training data "
+        text += "is too high by N/T at every lag, which adds up over 200 lags"
+    return Verdict("right", f"{text}.")
+
+
+CLAIM = PublishedClaim(
+    name="jaeger-2001",
+    authors="Jaeger",
+    year=2001,
+    title="Short term memory in echo state networks",
+    source="GMD Report 152, German National Research Center for Information Technology",
+    link="https://www.ai.rug.nl/minds/uploads/STMEchoStatesTechRep.pdf",
+    statement="With independent input the memory capacity is at most the number of nodes N, and "
+    "linear networks reach it.",
+    measured="A theorem, with simulations of networks whose readouts were trained.",
+    study=study,
+    judge=judge,
+)

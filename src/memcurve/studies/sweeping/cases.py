@@ -1,0 +1,470 @@
+"""Cases, the unit of a sweep: one network and one question about it.
+
+Everything is computed with one BLAS thread: sums over several threads are rounded differently, and
+the results of the naive methods are mostly rounding.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from memcurve.core.arguments import (
+    require_density,
+    require_number,
+    require_options,
+    require_size,
+    table_entry,
+)
+from memcurve.core.errors import UncertainResultError, rank_among_notes
+from memcurve.core.limits import one_thread
+from memcurve.inputs import White, parse, processes_for
+from memcurve.inputs.noise import (
+    Float32,
+    Float64,
+    StateNoise,
+    noise_of,
+    number_formats,
+    parse_noise,
+)
+from memcurve.network import LinearNetwork, ensembles
+from memcurve.network.ensembles import ENSEMBLES, SPARSE_FROM
+from memcurve.network.masks import MASKS, is_random
+from memcurve.solve import METHODS, Analysis, MemoryCurve, memory_curve, noise_profile, rank
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that a case can keep."""
+
+    #: Its definition, in one line.
+    meaning: str
+    #: Its name in pictures.
+    label: str
+    #: Whether the number of states is an upper bound.
+    bounded: bool = False
+    #: Whether it equals the number of states without noise, by theory.
+    counts_states: bool = False
+    #: Number format of the states, for a usable memory.
+    number_format: str | None = None
+    #: Threshold of MC_τ, for a horizon: not known if it lies beyond the lags.
+    share_left: float | None = None
+
+    @property
+    def missing(self) -> str:
+        """Why a finished case may not have it."""
+        return "not known" if self.share_left is None else "beyond the lags"
+
+
+def _usable(number_format: str, states: str, label: str) -> Quantity:
+    # the rounding taken as noise of the same size in all states, as in `noise_profile`
+    return Quantity(
+        f"total with states {states}", f"usable {label}", bounded=True, number_format=number_format
+    )
+
+
+#: What a case can keep.
+QUANTITIES = {
+    "total": Quantity(
+        "memory over all lags (or those of the method), under the case's noise, if any",
+        "total memory", bounded=True, counts_states=True),
+    "total_error": Quantity(
+        "the method's own bound on the error of the total", "error bound of the total"),
+    "rank": Quantity(
+        "rank of the Krylov matrix: the total without noise for white input", "rank",
+        bounded=True, counts_states=True),
+    "rank_robust": Quantity(
+        "the rank that survives a change of the network in its last digits", "robust rank",
+        bounded=True, counts_states=True),
+    "usable_float64": _usable("float64", "in double precision", "in float64"),
+    "usable_float32": _usable("float32", "in single precision", "in float32"),
+    "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
+    "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
+    "horizon_half": Quantity(
+        "first lag at which MC_τ drops below 0.5", "lag where MC_τ < 0.5",
+        share_left=0.5),
+    "horizon_tenth": Quantity(
+        "first lag at which MC_τ drops below 0.1", "lag where MC_τ < 0.1",
+        share_left=0.1),
+    "largest_error": Quantity(
+        "the method's own bound on the largest error of the curve", "error bound"),
+    "error_against_exact": Quantity(
+        "largest difference from the exact curve", "error against the exact curve"),
+    "total_error_against_exact": Quantity(
+        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"),
+}  # fmt: skip
+#: The largest whole number that the store and all formats of tables hold.
+LARGEST = 2**63 - 1
+#: What a case keeps by default.
+USUAL = ("total", "rank")
+#: Ranks of sparse networks of so many nodes take seconds; of ten times as many, half an hour.
+RANK_UP_TO = 20_000
+FORMAT = "memcurve.Case/1"
+#: Options of ensembles that are fields of their own.
+LIFTED = ("spectral_radius", "density", "mask")
+#: The names that some fields take.
+TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
+
+
+@functools.cache
+def ensemble_options(ensemble: str) -> tuple[str, ...]:
+    """Options that a study may give to an ensemble, besides its size and seed."""
+    parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
+    return tuple(name for name in parameters if name not in ("size", "seed"))
+
+
+@functools.cache
+def require_ensemble_options(ensemble: str, names: tuple[str, ...]) -> None:
+    require_options(ENSEMBLES[ensemble], dict.fromkeys(("seed", *names)))
+
+
+@functools.cache
+def draws(ensemble: str, mask: str | None, method: str) -> bool:
+    """Whether something is drawn at random, so that a seed is needed."""
+    seed = inspect.signature(ENSEMBLES[ensemble]).parameters["seed"]
+    # the own mask of rings of any lengths is drawn, although their weights are not
+    by_mask = ensemble == "permutation" if mask is None else is_random(mask)
+    return seed.default is inspect.Parameter.empty or by_mask or METHODS[method].draws
+
+
+def _tidy_noise(noise: Any) -> float | str | None:
+    """One form for each noise: a number, a word, or None where there is none."""
+    if isinstance(noise, str):
+        read = parse_noise([noise])  # a word may stand for no noise, or for a number
+        if not isinstance(read, float):
+            silent = isinstance(read, StateNoise) and read.deviation == 0
+            return None if silent else noise.strip().lower()
+        noise = read
+    level = noise_of(require_number(noise, "noise", "at least 0", lambda s: s >= 0))
+    return None if level is None else float(noise)
+
+
+@functools.lru_cache(maxsize=1000)
+def _tidy_input(text: Any) -> str | None:
+    """The input process as words without blanks, None for white."""
+    if isinstance(text, str) and text.strip().lower().startswith("series:"):
+        raise ValueError(
+            f"`input` must say all there is to know, and a file may change between runs; got "
+            f"{text!r}. Give its autocovariance as acov:1,0.5,…, or a process fitted to it."
+        )
+    return None if isinstance(parse(text), White) else "".join(text.lower().split())
+
+
+def _tidy_seed(seed: Any) -> int:
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed <= LARGEST:
+        limit = f" and at most {LARGEST} (2^63 - 1)" if whole and seed > 0 else ""
+        raise ValueError(
+            f"`seed` must be a whole number from 0 on{limit}, got {seed!r}; take e.g. 1."
+        )
+    return int(seed)
+
+
+def tidy_keep(keep: Any) -> tuple[str, ...]:
+    """The quantities, each once and in a fixed order."""
+    names = [keep] if isinstance(keep, str) else list(keep)
+    for name in names:
+        table_entry(QUANTITIES, name, "keep")
+    return tuple(sorted(set(names)))
+
+
+def _tidy_name(name: Any, field: str) -> str:
+    table_entry(TABLES[field], name, field)
+    return str(name)
+
+
+def number_of_states(case: Mapping[str, Any]) -> int:
+    """The bound on the memory of white input; complex states count twice."""
+    return int(case["size"]) * (2 if case["ensemble"] == "lru_ring" else 1)
+
+
+def label(name: str, options: Mapping[str, Any]) -> str:
+    """An ensemble or a method with its options, as tables show it."""
+    inside = ", ".join(f"{key}={value}" for key, value in options.items())
+    return f"{name}({inside})" if inside else name
+
+
+def _tidy_options(options: Any) -> dict[str, Any]:
+    if not isinstance(options, Mapping):
+        raise TypeError(f"`options` must be a table of names and values, got {options!r}.")
+    try:
+        # as JSON has them; what JSON lacks is refused
+        return dict(sorted(json.loads(json.dumps(dict(options), allow_nan=False)).items()))
+    except (TypeError, ValueError) as error:
+        raise TypeError(
+            f"`options` must hold numbers, words and lists of them, so that they can be stored; "
+            f"got {dict(options)!r} ({error})."
+        ) from None
+
+
+def _or_none(tidy: Callable[..., Any], **fixed: Any) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else tidy(value, **fixed)
+
+
+#: How each field gets its one form.
+TIDY: dict[str, Callable[[Any], Any]] = {
+    "ensemble": functools.partial(_tidy_name, field="ensemble"),
+    "size": require_size,
+    "spectral_radius": _or_none(
+        require_number, argument="spectral_radius", rule="at least 0", holds=lambda r: r >= 0
+    ),
+    "density": _or_none(require_density),
+    "mask": _or_none(_tidy_name, field="mask"),
+    "ensemble_options": _tidy_options,
+    "inputs": functools.partial(require_size, argument="inputs"),
+    "input": _or_none(_tidy_input),
+    "noise": _or_none(_tidy_noise),
+    "method": functools.partial(_tidy_name, field="method"),
+    "options": _tidy_options,
+    "lags": _or_none(require_size, argument="lags"),
+    "seed": _or_none(_tidy_seed),
+    "keep": tidy_keep,
+    "curve": bool,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case:
+    """A network of an ensemble, a method to compute its memory, and what to keep of the result.
+
+    Attributes
+    ----------
+    ensemble, size
+        As for :func:`memcurve.ensembles.make`.
+    spectral_radius, density, mask, ensemble_options
+        Options of the ensemble; None is its own default.
+    inputs : int
+        Number of inputs, each with a mask of its own.
+    input : str or None
+        Input process in the words of :func:`memcurve.inputs.parse`; None is white.
+    noise : float, str or None
+        A standard deviation, or words like ``"state:1e-3"``, ``"float32"``, ``"12bit:4"``.
+    method, options
+        As for :func:`memcurve.memory_curve`.
+    lags : int or None
+        Number of lags; None is the method's own choice.
+    seed : int or None
+        Of everything drawn: connectivity, mask, and what the method draws.
+    keep : tuple of str
+        Names from :data:`memcurve.studies.sweeping.cases.QUANTITIES`.
+    curve : bool
+        Whether to keep the whole curve.
+
+    Examples
+    --------
+    >>> from memcurve.studies.sweeping import Case
+    >>> case = Case(ensemble="normal", size=20, seed=1)
+    >>> case.to_dict()
+    {'ensemble': 'normal', 'size': 20, 'method': 'exact', 'seed': 1, 'keep': ['rank', 'total']}
+    >>> Case.from_dict(case.to_dict()) == case
+    True
+    """
+
+    ensemble: str
+    size: int
+    spectral_radius: float | None = None
+    density: float | None = None
+    mask: str | None = None
+    ensemble_options: Mapping[str, Any] = field(default_factory=dict)
+    inputs: int = 1
+    input: str | None = None
+    noise: float | str | None = None
+    method: str = "exact"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    lags: int | None = None
+    seed: int | None = None
+    keep: tuple[str, ...] = USUAL
+    curve: bool = False
+
+    def __post_init__(self) -> None:
+        # equal cases have one form, and so one key: 1 is 1.0, "white" is None, order means nothing
+        given, options = dict(vars(self)), self.ensemble_options
+        if isinstance(options, Mapping):
+            given["ensemble_options"] = {n: v for n, v in options.items() if n not in LIFTED}
+            for name in options.keys() & set(LIFTED):
+                if given[name] is not None:
+                    raise ValueError(
+                        f"`{name}` must be given once, got {given[name]!r} and, among the options "
+                        f"of ensemble {self.ensemble!r}, {options[name]!r}."
+                    )
+                given[name] = options[name]
+        for name, tidy in TIDY.items():
+            object.__setattr__(self, name, tidy(given[name]))
+        require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
+        unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
+        if unknown:
+            taken = ", ".join(METHODS[self.method].settings) or "none"
+            raise TypeError(
+                f"method {self.method!r} takes the options {taken}; got {', '.join(unknown)}."
+            )
+        if self.seed is None and (self.inputs > 1 or draws(self.ensemble, self.mask, self.method)):
+            raise ValueError(
+                f"`seed` must be given, since the case draws at random (ensemble "
+                f"{self.ensemble!r}, mask {self.mask!r}, method {self.method!r}); add e.g. seed=1."
+            )
+
+    @property
+    def ensemble_arguments(self) -> dict[str, Any]:
+        """What :func:`memcurve.ensembles.make` gets besides the size and the seed."""
+        named = {name: getattr(self, name) for name in LIFTED if getattr(self, name) is not None}
+        return {**self.ensemble_options, **named}
+
+    def to_dict(self) -> dict[str, Any]:
+        """What is set, as plain JSON types; what is at its default is left out."""
+        return {
+            item.name: list(value) if isinstance(value, tuple) else value
+            for item in dataclasses.fields(self)
+            if (value := getattr(self, item.name)) not in (item.default, {})
+            or item.name in ("method", "keep")
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
+        """Read back what :meth:`to_dict` gave."""
+        if not isinstance(content, Mapping):
+            raise TypeError(f"a case must be a mapping of its fields, got {content!r}.")
+        known = ", ".join(TIDY)
+        for name in content:
+            if name not in TIDY:
+                raise ValueError(f"a case has no field {name!r}; its fields are {known}.")
+        for name in ("ensemble", "size"):
+            if name not in content:
+                raise ValueError(f"a case needs `{name}`, got {dict(content)!r}.")
+        return cls(**content)
+
+    @functools.cached_property
+    def key(self) -> str:
+        """SHA-256 of the case: the same case has the same key in every study."""
+        content = [FORMAT, self.to_dict()]
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+
+def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
+    """Compute a case, given as :meth:`Case.to_dict` writes it.
+
+    Returns
+    -------
+    dict
+        ``values``, one number per quantity, None if it is not known (an error bound of a method
+        that has none, a horizon beyond the lags); and ``curve``, None unless asked for, with the
+        lags, the memory, its error and the notes. The same case gives the same bits.
+
+    Examples
+    --------
+    >>> from memcurve.studies.sweeping import evaluate
+    >>> evaluate({"ensemble": "orthogonal", "size": 10, "seed": 1, "keep": ["total", "rank"]})
+    {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
+    """
+    asked = Case.from_dict(case)
+    with one_thread(), rank_among_notes():
+        network = network_of(asked)
+        curve = _curve(asked, network)
+        if not math.isfinite(curve.total):
+            raise UncertainResultError(
+                f"method {asked.method!r} gives a total of {curve.total} for this network; "
+                f"method='exact' gives its memory."
+            )
+        values = _Quantities(asked, network, curve)
+        kept = {name: _known(values[name]) for name in asked.keep}
+    if not asked.curve:
+        return {"values": kept, "curve": None}
+    whole = {"lags": curve.lags.tolist(), "values": curve.values.tolist()}
+    error = [_known(error) for error in curve.error.tolist()]
+    return {"values": kept, "curve": whole | {"error": error, "notes": list(curve.notes)}}
+
+
+def network_of(case: Case) -> LinearNetwork:
+    """The network of a case, the same as that of the command with the same options."""
+    network = ensembles.make(case.ensemble, case.size, seed=case.seed, **case.ensemble_arguments)
+    return ensembles.with_inputs(network, case.inputs, case.mask, case.seed)
+
+
+class _Quantities:
+    """The quantities of one curve by name; what several need is computed at most once."""
+
+    def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
+        self.case, self.network, self.curve = case, network, curve
+
+    def __getitem__(self, name: str) -> float | int | None:
+        quantity, curve = QUANTITIES[name], self.curve
+        if quantity.number_format is not None:
+            return self._usable[quantity.number_format]
+        if quantity.share_left is not None:
+            return curve.horizon(quantity.share_left)
+        if name == "error_against_exact":
+            return float(np.abs(curve.channels - self._exact.channels).max(initial=0.0))
+        if name == "total_error_against_exact":
+            return math.fsum(curve.values) - math.fsum(self._exact.values)
+        if name == "largest_error":
+            return float(curve.error.max(initial=0.0))
+        if name in ("rank", "rank_robust"):
+            if curve.rank is None and self.network.size >= SPARSE_FROM and self.network.is_sparse:
+                return self._large_rank if name == "rank" else None
+            # a rank is the network's, whatever the method makes of it
+            known = curve if curve.rank is not None else self._plain
+            return known.rank if name == "rank" else known.diagnostics.get(name, known.rank)
+        return float(getattr(curve, name))
+
+    @property
+    def _large_rank(self) -> int | None:
+        """By products, without eigenvalues; not known where there are too many of them."""
+        return rank(self.network) if self.network.size <= RANK_UP_TO else None
+
+    @functools.cached_property
+    def _plain(self) -> MemoryCurve:
+        """The exact curve of the network for white input, without noise."""
+        return memory_curve(self.network, 1)
+
+    @functools.cached_property
+    def _exact(self) -> MemoryCurve:
+        """The exact answer to the same question, at the same lags."""
+        if self.case.method == "exact":
+            return self.curve
+        return _curve(self.case, self.network, exact_at=len(self.curve))
+
+    @functools.cached_property
+    def _usable(self) -> dict[str, float]:
+        """Exact totals at the noise that number formats amount to, for this network's states."""
+        processes = processes_for(self.case.input, self.network.inputs)
+        analysis = Analysis.of(self.network)
+        deviations = analysis.deviations(processes)
+        levels = number_formats(deviations)
+        names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
+        totals = {}
+        for kind in (Float64(), Float32()):
+            if kind.overflowing(deviations).any():  # which no noise of one size stands for
+                names.remove(kind.label)
+                own = memory_curve(self.network, 1, input=self.case.input, noise=kind)
+                totals[kind.label] = own.total
+        wanted = [levels[name] for name in names]
+        family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
+        return totals | dict(zip(names, family.known_totals.tolist(), strict=True))
+
+
+def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
+    """The curve that is asked for, or the exact one at so many lags."""
+    noise: Any = parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
+    question = {"input": case.input, "noise": noise, "seed": case.seed}
+    how: dict[str, Any] = {"method": case.method, **case.options} if exact_at is None else {}
+    curve: MemoryCurve = memory_curve(network, exact_at or case.lags, **question, **how)
+    return curve
+
+
+def _known(value: Any) -> float | int | None:
+    """A number as JSON has it; NaN means that it is not known."""
+    if value is None or math.isnan(value):
+        return None
+    return int(value) if isinstance(value, int | np.integer) else float(value)

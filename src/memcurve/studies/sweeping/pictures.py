@@ -1,0 +1,389 @@
+"""The picture of a sweep, chosen from its axes or by the ``[picture]`` table of its study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memcurve.rendering import plot
+from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
+from memcurve.studies.sweeping.specification import Picture
+from memcurve.studies.sweeping.tables import CaseTable, Finished, is_numeric, number_text, texts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_AXIS_LABELS = {
+    "size": "number of nodes N",
+    "spectral_radius": "spectral radius ρ",
+    "density": "density (share of non-zero weights)",
+    "noise": "standard deviation of the noise (input of unit variance)",
+    "inputs": "number of inputs",
+    "lags": "number of lags",
+}
+_PLURALS = {"density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs"}
+_MARKERS = "osD^vPX"
+#: Colours and line styles at most. Doubled: some look the same.
+_MOST_HUES = 14
+#: Panels at most. Doubled: panels too small to read.
+_MOST_FACETS = 6
+#: Panels side by side. Doubled: wider figures.
+_MOST_BESIDE = 3
+
+
+def chosen_picture(table: CaseTable) -> Picture:
+    """The picture that the study asks for, with what it leaves open chosen from its axes."""
+    study, columns = table.study, table.columns()
+    asked = study.picture if study else Picture()
+    axes = [axis for axis in table.axes if axis != "seed"]
+    numbers = [axis for axis in axes if is_numeric(columns[axis])]
+    numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
+    words = [axis for axis in axes if axis not in numbers]
+    kept = [name for name in table.quantities if QUANTITIES[name].bounded]
+    kept = sorted(kept or table.quantities, key=Finished(table).is_flat)
+    kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
+    drawn = study is not None and study.design == "random"
+    if kind is None:
+        large = len(numbers) >= 2 and not (drawn or x or hue or words)
+        across = x or next(iter(numbers or words), None)
+        if any(row.curve for row in table.rows) and x is None and len(axes) <= 1:
+            kind = "curves"
+        elif y or (large and all(len({*columns[axis]}) > 3 for axis in numbers[:2])):
+            kind = "heatmap"
+        elif drawn and numbers:
+            kind = "lines"
+        else:
+            kind = "bars" if across in words or across is None else "lines"
+    if kind == "heatmap":
+        x = x or next(iter(numbers), None)
+        y = y or next((axis for axis in [*numbers, *words] if axis != x), None)
+    else:
+        if kind != "curves":
+            x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
+        # numbers drawn at random are all different, so that no colour stands for two of them
+        colours = words if drawn and kind != "curves" else [*words, *numbers]
+        hue = hue or next((axis for axis in colours if kind == "curves" or axis != x), None)
+    quantity = asked.quantity or tuple(kept[:1] if hue or kind == "heatmap" else kept[:6])
+    return asked.model_copy(update={"kind": kind, "x": x, "y": y, "hue": hue, "quantity": quantity})
+
+
+def draw(table: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
+    """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
+    if table.counts["done"] == 0:
+        raise ValueError(
+            f"a sweep must have a finished case to draw; {table.counts['failed']} of "
+            f"{len(table.rows)} failed."
+        )
+    chosen = picture or chosen_picture(table)
+    for quantity in chosen.quantity or ():
+        if all(value is None for value in table.columns()[quantity]):
+            raise ValueError(
+                f"no finished case has a {quantity!r}, so it cannot be drawn; choose "
+                f"another `quantity` in the study's [picture] table."
+            )
+    points = Finished(table)
+    require_readable(points, chosen)
+    title = table.study.title if table.study else ""
+    kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
+    drawn = kinds.get(chosen.kind or "lines", _draw_lines)
+    facets = _facets(points, chosen) if ax is None else None
+    if facets is None:
+        ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
+        drawn(points, chosen, ax)
+        if title:
+            ax.set_title(title, fontsize=11, loc="left", pad=8)
+        return ax
+    rows, across = -(-len(facets) // _MOST_BESIDE), min(len(facets), _MOST_BESIDE)
+    figure = plot.new_figure(2.4 + 3.4 * across, 1.0 + 3.4 * rows)
+    grid = figure.subplots(rows, across, sharex=True, sharey=True, squeeze=False).ravel()
+    for k, (name, part) in enumerate(facets.items()):
+        drawn(part, chosen, grid[k])
+        grid[k].set_title(name, fontsize=10)
+        grid[k].label_outer()
+        if (legend := grid[k].get_legend()) and k + 1 != across:  # one for all, at the side
+            legend.remove()
+    for unused in grid[len(facets) :]:
+        unused.remove()
+    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
+    first: Axes = grid[0]
+    return first
+
+
+def _facets(points: Finished, picture: Picture) -> dict[str, Finished] | None:
+    """The rows by an axis that the picture does not show, sizes first, rather than their mean.
+
+    None where there is no such axis of a few values; cases that differ in seeds only are averaged.
+    """
+    if picture.kind == "heatmap" or not _is_grid(points):
+        return None
+    # a curve of fewer lags is the same, as far as it goes
+    table, shown = points.table, (picture.x, picture.y, picture.hue, "seed", "lags")
+    rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
+    for axis in rest:
+        column, values = table.columns()[axis], points.values(axis)
+        if 2 <= len(values) <= _MOST_FACETS:
+            parts = {
+                value: CaseTable([table.rows[k] for k in range(len(column)) if column[k] == value],
+                             table.study)
+                for value in values
+            }  # fmt: skip
+            as_hue = picture.model_copy(update={"hue": axis})
+            return {_hue_label(as_hue, v): Finished(part, points) for v, part in parts.items()}
+    return None
+
+
+def require_readable(points: Finished, picture: Picture) -> None:
+    """Raise for a picture that cannot be drawn, or that nobody could read."""
+    kind, quantities = picture.kind, picture.quantity or ()
+    hues = len(points.values(picture.hue)) if picture.hue else 1
+    lines = hues * len(quantities)
+    if kind == "curves" and hues > _MOST_HUES:
+        raise ValueError(
+            f"the picture would have {hues} curves, more than the {_MOST_HUES} that can be told "
+            f"apart; choose another `hue` in the study's [picture] table."
+        )
+    if kind == "heatmap" and len(quantities) > 1:
+        raise ValueError(
+            f"a heat map shows one quantity, got {', '.join(quantities)}; leave one of them in "
+            f"`quantity` of the study's [picture] table."
+        )
+    if kind == "lines" and not is_numeric(points.values(picture.x or "seed")):
+        raise ValueError(
+            f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
+        )
+    if kind in ("lines", "bars") and lines > _MOST_HUES:
+        raise ValueError(
+            f"the picture would have {lines} lines, more than the {_MOST_HUES} that can be told "
+            f"apart; choose `hue` and `quantity` in the study's [picture] table, or kind = "
+            f'"heatmap".'
+        )
+
+
+def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
+    """Lines or colours: label, quantity and the axis values that its rows share."""
+    labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
+    if picture.hue is None:
+        return [(label, quantity, {}) for quantity, label in labels.items()]
+    return [
+        (value if len(labels) == 1 else f"{value}: {label}", quantity, {picture.hue: hue})
+        for hue in points.values(picture.hue)
+        for value in [_hue_label(picture, hue)]
+        for quantity, label in labels.items()
+    ]
+
+
+def _spreads(points: Finished, quantity: str, at: dict[str, Any], x: str) -> Iterator[Any]:
+    """Means, least and greatest along the axis ``x``."""
+    found = [points.spread(quantity, **at, **{x: value}) for value in points.values(x)]
+    return (np.array([one[name] for one in found]) for name in ("mean", "min", "max"))
+
+
+def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
+    """Means over all cases that share a point, with bands from the least to the greatest."""
+    x = picture.x or "seed"
+    across = points.values(x)
+    for k, (name, quantity, at) in enumerate(_series(points, picture)):
+        colour, marker = _colour(k), _MARKERS[k % len(_MARKERS)]
+        if not _is_grid(points):  # cases with nothing else in common are points, not means
+            column = points.columns[quantity]
+            known = [place for place in points.places(**at) if column[place] is not None]
+            xs, ys = ([one[place] for place in known] for one in (points.columns[x], column))
+            ax.plot(xs, ys, color=colour, ls="", marker=marker, ms=4, label=name, zorder=3)
+            continue
+        mean, low, high = _spreads(points, quantity, at, x)
+        finite = np.isfinite(mean)
+        places = np.array(across, dtype=float)[finite]
+        ax.fill_between(places, low[finite], high[finite], color=colour, alpha=0.18, lw=0)
+        ax.plot(
+            places, mean[finite], color=colour, lw=1.8, ls=_style(k), ms=4, label=name, zorder=3,
+            marker=marker if len(places) <= 40 else "",
+        )  # fmt: skip
+    _finish(points, picture, ax)
+    above = [value for value in across if value > 0]
+    if picture.log_x or (picture.log_x is None and _wants_log(above)):
+        ax.set_xscale("log")
+        if above and above[-1] / above[0] < 200:
+            from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+            ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            ax.xaxis.set_minor_formatter(NullFormatter())
+        if len(above) < len(across):
+            ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
+
+
+def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
+    """Groups of bars of means, with whiskers from the least to the greatest."""
+    x = picture.x or "seed"
+    across = points.values(x)
+    series = _series(points, picture)
+    width = 0.8 / len(series)
+    for k, (name, quantity, at) in enumerate(series):
+        mean, low, high = _spreads(points, quantity, at, x)
+        places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
+        # equal numbers may differ in rounding
+        whiskers = np.maximum([mean - low, high - mean], 0.0)
+        style: Any = {"fmt": "none", "ecolor": "0.25", "elinewidth": 1, "capsize": 2, "zorder": 3}
+        ax.bar(places, mean, 0.9 * width, color=_colour(k), label=name, zorder=2)
+        ax.errorbar(places, mean, whiskers, **style)
+    labels = [picture.labels.get(text, text.replace("_", " ")) for text in texts(across).values()]
+    crowded = max(map(len, labels)) * len(labels) > 70
+    turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
+    ax.set_xticks(range(len(across)), labels, **turn)
+    _finish(points, picture, ax)
+    if x in ("ensemble", "mask", "input", "method"):  # the words at the ticks say it
+        ax.set_xlabel("")
+    ax.grid(visible=False, axis="x")
+
+
+def _draw_heatmap(points: Finished, picture: Picture, ax: Axes) -> None:
+    """Means of one quantity over two axes, with the numbers in the cells where there is room."""
+    x, y = picture.x or "seed", picture.y or "seed"
+    [quantity, *_] = picture.quantity or ("total",)
+    across, up = points.values(x), points.values(y)
+    cells = np.array(
+        [[points.spread(quantity, **{x: a, y: b})["mean"] for a in across] for b in up]
+    )
+    image = ax.imshow(cells, origin="lower", aspect="auto", cmap="viridis")
+    for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
+        axis.set_ticks(range(len(values)), list(texts(values).values()))
+    ax.set_xlabel(_AXIS_LABELS.get(x, x))
+    ax.set_ylabel(_AXIS_LABELS.get(y, y))
+    figure: Any = ax.figure
+    over, missing = _averaged(points, picture)
+    name = QUANTITIES[quantity].label + (f", mean of {over}" if over else "")
+    figure.colorbar(image, ax=ax, label="\n".join([name, *missing]))
+    middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
+    for (b, a), value in np.ndenumerate(cells) if cells.size <= 150 else ():
+        if np.isfinite(value):
+            colour = "white" if value < middle else "black"
+            ax.text(a, b, f"{value:.3g}", ha="center", va="center", color=colour, fontsize=8)
+
+
+def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
+    """Memory against the lag, mean and band over the seeds, a colour for each value of ``hue``."""
+    last = 1
+    for k, hue in enumerate(points.values(picture.hue) if picture.hue else [None]):
+        places = points.places(**({picture.hue: hue} if picture.hue else {}))
+        chosen = [curve["values"] for place in places if (curve := points.rows[place].curve)]
+        if not chosen:
+            continue
+        shortest, longest = min(map(len, chosen)), max(map(len, chosen))
+        stack = np.full((len(chosen), longest), np.nan)  # beyond its lags a curve is not known
+        for values, curve in zip(stack, chosen, strict=True):
+            values[: len(curve)] = curve
+        name = "memory" if hue is None else _hue_label(picture, hue)
+        totals = [points.columns["total"][place] for place in places if "total" in points.columns]
+        if known := [total for total in totals if total is not None]:
+            name = f"{name}: total {np.mean(known):.4g}"  # of all lags, also those not on the curve
+        low, mean, high = (of(stack, axis=0) for of in (np.nanmin, np.nanmean, np.nanmax))
+        colour = _colour(k)
+        ax.fill_between(range(longest), low, high, color=colour, alpha=0.18, lw=0)
+        ax.plot(mean[:shortest], color=colour, lw=1.8, ls=_style(k), label=name)
+        if shortest < longest:  # of those curves that go so far
+            rest = range(shortest - 1, longest)
+            ax.plot(rest, mean[shortest - 1 :], color=colour, lw=1, ls=":", label="_rest")
+        last = max([last, *(np.flatnonzero(high > plot.INVISIBLE) + 1)])
+    ax.set_xlim(0, 1.05 * last)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("lag τ (time steps)")
+    ax.set_ylabel("memory $MC_τ$")
+    ax.grid(alpha=0.25)
+    dotted = any(line.get_linestyle() == ":" for line in ax.lines)
+    _legend(points, picture, ax, *(["dotted: mean of the longer curves"] if dotted else []))
+
+
+def _finish(points: Finished, picture: Picture, ax: Axes) -> None:
+    """Names, the number of states as a dashed line, and the legend beside the data."""
+    quantities, x = picture.quantity or (), picture.x or "seed"
+    bounded = [QUANTITIES[quantity].bounded for quantity in quantities]
+    if quantities == ("total",) and all(row.case.get("noise") for row in points.table.rows):
+        name = "usable memory"
+    elif len(quantities) == 1:
+        name = QUANTITIES[quantities[0]].label
+    else:
+        name = "memory" if all(bounded) else "lags, or memory"
+    ax.set_xlabel(_AXIS_LABELS.get(x, x))
+    ax.set_ylabel(name)
+    if picture.log_y:
+        ax.set_yscale("log")
+    elif ax.dataLim.y0 >= 0:
+        ax.set_ylim(bottom=0)
+    if any(bounded):
+        _draw_bound(points, x, ax)
+    ax.grid(alpha=0.25)
+    ax.set_axisbelow(True)
+    _legend(points, picture, ax)
+
+
+def _legend(points: Finished, picture: Picture, ax: Axes, *remarks: str) -> None:
+    """Beside the axes, where it cannot cover data."""
+    over, missing = _averaged(points, picture)
+    head = [f"mean and range of {over}"] if over else []
+    title = "\n".join([*head, *missing, *remarks])
+    if len(ax.get_legend_handles_labels()[0]) > 1 or title:
+        legend = ax.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, fontsize=9,
+            title=title or None, title_fontsize=8, alignment="left",
+        )  # fmt: skip
+        legend.get_title().set_color("0.35")
+
+
+def _averaged(points: Finished, picture: Picture) -> tuple[str, list[str]]:
+    """What the cases at one point differ in, and how many of them do not know what is drawn."""
+    shown, columns = (picture.x, picture.y, picture.hue), points.table.columns()
+    rest = [axis for axis in points.table.axes if axis not in shown] if _is_grid(points) else []
+    rest = [axis for axis in rest if len({*columns[axis]}) > 1]  # of a panel some have but one
+    over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
+    missing = {}  # a mean without them may mislead
+    for quantity in picture.quantity or () if picture.kind != "curves" else ():
+        if count := points.columns[quantity].count(None):
+            why = QUANTITIES[quantity].missing
+            missing[f"{count:,} of {len(points.rows):,} {why}, not drawn"] = quantity
+    return " × ".join(over), list(missing)
+
+
+def _is_grid(points: Finished) -> bool:
+    study = points.table.study
+    return study is not None and study.design == "grid"
+
+
+def _draw_bound(points: Finished, x: str, ax: Axes) -> None:
+    """The number of states, which memory of white input never exceeds."""
+    cases = [row.case for row in points.table.rows]
+    if any(case.get("input") for case in cases):
+        return  # under coloured input N is no bound
+    states = list(map(number_of_states, cases))
+    style: Any = {"color": plot.COLOURS[6], "lw": 1, "ls": "--", "zorder": 1}
+    if len({*states}) == 1:
+        ax.axhline(states[0], label=f"N = {states[0]}", **style)
+        ax.set_ylim(top=max(ax.get_ylim()[1], 1.06 * states[0]))
+    elif x == "size":
+        ends = [min(states), max(states)]
+        ax.plot(ends, ends, label="N", **style)
+
+
+def _wants_log(values: Sequence[float]) -> bool:
+    """Whether numbers above 0 are spaced rather by factors than by steps."""
+    if len(values) < 4 or values[-1] / values[0] < 30:
+        return False
+    steps = np.diff(np.asarray(values, dtype=float))
+    return bool(steps.max() > 5 * steps.min())
+
+
+def _colour(k: int) -> str:
+    return plot.COLOURS[k % len(plot.COLOURS)]
+
+
+def _style(k: int) -> str:
+    return "-" if k < len(plot.COLOURS) else "--"
+
+
+def _hue_label(picture: Picture, hue: Any) -> str:
+    """A value of the axis shown by colour, by the label that the study gives it."""
+    if isinstance(hue, str):
+        return picture.labels.get(hue, hue.replace("_", " "))
+    axis = {"spectral_radius": "ρ =", "size": "N ="}.get(picture.hue or "", picture.hue)
+    return f"{axis} {'default' if hue is None else number_text(hue)}"

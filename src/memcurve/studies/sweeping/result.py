@@ -1,0 +1,348 @@
+"""Sweep: all results of a study, as tables, arrays and files, with their provenance."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import shutil
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.cells import safe_cell
+from memcurve.core.display import grid
+from memcurve.core.optional import optional
+from memcurve.core.result import Result, replacing
+from memcurve.studies.sweeping.cases import QUANTITIES
+from memcurve.studies.sweeping.library import SHIPPED, general
+from memcurve.studies.sweeping.pictures import draw
+from memcurve.studies.sweeping.specification import WHOLE, Named, Picture
+from memcurve.studies.sweeping.store import CaseResult, Store
+from memcurve.studies.sweeping.studies import Study
+from memcurve.studies.sweeping.tables import CaseTable, Finished, alike
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FilePath = str | os.PathLike[str]
+#: Rows of printed tables at most; files have all. Doubled: longer tables.
+_SHOWN_GROUPS = 40
+#: Seeds listed in the provenance; more are given by range and number. Doubled: longer files.
+_MOST_SEEDS = 1000
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(CaseTable, Result):  # type: ignore[override]
+    """The results of all cases of a study.
+
+    Attributes
+    ----------
+    name : str
+        The name of the study, ``"cases"`` for cases that were given one by one.
+    text : str
+        The study as TOML, verbatim.
+    rows : tuple of CaseResult
+        One per case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
+        ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error``, ``seconds``, and the
+        ``run`` and ``memcurve_version`` that computed it.
+    runs : tuple of dict
+        The runs that computed them, with their versions.
+
+    Examples
+    --------
+    >>> from memcurve import Study, sweep
+    >>> study = Study.grid(ensemble="orthogonal", size=[5, 10], seed=[1, 2], keep="total")
+    >>> result = sweep(study, None, executor="serial")
+    >>> [(group["size"], group["count"], group["mean"]) for group in result.summary()]
+    [(5, 2, 5.0), (10, 2, 10.0)]
+    >>> result.to_pandas().shape[0]
+    4
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Sweep/2"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Sweep/1",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("seeds", "counts", "notes")
+    INDEXED: ClassVar[bool] = False
+
+    name: str
+    text: str
+    runs: tuple[dict[str, Any], ...]
+    rows: tuple[CaseResult, ...]
+
+    @classmethod
+    def open(cls, store: FilePath, study: Study | int | None = None) -> Sweep:
+        """Read the results in a store.
+
+        Parameters
+        ----------
+        store : path
+            The file that :func:`memcurve.sweep` writes, which may still be running.
+        study : Study or int, optional
+            One of its studies, or its number; the latest by default.
+        """
+        with Store.open(store, read_only=True) as opened:
+            if isinstance(study, Study):
+                return read_sweep(opened, _study_number(opened, study), study)
+            return read_sweep(opened, opened.number(study))
+
+    @cached_property
+    def study(self) -> Study | None:  # type: ignore[override]
+        """The study, None for cases that were given one by one."""
+        return None if is_list(self.text) else Study.from_text(self.text, self.name)
+
+    @property
+    def failed(self) -> tuple[CaseResult, ...]:
+        """The rows of failed cases; their ``error`` says why."""
+        return tuple(row for row in self.rows if row.status == "failed")
+
+    @cached_property
+    def provenance(self) -> Mapping[str, Any]:
+        """Provenance of the numbers: the study's text, the runs and their versions, the seeds."""
+        seeds: Any = sorted({row.case["seed"] for row in self.rows if "seed" in row.case})
+        if len(seeds) > _MOST_SEEDS:
+            seeds = {"from": seeds[0], "to": seeds[-1], "count": len(seeds)}
+        about = {"name": self.name, "study": self.text, "runs": list(self.runs), "seeds": seeds}
+        return {"format": self.FORMAT, **about}
+
+    @property
+    def sentence(self) -> str:
+        """The result in one sentence: the study's ``conclusion``, or a general one.
+
+        Failed and pending cases are excluded, and the sentence says so.
+        """
+        missing = len(self) - self.counts["done"]
+        if missing == len(self):
+            return "No case is finished."
+        name = self.study.conclusion if self.study else None
+        sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self))
+        without = f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
+        return sentence + (without if missing else "")
+
+    def plot(self, ax: Axes | None = None, *, picture: Picture | None = None) -> Axes:
+        """Draw the study's picture.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to draw; by default a new figure, with a panel for each value of an axis that the
+            picture does not show (sizes first). The axes returned are those of the first panel.
+        picture : Picture, optional
+            What to draw; by default what the study says, or what suits its axes: a quantity against
+            an axis with the number of states as a dashed line, bars for ensembles or methods, a
+            heat map over two axes, or the curves. Bands reach from the least to the greatest of all
+            cases that share a point.
+        """
+        return draw(self, picture, ax)
+
+    def to_pandas(self) -> Any:
+        """A pandas DataFrame, one row per case, without curves."""
+        pd = optional("pandas", "this", "frames")
+        frame = pd.DataFrame(self.columns())
+        for axis in WHOLE:  # pandas would make floats of them, which round seeds
+            if axis in frame and frame[axis].hasnans:
+                frame[axis] = pd.array(self.columns()[axis], dtype="Int64")
+        frame.attrs.update(self.provenance)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over the axes of a grid, else over the cases.
+
+        NaN where a case failed or is pending. Curves are ``memory`` over a further dimension
+        ``lag``, NaN beyond the lags of a case. ``found.sel({"method": "exact"})`` selects; as a
+        keyword, ``method`` is xarray's own.
+        """
+        xr = optional("xarray", "this", "frames")
+        names, sizes, coordinates = self._dimensions()
+        table = self.columns()
+        variables: dict[str, Any] = {}
+        for name in (*self.quantities, "seconds"):
+            known = QUANTITIES.get(name)
+            meaning = known.meaning if known else "time of the computation in seconds"
+            numbers = np.array(table[name], dtype=float)  # None is NaN
+            variables[name] = (names, numbers.reshape(sizes), {"description": meaning})
+        for name in ("status", "error", "memcurve_version"):
+            words = np.array([word or "" for word in table[name]], dtype=object)
+            variables[name] = (names, words.reshape(sizes))
+        curves = [row.curve or {"lags": [], "values": []} for row in self.rows]
+        if count := max((max(curve["lags"], default=-1) + 1 for curve in curves), default=0):
+            memory = np.full((len(curves), count), math.nan)
+            for values, curve in zip(memory, curves, strict=True):
+                values[curve["lags"]] = curve["values"]
+            coordinates["lag"] = ("lag", np.arange(count))
+            about = {"description": "memory at each lag"}
+            variables["memory"] = ((*names, "lag"), memory.reshape(*sizes, count), about)
+        attributes = {"title": self.study.title if self.study else ""}
+        for key, value in self.provenance.items():
+            text = isinstance(value, str)
+            attributes[key] = value if text else json.dumps(value, ensure_ascii=False)
+        return xr.Dataset(variables, coordinates, attributes)
+
+    def save(self, path: FilePath) -> None:
+        """Write the sweep to a file, whole or not at all; its ending chooses the format.
+
+        ``.json`` has everything, and :meth:`load` reads it back. ``.csv`` has all rows as text,
+        after lines of provenance that begin with ``#`` (``pandas.read_csv(path, comment="#")``
+        reads them), ``.parquet`` the same with the provenance in its metadata, and ``.nc``
+        (netCDF) what :meth:`to_xarray` gives.
+        """
+        ending = require_ending(path)
+        if ending == ".json":
+            super().save(path)
+            return
+        table = dict(self.columns())
+        if any(row.curve for row in self.rows):
+            table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
+        with replacing(path) as stream:
+            if ending == ".csv":
+                about = self.provenance.items()
+                lines = [f"# {key}: {json.dumps(v, ensure_ascii=False)}" for key, v in about]
+                rows = zip(*table.values(), strict=True)
+                lines += [",".join(map(_cell, cells)) for cells in (table, *rows)]
+                lines.append("")
+                stream.write("\n".join(lines).encode())
+            elif ending == ".parquet":
+                pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
+                content = pa.table(table)
+                metadata = dict(content.schema.metadata or {})
+                metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
+                parquet.write_table(content.replace_schema_metadata(metadata), stream)
+            else:
+                with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                    draft = Path(folder) / "sweep.nc"
+                    self.to_xarray().to_netcdf(draft, engine="h5netcdf")
+                    with draft.open("rb") as written:
+                        shutil.copyfileobj(written, stream)
+
+    def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
+        """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
+        study, table = self.study, self.columns()
+        if study is None or study.design != "grid" or study.count != len(self):
+            coordinates = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
+            return ("case",), (len(self),), coordinates
+        coordinates = {}
+        for axis, values in study.axes.items():  # the rows are in the order of the study
+            if len(values) > 1:
+                shown = [v.label if isinstance(v, Named) else v for v in values]
+                coordinates[axis] = (axis, _coordinate(alike(axis, shown)))
+        lengths = tuple(len(values) for _, values in coordinates.values())
+        return tuple(coordinates), lengths, coordinates
+
+    def _derived(self) -> dict[str, Any]:
+        derived = {"seeds": self.provenance["seeds"], "counts": self.counts}
+        return derived | {"notes": [{"kind": note.kind, "text": note} for note in self.notes]}
+
+    @classmethod
+    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
+        # what 0.1 called the text
+        return {"text" if key == "study" else key: value for key, value in content.items()}
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def _head(self) -> str:
+        return ", ".join(f"{n:,} {status}" for status, n in self.counts.items() if n) or "no cases"
+
+    def __repr__(self) -> str:
+        lines = [f"<Sweep {self.name}: {self._head()}>"]
+        table = self.cells(_SHOWN_GROUPS)
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        for cells in table if len(table) > 1 else ():
+            padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
+            lines.append("  ".join(padded).rstrip())
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def _repr_html_(self) -> str:
+        head, *body = self.cells(_SHOWN_GROUPS)
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        title = f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
+        return title + grid(head, body) + (f"<ul>{notes}</ul>" if notes else "")
+
+
+#: The endings of files that :meth:`Sweep.save` writes, and the packages and extras it needs.
+ENDINGS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    ".csv": (),
+    ".parquet": (("pyarrow", "writing Parquet", "files"),),
+    ".nc": (("xarray", "writing netCDF", "frames"), ("h5netcdf", "writing netCDF", "frames")),
+    ".json": (),
+}
+
+
+def require_ending(path: FilePath) -> str:
+    """The ending of a file that can be written; raises where a package for it is missing."""
+    ending = Path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(
+            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
+        )
+    for package, purpose, extra in ENDINGS[ending]:
+        optional(package, purpose, extra)
+    return ending
+
+
+def _coordinate(values: list[Any]) -> Any:
+    if any(isinstance(value, str) for value in values):
+        return np.array([value or "" for value in values], dtype=object)
+    return np.array(values, dtype=float if None in values else None)  # None is NaN
+
+
+def _cell(value: Any) -> str:
+    """A cell; what could be taken for the end of it, or for a comment, stands in quotes."""
+    if value is None or isinstance(value, float):
+        return "" if value is None else repr(value)
+    text = json.dumps(value) if isinstance(value, list) else safe_cell(str(value))
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"#\r\n') else text
+
+
+def is_list(text: str) -> bool:
+    """Whether a text in a store, which has no table then, stands for cases given one by one."""
+    return not tomllib.loads(text)
+
+
+def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
+    """The results of the study ``number`` of a store that is open.
+
+    ``asked`` is a study of the same cases; title, picture and the order of the rows are then its.
+    """
+    text = store.studies()[number]
+    rows = list(store.rows(number))
+    begun = store.provenances(number)
+    name = next((run["name"] for run in reversed(begun) if "name" in run), "study")
+    if asked is not None and asked.text != text:
+        text, name = asked.text, asked.name
+        places = {case.key: place for place, case in enumerate(asked.cases())}
+        rows.sort(key=lambda row: places[row.key])
+    # a run that found everything done has computed nothing, and is not among them
+    runs = tuple({"run": run, **about} for run, about in store.computed_by(number).items())
+    result = Sweep(name, text, runs, tuple(rows))
+    if asked is not None:
+        vars(result)["study"] = asked  # which need not be read again
+    return result
+
+
+def _study_number(store: Store, study: Study) -> int:
+    """The number of the study that is meant: by its text, or else by its cases."""
+    studies = store.studies()
+    keys: set[str] = set()
+    for number, text in reversed(studies.items()):
+        if text == study.text:
+            return number
+    # a comment, a title or a picture may have changed since
+    for number, text in reversed(studies.items()):
+        if not is_list(text) and sum(store.counts(number).values()) == study.count:
+            keys = keys or {case.key for case in study.cases()}
+            if keys == {row.key for row in store.rows(number)}:
+                return number
+    raise ValueError(
+        f"{store.path} has no results of study {study.name!r} with its current "
+        f"{study.count:,} cases; it holds {len(studies)} other(s). Run the sweep, which computes "
+        f"only new cases; in Python, leave `study` out for the latest."
+    )

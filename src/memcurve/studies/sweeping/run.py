@@ -1,0 +1,299 @@
+"""Run a study: compute its cases on a pool of workers, save them in a store, read them back."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import os
+import platform
+import random
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memcurve.core.arguments import require_number
+from memcurve.core.limits import blas_libraries
+from memcurve.core.progress import Progress, listening
+from memcurve.core.result import installed_versions
+from memcurve.studies.sweeping.cases import Case, evaluate
+from memcurve.studies.sweeping.engine import CaseCounts, ProgressCallback, run_cases
+from memcurve.studies.sweeping.executors import Job, open_executor
+from memcurve.studies.sweeping.pictures import chosen_picture, require_readable
+from memcurve.studies.sweeping.result import Sweep, read_sweep, require_ending
+from memcurve.studies.sweeping.store import CaseResult, Store
+from memcurve.studies.sweeping.studies import Study
+from memcurve.studies.sweeping.tables import CaseTable, Finished
+
+#: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
+MANY_CASES = 1_000_000
+#: Cases timed for an estimate. Doubled: a better estimate in twice the time.
+_TIMED_CASES = 12
+#: Seconds after which no further case is timed. Doubled: the same.
+_TIMED_SECONDS = 10.0
+#: Seconds between lines of progress without a terminal. Doubled: half as many lines.
+_BETWEEN_LINES = 10.0
+
+
+def sweep(
+    study: Study | str | os.PathLike[str] | Mapping[str, Any] | Iterable[Case | Mapping[str, Any]],
+    store: str | os.PathLike[str] | None = "sweep.sqlite",
+    *,
+    executor: str = "processes",
+    workers: int | None = None,
+    address: str | None = None,
+    retry_failed: bool = False,
+    allow_many: bool = False,
+    case_timeout: float | None = None,
+    progress: Progress = False,
+) -> Sweep:
+    """Compute all cases of a study in parallel and save each result as soon as it is computed.
+
+    Cases that are already in the store are not computed again: an interrupted sweep continues, a
+    changed study computes its new cases. Results do not depend on the executor, bit for bit.
+
+    Parameters
+    ----------
+    study : Study, path, mapping or iterable of Case
+        A study, a study file, the name of a built-in study, the tables of a file, or cases.
+    store : path or None
+        File in which results are saved; None for a temporary one.
+    executor : str
+        ``"processes"`` (default), ``"serial"``, ``"dask"`` or ``"mpi"``.
+    workers : int, optional
+        Number of processes; one per core by default.
+    address : str, optional
+        Address of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``; by default a local cluster is
+        started.
+    retry_failed : bool
+        Compute failed cases again.
+    allow_many : bool
+        Required for a study of more than a million cases.
+    case_timeout : float, optional
+        Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
+        default. Each worker then needs a second process.
+    progress : bool or callable
+        Show progress on stderr; or a function called with the name of the study, the number of
+        finished cases (those of earlier runs and failed ones included), and that of all.
+
+    Returns
+    -------
+    Sweep
+        All results; failed cases are included, with their errors.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> study = memcurve.Study.grid(ensemble=["cyclic", "delay_line"], size=[5, 10], keep="total")
+    >>> result = memcurve.sweep(study, None, executor="serial")
+    >>> result.to_xarray()["total"].values.tolist()
+    [[5.0, 10.0], [5.0, 10.0]]
+    """
+    chosen, text, cases = _planned(study)
+    name = chosen.name if chosen else "cases"
+    if chosen is not None:
+        require_few(chosen, allow_many)
+    with finished_cases(
+        evaluate, name, text, ((case.key, case.to_dict()) for case in cases), store,
+        executor=executor, workers=workers, address=address, retry_failed=retry_failed,
+        case_timeout=case_timeout, progress=progress,
+    ) as (opened, number):  # fmt: skip
+        return read_sweep(opened, number, chosen)
+
+
+@contextlib.contextmanager
+def finished_cases(
+    job: Job,
+    name: str,
+    text: str,
+    cases: Iterable[tuple[str, dict[str, Any]]],
+    store: str | os.PathLike[str] | None,
+    *,
+    executor: str,
+    workers: int | None = None,
+    address: str | None = None,
+    retry_failed: bool = False,
+    case_timeout: float | None = None,
+    progress: Progress = False,
+) -> Iterator[tuple[Store, int]]:
+    """Run a job on all cases of a study: store, worker pool and progress together.
+
+    ``cases`` are keys and contents. Within the context the store is open and has all results, under
+    the number of the study. Under MPI only the driving rank gets there.
+    """
+    if case_timeout is not None:
+        require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
+    with (
+        open_executor(executor, workers=workers, address=address) as pool,
+        Store.open(store) as opened,
+        progress_callback(name, progress) as report_progress,
+    ):
+        opened.provenance = {"name": name, **provenance()}
+        number = opened.begin_study(text, cases)
+        if retry_failed:
+            opened.retry_failed(number)
+        run_cases(opened, number, job, pool, report_progress, case_timeout=case_timeout)
+        yield opened, number
+
+
+def require_few(study: Study, allow_many: bool) -> None:
+    """Raise for a study so large that it may be a mistake, unless confirmed."""
+    if study.count > MANY_CASES and not allow_many:
+        raise ValueError(
+            f"{study.file}: has {study.count:,} cases, more than {MANY_CASES:,}; make its lists "
+            f"shorter, or confirm with allow_many=True in Python, --yes in the command."
+        )
+
+
+@functools.cache
+def provenance() -> dict[str, Any]:
+    """What the digits of results depend on, besides the study."""
+    blas = {
+        f"{library['internal_api']} {library['version']} {library.get('architecture', '')}"
+        for library in blas_libraries().info()
+        if library["user_api"] == "blas"
+    }
+    return {
+        "versions": dict(installed_versions()),
+        "blas": sorted(blas),
+        "blas_threads": 1,
+        "machine": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def _planned(study: Any) -> tuple[Study | None, str, Iterable[Case]]:
+    """The study, its text, and its cases."""
+    if isinstance(study, str | os.PathLike):
+        study = Study.load(study)
+    elif isinstance(study, Mapping):
+        study = Study.from_dict(study)
+    if isinstance(study, Study):
+        return study, study.text, study.cases()
+    try:
+        listed = [case if isinstance(case, Case) else Case.from_dict(case) for case in study]
+    except TypeError as error:
+        raise TypeError(
+            f"`study` must be a Study, a file, the name of a shipped study, or cases; got "
+            f"{study!r:.100} ({error})."
+        ) from None
+    if not listed:
+        raise ValueError("`study` must have at least one case, got none.")
+    digest = hashlib.sha256("".join(case.key for case in listed).encode()).hexdigest()
+    # a comment: without a table it is no study, but tells one list of cases from another
+    text = f"# cases given one by one: {len(listed)} of them, sha256 of their keys {digest}\n"
+    return None, text, listed
+
+
+def estimate(
+    study: Study, store: Path, *, workers: int, retry_failed: bool = False, time_it: bool = True
+) -> dict[str, Any]:
+    """Count the cases that are left and, if ``time_it``, time some of them, chosen at random.
+
+    ``done`` and ``failed`` are None for a study too large to look up; ``estimated_seconds`` is for
+    all that is left, from ``timed_cases``, and None where none was timed.
+    """
+    statuses: dict[str, str] = {}
+    if store.is_file():
+        with Store.open(store, read_only=True) as opened:
+            for number in opened.studies():
+                statuses |= {row.key: row.status for row in opened.rows(number)}
+    done = failed = seconds = error = None
+    places: Sequence[int] = range(study.count)
+    if study.count <= MANY_CASES:
+        finished = ("done",) if retry_failed else ("done", "failed")
+        each = [statuses.get(case.key) for case in study.cases()]
+        done, failed = each.count("done"), 0 if retry_failed else each.count("failed")
+        places = [place for place, status in enumerate(each) if status not in finished]
+    # drawn with a fixed seed, so that the same question has the same answer
+    count = min(_TIMED_CASES, len(places)) if time_it else 0
+    chosen = [study.case_at(place) for place in random.Random(0).sample(places, count)]
+    for case in chosen[:1]:
+        with contextlib.suppress(Exception):  # the libraries, whose loading is no matter of cases
+            evaluate(dataclasses.replace(case, size=4).to_dict())
+    start, timed = time.perf_counter(), 0
+    for timed, case in enumerate(chosen, 1):
+        try:
+            evaluate(case.to_dict())
+        except Exception as problem:
+            error = f"{type(problem).__name__}: {problem}"
+        seconds = (time.perf_counter() - start) / timed * len(places) / min(workers, len(places))
+        if time.perf_counter() - start > _TIMED_SECONDS:
+            break
+    return {
+        "count": study.count, "done": done, "failed": failed,
+        "pending": study.count - (done or 0) - (failed or 0), "workers": workers,
+        "estimated_seconds": seconds, "timed_cases": timed, "error": error,
+    }  # fmt: skip
+
+
+def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
+    """Raise if writing ``--export`` or ``--plot`` would fail, before hours of work."""
+    for option, path in files.items():
+        if path is None:
+            continue
+        folder = path.resolve().parent
+        if not folder.is_dir():
+            raise FileNotFoundError(
+                f"{option}: {path}: there is no folder {folder}; make it, or name another file."
+            )
+        if path.is_dir():
+            raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
+        if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+            raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
+        if option == "--plot":
+            require_drawable(study)
+        else:
+            require_ending(path)
+
+
+def require_drawable(study: Study) -> None:
+    """Raise where the picture of a study could not be drawn."""
+    # finished without values: enough to see how many lines and colours there would be
+    curve: Any = {"lags": [], "values": []} if study.curves else None
+    cases = {case.key: case.to_dict() for case in study.outline()}
+    rows = [CaseResult(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
+    table = CaseTable(rows, study)
+    try:
+        require_readable(Finished(table), chosen_picture(table))
+    except ValueError as error:
+        raise ValueError(f"{study.file}: {error}") from None
+
+
+@contextlib.contextmanager
+def progress_callback(name: str, progress: Progress) -> Iterator[ProgressCallback]:
+    """Where progress goes: a function, a bar on a terminal, or lines on stderr."""
+    if progress is not True or sys.stderr.isatty():
+        with listening(progress) as report:
+            yield lambda counts, seconds: report(name, counts.finished, counts.total)
+        return
+    before, last_line = None, 0.0
+
+    def print_line(counts: CaseCounts, seconds: float) -> None:
+        nonlocal before, last_line
+        line = f"{name}: {counts.finished:,} of {counts.total:,} cases"
+        if before is None:
+            before = counts.finished
+            if before:
+                print(f"{line} were computed before", file=sys.stderr, flush=True)
+        if seconds - last_line < _BETWEEN_LINES:
+            return
+        last_line = seconds
+        rate = (counts.finished - before) / seconds
+        speed = f"{rate:,.1f} per second" if rate >= 0.1 else f"{60 * rate:.1f} per minute"
+        left = f", about {duration(counts.pending / rate)} left" if rate else ""
+        failed = f", {counts.failed:,} failed" if counts.failed else ""
+        print(f"{line}{failed}, {speed}{left}", file=sys.stderr, flush=True)
+
+    yield print_line
+
+
+def duration(seconds: float) -> str:
+    """A duration in words: 8 s, 3 min, 2.5 h, 4 days."""
+    for unit, length, limit in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
+        if seconds < limit * length:
+            value = seconds / length
+            return f"{value:.1f} {unit}" if 0 < value < 9.95 else f"{value:.0f} {unit}"
+    return f"{seconds / 86400:,.0f} days"

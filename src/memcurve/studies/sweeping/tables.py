@@ -1,0 +1,311 @@
+"""The rows of a sweep as columns, with means over seeds and by axis."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from memcurve.core.notes import Note, counted
+from memcurve.studies.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
+from memcurve.studies.sweeping.specification import AXES, Specification
+from memcurve.studies.sweeping.store import CaseResult
+
+#: Totals that differ by less count as equal. Doubled: hardly a change.
+SAME = 1e-6
+#: Notes, by kind.
+PROSE = {
+    "failed": "{cases} failed (excluded); {times:,} ×: {error}{others}",
+    "other errors": "; {count} other errors",
+    "pending": "{count:,} cases are not computed yet",
+    "lags": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases; use more "
+    "`lags`",
+    "lags, biased": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases, "
+    "which are missing from its means: these are too low; use more `lags`",
+    "unknown": "{name} is not known for {unknown:,} of {finished:,} finished cases, which are "
+    "missing from its means",
+    "versions": "computed with different versions of memcurve: {versions}",
+}
+#: Values of fields that a case leaves out.
+DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
+
+
+class CaseTable:
+    """The rows of a sweep; ``study`` is None for a list of cases."""
+
+    rows: Sequence[CaseResult]
+    study: Specification | None
+
+    def __init__(self, rows: Sequence[CaseResult], study: Specification | None) -> None:
+        self.rows, self.study = rows, study
+
+    @cached_property
+    def counts(self) -> dict[str, int]:
+        """How many cases are done, failed and pending."""
+        counts = Counter(row.status for row in self.rows)
+        return {status: counts[status] for status in ("done", "failed", "pending")}
+
+    @cached_property
+    def quantities(self) -> tuple[str, ...]:
+        """What was kept, in the order of the documentation."""
+        kept = {name for row in self.rows for name in row.case.get("keep", ())}
+        return tuple(name for name in QUANTITIES if name in kept)
+
+    @cached_property
+    def axes(self) -> tuple[str, ...]:
+        """What varies between the cases."""
+        if self.study is not None:
+            return self.study.varied
+        table = self._columns
+        return tuple(a for a in AXES if a in table and len({*map(str, table[a])}) > 1)
+
+    def columns(self) -> Mapping[str, list[Any]]:
+        """All rows as columns of equal length: the case, its values, status, error and time.
+
+        None stands for what a case leaves at its default, and for what is not known.
+        """
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> dict[str, list[Any]]:
+        cases = [_case_columns(row.case, self.study) for row in self.rows]
+        varied = () if self.study is None else self.study.varied
+        table: dict[str, list[Any]] = {}
+        for axis in AXES:
+            column = [case.get(axis) for case in cases]
+            if axis in varied or any(value is not None for value in column):
+                table[axis] = alike(axis, column)
+        for name in self.quantities:
+            table[name] = [(row.values or {}).get(name) for row in self.rows]
+        for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
+            table[name] = [getattr(row, name) for row in self.rows]
+        return table
+
+    def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
+        """Count, mean, standard deviation, minimum and maximum over the seeds.
+
+        Returns
+        -------
+        list of dict
+            One per quantity and combination of all axes but the seed, in the study's order, with
+            the number of failed cases, and of those that finished without a value (``unknown``).
+            ``pandas.DataFrame(sweep.summary())`` makes a table of them.
+        """
+        table, axes = self._columns, [axis for axis in self.axes if axis != "seed"]
+        groups = grouped(table, axes, len(self.rows))
+        summary = []
+        for name in self.quantities if quantities is None else quantities:
+            if name not in self.quantities:
+                raise ValueError(
+                    f"`quantities` must be among those kept, {', '.join(self.quantities)}; got "
+                    f"{name!r}."
+                )
+            for group, places in groups.items():
+                numbers = [table[name][k] for k in places if table[name][k] is not None]
+                status = Counter(table["status"][k] for k in places)
+                entry: dict[str, Any] = {"quantity": name, **dict(zip(axes, group, strict=True))}
+                entry |= {"count": len(numbers), "unknown": status["done"] - len(numbers)}
+                summary.append(entry | {"failed": status["failed"]} | _spread(numbers))
+        return summary
+
+    def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
+        """The summary as text, header first; at most ``most`` rows, from both ends.
+
+        One quantity is shown with mean, deviation, minimum and maximum; several as mean ± sd.
+        """
+        entries = self.summary()
+        axes = [axis for axis in self.axes if axis != "seed"]
+        failed = ["failed"] if any(entry["failed"] for entry in entries) else []
+        words = {axis: texts(entry[axis] for entry in entries) for axis in axes}
+        one = self.quantities[0] if len(self.quantities) == 1 else None
+        tail = [f"mean {one}", "sd", "min", "max"] if one else list(self.quantities)
+        table = [(*axes, "count", *failed, *tail)]
+        groups = len(entries) // max(1, len(self.quantities))
+        for first, *others in (entries[k::groups] for k in range(groups)):
+            finished = first["count"] + first["unknown"]
+            partly = one and first["unknown"]
+            counts = [f"{first['count']} of {finished}" if partly else str(finished)]
+            counts += [str(first["failed"])] if failed else []
+            if one:
+                numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
+            else:
+                numbers = [_mean_and_deviation(entry) for entry in (first, *others)]
+            table.append((*(words[axis][first[axis]] for axis in axes), *counts, *numbers))
+        if most is None or len(table) <= most + 1:
+            return table
+        gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
+        return [*table[: 1 + most // 2], gap, *table[len(table) - most // 2 :]]
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What one should know before quoting the numbers: failures, gaps, differing versions."""
+        notes = []
+
+        def note(kind: str, **facts: Any) -> None:
+            notes.append(
+                Note("lags" if kind.startswith("lags") else "sweep", PROSE[kind].format(**facts))
+            )
+
+        if count := self.counts["failed"]:
+            errors = Counter(row.error for row in self.rows if row.status == "failed")
+            [(error, times)] = errors.most_common(1)
+            others = PROSE["other errors"].format(count=len(errors) - 1) if len(errors) > 1 else ""
+            note("failed", cases=counted(count, "case"), times=times, error=error, others=others)
+        if self.counts["pending"]:
+            note("pending", count=self.counts["pending"])
+        for name in self.quantities:
+            entries = self.summary([name])
+            unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
+            about = {"name": name, "unknown": unknown, "finished": unknown + known}
+            partly = any(entry["unknown"] and entry["count"] for entry in entries)
+            if unknown and QUANTITIES[name].share_left is not None:
+                note("lags, biased" if partly else "lags", **about)
+            elif partly:
+                note("unknown", **about)
+        by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
+        if len(by) > 1:
+            parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())
+            note("versions", versions=", ".join(parts))
+        return tuple(notes)
+
+
+class Finished:
+    """The rows that are done; each question about some axes goes through them once.
+
+    Rows that are a part of others have the values of axes, and their order, in common with these.
+    """
+
+    def __init__(self, table: CaseTable, whole: Finished | None = None) -> None:
+        self.table, self._whole = table, whole
+        done = [k for k, row in enumerate(table.rows) if row.status == "done"]
+        self.rows = [table.rows[k] for k in done]
+        self.columns = {name: [column[k] for k in done] for name, column in table.columns().items()}
+        self._places: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
+
+    def values(self, axis: str) -> list[Any]:
+        """What an axis takes, numbers in order and words as they come."""
+        if self._whole is not None:
+            return self._whole.values(axis)
+        values = list(dict.fromkeys(self.columns[axis]))
+        return sorted(values) if is_numeric(values) else values
+
+    def places(self, **at: Any) -> list[int]:
+        """Where the axes have these values."""
+        axes = tuple(at)
+        if axes not in self._places:
+            self._places[axes] = grouped(self.columns, axes, len(self.rows))
+        return self._places[axes].get(tuple(at.values()), [])
+
+    def numbers(self, quantity: str, **at: Any) -> list[float]:
+        """What is known of a quantity there."""
+        column = self.columns[quantity]
+        return [column[k] for k in self.places(**at) if column[k] is not None]
+
+    def is_flat(self, quantity: str) -> bool:
+        """Whether there is nothing to see in a picture: as much as states, or the same, always."""
+        return self.counts_states(quantity) or len({*self.columns[quantity]}) < 2
+
+    def counts_states(self, quantity: str) -> bool:
+        """Whether every case has as much of a quantity as states."""
+        if not QUANTITIES[quantity].counts_states:
+            return False
+        states = [number_of_states(row.case) for row in self.rows]
+        return all(
+            v is not None and abs(v - n) <= SAME * n
+            for v, n in zip(self.columns[quantity], states, strict=True)
+        )
+
+    def spread(self, quantity: str, **at: Any) -> dict[str, float]:
+        """Mean, deviation, least and greatest; NaN where nothing is known."""
+        spread = _spread(self.numbers(quantity, **at))
+        return {name: math.nan if value is None else value for name, value in spread.items()}
+
+    def means(self, axis: str, quantity: str, **at: Any) -> dict[Any, float]:
+        """Means by the values of an axis, where anything is known."""
+        means = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
+        return {value: mean for value, mean in means.items() if not math.isnan(mean)}
+
+
+def grouped(
+    columns: Mapping[str, list[Any]], axes: Sequence[str], count: int
+) -> dict[tuple[Any, ...], list[int]]:
+    """Where each combination of values of the axes stands among ``count`` rows."""
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for k in range(count):
+        places.setdefault(tuple(columns[axis][k] for axis in axes), []).append(k)
+    return places
+
+
+def is_numeric(values: Sequence[Any]) -> bool:
+    """Whether all values are numbers, so that they have an order and a place on an axis."""
+    return all(isinstance(value, int | float) for value in values)
+
+
+def number_text(value: float) -> str:
+    """A number in six digits, or in as many as it takes to read it back."""
+    short = f"{value:g}"
+    return short if float(short) == value else repr(value)
+
+
+def texts(values: Iterable[Any]) -> dict[Any, str]:
+    """Each value as text; in six digits, unless two of them would then read the same."""
+    apart = list(dict.fromkeys(values))
+    short = {value: _text(value) for value in apart}
+    if len(set(short.values())) == len(apart):
+        return short
+    return {v: repr(v) if isinstance(v, float) else _text(v) for v in apart}
+
+
+def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mapping[str, Any]:
+    """The fields of a case, with ensemble and method as the study names them."""
+    columns = dict(case)
+    columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
+    columns["method"] = label(case["method"], case.get("options", {}))
+    axes = study.axes if study is not None else {}
+    # a density, say, given with the name of an ensemble is a field of the case, and is then no axis
+    beside = [name for name in LIFTED if name not in axes]
+    for ensemble in axes.get("ensemble", ()):
+        own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
+        meant = ensemble.name == case["ensemble"] and own == case.get("ensemble_options", {})
+        if meant and all(case.get(name) == ensemble.options.get(name) for name in beside):
+            columns["ensemble"] = ensemble.label
+    return columns
+
+
+def alike(axis: str, column: Sequence[Any]) -> list[Any]:
+    """A column of one type, with the default where nothing is said: words where there are words."""
+    filled: list[Any] = [DEFAULTS.get(axis) if v is None else v for v in column]
+    if any(isinstance(value, str) for value in filled):
+        return [v if v is None or isinstance(v, str) else number_text(v) for v in filled]
+    return filled
+
+
+def _spread(numbers: Sequence[float]) -> dict[str, float | None]:
+    """Mean, standard deviation (of a sample), least and greatest."""
+    if not numbers:
+        return dict.fromkeys(("mean", "sd", "min", "max"))
+    low, high, count = min(numbers), max(numbers), len(numbers)
+    if count > 1 and low == high:  # without the rounding of a mean
+        return {"mean": low, "sd": 0.0, "min": low, "max": high}
+    mean = math.fsum(numbers) / count
+    squares = math.fsum((number - mean) ** 2 for number in numbers)
+    deviation = math.sqrt(squares / (count - 1)) if count > 1 else None
+    return {"mean": mean, "sd": deviation, "min": low, "max": high}
+
+
+def _mean_and_deviation(entry: dict[str, Any]) -> str:
+    mean, deviation, count = entry["mean"], entry["sd"], entry["count"]
+    if mean is None:
+        return "—"
+    seen = deviation is not None and deviation > 1e-4 * abs(mean)
+    spread = f" ± {deviation:.2g}" if seen else ""
+    known = f" ({count} of {count + entry['unknown']})" if entry["unknown"] else ""
+    return f"{mean:.4g}{spread}{known}"
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return "—"
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,149 @@
+"""The command ``memcurve``. Imports what it needs when it needs it, so that help is instant."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import sys
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from cyclopts import App
+
+from memcurve.core.version import __version__
+from memcurve.views.cli.options import Verbose
+from memcurve.views.cli.process import EXIT_CODES, UsageError, exit_code
+
+__all__ = ["COMMANDS", "app", "main"]
+
+#: The commands, each a function in the module of its name, and what the overview says of them: the
+#: first lines of their docstrings, for which nothing is imported.
+COMMANDS = {
+    "audit": "Total and usable memory of a network, and what a number claimed for it means.",
+    "curve": "Memory curve of a network from a file or of a built-in ensemble.",
+    "compare": "Several methods on one network, measured against the exact curve.",
+    "connectome": "Memory of a network against null models: how much is explained by the wiring.",
+    "data": "Memory of a network from its recorded states.",
+    "measure": "Memory of any network by simulation, to a requested precision.",
+    "claims": "Published claims about memory, re-examined: a list, or the study of one claim.",
+    "explore": "Explore the memory of networks interactively, in the browser.",
+    "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',
+    "sweep": "Parameter studies: one question for many networks, with a picture and a summary.",
+}
+
+
+class _Help:
+    """Help whose sentences the terminal breaks, not also the lines of a docstring."""
+
+    def __call__(self, console: Any, options: Any, panel: Any) -> None:
+        from cyclopts.help import DefaultFormatter
+
+        for entry in panel.entries:
+            _unfold(entry.description)
+        DefaultFormatter()(console, options, panel)
+
+    def render_usage(self, console: Any, options: Any, usage: Any) -> None:
+        from cyclopts.help import DefaultFormatter
+
+        DefaultFormatter().render_usage(console, options, usage)
+
+    def render_description(self, console: Any, options: Any, description: Any) -> None:
+        _unfold(description)
+        console.print(description)
+
+
+def _unfold(description: Any) -> None:
+    """Join the lines of a paragraph; what is indented, as examples are, keeps its lines."""
+    from rich.text import Text
+
+    text = getattr(description, "primary_renderable", None)
+    if isinstance(text, Text):
+        joined = re.sub(r"(?<!\n)\n(?![ \n])", " ", text.plain)
+        description.primary_renderable = Text(joined, end=text.end)
+
+
+def _application(*, overview: bool) -> App:
+    """The command; for its overview none of its commands is imported, and none can be run."""
+    made = App(
+        name="memcurve",
+        help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
+        help_format="plaintext",
+        help_formatter=_Help(),
+        version=__version__,
+        suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
+    )
+    for name, summary in COMMANDS.items():
+        said = summary if overview else None  # else it would stand for all of the docstring
+        made.command(f"memcurve.views.cli.{name}:{name}", name=name, help=said)
+    made.command(install_completion, name="--install-completion")
+    return made
+
+
+def main() -> None:
+    """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
+    how: Any = {"result_action": "return_value", "print_error": False, "exit_on_error": False}
+    overview = sys.argv[1:] in ([], ["--help"], ["-h"])
+    asked = _application(overview=True) if overview else app
+    sys.exit(exit_code(lambda: asked(**how), _options))
+
+
+def _options() -> dict[str, str]:
+    """Options of the command that was asked for, by the names of their arguments."""
+    command = app.parse_commands(sys.argv[1:])[1][-1]
+    found: dict[str, str] = {}
+    for argument in command.assemble_argument_collection():
+        long = [name for name in argument.names if name.startswith("--")]
+        found |= {argument.field_info.name: long[0]} if long else {}
+    # of null models, whose mask is named by --inputs; else it is --input that recordings have
+    return {"mask": found.get("inputs", "--input"), **found}
+
+
+Shell = Literal["bash", "zsh", "fish"]
+
+# the line that loads the script is put into these files; fish finds it by itself
+_STARTUP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
+
+
+def install_completion(
+    *, shell: Shell | None = None, output: Path | None = None, verbose: Verbose = False
+) -> int:
+    """Install tab completion of commands and options in bash, zsh or fish.
+
+    For example:
+
+      memcurve --install-completion
+      memcurve --install-completion --shell zsh
+      memcurve --install-completion --shell bash --output memcurve.bash
+
+    Parameters
+    ----------
+    shell
+        Shell to complete in. Default: the one in use.
+    output
+        Only write the script to this file. Default: install it where the shell looks, with a line
+        in ~/.bashrc or ~/.zshrc that loads it.
+    """
+    from cyclopts.completion import detect_shell
+    from cyclopts.completion.detect import ShellDetectionError
+
+    chosen: Any = shell
+    if chosen is None:
+        with contextlib.suppress(ShellDetectionError):
+            chosen = detect_shell()
+    if chosen not in get_args(Shell):
+        found = chosen or "not known"
+        raise UsageError(f"the shell in use is {found}; name one with --shell bash, zsh or fish.")
+    try:
+        script = app.install_completion(shell=chosen, output=output, add_to_startup=output is None)
+    except OSError as error:
+        raise OSError(
+            f"the completion script cannot be written ({error}); name another file with --output."
+        ) from error
+    print(f"completion for {chosen} written to {script}")
+    if output is None:
+        loaded = f"{_STARTUP_FILES[chosen]} loads it; " if chosen in _STARTUP_FILES else ""
+        print(f"{loaded}start a new shell.")
+    return 0
+
+
+app = _application(overview=False)

@@ -1,0 +1,118 @@
+"""``memcurve audit``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from memcurve.views.cli.console import print_document, print_screen, writing
+from memcurve.views.cli.options import (
+    NETWORK,
+    Flag,
+    Json,
+    Markdown,
+    NetworkOptions,
+    Page,
+    Saved,
+    Verbose,
+    Whole,
+)
+from memcurve.views.cli.process import (
+    FAILED,
+    FINE,
+    MISMATCH,
+    UsageError,
+    discard_output,
+    require_other_files,
+    warn,
+)
+
+
+def audit(
+    file: Path | None = None,
+    *,
+    claimed: str | None = None,
+    k_max: Whole | None = None,
+    samples: Whole | None = None,
+    ridge: float | None = None,
+    input_variance: float | None = None,
+    options: NetworkOptions = NETWORK,
+    html: Page = None,
+    markdown: Markdown = None,
+    save: Saved = None,
+    full: Flag = False,
+    fail_on_mismatch: Flag = False,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> int:
+    """Total and usable memory of a network, and what a number claimed for it means.
+
+    For example:
+
+      memcurve audit --html audit.html
+      memcurve audit reservoir.mat --claimed 48.7
+      memcurve audit reservoir.mat --full
+      memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
+      memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
+      memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown a.md
+      memcurve audit network.npz --claimed 100 --fail-on-mismatch
+
+    Parameters
+    ----------
+    file
+        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used, by
+        default the paper's sparse normal network of 100 nodes.
+    claimed
+        A total memory reported for it, with the digits as reported. The audit finds conventions
+        and artefacts that give this number.
+    k_max
+        The largest lag that the claimed number sums over, if known.
+    samples
+        The length of the simulation it comes from, if known.
+    ridge
+        The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
+    input_variance
+        The variance of the input it comes from, if known.
+    full
+        Print the whole report instead of one screen.
+    fail_on_mismatch
+        Exit with code 3 if the claimed number is not the network's memory, with 1 if that cannot
+        be decided because the network is too large.
+    """
+    known: dict[str, Any] = {
+        "k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance,
+    }  # fmt: skip
+    if fail_on_mismatch and claimed is None:
+        raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
+    if options.noise is not None and len(options.noise) > 1:
+        raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
+    require_other_files(file, html, markdown, save)
+    from memcurve.studies.auditing import audit as run
+
+    result = run(
+        options.network(file, "sparse_normal"),
+        claimed=claimed,
+        seed=options.seed,
+        progress=sys.stderr.isatty(),
+        **known,
+        **options.arguments(),
+    )
+    with writing(result, save=save, html=html, markdown=markdown):
+        try:
+            if json:
+                print(result.to_json())
+            elif full:
+                print_document(result.document())
+            else:
+                more = "--full prints all tables, --html FILE writes a page."
+                print_screen(result.document(), more)
+            sys.stdout.flush()
+        except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
+            discard_output()
+    if not fail_on_mismatch or result.claim is None or result.claim.holds:
+        return FINE
+    if result.claim.holds is None:
+        warn("the claim is undecided: the network is too large to confirm or refute it")
+        return FAILED
+    return MISMATCH

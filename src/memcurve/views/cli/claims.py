@@ -1,0 +1,116 @@
+"""``memcurve claims``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from memcurve.views.cli.console import Printer, json_text, writing
+from memcurve.views.cli.options import Flag, Json, Picture, Saved, Seed, Verbose, usage
+from memcurve.views.cli.process import UsageError
+
+if TYPE_CHECKING:
+    from memcurve.studies.literature import JudgedClaim
+
+_COLOURS = {"right": "green", "right in another sense": "yellow", "an artefact": "red"}
+
+
+def claims(
+    name: str | None = None,
+    *,
+    every: Flag = False,
+    seed: Seed = 1,
+    plot: Picture = None,
+    save: Saved = None,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> int:
+    """Published claims about memory, re-examined: a list, or the study of one claim.
+
+    For example:
+
+      memcurve claims
+      memcurve claims rodan-2011
+      memcurve claims farkas-2016 --plot farkas.png
+      memcurve claims --every --json
+
+    Parameters
+    ----------
+    name
+        The claim to examine; without it, all are listed.
+    every
+        Examine all claims whose packages are installed.
+    """
+    from json import loads
+
+    from memcurve.core.arguments import table_entry
+    from memcurve.studies.literature import CLAIMS, judge_claim
+
+    if name is None and (plot is not None or save is not None):
+        raise UsageError("--plot and --save are about one claim; give its name.")
+    if name is not None and every:
+        raise UsageError(f"--every examines all claims; leave out {name}.")
+    if name is None and not every:
+        return _listed(list(CLAIMS.values()), json)
+    if every:
+        missing = _missing(CLAIMS.values())
+        found = [
+            judge_claim(one, seed=seed, progress=sys.stderr.isatty())
+            for one in CLAIMS
+            if one not in missing
+        ]
+        if json:
+            print(json_text([loads(one.to_json()) for one in found]))
+            return 0
+        rows: list[tuple[str, str, str]] = [(one.name, one.word, one.verdict) for one in found]
+        rows += [(one, "not examined", f"needs {', '.join(what)}") for one, what in missing.items()]
+        Printer().table(("claim", "verdict", "reason"), rows, indent=0)
+        return 0
+    assert name is not None
+    with usage():
+        table_entry(CLAIMS, name, "name")
+    result = judge_claim(name, seed=seed, progress=sys.stderr.isatty())
+    with writing(result, plot=plot, save=save):
+        print(result.to_json()) if json else _print(result)
+    return 0
+
+
+def _missing(found: Any) -> dict[str, tuple[str, ...]]:
+    """The packages that claims need and that are not there."""
+    from importlib.util import find_spec
+
+    lacking = {
+        claim.name: tuple(package for package in claim.needs if find_spec(package) is None)
+        for claim in found
+    }
+    return {name: packages for name, packages in lacking.items() if packages}
+
+
+def _listed(found: list[Any], json: bool) -> int:
+    if json:
+        names = ("name", "citation", "link", "statement", "measured", "needs")
+        print(json_text([{name: getattr(claim, name) for name in names} for claim in found]))
+        return 0
+    rows = [(claim.name, claim.statement) for claim in found]
+    Printer().table(("claim", "statement"), rows, indent=0)
+    print("memcurve claims NAME examines one of them.", file=sys.stderr)
+    return 0
+
+
+def _print(result: JudgedClaim) -> None:
+    printer = Printer()
+    printer.named(
+        [
+            ("claim", result.statement),
+            ("by", result.citation),
+            ("see", result.link),
+            ("measured", result.measured),
+        ]
+    )
+    rows = []
+    for point in result.points:
+        error = f"{point.error:.1e}" if point.error else ""
+        off = f"{point.then - point.true:+.3g}"
+        rows.append((point.label, f"{point.then:.4f}", f"{point.true:.4f}", error, off))
+    printer.table(("", "published", "true", "± error", "off by"), rows, right=range(1, 5))
+    printer.line((f"{result.word}: ", _COLOURS[result.word]), result.verdict)

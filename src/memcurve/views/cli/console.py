@@ -1,0 +1,343 @@
+"""What commands print: tables, notes, reports with charts of braille dots, JSON.
+
+A terminal has some width, and lines are folded at its end, between words; in a file or pipe they
+are whole. Texts are shown as they are, less the escape sequences that names from files may hold.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from memcurve.rendering.report import Chart, Document, Section
+
+#: Columns of a file or pipe; rich would take 80, or those of the terminal behind, and cut there.
+PIPE_WIDTH = 10_000
+#: Columns at least; a narrower terminal wraps lines by itself, and better than cells would be.
+LEAST_WIDTH = 40
+
+#: Lags shown in tables, besides those that mean something.
+SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
+
+# letters of a word that a table keeps whole; longer ones, as names of files are, may be broken
+_LONG_WORD = 30
+# columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
+_PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
+# a small terminal, and how many figures and at least how many rows of a chart are shown there;
+# twice as many rows are two screens, of which the first has scrolled away
+_SCREEN_ROWS, _SCREEN_COLUMNS, _SCREEN_FIGURES, _LEAST_HEIGHT = 24, 80, 5, 4
+_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
+
+
+def styled(content: str, style: str = "") -> Text:
+    """Text without escape sequences, in a style."""
+    from rich.text import Text
+
+    from memcurve.rendering.report.document import clean
+
+    return Text(clean(content), style=style)
+
+
+class Printer:
+    """Prints to stdout."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+
+        self.console = Console(highlight=False)
+        self.console.width = (
+            max(self.console.width, LEAST_WIDTH) if sys.stdout.isatty() else PIPE_WIDTH
+        )
+
+    def line(self, *parts: str | tuple[str, str]) -> None:
+        """Print texts in one line, each as it is or with a style; a terminal may take several."""
+        from rich.text import Text
+
+        texts = [styled(part) if isinstance(part, str) else styled(*part) for part in parts]
+        self.wrapped(Text.assemble(*texts))
+
+    def wrapped(
+        self, text: Text, prefix: str = "", style: str = "", *, hanging: bool = False
+    ) -> None:
+        """Print one paragraph, each of its lines behind the prefix, or behind blanks as wide."""
+        from rich.text import Text
+
+        for line in text.wrap(self.console, max(self.console.width - len(prefix), 20)):
+            line.rstrip()
+            self.console.print(Text.assemble((prefix, style), line), soft_wrap=True)
+            prefix = " " * len(prefix) if hanging else prefix
+
+    def paragraph(self, content: str, style: str = "", bullet: str = "") -> None:
+        """Print a text as one paragraph."""
+        from memcurve.rendering.report.document import one_line
+
+        self.wrapped(styled(one_line(content), style), bullet, hanging=True)
+
+    def named(self, rows: Iterable[tuple[str, str]], width: int = 14) -> None:
+        """Print one name and its text per line."""
+        for name, text in rows:
+            self.wrapped(styled(text), f"{name:>{width}}  ", "bold", hanging=True)
+
+    def notes(self, notes: Iterable[str]) -> None:
+        """Print one note per line."""
+        for note in notes:
+            self.wrapped(styled(note), "note: ", "yellow", hanging=True)
+
+    def table(
+        self,
+        heads: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        right: Collection[int] = (),
+        indent: int = 2,
+    ) -> None:
+        """Print a table without lines, the columns ``right`` aligned to the right.
+
+        Those are numbers, and stay whole. Where a terminal is too narrow, heads and words are
+        folded; where it still is, each row is a list of its own, one cell per line.
+        """
+        from rich.cells import cell_len
+        from rich.table import Table
+
+        body = [[styled(cell).plain for cell in row] for row in rows]
+        shown = [k for k, head in enumerate(heads) if head or any(row[k] for row in body)]
+        columns = {k: [heads[k], *(row[k] for row in body)] for k in shown}
+        natural = {k: max(map(cell_len, cells)) for k, cells in columns.items()}
+        room = self.console.width - indent - 2 * (len(shown) - 1)
+        least = natural
+        if sum(natural.values()) > room:
+            least = {k: _least_width(cells, k in right) for k, cells in columns.items()}
+        spare = room - sum(least.values())
+        if spare < 0:
+            width = max(cell_len(heads[k]) for k in shown)
+            for row in body:
+                self.named([(heads[k], row[k]) for k in shown if row[k].strip()], width)
+                self.console.print()
+            return
+        grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        wanted = sum(natural[k] - least[k] for k in shown if k not in right)
+        share = min(1.0, spare / max(1, wanted))
+        for k in shown:
+            if k in right:
+                grid.add_column(styled(heads[k]), justify="right", width=least[k])
+            else:
+                width = least[k] + int(share * (natural[k] - least[k]))
+                grid.add_column(styled(heads[k]), overflow="fold", width=width)
+        for row in body:
+            grid.add_row(*(styled(row[k]) for k in shown))
+        with self.console.capture() as lines:
+            self.console.print(grid)
+        for line in lines.get().splitlines():
+            print((" " * indent + line).rstrip(), file=self.console.file)
+
+
+def _least_width(cells: Sequence[str], is_number: bool) -> int:
+    """Width below which a number, or a word that is not too long, would be cut."""
+    from rich.cells import cell_len
+
+    folded, whole = (cells[:1], cells[1:]) if is_number else (cells, [])
+    words = [min(cell_len(word), _LONG_WORD) for text in folded for word in text.split()]
+    return max([1, *words, *map(cell_len, whole)])
+
+
+@contextlib.contextmanager
+def writing(
+    result: Any, *, save: Path | None, plot: Path | None = None, html: Path | None = None,
+    markdown: Path | None = None, draw: Callable[[], Any] | None = None,
+) -> Iterator[None]:  # fmt: skip
+    """Write a result, its picture and its reports, and name these files once it is printed."""
+    if save is not None:
+        result.save(save)
+    if plot is not None:
+        from memcurve.rendering import plot as pictures
+
+        pictures.save((draw or result.plot)(), plot)
+    for path, render in ((html, "to_html"), (markdown, "to_markdown")):
+        if path is not None:
+            from memcurve.core.result import replacing
+
+            with replacing(path) as stream:
+                stream.write(getattr(result, render)().encode())
+    yield
+    say_written(picture=plot, page=html, report=markdown, result=save)
+
+
+def say_written(**files: Path | None) -> None:
+    """Name the files written, on stderr: stdout is for the result alone."""
+    for kind, path in files.items():
+        if path is not None:
+            print(f"{kind} written to {path}", file=sys.stderr)
+
+
+def json_text(content: Any) -> str:
+    """``content`` as JSON, which has no NaN and no infinity: null stands for "not known"."""
+    from pydantic_core import to_json
+
+    return to_json(content, indent=1, inf_nan_mode="null").decode()
+
+
+def print_screen(document: Document, more: str) -> None:
+    """Verdict, five figures and the curve over the lags, in as many rows as a small terminal has.
+
+    Sentences of the verdict for which there is no room are left out, but the first; ``more`` is
+    the last line, after the number of notes. A file or pipe gets the same, in lines that are whole.
+    """
+    from rich.console import Console
+
+    from memcurve.core.notes import counted
+
+    printer = Printer()
+    screen = Console(width=min(printer.console.width, _SCREEN_COLUMNS))
+    if document.notes:
+        more = f"{counted(len(document.notes), 'note')} before quoting the numbers. {more}"
+
+    def rows(text: str, less: int = 0) -> int:
+        return len(styled(text).wrap(screen, screen.width - less))
+
+    curves = (s.chart for s in document.sections if s.chart and "lag" in s.chart.x_label)
+    chart, figures = next(curves, None), document.figures[:_SCREEN_FIGURES]
+    # below the prompt that follows; two rows are empty, and a chart takes three besides its own
+    free = _SCREEN_ROWS - 3 - rows(document.title) - len(figures) - rows(more)
+    kept: list[str] = []
+    for sentence in document.verdict:
+        taken = rows(f"{'' if kept else document.word}. {sentence}", 2)
+        if not kept or taken + (3 + _LEAST_HEIGHT if chart else 0) <= free:
+            kept.append(sentence)
+            free -= taken
+    printer.paragraph(document.title, "bold")
+    _print_verdict(printer, document, kept)
+    _print_figures(printer, figures)
+    if chart is not None and free >= 3 + _LEAST_HEIGHT:
+        _print_chart(printer, chart, min(_PLOT_HEIGHT, free - 3))
+    printer.paragraph(more, "dim")
+
+
+def print_document(document: Document) -> None:
+    """Verdict, figures and sections; of each chart its first line.
+
+    Lines are wrapped at the width of the terminal; a file or pipe gets them whole.
+    """
+    from memcurve.rendering.report.document import NOTES
+
+    printer = Printer()
+    console = printer.console
+    printer.paragraph(document.title, "bold")
+    if document.subtitle.strip():
+        printer.paragraph(document.subtitle, "dim")
+    _print_verdict(printer, document, document.verdict)
+    _print_figures(printer, document.figures)
+    for section in document.sections:
+        _print_section(printer, section)
+    if document.notes:
+        console.print()
+        printer.paragraph(NOTES, "bold")
+        printer.notes(document.notes)
+    if document.footer.strip():
+        console.print()
+        printer.paragraph(document.footer, "dim")
+
+
+def _print_verdict(printer: Printer, document: Document, sentences: Iterable[str]) -> None:
+    from rich.text import Text
+
+    from memcurve.rendering.report.document import one_line
+
+    console = printer.console
+    tone = {True: "green", False: "red", None: "cyan"}[document.good]
+    for k, sentence in enumerate(sentences):
+        text = styled(one_line(sentence))
+        if k == 0:
+            console.print()
+            text = Text.assemble((f"{one_line(document.word)}. ", f"bold {tone}"), text)
+        printer.wrapped(text, "| " if console.options.ascii_only else "▌ ", tone)
+
+
+def _print_figures(printer: Printer, figures: Sequence[tuple[str, str]]) -> None:
+    if figures:
+        printer.console.print()
+        width = max(len(name) for name, _ in figures)
+        for name, value in figures:
+            printer.line((f"{name:>{width}}", "dim"), "  ", (value, "bold"))
+
+
+def _print_chart(printer: Printer, chart: Chart, height: int) -> None:
+    if chart.kind != "lines" or printer.console.options.ascii_only:
+        return
+    lines = plot_lines(chart, min(_PLOT_WIDTH, printer.console.width - 16), height)
+    if lines:
+        name = next(series.name for series in chart.series if series.shown)
+        printer.paragraph(f"{chart.y_label} over {chart.x_label}: {name}", "dim")
+    for line in lines:
+        printer.line(line)
+
+
+def _print_section(printer: Printer, section: Section) -> None:
+    from memcurve.rendering.report.document import one_line, split_paragraphs
+
+    printer.console.print()
+    printer.paragraph(section.title, "bold")
+    for paragraph in split_paragraphs(section.text):
+        printer.paragraph(paragraph)
+    if section.chart is not None:
+        _print_chart(printer, section.chart, _PLOT_HEIGHT)
+    if section.table is not None:
+        table = section.table
+        rows = [[one_line(cell) for cell in row] for row in (table.head, *table.rows)]
+        printer.table(rows[0], rows[1:], right=table.numeric, indent=0)
+    for point in section.points:
+        printer.paragraph(point, bullet="• ")
+
+
+def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> Sequence[str]:
+    """The first shown series of a chart as lines of braille dots; none where it has no points.
+
+    The ends of both axes are written beside and below.
+    """
+    import numpy as np
+
+    from memcurve.rendering.report.vega import decimated
+
+    first = next((series for series in chart.series if series.shown), None)
+    if first is None or width < 10:
+        return []
+    points = decimated(chart, first, most=20_000)
+    places = np.flatnonzero(np.isfinite(points.y))
+    if not places.size:
+        return []
+    x, y = points.x[places], points.y[places]
+    low, high = float(y.min()), float(y.max())
+    if not chart.log_y and 0 < low <= 0.6 * high:
+        low = 0.0  # as the chart has it
+
+    def places_of(values: Any, low: float, high: float, log: bool, count: int) -> Any:
+        """Where values fall among so many dots."""
+        values, low, high = map(np.log, (values, low, high)) if log else (values, low, high)
+        return np.round((values - low) / ((high - low) or 1.0) * (count - 1)).astype(np.int64)
+
+    columns = places_of(x, x.min(), x.max(), chart.log_x, 2 * width)
+    heights = places_of(y, low, high, chart.log_y, 4 * height)
+    dots = np.zeros((4 * height, 2 * width), dtype=np.int64)
+    for k in range(len(x)):
+        start = k - 1 if k and places[k] == places[k - 1] + 1 else k  # else there is a gap
+        across, up = columns[k] - columns[start], heights[k] - heights[start]
+        count = max(abs(across), abs(up), 1)
+        steps = np.arange(count + 1)
+        line = [heights[start] + up * steps / count, columns[start] + across * steps / count]
+        dots[tuple(np.round(line).astype(np.int64))] = 1
+    cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(height, 4, width, 2), _DOTS)
+    labels = [f"{high:.3g}", *[""] * (height - 2), f"{low:.3g}"]
+    margin = max(map(len, labels))
+    lines = [
+        f"{label:>{margin}} │{''.join(chr(0x2800 + cell) for cell in row)}".rstrip("\u2800")
+        for label, row in zip(labels, cells.tolist(), strict=True)
+    ]
+    left, right = f"{x.min():.3g}", f"{x.max():.3g}"
+    lines.append(f"{'':{margin}} └{'─' * width}")
+    lines.append(f"{'':{margin}}  {left}{right:>{width - len(left)}}")
+    return lines

@@ -1,0 +1,254 @@
+"""``memcurve curve``."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memcurve.views.cli.console import SHOWN_LAGS, Printer, writing
+from memcurve.views.cli.options import (
+    NETWORK,
+    Flag,
+    Json,
+    Method,
+    NetworkOptions,
+    Picture,
+    Saved,
+    Verbose,
+    Whole,
+)
+from memcurve.views.cli.process import UsageError, over_ranks, require_other_files
+
+if TYPE_CHECKING:
+    from memcurve.network import LinearNetwork
+    from memcurve.solve import MemoryCurve, NoiseProfile
+
+# inputs whose own curves are shown
+_SHOWN_INPUTS = 6
+
+
+def curve(
+    file: Path | None = None,
+    *,
+    options: NetworkOptions = NETWORK,
+    method: Method = "exact",
+    lags: Whole | None = None,
+    tolerance: float | None = None,
+    forecast: Flag = False,
+    fisher: Flag = False,
+    profile: Flag = False,
+    mpi: Flag = False,
+    plot: Picture = None,
+    save: Saved = None,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> int:
+    """Memory curve of a network from a file or of a built-in ensemble.
+
+    For example:
+
+      memcurve curve --plot memory.png
+      memcurve curve --ensemble orthogonal --size 200 --spectral-radius 0.95
+      memcurve curve network.mat --lags 50
+      memcurve curve weights.npy --mask ones --method certified
+      memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
+      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
+      memcurve curve --input ar:0.9 --noise 1e-3
+      memcurve curve --input ar:0.9 --forecast --lags 20
+      memcurve curve --profile --plot usable.png
+      memcurve curve --inputs 3 --readout 0-19
+      mpiexec -n 4 memcurve curve big.npz --noise 1e-3 --mpi
+
+    Parameters
+    ----------
+    file
+        Network to read: .npz, .mat or .safetensors with A and C (or W and Win); .npy, .csv or .mtx
+        with A (and --mask) or [A | C]; a list of edges, .csv, .tsv, .txt or .edges, with the
+        columns source, target and optionally weight (A[target, source]), also compressed, .csv.gz;
+        .graphml or .gml. Without a file, a built-in ensemble is used.
+    method
+        exact: rounding accuracy in milliseconds; certified: proven bounds; the others, from the
+        paper of `memcurve paper`, have no error bound.
+    lags
+        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
+        --forecast the number of steps ahead, 10 by default.
+    tolerance
+        Largest acceptable error of --method exact (default 1e-6). Where floating point does not
+        reach it, proven bounds are computed, for up to two minutes.
+    forecast
+        Forecasting capacity instead of memory, for input that is not white.
+    fisher
+        Fisher memory instead of memory, for process noise of standard deviation --noise (default
+        1).
+    profile
+        Total usable memory against the noise level, with number formats marked.
+    mpi
+        Distribute the rows of A over the ranks of an MPI job, for usable memory (--noise) of
+        networks that are too large for one machine.
+    """
+    from memcurve import MemoryCurve, forecasting_curve, memory_curve
+    from memcurve.core.errors import rank_among_notes
+    from memcurve.rendering import plot as pictures
+
+    result: Any
+    with over_ranks(mpi) as ranks, rank_among_notes():
+        if file is not None and forecast and str(file).isdigit():
+            raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
+        require_other_files(file, plot, save)
+        if sum((forecast, fisher, profile)) > 1:
+            raise UsageError(
+                "--forecast, --fisher and --profile exclude each other; give one of them."
+            )
+        if forecast and options.input is None:
+            raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
+        if forecast and len(options.noise or ()) > 1:
+            raise UsageError("--forecast takes one level of --noise; leave out the others.")
+        if profile and lags is not None:
+            raise UsageError("--profile gives totals over all lags; leave out --lags.")
+        if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
+            raise UsageError(
+                "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
+                "or --profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
+            )
+        network = options.network(file, "normal", ranks)
+        arguments = {"method": method, **options.arguments()}
+        if tolerance is not None:
+            if fisher or method != "exact":
+                other = "--fisher" if fisher else f"--method {method}"
+                raise UsageError(
+                    f"--tolerance is not for {other}: only --method exact, the default, computes "
+                    f"until an error is small enough. Leave out --tolerance, or {other}."
+                )
+            arguments["tolerance"] = tolerance
+        if forecast:
+            result = forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
+        elif fisher:
+            result = _fisher(network, lags, **arguments)
+        elif profile or len(options.noise or ()) > 1:
+            result = _profile(network, lags=lags, seed=options.seed, **arguments)
+        else:
+            with _with_what_is_known(network):
+                result = memory_curve(network, lags, seed=options.seed, **arguments)
+    if ranks is not None and ranks.number:
+        return 0
+    is_family = not isinstance(result, MemoryCurve) and not profile
+    draw = partial(pictures.curves, *result.curves) if is_family else None
+    with writing(result, plot=plot, save=save, draw=draw):
+        if json:
+            print(result.to_json())
+        elif isinstance(result, MemoryCurve):
+            _print_curve(result)
+        elif is_family:
+            _print_family(result)
+        else:
+            _print_profile(result)
+    return 0
+
+
+@contextlib.contextmanager
+def _with_what_is_known(network: LinearNetwork) -> Iterator[None]:
+    """Where a sparse network is too large for its curve, add what its wiring allows."""
+    from memcurve import structural_rank
+    from memcurve.core.limits import TooLargeError
+
+    try:
+        yield
+    except TooLargeError as error:
+        if not network.is_sparse or network.readout is not None:
+            raise
+        wiring = structural_rank(network)
+        reached = network.states - len(wiring.unreached)
+        raise TooLargeError(
+            f"{error} What is known: the input reaches {reached:,} of {network.states:,} states, "
+            f"and the wiring allows a noise-free total of at most {wiring.rank:,}; `memcurve "
+            f"audit` reports more."
+        ) from error
+
+
+def _fisher(
+    network: LinearNetwork, lags: int | None, *, method: str, input: Any = None, noise: Any = 1.0
+) -> MemoryCurve:
+    from memcurve import fisher_curve
+
+    if method != "exact" or input is not None:
+        raise UsageError(
+            "--fisher takes neither --method nor --input: Fisher memory is a property of the "
+            "network and the noise alone."
+        )
+    if not isinstance(noise, float):
+        raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
+    if network.readout is not None:
+        raise UsageError(
+            "--fisher takes the network as read from all its nodes; leave out --readout."
+        )
+    return fisher_curve(network, noise, lags)
+
+
+def _profile(network: LinearNetwork, *, noise: Any = None, **arguments: Any) -> NoiseProfile:
+    from memcurve import ObservationNoise, StateNoise, noise_profile
+
+    if isinstance(noise, ObservationNoise | StateNoise):
+        arguments["state_noise"] = isinstance(noise, StateNoise)
+        noise = noise.deviation
+    return noise_profile(network, noise, **arguments)
+
+
+def _print_curve(result: MemoryCurve) -> None:
+    """The main figures, the memory at some lags, and the notes."""
+    printer = Printer()
+    printer.named(result.summary())
+    inputs = result.channels.shape[1]
+    channels = [f"input {k}" for k in range(min(inputs, _SHOWN_INPUTS))] if inputs > 1 else []
+    levels = (0.5, 0.1) if result.kind == "memory" and inputs == 1 else ()
+    horizons = {level: result.horizon(level) for level in levels}
+    shown = sorted({*SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
+    first, last = int(result.lags[0]), int(result.lags[-1])
+    rows = []
+    for lag in [s for s in shown if first <= s < last] + [last]:
+        k = lag - first
+        value = f"{result.values[k]:.{15 if inputs == 1 else 9}f}"
+        error = "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}"
+        parts = [f"{part:.6f}" for part in result.channels[k, : len(channels)]]
+        firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
+        below = f"below {firsts} from here" if firsts else ""
+        rows.append((str(lag), value, error, *parts, below))
+    steps = "horizon" if result.kind == "forecasting" else "lag"
+    heads = [steps, result.kind, "± error", *channels, ""]
+    printer.table(heads, rows, right=range(len(heads) - 1))
+    printer.notes(result.notes)
+
+
+def _print_family(family: NoiseProfile) -> None:
+    """One column per noise level: its total, and its memory at some lags."""
+    printer = Printer()
+    printer.line(("network", "bold"), f"  {family.curves[0].network}; {family.noise}")
+    rows = [
+        ("total", *(f"{total:.6f}" for total in family.totals)),
+        ("± error", *(f"{error:.1e}" for error in family.total_errors)),
+    ]
+    for k in [k for k in SHOWN_LAGS if k < len(family.lags)]:
+        rows.append((f"lag {family.lags[k]}", *(f"{value:.6f}" for value in family.values[:, k])))
+    heads = ("", *(f"noise {level:g}" for level in family.levels))
+    printer.table(heads, rows, right=range(len(heads)))
+    printer.notes(family.notes)
+
+
+def _print_profile(profile: NoiseProfile) -> None:
+    """One row per noise level, and the number formats."""
+    printer = Printer()
+    printer.line(("network", "bold"), f"  {profile.curves[0].network}; {profile.noise}")
+    formats = sorted(profile.marks.items(), key=lambda mark: mark[1])
+    rows = []
+    for level, total, error in sorted(
+        zip(profile.levels, profile.totals, profile.total_errors, strict=True)
+    ):
+        passed = [f"{mark}: {value:.1e}" for mark, value in formats if value <= level]
+        formats = formats[len(passed) :]
+        above = f"above {', '.join(passed)}" if passed else ""
+        rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
+    printer.table(("noise", "usable memory", "± error", ""), rows, right=range(3))
+    printer.notes(profile.notes)

@@ -1,0 +1,64 @@
+"""``memcurve explore``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from memcurve.views.cli.options import Verbose, Whole
+from memcurve.views.cli.process import UsageError
+
+
+def explore(
+    file: Path | None = None,
+    *,
+    port: Whole | None = None,
+    host: str = "127.0.0.1",
+    browser: bool = True,
+    token: bool = True,
+    verbose: Verbose = False,
+) -> None:
+    """Explore the memory of networks interactively, in the browser.
+
+    The page is served locally and works offline. The printed address ends in a token, so that other
+    users of this machine cannot open the page. Ctrl-C stops it.
+
+    For example:
+
+      memcurve explore
+      memcurve explore network.npz
+      memcurve explore --port 8000 --no-browser
+
+    Parameters
+    ----------
+    file
+        Network to begin with, as for `memcurve curve`; others can be opened on the page.
+    port
+        Port of the page. Default: the first free one from 2718 on.
+    host
+        Address to listen on. Any other than the default lets everyone who can reach it, and has
+        the token, use the page.
+    browser
+        Whether to open the page in a browser.
+    token
+        Whether the address has a token. Without one it is short, and every user of this machine
+        can open the page, see the networks that are open there, and use its cores.
+    """
+    if port is not None and not 1 <= port <= 65535:
+        raise UsageError(f"--port must be from 1 to 65535, got {port}.")
+    from memcurve.views.exploring.files import START_FILE, contents_of
+    from memcurve.views.exploring.server import is_loopback, serve
+
+    def announce(address: str) -> None:
+        print(f"{address}  (Ctrl-C ends it)", flush=True)
+        if not is_loopback(host):
+            who = f"whoever can reach {host}{' and has this address' if token else ''}"
+            print(f"memcurve: warning: {who} can use this page", file=sys.stderr)
+
+    if file is not None:
+        START_FILE[file.name] = contents_of(file)
+    serve(host=host, port=port, open_browser=browser, on_ready=announce, token=token)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)  # threads of pages that were open would keep the process alive

@@ -1,0 +1,229 @@
+"""``memcurve measure``."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from memcurve.core.notes import Note
+from memcurve.views.cli.console import Printer, print_document, writing
+from memcurve.views.cli.data import print_capacity, print_memory
+from memcurve.views.cli.options import (
+    NETWORK,
+    SEVERAL,
+    Flag,
+    Json,
+    Markdown,
+    NetworkOptions,
+    Page,
+    Picture,
+    Saved,
+    Verbose,
+    Whole,
+)
+from memcurve.views.cli.process import UsageError, require_other_files
+
+Activation = Literal["tanh", "relu", "identity"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ModelOptions:
+    """How a network from a file, or of an ensemble, is driven.
+
+    Parameters
+    ----------
+    activation
+        Activation function of the nodes.
+    leak
+        Leak rate, above 0 and at most 1; default 1, or the leak rate in the file.
+    input_scale
+        Factor on the input weights.
+    command
+        Your own program instead of a network: it reads one line of numbers per step from its
+        standard input and writes one line of states for each.
+    """
+
+    activation: Activation = "tanh"
+    leak: float | None = None
+    input_scale: float = 1.0
+    command: str | None = None
+
+
+MODEL = ModelOptions()
+
+
+def measure(
+    model: str | None = None,
+    *,
+    about: ModelOptions = MODEL,
+    options: NetworkOptions = NETWORK,
+    precision: float | None = None,
+    budget: float | None = None,
+    steps: Whole | None = None,
+    lags: Whole | None = None,
+    capacity: Whole | None = None,
+    scales: Annotated[list[float] | None, SEVERAL] = None,
+    dossier: Flag = False,
+    html: Page = None,
+    markdown: Markdown = None,
+    plot: Picture = None,
+    save: Saved = None,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> int:
+    """Memory of any network by simulation, to a requested precision.
+
+    For example:
+
+      memcurve measure --input-scale 0.5 --precision 0.2
+      memcurve measure weights.npz --leak 0.3 --plot memory.png
+      memcurve measure mymodels.py:lstm --precision 0.5 --budget 20
+      memcurve measure --command "./simulator --quiet" --budget 300 --save mc.json
+      memcurve measure --scales 0.01 0.1 1 10 --plot scales.png
+      memcurve measure --dossier --html dossier.html
+
+    Parameters
+    ----------
+    model
+        A network from a file, as for `memcurve curve`; or FILE.py:NAME, an object that this Python
+        file makes: a network, a torch module, a reservoirpy model, a function from inputs to
+        states, or one of memcurve.models. Without one, a built-in ensemble is used.
+    precision
+        Largest half-width of the 90 % interval of the total; default 0.05, with --dossier 0.1, with
+        --scales 0.2.
+    budget
+        Seconds after which to stop; how many steps that is depends on the machine.
+    steps
+        Steps after which to stop, summed over replicas; without --budget a million, or fewer for
+        more than 50 states.
+    lags
+        Number of lags, from 0 on. Default: twice the number of states, at least 100, or as far as
+        there is memory.
+    capacity
+        Also the capacity for products of past inputs, up to this degree.
+    scales
+        Memory against the scale of the input, at these scales, with the exact small-input limit.
+    dossier
+        Full measurement report: fading memory, consistency, capacity by degree, scales.
+    """
+    dossier = dossier or html is not None or markdown is not None
+    if dossier and scales is not None:
+        raise UsageError("--scales are part of a --dossier; leave one of them out.")
+    for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
+        if value is not None and (dossier or scales is not None):
+            raise UsageError(f"--{name} is for a measurement alone; leave out --dossier, --scales.")
+    from memcurve.data import DEFAULT_REACH
+
+    if capacity is not None and capacity not in DEFAULT_REACH:
+        most = max(DEFAULT_REACH)
+        raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
+    subject, said = _subject(model, about, options)
+    require_other_files(None if model is None else Path(model), plot, save, html, markdown)
+    asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}
+    asked |= {
+        name: value
+        for name, value in (("precision", precision), ("budget", budget))
+        if value is not None
+    }
+    given = options.arguments()
+    if not isinstance(given.get("noise", 0.0), float):
+        raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
+    if dossier:
+        from memcurve.data.measuring import measurement_report as run_all
+
+        found = _with_notes(run_all(subject, **asked, **given), said)
+        with writing(found, plot=plot, save=save, html=html, markdown=markdown):
+            print(found.to_json()) if json else print_document(found.document())
+        return 0
+    if scales is not None:
+        from memcurve.data.measuring import measure_scales
+
+        profile = _with_notes(measure_scales(subject, scales, **asked, **given), said)
+        with writing(profile, plot=plot, save=save):
+            print(profile.to_json() if json else profile)
+            if not json:
+                Printer().notes(profile.notes)
+        return 0
+    from memcurve.data.measuring import measure as run
+
+    curve = run(subject, lags, steps=steps, capacity=capacity, **asked, **given)
+    curve = _with_notes(curve, said)
+    with writing(curve, plot=plot, save=save):
+        if json:
+            print(curve.to_json())
+        else:
+            print_memory(curve)
+            if capacity is not None:
+                from memcurve import Capacity
+
+                print_capacity(Capacity.from_json(curve.diagnostics["capacity"]))
+    return 0
+
+
+def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
+    """The result with what the file says of its network before its own notes."""
+    return dataclasses.replace(result, notes=(*notes, *result.notes))
+
+
+def _subject(
+    model: str | None, about: ModelOptions, options: NetworkOptions
+) -> tuple[Any, tuple[Note, ...]]:
+    """The object to run, and what the file it comes from says of it."""
+    if about.command is not None:
+        if model is not None:
+            raise UsageError(f"--command takes the place of a model; leave out {model}.")
+        from memcurve.data.measuring import models
+
+        return models.Command(about.command, inputs=options.inputs or 1), ()
+    if model is not None and ".py:" in model:
+        return _from_python(model), ()
+    from memcurve import NonlinearNetwork
+
+    network, leak = options.driven(None if model is None else Path(model), "normal")
+    if network.is_complex or network.readout is not None:
+        raise UsageError(
+            "a simulated network must be real and read from all nodes; see memcurve data."
+        )
+    notes = network.notes
+    if leak is not None:
+        if about.leak is not None:
+            raise UsageError(f"--leak {about.leak:g}: {model} has a leak rate; leave --leak out.")
+        text = "the leak rate of the file is that of the network: x ← (1 − lr)·x + lr·"
+        text += f"{about.activation}(W x + Win z{'' if network.shift is None else ' + bias'})"
+        notes = (Note("network", text), *notes)
+    given = 1.0 if about.leak is None else about.leak
+    driven = NonlinearNetwork(
+        network.A,
+        network.C,
+        activation=about.activation,
+        leak=given if leak is None else leak.item() if leak.size == 1 else leak,
+        input_scale=about.input_scale,
+        shift=network.shift,
+        name=f"{about.activation} of {network.name}" if network.name else None,
+    )
+    return driven, notes
+
+
+def _from_python(text: str) -> Any:
+    """The object of FILE.py:NAME; the file is run."""
+    import runpy
+
+    file, _, name = text.rpartition(":")
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: there is no such file; FILE.py:NAME names an object of one.")
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    try:
+        made = runpy.run_path(file)
+    finally:
+        sys.path.pop(0)
+    if name not in made:
+        known = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
+        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(known[:20])}.")
+    return made[name]

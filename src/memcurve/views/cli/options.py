@@ -1,0 +1,326 @@
+"""Options that commands share: the network, its input and noise, the method, outputs, workers."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+from cyclopts import Parameter
+
+from memcurve.views.cli.process import UsageError
+
+if TYPE_CHECKING:
+    from memcurve.network import LinearNetwork
+    from memcurve.network.ranks import Ranks
+
+Ensemble = Literal[
+    "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
+    "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
+]  # fmt: skip
+# the methods that come with memcurve, which help and completion list without importing numpy
+_Method = Literal[
+    "exact", "certified", "naive", "neutral", "osm", "osm_plus", "arnoldi", "montecarlo",
+]  # fmt: skip
+
+
+def _whole_number(kind: Any, tokens: Any) -> int:
+    """Read an integer; by itself the parser would round 1.5."""
+    text: str = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"it must be a whole number, e.g. 100; got {text!r}.") from None
+
+
+def _require_method(kind: Any, name: str) -> None:
+    """Raise unless it is a method that comes with memcurve, or one that was added."""
+    if name not in get_args(_Method):
+        from memcurve.solve import METHODS
+
+        if name not in METHODS:
+            raise ValueError(f"It must be one of {', '.join(METHODS)}.")
+
+
+def _ending_of(module: str) -> Callable[[Any, Path | None], None]:
+    """A check of the ending, before hours of work rather than after."""
+
+    def require(kind: Any, path: Path | None) -> None:
+        if path is not None:
+            endings = importlib.import_module(module).ENDINGS
+            if path.suffix.lower() not in endings:
+                raise ValueError(f"It must end in one of {', '.join(endings)}.")
+
+    return require
+
+
+def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
+    """The options under the name of each method that takes them."""
+    from memcurve.solve import METHODS
+
+    return {
+        name: {o: v for o, v in options.items() if o in method.options}
+        for name, method in METHODS.items()
+    }
+
+
+Whole = Annotated[int, Parameter(converter=_whole_number)]
+Method = Annotated[_Method | str, Parameter(validator=_require_method)]
+Flag = Annotated[bool, Parameter(negative="", show_default=False)]
+Picture = Annotated[
+    Path | None,
+    Parameter(
+        validator=_ending_of("memcurve.plot"),
+        help="Draw the result to this file (.png, .pdf, .svg).",
+    ),
+]
+Saved = Annotated[
+    Path | None,
+    Parameter(
+        validator=_ending_of("memcurve.core.result"),
+        help="Write the result to this file: all of it (.json), or its table (.csv, .tex).",
+    ),
+]
+Page = Annotated[
+    Path | None,
+    Parameter(help="Write the report to this file as one page that works offline, with charts."),
+]
+Markdown = Annotated[Path | None, Parameter(help="Write the report to this file as Markdown.")]
+Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
+Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
+Matrix = Annotated[
+    str | None,
+    Parameter(help="Name of the connectivity in FILE, if not A or W; of the column of weights."),
+]
+Edges = Annotated[
+    bool | None,
+    Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
+]
+#: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
+Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
+#: Of a list: several values after one name.
+SEVERAL = Parameter(consume_multiple=True, negative="")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions:
+    """A built-in ensemble or the network in a file, its input and its noise.
+
+    Parameters
+    ----------
+    ensemble
+        Built-in ensemble (default normal for curve, else sparse_normal).
+    size
+        Number of nodes of the ensemble (default 100).
+    spectral_radius
+        Spectral radius of the ensemble (0.9 where it has one); A of a file is scaled to it.
+    density
+        Fraction of non-zero weights of a sparse ensemble (default 0.1).
+    mask
+        Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
+        the name of an array in it, another file, node names (a,b,c), or a text file with one node
+        name per line, optionally followed by a weight. Default: the file's, or the ensemble's own.
+    inputs
+        Number of inputs of the ensemble (default 1), each with its own mask.
+    readout
+        Nodes that are read, e.g. 0,3,5-9, or node names. Default: all.
+    input
+        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
+        one for all inputs, or one for each.
+    noise
+        Noise on the states, for input of unit variance: standard deviation of observation noise
+        (1e-3), of process noise (state:1e-3), or a number format: float32, float64, step:0.01,
+        12bit:4 (over -4 … 4). Several levels of one kind give one curve each.
+    """
+
+    ensemble: Ensemble | None = None
+    size: Whole | None = None
+    spectral_radius: float | None = None
+    density: float | None = None
+    seed: Seed = 1
+    mask: str | None = None
+    inputs: Whole | None = None
+    readout: str | None = None
+    matrix: Matrix = None
+    edges: Edges = None
+    input: Annotated[list[str] | None, SEVERAL] = None
+    noise: Annotated[list[str] | None, SEVERAL] = None
+
+    def network(
+        self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
+    ) -> LinearNetwork:
+        """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
+        if file is not None:
+            from memcurve.io import load_masked
+
+            network = self._read(file, load_masked, communicator=ranks)
+        elif self.matrix is not None or self.edges is not None:
+            option = "--edges" if self.matrix is None else "--matrix"
+            raise UsageError(f"{option} is about a file; give the file, or leave out {option}.")
+        else:
+            options = self._given()
+            network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+            network = network if ranks is None else ranks.split(network)
+        return self._with_readout(network)
+
+    def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
+        """The same for a network that is driven: W and Win of a file, and its leak rates or None.
+
+        The spectral radius is then that of W.
+        """
+        if file is None:
+            return self.network(None, usual_ensemble), None
+        from memcurve.io import load_driven
+
+        network, leak = self._read(file, load_driven)
+        return self._with_readout(network), leak
+
+    def _given(self) -> dict[str, Any]:
+        """The options of ensembles that are given."""
+        names = ("ensemble", "size", "spectral_radius", "density", "inputs")
+        given = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in given.items() if value is not None}
+
+    def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
+        """What a function of :mod:`memcurve.io` reads from the file."""
+        if str(file) in get_args(Ensemble) and not file.exists():
+            raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
+        for name in self._given().keys() - {"spectral_radius"}:
+            raise UsageError(
+                f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
+                f"is taken as it is. Leave it out, or leave out the file."
+            )
+        from memcurve.io import MissingMaskError
+
+        which = {"matrix": self.matrix, "edges": self.edges, "seed": self.seed}
+        try:
+            return load(file, self.mask, spectral_radius=self.spectral_radius, **which, **more)
+        except MissingMaskError as error:
+            remedy = "Or draw one: --mask normal, or --mask ones."
+            raise MissingMaskError(f"{error} {remedy}") from error
+
+    def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
+        if self.readout is None:
+            return network
+        return network.replace(readout=nodes_read(self.readout, network.labels))
+
+    def _drawn(
+        self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
+    ) -> LinearNetwork:
+        from memcurve.core.limits import require_room_for_array
+        from memcurve.network import ensembles
+
+        if inputs < 1:
+            raise ValueError(f"--inputs must be at least 1, got {inputs}.")
+        require_room_for_array((size, size), f"a network of --size {size}")
+        network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
+        several = ensembles.with_inputs(network, inputs, self.mask, self.seed)
+        return several if inputs == 1 else several.replace(name=f"{network.name}, {inputs} inputs")
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of :func:`memcurve.memory_curve`."""
+        arguments: dict[str, Any] = {}
+        if self.input is not None:
+            from memcurve.inputs import parse
+
+            processes = []
+            for text in self.input:
+                # what is wrong with a recording is no error of usage
+                recording = text.lower().partition(":")[0] == "series"
+                with contextlib.nullcontext() if recording else usage():
+                    processes.append(parse(text))
+            arguments["input"] = processes[0] if len(processes) == 1 else processes
+        if self.noise is not None:
+            from memcurve.inputs.noise import parse_noise
+
+            with usage():
+                arguments["noise"] = parse_noise(self.noise)
+        return arguments
+
+
+NETWORK = NetworkOptions()
+
+
+@contextlib.contextmanager
+def usage() -> Iterator[None]:
+    """Make what is wrong with a text of the command line an error of usage."""
+    try:
+        yield
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ExecutorOptions:
+    """Where the cases are computed.
+
+    Parameters
+    ----------
+    workers
+        Number of processes. Default: one per core.
+    serial
+        Compute in this process, one case after another.
+    dask
+        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
+        local for one started here (which other users of this machine can reach: Dask has no token).
+    mpi
+        Compute on the ranks of an MPI job, e.g. mpiexec -n 8 memcurve sweep study.toml --mpi.
+    retry_failed
+        Compute failed cases again.
+    """
+
+    workers: Whole | None = None
+    serial: Flag = False
+    dask: str | None = None
+    mpi: Flag = False
+    retry_failed: Flag = False
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
+        chosen = {"--serial": self.serial, "--dask": self.dask is not None, "--mpi": self.mpi}
+        names = [name for name, given in chosen.items() if given]
+        if len(names) > 1:
+            raise UsageError(f"{' and '.join(names)} exclude each other; give one of them.")
+        if self.workers is not None and self.workers < 1:
+            raise UsageError(f"--workers must be at least 1, got {self.workers}.")
+        if self.workers is not None and names and self.dask != "local":
+            raise UsageError(f"{names[0]} takes no --workers; leave one of them out.")
+        if self.dask is not None:
+            address = None if self.dask == "local" else self.dask
+            return {"executor": "dask", "address": address, "workers": self.workers}
+        if names:
+            return {"executor": names[0][2:]}
+        return {"executor": "processes", "workers": self.workers}
+
+
+EXECUTOR = ExecutorOptions()
+
+
+def nodes_read(text: str, labels: tuple[str, ...] | None) -> list[int] | list[str]:
+    """The nodes that are read, by name where they have names: 5-9 is then from name to name."""
+    if labels is None:
+        return _node_list(text)
+    names = [text] if text in labels else [name.strip() for name in text.split(",")]
+    if not {*names} <= {*labels}:
+        with contextlib.suppress(UsageError):
+            return [str(node) for node in _node_list(text)]
+    return names
+
+
+def _node_list(text: str) -> list[int]:
+    """The nodes that a text like 0,3,5-9 lists."""
+    nodes: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        try:
+            nodes += range(int(first), int(last) + 1) if dash else [int(first)]
+        except ValueError:
+            raise UsageError(
+                f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
+            ) from None
+    return nodes

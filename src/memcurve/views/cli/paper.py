@@ -1,0 +1,76 @@
+"""``memcurve paper``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+from memcurve.views.cli.console import Printer, json_text
+from memcurve.views.cli.options import SEVERAL, Flag, Json, Seed, Verbose, Whole
+
+
+def paper(
+    *,
+    output: Path = Path("paper-figures"),
+    figure: Annotated[list[Whole] | None, SEVERAL] = None,
+    quick: Flag = False,
+    claims: Flag = False,
+    fresh: Flag = False,
+    seed: Seed = 1,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> int:
+    """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
+
+    For example:
+
+      memcurve paper --quick --claims --output paper-figures
+      memcurve paper --figure 4
+      memcurve paper --figure 1 2 --quick --json
+      memcurve paper
+
+    Parameters
+    ----------
+    output
+        Folder for the figures (PNG and PDF) and the page index.html that shows them.
+    figure
+        Only these figures, 1 to 6; all by default.
+    quick
+        40 masks instead of 1000 and fewer sample sizes: less than half a minute.
+    claims
+        Check the paper's claims too, and add their table to the page.
+    fresh
+        Redraw existing figures. Without it an interrupted run resumes.
+    """
+    from memcurve.studies.paper import FIGURES, Settings, reproduce
+
+    page, outcomes = reproduce(
+        output,
+        figures=figure,
+        settings=(Settings.quick if quick else Settings)(seed=seed),
+        claims=claims,
+        fresh=fresh,
+        progress=True if sys.stderr.isatty() else _say,
+    )
+    if json:
+        chosen = FIGURES if figure is None else figure
+        content = {
+            "page": str(page),
+            "figures": [str(page.parent / f"figure{k}.png") for k in dict.fromkeys(chosen)],
+            "claims": [dict(vars(outcome)) for outcome in outcomes],
+        }
+        print(json_text(content))
+        return 0
+    if outcomes:
+        heads = ("where", "claim", "verdict", "figure")
+        rows = [(one.where, one.statement, one.verdict, one.figure) for one in outcomes]
+        Printer().table(heads, rows, indent=0)
+    print(f"page: {page}")
+    return 0
+
+
+def _say(label: str, done: int, total: int | None) -> None:
+    """Lines instead of bars, where stderr is not a terminal."""
+    if done in (0, total):
+        print(f"{label}: done" if done else f"{label} …", file=sys.stderr, flush=True)

@@ -1,0 +1,318 @@
+"""The process of a command: one exit code, one line for an error, and a stdout that is whole."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import difflib
+import functools
+import io
+import json
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
+
+if TYPE_CHECKING:
+    from memcurve.network.ranks import Ranks
+
+FINE = 0
+FAILED = 1
+USAGE = 2
+MISMATCH = 3
+INTERRUPTED = 130
+#: As a shell says of a process that SIGTERM ended.
+TERMINATED = 143
+
+#: What `memcurve --help` says about them.
+EXIT_CODES = f"""\
+Exit codes:
+  {FINE}    success
+  {FAILED}    failed: an unreadable file, a refused computation, too little memory
+  {USAGE}    usage: an unknown command or option, a bad value, conflicting options
+  {MISMATCH}    a requested check found a mismatch (audit --fail-on-mismatch)
+  {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
+
+# what users can bring about, besides OSError, MemoryError and those of core.errors; among the
+# ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError. Anything else is a mistake in
+# this package and shows its traceback
+_USER_ERRORS = (ValueError, TypeError, ImportError, OverflowError)
+# an argument as Python writes it: `name`, name='value', name=3 or name=[...]
+_ARGUMENT = re.compile(
+    r"`(?P<quoted>[a-z_]+)`"
+    r"|`?\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\[[^\]]*\]|True|False|[-+\d.][\w.:+-]*\b)`?"
+)
+# signs in what is printed, for consoles and files whose alphabet does not have them
+_SPELLED = {
+    "−": "-", "–": "-", "—": "-", "×": "x", "·": ".", "•": "*", "≤": "<=", "≥": ">=", "≈": "~",
+    "→": "->", "±": "+-", "✓": "+", "⁻": "^-", "²": "^2", "∞": "inf", "√": "sqrt", "‖": "|",
+    "\u0303": "~",
+}  # fmt: skip
+
+
+class UsageError(ValueError):
+    """Options that exclude or need each other, or a value no command could make sense of."""
+
+
+def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
+    """Raise where an output is the input, or two outputs are one file."""
+    written: set[Path] = set()
+    for output in outputs:
+        if output is None:
+            continue
+        path = output.resolve()
+        if path in written:
+            raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
+        if file is not None and path == file.resolve():
+            raise UsageError(f"{output} is the {what} itself; write to another file.")
+        written.add(path)
+
+
+def require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
+    """Raise before hours of work rather than after."""
+    if path is not None and path.suffix.lower() not in endings:
+        raise UsageError(f"{option} must end in one of {', '.join(endings)}, got {str(path)!r}.")
+
+
+def warn(text: str) -> None:
+    """Say something on stderr."""
+    print(_folded(f"memcurve: {text}"), file=sys.stderr)
+
+
+@contextlib.contextmanager
+def stoppable(store: Path) -> Iterator[None]:
+    """Within it a sweep runs: say what is kept where it is stopped, and what no worker could do."""
+    import signal
+    from concurrent.futures import BrokenExecutor
+
+    from memcurve.studies.sweeping.executors import UnusableWorkerError
+
+    try:
+        yield
+    except (UnusableWorkerError, BrokenExecutor) as error:
+        raise OSError(str(error)) from error
+    except KeyboardInterrupt as stopped:
+        # by itself it says what is kept and how to go on, unless it came before the first case
+        early = (
+            f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
+            f"command again to go on."
+        )
+        warn(str(stopped) or early)
+        is_term = getattr(stopped, "signal", None) == signal.SIGTERM
+        raise SystemExit(TERMINATED if is_term else INTERRUPTED) from None
+
+
+@contextlib.contextmanager
+def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
+    """The ranks of the MPI job that this process is one of, of which only the first has a say.
+
+    All of them get through this or none; a rank that fails alone ends the job.
+    """
+    if not mpi:
+        yield None
+        return
+    from threadpoolctl import threadpool_limits
+
+    from memcurve.network.ranks import Ranks, world
+
+    ranks = Ranks(world())
+    if ranks.number:
+        sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    # ranks on one machine share its cores
+    threads = max(1, (os.cpu_count() or 1) // ranks.sharing)
+    try:
+        with threadpool_limits(threads), ranks.collective():
+            yield ranks
+    except Exception:
+        if ranks.number == 0:
+            raise
+        raise SystemExit(FINE) from None  # rank 0 tells, and has the exit code
+
+
+def as_options(text: str, options: Mapping[str, str]) -> str:
+    """A text that speaks of arguments of a function, with the options of a command instead."""
+
+    def spelled(match: re.Match[str]) -> str:
+        name, value = match["quoted"] or match["name"], match["value"] or ""
+        # of `figures` there is one --figure at a time, of `scale` several --scales
+        named = (options.get(n) for n in (name, f"{name}s", name.removesuffix("s")))
+        option = next(filter(None, named), None)
+        if option is None:
+            return match[0]
+        if value in ("True", "False"):
+            return option if value == "True" else option.replace("--", "--no-", 1)
+        return " ".join([option, value.strip("[]'").replace("...", "NAME")]).rstrip()
+
+    return _ARGUMENT.sub(spelled, text)
+
+
+def exit_code(
+    command: Callable[[], object], options: Callable[[], Mapping[str, str]] = dict
+) -> int:
+    """Call ``command`` and return the exit code of the process.
+
+    ``options`` tells its options by their names in Python, which messages speak of.
+
+    An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
+    line on stderr, or in their traceback where the command line has ``--verbose``.
+    """
+    from memcurve.core.errors import ModelError, UncertainResultError
+
+    if sys.stderr is None:  # closed; messages would go to stdout, which is for the result alone
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    _print_in_any_alphabet()
+    try:
+        if sys.stdout is None:
+            raise OSError(
+                f"standard output is closed, so that no result can be printed; send it to a file, "
+                f"or to {os.devnull} where --save or --plot is all you want."
+            )
+        code = command()
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit) as end:
+        # the reader, e.g. `head`, has seen enough; rich turns that into exit code 1
+        if BrokenPipeError not in (type(end), type(end.__context__)):
+            raise
+        discard_output()
+        return FINE
+    except KeyboardInterrupt:
+        with contextlib.suppress(OSError):
+            warn("stopped; no file is half-written.")
+        return INTERRUPTED
+    except UnusedCliTokensError as error:
+        more = ", ".join(map(repr, error.unused_tokens or ()))
+        mask = " (an input mask: --mask FILE)" if "--mask" in options().values() else ""
+        text = f"unexpected argument {more}; give it by its option{mask}, see --help."
+        return _reported(error, text, USAGE)
+    except UnknownOptionError as error:
+        return _reported(error, _unknown(error, [*options().values()]), USAGE)
+    except CycloptsError as error:
+        return _reported(error, str(error), USAGE)
+    except UsageError as error:
+        return _reported(error, as_options(str(error), options()), USAGE)
+    except MemoryError as error:
+        text = as_options(str(error), options()) or "out of memory; ask for fewer nodes or lags."
+        return _reported(error, text, FAILED)
+    except OSError as error:
+        return _reported(error, _without_number(error), FAILED)
+    except (*_USER_ERRORS, UncertainResultError, ModelError) as error:
+        text = as_options(str(error), options()) or type(error).__name__
+        return _reported(error, text, USAGE if _is_usage(error, text) else FAILED)
+    return code if isinstance(code, int) else FINE
+
+
+def _is_usage(error: Exception, message: str) -> bool:
+    """Whether a message is about an option that was given: it begins with it.
+
+    A TypeError names options that something does not take. What is said of an option whose value
+    is a file is about what the file holds.
+    """
+    if not isinstance(error, ValueError | TypeError):
+        return False
+    words = message.split(" ")[: None if isinstance(error, TypeError) else 1]
+    values: dict[str, list[str]] = {"": []}
+    for argument in sys.argv[2:]:
+        name, _, value = argument.partition("=")
+        if name.startswith("--"):
+            values[name] = [value] if value else []
+        else:
+            values[[*values][-1]].append(argument)
+    about = {word.strip(",;.:") for word in words} & values.keys()
+    return bool(about) and not any(os.path.exists(v) for name in about for v in values[name])
+
+
+def _unknown(error: UnknownOptionError, options: list[str]) -> str:
+    """What is said of an option that is none: which has its name, or nearly so, or as a word."""
+    asked = error.token.keyword or error.token.value
+    words = {word: name for name in options for word in name[2:].split("-")}
+    words |= {name[2:]: name for name in options}
+    near = difflib.get_close_matches(asked.strip("-"), words, 1)
+    remedy = f"Did you mean {words[near[0]]}?" if near else "See --help for all options."
+    return f"Unknown option: {asked}. {remedy}"
+
+
+def _print_in_any_alphabet() -> None:
+    """Let a terminal or file that is not of UTF-8 get other spellings, and JSON that is valid."""
+    for name, spelling in (("spelled", _plain), ("escaped", _escaped)):
+        codecs.register_error(name, functools.partial(_replaced, spelling=spelling))
+    for stream in (sys.stdout, sys.stderr):
+        if not isinstance(stream, io.TextIOWrapper):
+            continue
+        stream.reconfigure(errors="spelled")
+        is_json = stream is sys.stdout and "--json" in sys.argv
+        if is_json and codecs.lookup(stream.encoding).name != "utf-8":
+            stream.reconfigure(encoding="ascii", errors="escaped")
+
+
+def _replaced(error: UnicodeError, spelling: Callable[[str], str]) -> tuple[str, int]:
+    """What a codec writes instead of signs that it does not have, and where it goes on."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return "".join(map(spelling, error.object[error.start : error.end])), error.end
+
+
+def _plain(sign: str) -> str:
+    """A sign in ASCII: τ as tau, … as three dots, what has no such spelling by its number."""
+    name = unicodedata.name(sign, "").split()
+    if name[:1] == ["GREEK"]:
+        return name[-1].capitalize() if sign.isupper() else name[-1].lower()
+    plain = _SPELLED.get(sign) or unicodedata.normalize("NFKD", sign)
+    return plain if plain.isascii() else _escaped(sign)
+
+
+def _escaped(sign: str) -> str:
+    return json.dumps(sign)[1:-1]
+
+
+def discard_output() -> None:
+    """Let what is still in the buffer go nowhere: the interpreter would fail on it at its end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def _reported(error: BaseException, message: str, code: int) -> int:
+    """Show an error, in one line or with its traceback; what was printed before goes out first."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except OSError:
+        discard_output()
+    if "--verbose" in sys.argv:
+        import traceback
+
+        traceback.print_exception(error)
+    else:
+        from memcurve.rendering.report.document import clean
+
+        with contextlib.suppress(OSError):
+            # names from files may hold escape sequences
+            print(_folded(f"memcurve: error: {clean(message)}"), file=sys.stderr)
+    return code
+
+
+def _folded(text: str) -> str:
+    """Lines as they are, or folded between words where a terminal would break them."""
+    if not sys.stderr.isatty():
+        return text
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns, 40)
+    folded = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(folded.fill, text.split("\n")))
+
+
+def _without_number(error: OSError) -> str:
+    """The message of an error, less its number; one without a file is about what is printed to."""
+    if error.strerror is None:
+        return str(error)
+    if error.filename is None:
+        return f"standard output cannot be written ({error.strerror}); redirect it elsewhere."
+    return f"{error.filename}: {error.strerror}; check the path."

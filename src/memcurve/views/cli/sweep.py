@@ -1,0 +1,219 @@
+"""``memcurve sweep``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memcurve.views.cli.console import Printer, json_text, say_written, styled
+from memcurve.views.cli.options import (
+    EXECUTOR,
+    ExecutorOptions,
+    Flag,
+    Json,
+    Picture,
+    Verbose,
+    usage,
+)
+from memcurve.views.cli.process import (
+    FAILED,
+    FINE,
+    UsageError,
+    require_ending,
+    require_other_files,
+    stoppable,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from memcurve.studies.sweeping import Study, Sweep
+
+
+def sweep(
+    study: str | None = None,
+    *,
+    store: Path | None = None,
+    quick: Flag = False,
+    dry_run: Flag = False,
+    status: Flag = False,
+    executor: ExecutorOptions = EXECUTOR,
+    case_timeout: float | None = None,
+    export: Path | None = None,
+    plot: Picture = None,
+    yes: Flag = False,
+    json: Json = False,
+    verbose: Verbose = False,
+) -> int:
+    """Parameter studies: one question for many networks, with a picture and a summary.
+
+    Saves each result as soon as it is computed: a sweep that was stopped resumes with the same
+    command, and a changed study computes only what is new. Exits with code 1 if cases failed; the
+    others are computed all the same, and the errors are in the store.
+
+    For example:
+
+      memcurve sweep
+      memcurve sweep sparsity --quick --plot sparsity.png
+      memcurve sweep study.toml --dry-run --json
+      memcurve sweep study.toml --workers 2 --export study.parquet
+      memcurve sweep study.toml --serial --store results.sqlite --plot study.png
+
+    Parameters
+    ----------
+    study
+        A study file (.toml), or the name of a built-in study, which is drawn to its name with .png;
+        without it, the built-in studies are listed.
+    store
+        File that stores the results. Default: the study's name with .sqlite, in this folder.
+    quick
+        A smaller version, by the study's [quick] table.
+    dry_run
+        Print how many cases there are, how many are done, and about how long the rest takes.
+    status
+        Print the progress of the sweep, without computing; --export and --plot use what is there.
+    case_timeout
+        Seconds after which a case counts as failed, and the sweep goes on. Default: no limit.
+    export
+        Write all rows, with the study and the versions, to this file (.csv, .parquet, .nc, .json).
+    yes
+        Run a study of more than a million cases.
+    """
+    if study is None:
+        return _list(json)
+    where = executor.arguments()
+    require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
+    if dry_run and status:
+        raise UsageError("--dry-run and --status exclude each other; give one of them.")
+    if dry_run and (export or plot):
+        raise UsageError("--dry-run computes nothing to export or to draw; leave it out.")
+    from memcurve.studies.sweeping import Study, Sweep, shipped
+    from memcurve.studies.sweeping.run import require_few, require_outputs
+    from memcurve.studies.sweeping.run import sweep as run
+
+    chosen = Study.load(study, quick=quick)
+    named = study in shipped() and not Path(study).is_file()
+    place = store or Path(f"{chosen.name}.sqlite")
+    require_other_files(Path(study), place, export, plot, what="study")
+    if dry_run or (status and not (export or plot)):
+        return _estimated(chosen, place, where, executor.retry_failed, dry_run, json)
+    if named and not status:
+        plot = plot or Path(f"{chosen.name}.png")
+    if export or plot:
+        require_outputs(chosen, {"--export": export, "--plot": plot})
+    if status:
+        result = Sweep.open(place, chosen)
+    else:
+        with usage():
+            require_few(chosen, yes)
+        with stoppable(place):
+            result = run(
+                chosen,
+                place,
+                retry_failed=executor.retry_failed,
+                case_timeout=case_timeout,
+                allow_many=yes,
+                progress=True,
+                **where,
+            )
+    return _shown(result, place, export, plot, json)
+
+
+def _shown(
+    result: Sweep, store: Path, export: Path | None, plot: Path | None, as_json: bool
+) -> int:
+    # first what cannot fail: a picture that cannot be drawn must not cost the numbers
+    if as_json:
+        content = {
+            "study": result.name,
+            "store": str(store),
+            "counts": result.counts,
+            "sentence": result.sentence,
+            "summary": result.summary(),
+            "failed": [{"case": row.case, "error": row.error} for row in result.failed],
+        }
+        print(json_text(content))
+    else:
+        _print(result)
+    problems: list[Exception] = []
+    plot = plot if result.counts["done"] else None
+    for kind, path, write in (("picture", plot, _draw), ("table", export, type(result).save)):
+        if path is not None:
+            try:
+                write(result, path)
+                say_written(**{kind: path})
+            except (OSError, ValueError, TypeError, ImportError) as error:
+                problems.append(error)
+    failed = result.counts["failed"]
+    if failed:
+        what = "1 case" if failed == 1 else f"{failed:,} cases"
+        remedy = "--export writes the errors, --retry-failed computes them again"
+        warn(f"{what} of {len(result):,} failed; {remedy}.")
+    for problem in problems[1:]:
+        warn(f"error: {problem}")
+    if problems:
+        raise problems[0]
+    return FAILED if failed else FINE
+
+
+def _print(result: Sweep) -> None:
+    """The summary over seeds, what failed, and the sentence."""
+    printer = Printer()
+    if result.study and result.study.title:
+        printer.line((result.study.title, "bold"))
+    # a terminal shows so many groups, a file or pipe all of them
+    head, *body = result.cells(most=60 if sys.stdout.isatty() else None)
+    words = ("ensemble", "mask", "input", "method")
+    numbers = [k for k, name in enumerate(head) if name not in words]
+    printer.table(head, body, right=numbers)
+    printer.notes(result.notes)
+    printer.wrapped(styled(result.sentence))
+
+
+def _draw(result: Sweep, path: Path) -> None:
+    from memcurve.rendering import plot
+
+    plot.save(result.plot(), path)
+
+
+def _estimated(
+    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, time_it: bool,
+    as_json: bool,
+) -> int:  # fmt: skip
+    from memcurve.studies.sweeping.executors import cores
+    from memcurve.studies.sweeping.run import duration, estimate
+
+    if not time_it and not store.is_file():
+        raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
+    workers = 1 if executor["executor"] == "serial" else executor.get("workers") or cores()
+    guess = estimate(study, store, workers=workers, retry_failed=retry_failed, time_it=time_it)
+    if as_json:
+        print(json_text({"study": study.name, "store": str(store), **guess}))
+        return FINE
+    print(f"{study.name}: {guess['count']:,} cases ({study.design})")
+    if guess["done"] is None:
+        print("too many to look up which of them are done")
+    else:
+        figures = "{done:,} done, {failed:,} failed, {pending:,} to compute"
+        print(figures.format_map(guess))
+    if guess["estimated_seconds"] is not None:
+        several = "1 worker" if workers == 1 else f"{workers} workers"
+        print(
+            f"about {duration(guess['estimated_seconds'])} with {several}: an estimate, from "
+            f"{guess['timed_cases']} of these cases timed here"
+        )
+    if guess["error"] is not None:
+        print(f"note: not all of those timed succeeded: {guess['error']}")
+    return FINE
+
+
+def _list(as_json: bool) -> int:
+    from memcurve.studies.sweeping import Study, shipped
+
+    studies = [Study.load(name) for name in shipped()]
+    if as_json:
+        print(json_text({study.name: study.title for study in studies}))
+    else:
+        rows = [(study.name, f"{study.count:,}", study.title) for study in studies]
+        Printer().table(("study", "cases", "question"), rows, right=(1,), indent=0)
+    return FINE

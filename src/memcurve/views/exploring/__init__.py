@@ -1,0 +1,14 @@
+"""An interactive page in the browser: ``memcurve explore``.
+
+``scene`` (settings of the controls, and what is computed at once) and ``jobs`` (what a worker
+process computes) → ``figures``, ``stories`` and ``files`` → ``large`` (networks too large for a
+scene) → ``widgets`` and ``app``, the page itself, which marimo runs; ``server`` serves it. All but
+``widgets`` and ``app`` work without marimo.
+"""
+
+from __future__ import annotations
+
+from memcurve.views.exploring.scene import move_eigenvalue
+from memcurve.views.exploring.worm import worm_brain
+
+__all__ = ["move_eigenvalue", "worm_brain"]

@@ -1,0 +1,475 @@
+"""Sections of the page, with their charts and HTML; each figure has an explaining sentence."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.notes import counted
+from memcurve.core.types import Floats
+from memcurve.inputs.noise import Float32
+from memcurve.network.masks import is_random
+from memcurve.rendering.report import Chart, Section, Series, Table, vega, web
+from memcurve.rendering.report.document import listed
+from memcurve.solve import MemoryCurve, is_known
+from memcurve.studies.auditing.result import spectrum_section, squeezing_section, usable_chart
+from memcurve.studies.auditing.sentences import number
+from memcurve.studies.auditing.structure import Squeezing
+from memcurve.studies.comparison import ComparisonRow
+from memcurve.views.exploring.jobs import Job, asked_curve, shown_methods
+from memcurve.views.exploring.scene import OWN_MASK, PageSettings, Scene
+
+#: Lowest value drawn for standard methods, which can return anything.
+LOWEST = -0.25
+#: Highest value drawn for them.
+HIGHEST = 1.5
+#: Totals that differ by less look the same. Doubled: hardly a change.
+SAME = 5e-3
+#: Fraction of the memory below which the lags drawn are said to miss some. Doubled: impossible.
+NEARLY_ALL = 0.998
+#: Remedy for an unstable network of a file.
+SCALE_IT = " Here: switch on “scale it to ρ”."
+
+#: Sentences of the page, by kind.
+PROSE = {
+    "curve": "Fraction of the input's variance recoverable from the states τ steps later.",
+    "curves": "Fraction of the variance of each of the {inputs} inputs recoverable from the states "
+    "τ steps later, summed over the inputs.",
+    "area": " The area under the curve is the total memory.",
+    "before": " The dotted line is the curve before the move.",
+    "poles": " For white input without noise it depends only on the controllable eigenvalues.",
+    "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
+    "no curve": " With {asked} there is no curve: {problem}",
+    "asked": " With {asked} the total is {total}",
+    "unchanged": ", as without.",
+    "instead of": " instead of {without:g}: {reason}.",
+    "noise and colour": "correlations change what can be inferred, noise what can be read",
+    "noise": "the rest lies below the noise",
+    "inferred": "correlated inputs can be inferred from one another",
+    "less": "less of a correlated input is recoverable",
+    "not driven": "The total memory is 0: no input reaches the {states}.",
+    "total": "Total memory {total}, {of}{half}. {accuracy}",
+    "over inputs": ", over {inputs} inputs",
+    "no horizon": "; MC_τ is above 0.5 at all lags listed",
+    "horizon": "; MC_τ drops below 0.5 at lag {lag}",
+    "accurate": "All values are within {error} of the truth.",
+    "exact": "The values are exact.",
+    "standard": "Standard methods for white input without noise, over the same {lags} lags. "
+    "Differences from the exact curve are numerical artefacts, not properties of the network{off}.",
+    "off": "; here up to {error:.1g} at a lag",
+    "usable soon": "Usable memory when the states are read with noise …",
+    "usable unknown": "Not available here: {problem}",
+    "usable": "Memory in directions of small state variance is lost to noise first, and is missed "
+    "by simulations.",
+    "single": " States stored in single precision keep {total}.",
+    "input": " The input is AR({colour:g}).",
+    "drag": "Drag one, or set its modulus and angle, and watch the curve: its eigenvectors and all "
+    "others stay, its conjugate moves along. One is moved at a time.",
+    "complex": "Eigenvalues of a complex network, and their conjugates, cannot be moved here.",
+    "none driven": "Here it excites none.",
+    "not movable": "They cannot be moved here: rounding would excite uncontrollable modes.",
+    "squeezing soon": "How fast the powers of A run out of new directions …",
+    "squeezing unknown": "Not available here: {problem}",
+    "squeezing": "Computed for networks with a single input that reaches them.",
+    "no filter": "With several inputs or a readout there is no single all-pass filter; the curve "
+    "is computed from an input-normal realization.",
+    "theorem": "The {count} controllable eigenvalues define an all-pass filter, which preserves "
+    "energy. After a unit pulse, the energy {gone:.6f} has come out up to step τ = {lag}; the "
+    "rest, {left:.6f}, is still inside, and that is the memory MC_{lag}. As a formula, "
+    "MC_τ = Σ_(j>τ) b_j², the tail energy. Its sum over all lags is the number of controllable "
+    "eigenvalues.",
+    "no memory curve": "These settings have no memory curve.",
+    "not shown": "{file} cannot be shown.",
+    "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
+    "export": "Export",
+}
+
+TITLE = (
+    "<h1>How much does it remember?</h1>\n"
+    "<p>A recurrent network x<sub>t</sub> = A x<sub>t−1</sub> + C z<sub>t</sub> holds past inputs "
+    "z in its states x. Move the controls: its exact memory follows at once.</p>"
+)
+
+
+def headline(scene: Scene, settings: PageSettings, found: Mapping[str, Any]) -> str:
+    """Total and usable memory as HTML, as far as they have arrived.
+
+    ``found`` may have the curves, or the errors, of ``"theory"`` for coloured input and of
+    ``"usable"``.
+    """
+    theory = total(scene.curve if not settings.colour else found.get("theory"))
+    coloured = f" for {asked_name(replace(settings, noise=0.0))}" if settings.colour else ""
+    parts = [f"<strong>{theory}</strong> in theory{coloured}"]
+    if scene.curve.total:
+        usable = total(found.get("usable"))
+        parts.append(f"<strong>{usable}</strong> usable {how_read(settings)}")
+    return " · ".join(f"<span>{part}</span>" for part in parts)
+
+
+def how_read(settings: PageSettings) -> str:
+    """How the states are read: with the noise that is set, or else as single precision has them."""
+    return f"with noise {settings.noise:g}" if settings.noise else "in single precision"
+
+
+def total(curve: Any) -> str:
+    """A total, or what stands in its place while it is on its way, or where it is not known."""
+    if curve is None:
+        return "…"
+    known = isinstance(curve, MemoryCurve) and is_known(curve)
+    return _known(curve.total, curve.total_error) if known else "?"
+
+
+def headline_jobs(scene: Scene, settings: PageSettings) -> dict[str, Job]:
+    """What the headline waits for."""
+    asked = settings.arguments()
+    noise = asked.pop("noise", Float32())
+    jobs: dict[str, Job] = {}
+    if settings.colour:
+        jobs["theory"] = asked_curve, (scene.network, 1, asked)
+    if scene.curve.total:
+        jobs["usable"] = asked_curve, (scene.network, 1, asked | {"noise": noise})
+    return jobs
+
+
+def summary(scene: Scene) -> str:
+    """The total for white input, with its horizon and accuracy."""
+    curve, network = scene.curve, scene.network
+    if not curve.total:
+        read = "states" if network.readout is None else "states that are read"
+        return PROSE["not driven"].format(states=read)
+    states, lag = network.read_states, curve.horizon(0.5)
+    read = "" if network.readout is None else " read"
+    of = f"of at most {states} ({counted(states, 'state')}{read})"
+    if network.is_complex and network.readout is None:
+        of = f"of at most {states} (two per complex state)"
+    if network.inputs > 1:
+        half = PROSE["over inputs"].format(inputs=network.inputs)
+    else:
+        half = PROSE["no horizon" if lag is None else "horizon"].format(lag=lag)
+    error = float(curve.error.max())
+    accuracy = PROSE["accurate" if error else "exact"].format(error=at_most(error))
+    return PROSE["total"].format(total=round(curve.total), of=of, half=half, accuracy=accuracy)
+
+
+def at_most(error: float) -> str:
+    """A bound in one digit, rounded up."""
+    if error == 0:
+        return "0"
+    power = math.floor(math.log10(error))
+    digit = math.ceil(error / 10.0**power * (1 - 1e-12))
+    return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
+
+
+def memory_section(
+    scene: Scene,
+    settings: PageSettings,
+    asked: Any = None,
+    *,
+    end: int | None = None,
+    moved: bool = False,
+) -> Section:
+    """The exact curve, and the one under the input and the noise that are set, once it is there.
+
+    ``end`` is the last lag drawn where that is not the scene's; ``moved`` says that the curve
+    before a move is drawn as well.
+    """
+    scene = scene if end is None else replace(scene, end=end)
+    name = "exact" if settings.is_plain else "white input, no noise"
+    series = [_drawn(scene, name, scene.curve.values)]
+    inputs = scene.network.inputs
+    text = PROSE["curve" if inputs == 1 else "curves"].format(inputs=inputs) + PROSE["area"]
+    text += PROSE["before"] if moved else ""
+    text += PROSE["poles"] if inputs == 1 else ""
+    held = float(scene.curve.values[: scene.end + 1].sum())
+    if held < NEARLY_ALL * scene.curve.total:
+        text += PROSE["tail"].format(held=number(held))
+    if isinstance(asked, MemoryCurve):
+        series.append(_drawn(scene, asked_name(settings), asked.values))
+        text += _what_changed(settings, scene.curve.total, asked)
+    elif isinstance(asked, Exception):
+        text += PROSE["no curve"].format(asked=asked_name(settings), problem=asked)
+    # axes that stay where they are while something is dragged, with room for the first of few dots
+    ends = (0.0, float(max(1, scene.end)))
+    chart = Chart(
+        "Memory curve",
+        "lag τ",
+        "memory MC_τ",
+        tuple(series),
+        x_range=ends if scene.end >= vega.MOST_DOTS else vega.padded(*ends, log=False),
+        y_range=(0.0, float(inputs)),
+    )
+    return Section("Memory curve", text, chart=chart)
+
+
+def asked_name(settings: PageSettings) -> str:
+    """Input and noise in words."""
+    parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
+    parts += [f"noise {settings.noise:g}"] if settings.noise else []
+    return ", ".join(parts)
+
+
+def _what_changed(settings: PageSettings, without: float, asked: MemoryCurve) -> str:
+    total = _known(asked.total, asked.total_error)
+    text = PROSE["asked"].format(asked=asked_name(settings), total=total)
+    if abs(asked.total - without) < SAME:
+        return text + PROSE["unchanged"]
+    kind = "inferred" if asked.total > without else "less"
+    if settings.noise:
+        kind = "noise and colour" if settings.colour else "noise"
+    return text + PROSE["instead of"].format(without=without, reason=PROSE[kind])
+
+
+def _known(total: float, error: float) -> str:
+    """A total, with its error where that reaches the digits that are written."""
+    hidden = error < 10.0 ** (math.floor(math.log10(total)) - 4) if total > 0 else error == 0
+    return number(total) if hidden else f"{number(total)} ± {at_most(error)}"
+
+
+def standard_section(scene: Scene, found: Mapping[str, Any]) -> Section:
+    """Standard methods; ``found`` has a row or an error for those that have arrived."""
+    series = [_drawn(scene, "exact", scene.curve.values)]
+    truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
+    rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
+    errors = []
+    for name, shown in shown_methods().items():
+        outcome = found.get(name)
+        if isinstance(outcome, ComparisonRow) and outcome.curve is not None:
+            cut = np.clip(outcome.curve.values, LOWEST, HIGHEST)
+            series.append(_drawn(scene, name, cut, dashed=shown.dashed))
+            rows.append((name, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
+            errors += [outcome.largest_error] if math.isfinite(outcome.largest_error) else []
+        elif outcome is None:
+            rows.append((name, "…", "", ""))
+        else:
+            reason = outcome.note if isinstance(outcome, ComparisonRow) else f"failed: {outcome}"
+            rows.append((name, "—", "", reason))
+    off = PROSE["off"].format(error=max(errors)) if errors else ""
+    text = PROSE["standard"].format(lags=compared_lags(scene), off=off)
+    up = "memory MC_τ (cut at −0.25 and 1.5)"
+    chart = Chart("Standard methods", "lag τ", up, tuple(series))
+    table = Table(("method", "total", "largest error", "note"), tuple(rows), frozenset({1, 2}))
+    return Section("What standard methods report", text, table, chart)
+
+
+def compared_lags(scene: Scene) -> int:
+    """Lags over which standard methods are compared."""
+    return max(2 * scene.network.states, scene.end + 1)
+
+
+def usable_section(settings: PageSettings, arrived: Mapping[str, Any]) -> Section:
+    """Usable memory against noise, and without any; once it is among what has arrived."""
+    title = "Usable memory"
+    if not arrived:
+        return Section(title, PROSE["usable soon"])
+    [outcome] = arrived.values()
+    if isinstance(outcome, Exception):
+        return Section(title, PROSE["usable unknown"].format(problem=outcome))
+    usable, without = outcome
+    if usable.reason:
+        return Section(title, usable.reason)
+    text = PROSE["usable"]
+    if (single := usable.at("float32")) is not None:
+        text += PROSE["single"].format(total=_known(single.total, single.error))
+    if settings.colour:
+        text += PROSE["input"].format(colour=settings.colour)
+    return Section(title, text, chart=usable_chart(usable, without))
+
+
+def disc_section(scene: Scene) -> Section:
+    """The eigenvalues, and whether they can be moved."""
+    if is_movable(scene):
+        kind = "drag"
+    elif scene.network.is_complex:
+        kind = "complex"
+    else:
+        kind = "not movable" if scene.curve.total else "none driven"
+    text = spectrum_section(scene.eigenvalues).text
+    return Section("Eigenvalues in the unit disc", f"{text} {PROSE[kind]}")
+
+
+def is_movable(scene: Scene) -> bool:
+    """Whether eigenvalues can be moved: all are controllable, so rounding excites no others."""
+    return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
+
+
+def squeezed_section(arrived: Mapping[str, Any]) -> Section:
+    """Krylov squeezing, once it is among what has arrived; None where there is none."""
+    if not arrived:
+        return Section("Squeezing", PROSE["squeezing soon"])
+    [outcome] = arrived.values()
+    if isinstance(outcome, Squeezing):
+        return squeezing_section(outcome)
+    kind = "squeezing unknown" if isinstance(outcome, Exception) else "squeezing"
+    return Section("Squeezing", PROSE[kind].format(problem=outcome))
+
+
+def theorem_section(scene: Scene, lag: int) -> Section:
+    """The tail-energy theorem at one lag: the curve that the impulse response makes."""
+    title = "Why: the tail-energy theorem"
+    poles = scene.eigenvalues.counting
+    if scene.response is None or poles is None:
+        return Section(title, PROSE["no filter"])
+    held = float(scene.curve.values[lag])
+    chart = Chart(
+        "… and the resulting curve",
+        "lag τ",
+        "memory MC_τ",
+        (_drawn(scene, "MC_τ", scene.curve.values),),
+        marks=((f"τ = {lag}", float(lag)),),
+        levels=((f"MC_{lag} = {held:.6f}", held),),
+    )
+    gone = float((scene.response[: lag + 1] ** 2).sum())
+    left = max(0.0, 1 - gone)
+    text = PROSE["theorem"].format(count=len(poles), gone=gone, lag=lag, left=left)
+    return Section(title, text, chart=chart)
+
+
+def telling_lag(scene: Scene) -> int:
+    """A lag at which some of the energy is out and some is not, or else the last one before."""
+    values = scene.curve.values[: scene.end + 1]
+    between = np.flatnonzero((values > 0.02) & (values < 0.98))
+    near = between[np.argmin(np.abs(values[between] - 0.5))] if len(between) else None
+    return int(near) if near is not None else max(0, int((values >= 0.5).sum()) - 1)
+
+
+def _drawn(scene: Scene, name: str, values: Floats, **how: Any) -> Series:
+    """A curve over the lags that are drawn, or those of them that it has."""
+    shown = values[: scene.end + 1]
+    return Series(name, np.arange(len(shown), dtype=float), shown, **how)
+
+
+def drawn(scene: Scene, name: str, end: int) -> Series:
+    """The exact curve of a scene up to a lag."""
+    return _drawn(replace(scene, end=end), name, scene.curve.values)
+
+
+def stems(response: Floats, lag: int) -> dict[str, Any]:
+    """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
+    steps = np.arange(len(response), dtype=float)
+    title = "An all-pass impulse response …"
+    chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
+    line = vega.decimated(chart, chart.series[0])
+    x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
+    y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
+    rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
+    names = "['out by lag τ', 'still inside: the memory']"
+    legend = {"labelExpr": f"{names}[datum.value]"}
+    colour = {"field": "left", "type": "nominal", "scale": {"domain": [1, 0]}, "legend": legend}
+    return vega.WIDE_CHART | {
+        "description": f"{title} {len(response)} steps; what comes after step {lag} is memory.",
+        "title": title,
+        "data": {"values": rows},
+        "transform": [{"calculate": f"datum.x > {lag} ? 1 : 0", "as": "left"}],
+        "mark": {"type": "rule", "strokeWidth": 2, "clip": True},
+        "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour},
+    }
+
+
+class VegaChart:
+    """A Vega-Lite specification that marimo draws.
+
+    Charts are plain dictionaries from the start: building the same ones as altair objects takes
+    0.2 s each, which is as long as everything else together.
+    """
+
+    def __init__(self, spec: dict[str, Any]) -> None:
+        config = vega.config(vega.LIGHT)
+        config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
+        actions = {"export": True, "source": False, "compiled": False, "editor": False}
+        # page.css gives SVG the colours of a dark page
+        options = {"actions": actions, "renderer": "svg"}
+        self.spec = spec | {"config": config, "usermeta": {"embedOptions": options}}
+
+    def _mime_(self) -> tuple[str, str]:
+        return "application/vnd.vegalite.v5+json", json.dumps(self.spec)
+
+
+def pictured(chart: Chart, *, titled: bool = False, ghost: Series | None = None) -> VegaChart:
+    """A chart, over the ``ghost`` of another line; as a rule the heading is title enough."""
+    spec = vega.specification(chart)
+    if ghost is not None:
+        line = vega.decimated(chart, ghost)
+        rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
+        axes = spec["layer"][-1]["encoding"]
+        mark = {"type": "line", "style": "mark", "strokeWidth": 2, "clip": True}
+        spec["layer"].insert(0, {
+            "data": {"values": rows}, "mark": mark,
+            "encoding": {axis: axes[axis] for axis in ("x", "y")},
+        })  # fmt: skip
+    return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
+
+
+def heading(title: str, *, busy: bool = False) -> str:
+    """The title of a section as HTML; ``busy`` says that more is on its way."""
+    spinner = "<span class='spinner' role='status'>computing …</span>" if busy else ""
+    return f"<h2>{web.text(title)}{spinner}</h2>\n"
+
+
+def says(text: str) -> str:
+    """The sentence of a section as HTML."""
+    return f"<div class='says'>{web.paragraphs(text)}</div>"
+
+
+def tabled(table: Table) -> str:
+    """A table as HTML, in a frame of its own that scrolls."""
+    content = web.table(table, number="class='number'")
+    return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{content}</div>"
+
+
+def controls(named: Mapping[str, str]) -> str:
+    """Controls, given as HTML by what they control, one below another."""
+    each = "".join(f"<div data-control='{name}'>{html}</div>" for name, html in named.items())
+    return f"<div class='controls' role='group' aria-label='network, input and noise'>{each}</div>"
+
+
+def explained(title: str, text: str) -> str:
+    """Why there is nothing to see, as HTML; nothing where there is no text."""
+    said = f"<strong>{web.text(title)}</strong>{web.paragraphs(text)}"
+    return f"<div class='explains' role='alert'>{said}</div>" if text else ""
+
+
+def about_settings(
+    settings: PageSettings, file: str | None, trouble: str, *, scaled: bool = False
+) -> str:
+    """Why there is no curve, and which controls have no effect: page.css hides those."""
+    ignored, what = settings.ignored(), "this ensemble"
+    if file is not None:
+        drawn = settings.mask != OWN_MASK and is_random(settings.mask)
+        counts = {"spectral_radius": scaled, "seed": drawn}
+        of_ensembles = ("ensemble", "size", "spectral_radius", "density", "seed")
+        ignored = [name for name in of_ensembles if not counts.get(name)]
+        what = file
+    kind = "no memory curve" if file is None else "not shown"
+    html = explained(PROSE[kind].format(file=file), trouble) if trouble else ""
+    if ignored:
+        names = listed([name.replace("_", " ") for name in ignored]).capitalize()
+        have, are = ("has", "is") if len(ignored) == 1 else ("have", "are")
+        remark = PROSE["hidden"].format(names=names, have=have, what=what, are=are)
+        html += f"<p class='remark' data-ignored='{' '.join(ignored)}'>{web.text(remark)}</p>"
+    return html
+
+
+def about_result(scene: Scene, headline: str) -> str:
+    """The main numbers, how long they took, and the notes."""
+    notes = web.bullets(scene.curve.notes)
+    return (
+        f"<div class='summary' aria-live='polite'><p class='headline'>{headline}</p>"
+        f"<p class='remark'>{web.text(summary(scene))}<br>{web.text(scene.network.name or '')}, "
+        f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
+    )
+
+
+def story(text: str) -> str:
+    """A story as HTML."""
+    return f"<div class='tale' aria-live='polite'>{web.paragraphs(text)}</div>"
+
+
+def about_lines(lines: str, link: str | None) -> str:
+    """The Python lines, to be read and copied, and the address of what is shown."""
+    address = f"<p><a href='{web.text(link)}'>Link to these settings</a></p>" if link else ""
+    return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>{address}"

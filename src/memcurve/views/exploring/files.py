@@ -1,0 +1,180 @@
+"""Files that the page opens, and its exports: a picture, the data, a Python script."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from memcurve.core.cells import csv_text
+from memcurve.core.version import __version__
+from memcurve.io import NETWORK_FORMATS, NetworkFileError, ending_of, load_masked, readable, stem_of
+from memcurve.network import LinearNetwork
+from memcurve.rendering import plot
+from memcurve.solve import MemoryCurve
+from memcurve.views.exploring.jobs import shown_methods
+from memcurve.views.exploring.scene import OWN_MASK, WORM, PageSettings
+
+#: Kinds of files that hold networks.
+ENDINGS = [*NETWORK_FORMATS]
+#: Bytes of the largest file that is taken: a dense network of 2,500 nodes, or 10⁶ edges.
+MOST_BYTES = 50_000_000
+
+
+#: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
+START_FILE: dict[str, bytes] = {}
+
+
+def contents_of(file: Path) -> bytes:
+    """What is in a file that the page is to open with."""
+    size = readable(file).stat().st_size
+    if size > MOST_BYTES:
+        raise NetworkFileError(
+            f"{file}: the page takes files of up to {MOST_BYTES:,} bytes, got {size:,}; "
+            f"`memcurve curve` and `memcurve audit` take larger ones."
+        )
+    return file.read_bytes()
+
+
+def network_of(
+    name: str, contents: bytes, mask: str, seed: int, spectral_radius: float | None = None
+) -> LinearNetwork:
+    """Read what was uploaded, and scale it where asked; errors name the file as its owner does."""
+    plain = PurePosixPath(name.replace("\\", "/")).name
+    if not contents:
+        raise NetworkFileError(f"{plain}: the file is empty.")
+    with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / f"uploaded{ending_of(plain)}"
+        file.write_bytes(contents)
+        try:
+            own = None if mask == OWN_MASK else mask
+            network = load_masked(file, own, seed=seed, spectral_radius=spectral_radius)
+        except (ValueError, OSError, ModuleNotFoundError) as error:
+            said = str(error).replace(str(file), plain)
+            if mask == OWN_MASK:
+                with contextlib.suppress(ValueError, OSError, ModuleNotFoundError):
+                    load_masked(file, "ones", seed=0)  # a mask is all that it lacks
+                    said += (
+                        " Or choose an input mask in the controls, and this file for the "
+                        "connectivity alone."
+                    )
+            raise NetworkFileError(said) from error
+    return network.replace(name=stem_of(plain))
+
+
+def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
+    """The curves as :func:`memcurve.plot.curves` draws them, as ``".png"`` or ``".svg"``."""
+    with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
+        file = Path(folder) / f"memory{ending}"
+        labels = [f"{name}: total {curve.total:.6g}" for name, curve in curves.items()]
+        plot.save(plot.curves(*curves.values(), labels=labels), file)
+        return file.read_bytes()
+
+
+def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
+    """Lags, values and errors of curves as CSV, with every digit."""
+    columns: dict[str, list[Any]] = {"lag": list(range(max(map(len, curves.values()))))}
+    for name, curve in curves.items():
+        missing = [None] * (len(columns["lag"]) - len(curve))
+        columns[name] = [*curve.values.tolist(), *missing]
+        columns[f"{name} error"] = [*curve.error.tolist(), *missing]
+    return csv_text(columns).encode()
+
+
+def json_of(curves: Mapping[str, MemoryCurve]) -> bytes:
+    """The curve asked for, the last one, with all that is known of it."""
+    return list(curves.values())[-1].to_json().encode()
+
+
+def python_lines(
+    settings: PageSettings,
+    *,
+    lags: int,
+    file: str | None = None,
+    scaled: bool = False,
+    moved: tuple[complex, complex] | None = None,
+) -> str:
+    """The script that gives the numbers of the page; ``lags`` is how many the methods give.
+
+    ``scaled`` says that the network of a file is scaled to the spectral radius that is set.
+    """
+    given = question(settings)
+    profile = ", ".join(["network", *question(replace(settings, noise=0.0))])
+    methods = []
+    for shown in shown_methods().values():
+        options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
+        methods.append(f'    ("{shown.method.name}", {options!r}),')
+    network, parts = network_lines(settings, file, scaled), list[str]()
+    if moved is not None:
+        parts.append("move_eigenvalue")
+        network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
+    if file is None and settings.ensemble == WORM:
+        parts.append(WORM)
+    asked = f"\nasked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
+    return _SCRIPT.format(
+        version=__version__,
+        imports=f"from memcurve.views.exploring import {', '.join(parts)}\n" if parts else "",
+        network="\n".join(network),
+        asked=asked if given else "",
+        curves="curve, asked" if given else "curve",
+        methods="\n".join(methods),
+        lags=lags,
+        profile=profile,
+    )
+
+
+_SCRIPT = """# memcurve {version}
+import memcurve
+{imports}
+{network}
+
+curve = memcurve.memory_curve(network)
+print(curve.total, curve.error.max())
+{asked}
+# what standard methods report
+methods = [
+{methods}
+]
+for method, options in methods:
+    try:
+        estimate = memcurve.memory_curve(network, {lags}, method=method, **options)
+        print(method, options, estimate.values.sum())
+    except (ValueError, ArithmeticError, MemoryError) as problem:
+        print(method, options, problem)
+
+# usable memory against noise
+print(memcurve.noise_profile({profile}))
+
+memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
+"""
+
+
+def question(settings: PageSettings) -> list[str]:
+    """Input and noise as keyword arguments."""
+    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
+    return given + ([f"noise={settings.noise!r}"] if settings.noise else [])
+
+
+def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> list[str]:
+    """The lines that draw or read the network."""
+    if file is None:
+        options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
+        if settings.ensemble == WORM:
+            return [f"network = {WORM}({options.removeprefix(', ')})"]
+        return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]
+    radius = settings.spectral_radius
+    if settings.mask == OWN_MASK:
+        option = f", spectral_radius={radius!r}" if scaled else ""
+        return [f"network = memcurve.load_network({file!r}{option})"]
+    lines = [f"A = memcurve.load_matrix({file!r})"]
+    if scaled:
+        lines.insert(0, "from memcurve.network.scaling import scale_to_spectral_radius")
+        lines.append(f"A = scale_to_spectral_radius(A, {radius!r})")
+    return [
+        *lines,
+        f'C = memcurve.masks.make("{settings.mask}", A.shape[0], seed={settings.seed})',
+        "network = memcurve.LinearNetwork(A, C)",
+    ]

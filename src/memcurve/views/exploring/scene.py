@@ -1,0 +1,278 @@
+"""Settings of the page, the network they make, and the scene: what is shown of it at once."""
+
+from __future__ import annotations
+
+import inspect
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any
+from urllib.parse import urlencode
+
+import numpy as np
+
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
+from memcurve.core.types import Floats
+from memcurve.inputs import ARMA
+from memcurve.network import LinearNetwork
+from memcurve.network.ensembles import ENSEMBLES, make
+from memcurve.network.masks import MASKS, is_random
+from memcurve.solve import MemoryCurve, impulse_response, memory_curve
+from memcurve.studies.auditing.result import visible_end
+from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
+from memcurve.views.exploring.worm import worm_brain
+
+#: The mask that an ensemble brings along, or that stands in a file.
+OWN_MASK = "its own"
+#: The wiring that is no ensemble, where its package is installed, and all that can be chosen.
+WORM = "worm_brain"
+WIRINGS = (*ENSEMBLES, *([WORM] if find_spec("cect") else []))
+#: Nodes of the largest network that is drawn live: about half a second.
+MOST_NODES = 400
+#: Standard deviations of the noise that can be chosen.
+NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
+#: States up to which ball arithmetic may take over: well below a second.
+MOST_IN_BALLS = 60
+#: Lags that are drawn at most; slower networks go on beyond.
+MOST_LAGS = 4000
+#: Overlap of left and right eigenvectors below which an eigenvalue counts as multiple.
+DEFECTIVE = 1e-10
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageSettings:
+    """Where the controls stand; the defaults are the paper's network.
+
+    ``spectral_radius``, ``density`` and ``seed`` go to the ensembles that take them; for a chain
+    the radius is that of its loops, for a ring of linear recurrent units the outermost.
+    """
+
+    ensemble: str = "sparse_normal"
+    size: int = 100
+    spectral_radius: float = 0.9
+    density: float = 0.1
+    mask: str = OWN_MASK
+    noise: float = 0.0
+    colour: float = 0.0
+    seed: int = 1
+
+    def options(self) -> dict[str, Any]:
+        """The options of the ensemble, all of which matter."""
+        radius, takes = self.spectral_radius, _OPTIONS[self.ensemble]
+        controls = dict.fromkeys(_RADII, radius) | {
+            "radius_min": round(0.9 * radius, 6), "density": self.density, "seed": self.seed,
+        }  # fmt: skip
+        asked: dict[str, Any] = {name: v for name, v in controls.items() if name in takes}
+        if self.mask != OWN_MASK:
+            asked |= {"mask": self.mask, "seed": self.seed}
+        return asked
+
+    def ignored(self) -> list[str]:
+        """Controls that do nothing for this ensemble."""
+        takes = set(_OPTIONS[self.ensemble])
+        if self.mask != OWN_MASK and is_random(self.mask):
+            takes |= {"seed"}
+        stand_for = {
+            "size": ("size",), "spectral_radius": _RADII, "density": ("density",),
+            "seed": ("seed",),
+        }  # fmt: skip
+        return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
+
+    def network(self) -> LinearNetwork:
+        """Draw the network; not where rounding alone would leave its spectral radius below 1."""
+        if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
+            raise UnstableNetworkError(
+                f"a spectral radius of {self.spectral_radius:g} is not below 1: the network is "
+                f"unstable, and there is no stationary distribution. Move ρ below 1."
+            )
+        if self.ensemble == WORM:
+            return worm_brain(**self.options())
+        return make(self.ensemble, self.size, **self.options())
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the input is white and nothing disturbs the states."""
+        return self.noise == 0 and self.colour == 0
+
+    def arguments(self) -> dict[str, Any]:
+        """Input and noise, as :func:`memcurve.memory_curve` takes them."""
+        arguments: dict[str, Any] = {"input": ARMA(ar=[self.colour])} if self.colour else {}
+        return arguments | ({"noise": self.noise} if self.noise else {})
+
+    def link(self) -> str:
+        """The settings as the query of an address, which :func:`read_link` reads back."""
+        defaults = vars(type(self)())
+        return "?" + urlencode({k: v for k, v in vars(self).items() if v != defaults[k]})
+
+
+def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
+    """Settings from the query of an address, and what is wrong with it, which keeps its default."""
+    known = vars(PageSettings())
+    given: dict[str, Any] = {}
+    asked = {name: text for name, text in query.items() if name not in _OF_THE_SERVER}
+    wrong = [f"{name[:40]}: known are {', '.join(known)}." for name in asked if name not in known]
+    for name, text in asked.items():
+        if name not in known:
+            continue
+        rule, allowed = _RULES[name]
+        try:
+            value = type(known[name])(text)
+            if not allowed(value):
+                raise ValueError
+            given[name] = value
+        except ValueError:
+            wrong.append(f"{name}={text[:40]}: {rule}.")
+    return PageSettings(**given), wrong
+
+
+# options that the control of the spectral radius stands for
+_RADII = ("spectral_radius", "loop", "radius_max")
+# the options of each ensemble; its seed where it is drawn
+_OPTIONS = {
+    name: {
+        k
+        for k, v in inspect.signature(ensemble).parameters.items()
+        if k != "seed" or v.default is v.empty
+    }
+    for name, ensemble in ENSEMBLES.items()
+}
+_OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
+_OPTIONS[WORM] = {"spectral_radius", "seed"}  # and so is this one's
+
+#: Parameters of an address that are marimo's.
+_OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
+_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "ensemble": (f"must be one of {', '.join(WIRINGS)}", WIRINGS.__contains__),
+    "size": (
+        f"must be a whole number from 1 to {MOST_NODES}, what this page computes while you watch; "
+        f"for more use `memcurve curve` or memcurve.memory_curve",
+        lambda n: 1 <= n <= MOST_NODES,
+    ),
+    "spectral_radius": ("must be a number from 0.01 to 1.1", lambda r: 0.01 <= r <= 1.1),
+    "density": ("must be a number from 0.01 to 1", lambda d: 0.01 <= d <= 1),
+    "mask": (f"must be one of {', '.join([OWN_MASK, *MASKS])}", [OWN_MASK, *MASKS].__contains__),
+    "noise": (f"must be one of {', '.join(f'{n:g}' for n in NOISES)}", NOISES.__contains__),
+    "colour": ("must be a number from -0.95 to 0.95", lambda a: -0.95 <= a <= 0.95),
+    "seed": ("must be a whole number from 0 to 999", lambda s: 0 <= s <= 999),
+}  # fmt: skip
+
+
+# Scenes
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A network and its exact memory for white input without noise.
+
+    ``end`` is the last lag that is drawn; ``response`` the impulse response b_0, b_1, … of the
+    all-pass filter that makes the curve, None where there is no such filter (several inputs, a
+    readout); ``seconds`` how long curve and eigenvalues took.
+    """
+
+    network: LinearNetwork
+    curve: MemoryCurve
+    eigenvalues: Eigenvalues
+    end: int
+    response: Floats | None
+    seconds: float
+
+
+def is_large(network: LinearNetwork) -> bool:
+    """Whether a network has too many states for a scene, which all of its eigenvalues go into."""
+    return network.states > MOST_NODES
+
+
+def scene_of(network: LinearNetwork) -> Scene:
+    """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
+    start = time.perf_counter()
+    try:
+        with rank_among_notes():
+            curve = memory_curve(network, certify_up_to=MOST_IN_BALLS)
+    except UncertainResultError as error:
+        raise UncertainResultError(
+            f"{error} This page goes on in ball arithmetic for up to {MOST_IN_BALLS} states only; "
+            f"`memcurve curve` and memcurve.memory_curve take more time."
+        ) from error
+    eigenvalues = eigenvalues_of(network)
+    seconds = time.perf_counter() - start
+    end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
+    poles = eigenvalues.counting
+    response = None if poles is None else impulse_response(poles, end + 2)
+    return Scene(network, curve, eigenvalues, end, response, seconds)
+
+
+def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) -> LinearNetwork:
+    """The network with one eigenvalue of A moved, its eigenvectors and all others kept.
+
+    With right and left eigenvectors v and w of λ, scaled so that wᴴv = 1::
+
+        A + (μ − λ) v wᴴ
+
+    has the eigenvalues of A but for λ, which becomes μ. In a real network the conjugate of λ moves
+    to the conjugate of μ, by the conjugate of that term.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        Any network with a simple eigenvalue there.
+    eigenvalue : complex
+        The eigenvalue of A nearest to this one is moved.
+    to : complex
+        Where it goes. In a real network real eigenvalues stay real, and those of a pair do not
+        become real: there they would meet, and count once or twice as rounding falls.
+
+    Raises
+    ------
+    ValueError
+        One of these rules is broken, or the eigenvalue is not simple (its eigenvectors are not
+        defined).
+
+    Notes
+    -----
+    The sum is rounded. Where the mask leaves some modes out, that alone excites them a little: the
+    exact rank of the numbers stored is then larger than that of ``network``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.views.exploring import move_eigenvalue
+    >>> network = memcurve.LinearNetwork([[0.9, 0.3], [0.0, 0.5]], [1.0, 1.0])
+    >>> move_eigenvalue(network, 0.5, -0.2).A
+    array([[ 0.9  ,  0.825],
+           [ 0.   , -0.2  ]])
+    """
+    import scipy.linalg
+
+    A: Any = network.A.toarray() if network.is_sparse else network.A
+    values, left, right = scipy.linalg.eig(A, left=True, right=True)
+    k = int(np.argmin(np.abs(values - eigenvalue)))
+    value = complex(values[k])
+    v, w = right[:, k], left[:, k]
+    overlap = np.vdot(w, v)
+    if abs(overlap) < DEFECTIVE:
+        raise ValueError(
+            f"`eigenvalue` must be a simple one, but {value:.6g} has left and right eigenvectors "
+            f"that are orthogonal to {abs(overlap):.1g}; choose another."
+        )
+    step = (to - value) * np.outer(v, w.conj()) / overlap
+    if not network.is_complex:
+        if (value.imag == 0) != (complex(to).imag == 0):
+            kind, rule = ("real", "be real") if value.imag == 0 else ("complex", "not be real")
+            raise ValueError(
+                f"`to` must {rule} for the {kind} eigenvalue {value:.6g} of a real network, got "
+                f"{to:.6g}; complex ones come in pairs."
+            )
+        step = step.real if value.imag == 0 else 2 * step.real
+    return network.replace(A=A + step, name=f"{network.name}, {value:.4g} → {to:.4g}")
+
+
+def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:
+    """The same network with one eigenvalue moved, where rounding leaves those that count alone."""
+    moved = scene_of(move_eigenvalue(base.network, eigenvalue, to))
+    if moved.curve.rank != base.curve.rank:
+        raise ValueError(
+            f"there it coincides with another up to rounding: {moved.curve.rank} eigenvalues would "
+            f"be controllable instead of {base.curve.rank}."
+        )
+    return moved

@@ -1,0 +1,97 @@
+"""Example settings, each with a text made from its results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from memcurve.inputs.noise import Float32
+from memcurve.network import ensembles
+from memcurve.solve import memory_curve
+from memcurve.studies.auditing.sentences import number
+from memcurve.views.exploring.jobs import Job, asked_curve, simulated
+from memcurve.views.exploring.scene import OWN_MASK, WIRINGS, WORM, PageSettings, Scene
+
+#: States read as a device of ten bits would.
+DEVICE = 1e-3
+
+Found = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Story:
+    """Where the controls go, what is ordered for it, and the text made of it once all is there."""
+
+    settings: PageSettings
+    tell: Callable[[Scene, Found], str]
+    orders: Callable[[Scene], dict[str, Job]] = lambda scene: {}
+
+
+def _simulation(scene: Scene, found: Found) -> str:
+    protocol, reported, floor, usable = found["simulation"]
+    return (
+        f"The total memory is {number(scene.curve.total)}, older inputs in directions of ever "
+        f"smaller state variance. {protocol.name}, used as in its documentation "
+        f"({protocol.about}), reports {number(reported)}: its ridge acts like observation noise of "
+        f"{floor:.1g}, under which the usable memory is {number(usable)}. The number depends on "
+        f"the protocol, not on the network alone."
+    )
+
+
+def _ring(scene: Scene, found: Found) -> str:
+    size, curve = scene.network.size, scene.curve
+    return (
+        f"The input enters at one node and travels around the cycle. For the first {size} lags "
+        f"MC_τ is {curve[0]:.3f}; for the next {size}, when newer inputs are superimposed, "
+        f"{curve[size]:.3f}. The total is {number(curve.total)}, one for each node, and the "
+        f"eigenvalues are evenly spaced on a circle."
+    )
+
+
+def _evenly(scene: Scene, found: Found) -> str:
+    size, total = scene.network.size, scene.curve.total
+    fed_at_one = memory_curve(replace(_EVENLY, mask=OWN_MASK).network(), 1).total
+    return (
+        f"Every node of the cycle gets the same input, so all {size} states are equal: "
+        f"{size - round(total)} of {size} eigenvalues are uncontrollable, and the total memory is "
+        f"{number(total)}. Driven at one node, the same cycle has {number(fed_at_one)}: choose "
+        f"“{OWN_MASK}” as the input mask."
+    )
+
+
+def _worm(scene: Scene, found: Found) -> str:
+    size, total = scene.network.size, scene.curve.total
+    single, device, drawn = (number(found[name].total) for name in ("single", "device", "random"))
+    return (
+        f"The connectome of C. elegans ({size} cells, White et al. 1986) as a linear network: "
+        f"total memory {number(total)}, {size - round(total)} fewer than cells. Usable memory: "
+        f"{single} in single precision, {device} with noise {DEVICE:g}; a random network of the "
+        f"same size has {drawn} in single precision."
+    )
+
+
+def _simulation_orders(scene: Scene) -> dict[str, Job]:
+    return {"simulation": (simulated, ("reservoirpy", scene.network, 1))}
+
+
+def _worm_orders(scene: Scene) -> dict[str, Job]:
+    size, single = scene.network.size, {"noise": Float32()}
+    random = ensembles.normal(size, spectral_radius=0.9, seed=1)
+    return {
+        "single": (asked_curve, (scene.network, 1, single)),
+        "device": (asked_curve, (scene.network, 1, {"noise": DEVICE})),
+        "random": (asked_curve, (random, 1, single)),
+    }
+
+
+_EVENLY = PageSettings(ensemble="cyclic", spectral_radius=0.5, mask="ones")
+
+STORIES = {
+    "why reservoirpy says 30": Story(PageSettings(), _simulation, _simulation_orders),
+    "a ring": Story(PageSettings(ensemble="cyclic", spectral_radius=0.99), _ring),
+    "driven evenly: memory 1": Story(_EVENLY, _evenly),
+}
+WORM_STORY = Story(PageSettings(ensemble=WORM), _worm, _worm_orders)
+if WORM in WIRINGS:
+    STORIES["a worm's brain"] = WORM_STORY

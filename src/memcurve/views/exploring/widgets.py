@@ -1,0 +1,231 @@
+"""Widgets of the page: figures that update as results arrive, the disc, the downloads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import anywidget
+import marimo as mo
+import numpy as np
+import traitlets
+
+from memcurve.core.types import Complexes
+from memcurve.network import LinearNetwork
+from memcurve.rendering.report import Section, Series
+from memcurve.solve import MemoryCurve
+from memcurve.studies.auditing.structure import Eigenvalues
+from memcurve.views.exploring import figures, jobs, large
+from memcurve.views.exploring.files import json_of, picture_of, table_of
+from memcurve.views.exploring.scene import PageSettings, Scene
+from memcurve.views.exploring.stories import Story
+
+_HERE = Path(__file__).parent
+
+
+class Rested(NamedTuple):
+    """What is shown while nothing is dragged."""
+
+    draft: PageSettings
+    moved: tuple[complex, complex] | None
+    scene: Scene
+
+
+class Disc(anywidget.AnyWidget):  # type: ignore[misc]
+    """Eigenvalues in the unit disc; one of them can be dragged, or set by modulus and angle.
+
+    ``eigenvalues`` are those in the upper half-plane, the largest first, as pairs (re, im), with
+    their conjugates drawn below; ``silent`` are those that do not count. ``moved`` is
+    ``[index, re, im]``, or empty while all are where they belong; ``held`` while it is dragged.
+    """
+
+    _esm = _HERE / "disc.js"
+    _css = _HERE / "disc.css"
+
+    eigenvalues = traitlets.List().tag(sync=True)
+    silent = traitlets.List().tag(sync=True)
+    movable = traitlets.Bool(True).tag(sync=True)
+    moved = traitlets.List().tag(sync=True)
+    held = traitlets.Bool(False).tag(sync=True)
+
+
+def disc_of(found: Eigenvalues, *, movable: bool) -> Disc:
+    """A disc with the eigenvalues that count, and the others in the background."""
+    shown = found.all if found.counting is None else found.counting
+    upper = shown[shown.imag >= 0]
+    upper = upper[np.argsort(-np.abs(upper), kind="stable")]
+    silent = [] if found.all_count else _pairs(found.all)
+    return Disc(eigenvalues=_pairs(upper), silent=silent, movable=movable and len(upper) > 0)
+
+
+def moved_of(value: dict[str, Any]) -> tuple[complex, complex] | None:
+    """Which eigenvalue was moved where, by what a disc says; None if none was."""
+    moved, places = value.get("moved"), value.get("eigenvalues", [])
+    if not moved or not 0 <= int(moved[0]) < len(places):
+        return None
+    start, to = complex(*places[int(moved[0])]), complex(moved[1], moved[2])
+    return None if start == to else (start, to)
+
+
+def _pairs(values: Complexes) -> list[list[float]]:
+    return [[float(value.real), float(value.imag)] for value in values]
+
+
+def headline(page: str | None, scene: Scene, settings: PageSettings) -> None:
+    """Show the main numbers, and what of them can be used as soon as it is there."""
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        return mo.Html(figures.about_result(scene, figures.headline(scene, settings, found)))
+
+    arriving(page, figures.headline_jobs(scene, settings), draw, pause=0)
+
+
+def at_scale(page: str | None, network: LinearNetwork, settings: PageSettings) -> None:
+    """Show what can be told of a large network, as it arrives."""
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        summary = mo.Html(large.headline(network, settings, found))
+        return mo.vstack([summary, laid_out(large.memory_section(network, settings, found), busy)])
+
+    arriving(page, large.jobs(network, settings), draw)
+
+
+def tale(page: str | None, scene: Scene, story: Story) -> None:
+    """Tell a story, once all that it needs is there."""
+    orders = story.orders(scene)
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        failed = [str(outcome) for outcome in found.values() if isinstance(outcome, Exception)]
+        text = "…" if busy else " ".join(failed) or story.tell(scene, found)
+        return mo.Html(figures.story(text))
+
+    arriving(page, orders, draw)
+
+
+def memory(
+    page: str | None, scene: Scene, settings: PageSettings, end: int, before: Scene | None
+) -> None:
+    """Show the exact curve at once, and the one under input and noise when it is there.
+
+    Lags up to ``end`` are drawn, over the curve ``before`` a move.
+    """
+    name = figures.asked_name(settings)
+    given = (scene.network, end + 1, settings.arguments())
+    ghost = None if before is None else figures.drawn(before, "before", end)
+
+    def draw(found: Mapping[str, Any], busy: bool) -> Any:
+        section = figures.memory_section(
+            scene, settings, found.get(name), end=end, moved=before is not None
+        )
+        return laid_out(section, busy, ghost)
+
+    arriving(page, {name: (jobs.asked_curve, given)} if name else {}, draw)
+
+
+def theorem(scene: Scene, lag: Any) -> None:
+    """Show the impulse response and the curve it makes, at the lag of a slider."""
+    at = round(lag.value)
+    section = figures.theorem_section(scene, at)
+    parts: list[Any] = [mo.Html(figures.heading(section.title) + figures.says(section.text))]
+    if scene.response is not None and section.chart is not None:
+        response = figures.VegaChart(figures.stems(scene.response, at))
+        both = [response, figures.pictured(section.chart, titled=True)]
+        parts += [lag, mo.hstack(both, widths="equal")]
+    mo.output.replace(mo.vstack(parts))
+
+
+def page_now() -> str | None:
+    """The page that a cell runs for, as its connection to the server names it."""
+    request = mo.app_meta().request
+    return next(iter(request.query_params.get("session_id", [])), None) if request else None
+
+
+def laid_out(section: Section, busy: bool, ghost: Series | None = None) -> Any:
+    """Heading, chart, sentence, table: what is said changes, and must not move the chart."""
+    parts: list[Any] = [mo.Html(figures.heading(section.title, busy=busy))]
+    if section.chart is not None:
+        parts.append(figures.pictured(section.chart, ghost=ghost))
+    parts.append(mo.Html(figures.says(section.text)))
+    if section.table is not None:
+        parts.append(mo.Html(figures.tabled(section.table)))
+    return mo.vstack(parts)
+
+
+def arriving(
+    page: str | None,
+    ordered: Mapping[str, jobs.Job],
+    draw: Callable[[Mapping[str, Any], bool], Any],
+    pause: float = jobs.DEBOUNCE,
+) -> None:
+    """Make ``draw`` of what is there the output of the cell, now and whenever more arrives.
+
+    It is told what has arrived and whether more will; jobs are ordered after a ``pause``.
+    """
+    found: dict[str, Any] = {}
+
+    def drawn() -> Any:
+        return draw(found, len(found) < len(ordered))
+
+    def wait() -> None:
+        thread = mo.current_thread()
+
+        def wanted() -> bool:
+            return not thread.should_exit and jobs.PAGES.is_open(page)
+
+        while len(found) < len(ordered) and jobs.PAGES.may_return(page):
+            left = {name: job for name, job in ordered.items() if name not in found}
+            for name, outcome in jobs.WORKER.results(left, wanted, pause):
+                found[name] = outcome
+                more = _undisturbed(drawn)
+                if thread.should_exit:  # the settings have changed: this is no longer theirs
+                    return
+                _undisturbed(lambda: mo.output.replace(more))  # noqa: B023
+            if thread.should_exit:
+                return
+            time.sleep(jobs.POLL)  # the page is closed
+
+    mo.output.replace(_undisturbed(drawn))
+    if ordered:
+        mo.Thread(target=wait).start()
+
+
+def _undisturbed(make: Callable[[], Any]) -> Any:
+    """What is made, while no other thread adds a file to marimo's: it looks through all of them."""
+    while True:
+        try:
+            return make()
+        except RuntimeError as error:
+            if "changed size during iteration" not in str(error):
+                raise
+
+
+def section(
+    page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
+) -> None:
+    """Show a section that changes as results arrive."""
+    arriving(page, ordered, lambda found, busy: laid_out(draw(found), busy))
+
+
+def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
+    """Buttons to download picture, data and Python lines, the lines to read, and a link."""
+
+    def curves() -> dict[str, MemoryCurve]:
+        both = {"exact": scene.curve}
+        if not settings.is_plain:
+            given = (scene.network, scene.end + 1, settings.arguments())
+            both[figures.asked_name(settings)] = jobs.asked_curve(*given)
+        return both
+
+    offers: dict[str, tuple[str, Any]] = {
+        "Picture (PNG)": ("memory.png", lambda: picture_of(curves(), ".png")),
+        "Picture (SVG)": ("memory.svg", lambda: picture_of(curves(), ".svg")),
+        "Data (CSV)": ("memory.csv", lambda: table_of(curves())),
+        "Data (JSON)": ("memory.json", lambda: json_of(curves())),
+        "Python": ("memory.py", lines.encode()),
+    }
+    buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
+    offered = mo.hstack(buttons, wrap=True, justify="start")
+    about = mo.Html(figures.about_lines(lines, link))
+    return mo.vstack([mo.Html(figures.heading(figures.PROSE["export"])), offered, about])
