@@ -49,7 +49,7 @@ def contenders() -> list[Contender]:
         ),
         Contender(
             "conn2res, protocol",
-            "not on the package index; its memory task as in studies/auditing/estimates: lags 1 … 2N, "
+            "not on the package index; its memory task as in studies/auditing: lags 1 … 2N, "
             "Ridge(0.5), test |r|",
             conn2res_protocol,
         ),

@@ -9,8 +9,8 @@ import tolerances
 from data_scenarios import LAWS, lagged, series
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
-    InputBasis,
     Correlator,
+    InputBasis,
     Reach,
     columns,
     patterns,

@@ -52,9 +52,9 @@ def memory_curves(
 
     See :func:`memcurve.memory_curve` for what it means; it is computed from the eigenvalues of each
     network, as by :func:`memcurve.solve.batch.curves_of_poles`. That every eigenvalue counts is
-    proven for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not so, or
-    whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by one, on the CPU, with
-    a note.
+    proven for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not
+    so, or whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by
+    one, on the CPU, with a note.
 
     Parameters
     ----------

@@ -1,7 +1,8 @@
 """Sweeps: one question to many networks; a study file, a crash-safe store, a picture at the end.
 
 A study (:mod:`memcurve.studies.sweeping.studies`) is a list of cases
-(:mod:`memcurve.studies.sweeping.cases`), each computed by :func:`memcurve.studies.sweeping.evaluate` and saved in a store as soon as it is done.
+(:mod:`memcurve.studies.sweeping.cases`), each computed by
+:func:`memcurve.studies.sweeping.evaluate` and saved in a store as soon as it is done.
 """
 
 from __future__ import annotations
