@@ -590,7 +590,8 @@ def longer_responses(H: Floats, c: Floats) -> Iterator[tuple[Floats, Floats, int
             later.append(power @ later[-1])
         R = np.concatenate([R, *later[1:]], axis=1)
         yield R, power, block
-        if (block < 32 * d and 4 * R.shape[1] > len(H)) or R.shape[1] > 8 * len(H):
+        worth_it = len(H) <= 256 or 4 * R.shape[1] > len(H)  # a square takes N products
+        if (block < 32 * d and worth_it) or R.shape[1] > 8 * len(H):
             power = power @ power
             block = min(2 * block, R.shape[1])
 
