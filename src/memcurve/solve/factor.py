@@ -547,7 +547,7 @@ def faded(
     H: Floats, c: Floats, weights: Floats, tail: float, most: int = MOST_LAGS
 ) -> tuple[Floats, float]:
     """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
-    d, summed, before = c.shape[1], dict[int, float](), (0, 0.0)
+    d, summed, before = c.shape[1], {0: (0.0, 0.0)}, (0, 0.0)
     most = min(most, MOST_ENTRIES // (4 * c.size))  # beyond, poles take less time
     for R, power, block in longer_responses(H, c):
         last, lags = R[:, -block:], R.shape[1] // d
@@ -562,10 +562,11 @@ def faded(
             before = lags, size
             continue
         if block not in summed:
-            summed[block] = power_norms(np.asfortranarray(power)).sum
-        rest = float(np.sqrt((last**2).sum())) * summed[block]  # what comes after is ΣP^j·last
-        if not np.isfinite(rest):
+            summed[block] = _sum_of_powers(power)
+        total, q = summed[block]  # what comes after is ΣP^j·last
+        if not q <= 0.5:
             break
+        rest = float(np.sqrt((last**2).sum())) * total / (1 - q)
         if rest > tail:
             continue
         # more lags were made than it takes
@@ -575,6 +576,20 @@ def faded(
         cut = float(after[count]) if count < len(after) else 0.0
         return R[:, : count * d], cut + rest
     raise UncertainResultError("the responses do not fade soon.")
+
+
+def _sum_of_powers(P: Floats) -> tuple[float, float]:
+    """Bound on Σ_j ‖P^j‖, j ≥ 1, but for a factor 1/(1 − q), and q, by doubling."""
+    total, q = float(np.sqrt((P**2).sum())), np.inf
+    short: Any = P.astype(np.float32)  # single precision is enough, and its range mostly
+    P = short if np.isfinite(short).all() else P
+    for _ in range(60):
+        q = 1.01 * float(np.linalg.norm(P))
+        if not np.isfinite(q) or q <= 0.5:
+            break
+        total *= 1 + q
+        P = P @ P
+    return total, q
 
 
 def longer_responses(H: Floats, c: Floats) -> Iterator[tuple[Floats, Floats, int]]:
