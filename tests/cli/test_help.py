@@ -162,7 +162,7 @@ def test_the_overview_says_what_the_command_says(name: str) -> None:
 def test_the_overview_imports_no_command() -> None:
     code = (
         "import sys\n"
-        "from memcurve import cli\n"
+        "from memcurve.views import cli\n"
         "sys.argv[1:] = ['--help']\n"
         "try: cli.main()\n"
         "finally: print(*sys.modules)"

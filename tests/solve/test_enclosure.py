@@ -72,7 +72,8 @@ def run(
     asked = {name: options.pop(name) for name in ("horizons", "max_bits") if name in options}
     problem = Enclosable(A, C, processes=processes, **(quiet | options))
     outcome, rank, bits = enclose_any(problem, lags, **asked)
-    numbers = {name: value[0] for name, value in vars(outcome).items() if value is not None}
+    names = [name for name in Enclosed._fields if name not in ("rank", "bits")]
+    numbers = {name: getattr(outcome, name)[0] for name in names}
     return Enclosed(**numbers, rank=rank, bits=bits)
 
 

@@ -73,7 +73,7 @@ Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Picture = Annotated[
     Path | None,
     Parameter(
-        validator=_ending_of("memcurve.plot"),
+        validator=_ending_of("memcurve.rendering.plot"),
         help="Draw the result to this file (.png, .pdf, .svg).",
     ),
 ]
