@@ -304,7 +304,7 @@ def test_what_does_not_fit_is_refused_as_it_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr("memcurve.core.limits.available_memory", lambda: 10**6)
     for name in ("e.csv", "e.txt.gz"):
         path = written(tmp_path, listing() * 10**4, name)
-        refused(path, "a network of 15,6", "edges", "1 MB", error=TooLargeError, mask="a")
+        refused(path, "a network of", "edges and more", "1 MB", error=TooLargeError, mask="a")
 
 
 def test_bombs(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ An edge source → target of weight w means that the source drives the target: A
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,13 +20,17 @@ from memcurve.core.types import Floats
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
 from memcurve.io.graphs import DIRECTION, unused_note
 from memcurve.io.nodes import whole_number
-from memcurve.io.text import Text, has_decimal_comma, is_missing, numbers_of, real_number
+from memcurve.io.text import Batch, Text, has_decimal_comma, is_missing, real_number
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")
 #: Peak memory of an edge and of a node, as measured. Doubled: half as large networks are refused.
 _BYTES_PER_EDGE = 64
 _BYTES_PER_NODE = 250
+#: Bytes of a name that is read as words of 8; longer ones take twice the time.
+_NAME = 24
+#: Odd numbers, drawn at random: the hash of a name is the sum of its words times these.
+_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], np.uint64)
 #: Names of columns, by the words in them.
 _SOURCE = ("source", "src", "from", "pre", "presynaptic", "origin")
 _TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination")
@@ -169,7 +174,7 @@ def _read_labelled(text: Text) -> Graph:
     with reading(text.file):
         require_room_for_array((len(labels), len(labels)), f"the matrix in {text.file}")
         for batch in text.batches(1):
-            rows += batch[1][0]
+            rows += text.columns(batch)[0]
             if (*rows,) == labels[: len(rows)]:
                 blocks.append(text.numbers(batch, range(1, text.width), is_table=False))
     if (*rows,) != labels or len({*labels}) < len(labels):
@@ -223,44 +228,64 @@ class _EdgeTable:
 
         batches, count = [], 0
         for batch in self.text.batches(self.skip):
-            batches.append(self._read(*batch))
-            count += len(batch[0])
-            need = _BYTES_PER_EDGE * count + _BYTES_PER_NODE * len(self.codes)
-            what = f"{self.file} is too large: a network of {count:,} edges and more"
+            batches.append(self._read_plain(batch) or self._read(batch))
+            count += len(batch.lines)
+            at_least = count + batch.rows_left
+            need = _BYTES_PER_EDGE * at_least + _BYTES_PER_NODE * len(self.codes)
+            what = f"{self.file} is too large: a network of {at_least:,} edges and more"
             require_room(need, what, "Take the part that matters, e.g. the strongest edges.")
         if count == 0:
             raise _fault(self.file, "empty")
         labels, order = _labels(self.codes)
         source, target = order[np.concatenate([ends for ends, _ in batches], axis=1)]
         weights, size = np.concatenate([weights for _, weights in batches]), len(labels)
+        del batches
         # sums what is there twice
         A = coo_array((weights, (target, source)), shape=(size, size)).tocsr()
         return Graph(self.file, A, labels, tuple(self._notes(A, count)))
 
-    def _read(
-        self, numbers: Sequence[int], columns: list[list[str]]
-    ) -> tuple[NDArray[np.int32], Floats]:
+    def _read_plain(self, batch: Batch) -> tuple[NDArray[np.int32], Floats] | None:
+        """As `_read`, without a Python object per field; None where some need a closer look."""
+        kinds = [f"S{_NAME}" if k in self.ends else "S1" for k in range(self.text.width)]
+        if self.weight is not None:
+            kinds[self.weight] = "f8"
+        rows = self.text.parsed(batch, [(str(k), kind) for k, kind in enumerate(kinds)])
+        if rows is None or self.weight in self.ends:
+            return None
+        weights = np.ones(len(rows)) if self.weight is None else rows[str(self.weight)].copy()
+        names = np.concatenate([rows[str(k)] for k in self.ends])
+        is_long = names.view(np.uint8)[_NAME - 1 :: _NAME].any()  # and may be cut off
+        words = names.view(np.uint64).reshape(len(names), -1)
+        keys, which = np.unique(words @ _MULTIPLIERS, return_inverse=True)
+        places = np.empty(len(keys), int)
+        places[which] = np.arange(len(names))  # one of each name
+        if is_long or not np.isfinite(weights).all() or (words[places[which]] != words).any():
+            return None
+        try:
+            codes = self._coded([name.decode().strip() for name in names[places].tolist()])
+        except KeyError:
+            return None
+        return codes[which].reshape(2, -1), weights
+
+    def _read(self, batch: Batch) -> tuple[NDArray[np.int32], Floats]:
         """Codes of sources and targets (2, n), and weights, of some lines."""
+        numbers, columns = batch.numbers, self.text.columns(batch)
         ends, weights = np.empty((2, len(numbers)), np.int32), np.ones(len(numbers))
         for k, what in enumerate(("source", "target")):
             nodes = columns[self.ends[k]]
             try:
-                ends[k] = np.fromiter(map(self.codes.__getitem__, nodes), np.int32, len(nodes))
+                ends[k] = self._coded(nodes)
             except KeyError as error:
                 name = error.args[0]
                 kind = "no node" if is_missing(name) else "negative"
                 number = numbers[nodes.index(name)]
                 raise _fault(self.file, kind, number=number, what=what, field=name) from None
         if self.weight is not None:
-            fields = columns[self.weight]
-            try:
-                weights = numbers_of(fields)
-            except ValueError:
-                weights[:] = np.nan
-            if not np.isfinite(weights).all():
-                pairs = zip(numbers, fields, strict=True)
-                weights = np.array([self._weight(*pair) for pair in pairs])
+            weights[:] = [*map(self._weight, numbers, columns[self.weight])]
         return ends, weights
+
+    def _coded(self, names: list[str]) -> NDArray[np.int32]:
+        return np.fromiter(map(self.codes.__getitem__, names), np.int32, len(names))
 
     def _is_number(self, field: str) -> bool:
         """Whether a field is a number, which may have a decimal comma where that is free."""
@@ -269,6 +294,8 @@ class _EdgeTable:
 
     def _weight(self, number: int, field: str) -> float:
         value, kind = real_number(field), "infinite"
+        if value is not None and math.isfinite(value):
+            return value
         if is_missing(field):
             kind, value = "no weight", None
         elif value is None and self._is_number(field):  # with a decimal comma
@@ -277,7 +304,7 @@ class _EdgeTable:
                 value = float(field.replace(",", "."))
         elif value is None:
             kind = "no number"
-        if value is None or not np.isfinite(value):
+        if value is None or not math.isfinite(value):
             readings = {"as_integer": field.replace(",", ""), "as_decimal": field.replace(",", ".")}
             raise _fault(self.file, kind, number=number, field=field, **readings)
         return value

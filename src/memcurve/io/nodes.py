@@ -163,7 +163,7 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     text = Text(file)
     heads = text.top[0]
     with reading(file):
-        batches = [columns for _, columns in text.batches(1)]
+        batches = [text.columns(batch) for batch in text.batches(1)]
     if len(heads) < 2 or not batches:
         raise NetworkFileError(
             f"{file}: must have a header that names at least two columns, and one node per line."

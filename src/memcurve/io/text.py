@@ -12,16 +12,15 @@ import gzip
 import io
 import math
 import re
-from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, compress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.limits import require_room
+from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.io.arrays import BLOCK, Array, Blocks, Columns, NetworkFileError, reading
 
@@ -37,15 +36,13 @@ _TOP_SIZE = 2**24
 LONGEST_LINE = 2**26
 #: Peak memory of a line, in bytes per character, as measured for short fields.
 _BYTES_PER_CHARACTER = 100
-#: Bytes of a field and its number while a block is read. Doubled: blocks of half as many rows.
-_BYTES_PER_FIELD = 128
+#: Bytes that a character takes while its line is read. Doubled: half as many lines at a time.
+_BYTES_PER_READ_CHARACTER = 16
 
 _QUOTED = re.compile(r'"[^"]*"')
 _FIELD_BETWEEN_BLANKS = re.compile(r'"[^"]*"|\S+')
 _INTEGER = re.compile(r"[+-]?\d+")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
-#: Numbers of some lines, and their fields, column by column.
-Batch = tuple[Sequence[int], list[list[str]]]
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 
 _WRITTEN = "write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
@@ -61,6 +58,19 @@ _FAULTS = {
     "entry": "line {number}: {field!r} is not a number; write 0 where there is no edge.",
     "empty": "holds no rows; write one per line.",
 }
+
+
+class Batch(NamedTuple):
+    """Some lines with their numbers, and how many characters are left below (0: not known)."""
+
+    numbers: Sequence[int]
+    lines: Sequence[str]
+    left: int = 0
+
+    @property
+    def rows_left(self) -> int:
+        """How many rows are below, at least, if none is longer."""
+        return self.left // (1 + max(map(len, self.lines)))
 
 
 def open_table(file: Path) -> Columns:
@@ -94,7 +104,8 @@ class Text:
         self.file, above = file, (0, "")
         top: list[tuple[int, str]] = []
         with reading(file):
-            for number, line in _lines(file):
+            batches = (zip(*batch[:2], strict=True) for batch in _batches(file))
+            for number, line in chain.from_iterable(batches):
                 content = line.strip(" ")
                 if content.startswith(COMMENTS):
                     above = above if top else (number, content)
@@ -125,33 +136,40 @@ class Text:
         return NetworkFileError(f"{self.file}: {_FAULTS[kind].format(**facts)}")
 
     def batches(self, skip: int = 0, *, has_empty: bool = False) -> Iterator[Batch]:
-        """Go through the rows, some megabytes at a time: numbers of lines, and columns.
+        """Go through the rows, some megabytes at a time.
 
         Lines of tabs alone are rows where tabs separate fields and a table ``has_empty`` ones.
         """
-        step = max(1, BLOCK // (_BYTES_PER_FIELD * self.width))
-        lines = islice(content_lines(self.file, self._blanks if has_empty else _BLANKS), skip, None)
-        while batch := list(islice(lines, step)):
-            numbers, rows = zip(*batch, strict=True)
-            yield numbers, self._columns(numbers, rows)
+        for batch in _content(self.file, self._blanks if has_empty else _BLANKS):
+            if skip < len(batch.lines):
+                yield Batch(batch.numbers[skip:], batch.lines[skip:], batch.left)
+            skip = max(0, skip - len(batch.lines))
 
-    def _columns(self, numbers: Sequence[int], lines: Sequence[str]) -> list[list[str]]:
-        joined = (self.separator or " ").join(lines)
-        if '"' in joined:
-            rows = [fields_of(line, self.separator) for line in lines]
-            widths, fields = [len(row) for row in rows], [field for row in rows for field in row]
-        else:  # all lines at once, which is quicker
-            sign = self.separator
-            widths = [line.count(sign) + 1 if sign else len(line.split()) for line in lines]
-            fields = joined.split(self.separator)
-            if self.separator and (" " in joined or "\t" in joined):
-                fields = [field.strip() for field in fields]
-        if {*widths} != {self.width}:
-            number, width = next(
-                pair for pair in zip(numbers, widths, strict=True) if pair[1] != self.width
-            )
-            raise self.fault("fields", number=number, got=width, width=self.width)
-        return [fields[k :: self.width] for k in range(self.width)]
+    def columns(self, batch: Batch) -> list[list[str]]:
+        """The fields of some lines, column by column."""
+        is_quoted = any('"' in line for line in batch.lines)
+        split = fields_of if is_quoted else str.split
+        rows = [split(line, self.separator) for line in batch.lines]
+        for number, row in zip(batch.numbers, rows, strict=True):
+            if len(row) != self.width:
+                raise self.fault("fields", number=number, got=len(row), width=self.width)
+        return [[field.strip() for field in column] for column in zip(*rows, strict=True)]
+
+    def parsed(self, batch: Batch, kinds: list[Any]) -> NDArray[Any] | None:
+        """Rows by numpy.loadtxt, one type per column; None where some line needs a closer look.
+
+        Names are UTF-8, have the blanks around them, and are cut off where their type is shorter.
+        """
+        sign, joined = self.separator, "\n".join(batch.lines)
+        is_odd = ' "' in joined if sign else '"' in joined or not joined.isascii()
+        if is_odd or "\0" in joined:
+            return None
+        lines = joined.encode().decode("latin-1").split("\n")  # a character per byte
+        try:
+            rows = np.loadtxt(lines, kinds, comments=None, delimiter=sign, quotechar='"', ndmin=1)
+        except ValueError:
+            return None
+        return rows if len(rows) == len(lines) else None
 
     def header(self) -> tuple[list[str] | None, int]:
         """Names of the columns of a table, if there are any, and how many rows these take."""
@@ -161,17 +179,21 @@ class Text:
         is_above = len(self.above) == self.width and _is_header(self.above, last)
         return (self.above if is_above else None), 0
 
-    def count(self, skip: int) -> int:
+    def count(self, skip: int, *, must_fit: bool = False) -> int:
         """Count rows, of which the last is checked: it is shorter where a file was cut off."""
-        lines = content_lines(self.file, self._blanks)
-        [(length, (number, line))] = deque(enumerate(lines, 1 - skip), maxlen=1)
-        self._columns([number], [line])
+        length = -skip
+        for batch in self.batches(has_empty=True):
+            length += len(batch.lines)
+            if must_fit:
+                rows = length + batch.rows_left
+                require_room_for_array((rows, self.width), f"{self.file} of at least so many rows")
+        self.columns(Batch(batch.numbers[-1:], batch.lines[-1:]))
         return length
 
     def matrix(self) -> Array:
         """The numbers as a matrix, below a header of words."""
         skip = int(_are_words(self._with_points(self.top[0])))
-        length = self.count(skip)
+        length = self.count(skip, must_fit=True)
         if length < 1:
             raise self.fault("empty")
         blocks = self.read(skip, range(self.width), is_table=False)
@@ -188,21 +210,24 @@ class Text:
 
     def numbers(self, batch: Batch, which: Sequence[int], is_table: bool) -> NDArray[Any]:
         """Some columns; missing entries are NaN in a table, and matrices may be complex."""
-        numbers, columns = batch
+        rows = self.parsed(batch, [("numbers", float, (self.width,))])
+        if rows is not None and not self._has_decimal_commas:
+            return cast(Floats, rows["numbers"][:, which])
+        columns = self.columns(batch)
         if self._has_decimal_commas:
             columns = [[field.replace(",", ".") for field in column] for column in columns]
-        found: list[Any] = []
+        values: list[Any] = []
         for k in which:
             try:
-                found.append(numbers_of(columns[k]))
+                values.append(numbers_of(columns[k]))
             except ValueError:
-                found.append(
+                values.append(
                     [
-                        self._number(field, numbers[row], [c[row] for c in columns], is_table)
+                        self._number(field, batch.numbers[row], [c[row] for c in columns], is_table)
                         for row, field in enumerate(columns[k])
                     ]
                 )
-        return np.array(found).T
+        return np.array(values).T
 
     def _number(self, field: str, number: int, row: list[str], is_table: bool) -> float | complex:
         if self.separator == ";" and not any("." in other for other in row):
@@ -228,31 +253,45 @@ def open_bytes(file: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb"))
 
 
-def _lines(file: Path) -> Iterator[tuple[int, str]]:
-    """Go through all lines with their numbers; in UTF-8, or in UTF-16 as Excel's Unicode Text."""
+def _batches(file: Path) -> Iterator[Batch]:
+    """Go through all lines, some at a time; in UTF-8, or in UTF-16 as Excel's Unicode Text."""
     with open_bytes(file) as stream:
         mark = stream.read(2)
+    size = 0 if file.suffix.lower() == ".gz" else file.stat().st_size
     is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
     number, rest = 1, ""
     with io.TextIOWrapper(open_bytes(file), "utf-16" if is_wide else "utf-8-sig") as stream:
-        while block := stream.read(max(1, BLOCK // 4)):
-            *lines, rest = (rest + block).split("\n")
-            yield from enumerate(lines, number)
+        while block := stream.read(max(1, BLOCK // _BYTES_PER_READ_CHARACTER)):
+            lines = (rest + block).split("\n")
+            rest = lines.pop()
+            left = max(0, size - stream.buffer.tell()) // (1 + is_wide)
+            yield Batch(range(number, number + len(lines)), lines, left)
             number += len(lines)
             if len(rest) > LONGEST_LINE:
                 text = _FAULTS["long"].format(number=number, most=LONGEST_LINE)
                 raise NetworkFileError(f"{file}: {text}")
             what = f"{file} is too large: line {number}"
             require_room(_BYTES_PER_CHARACTER * len(rest), what, "Write one row per line.")
-    yield number, rest
+    yield Batch([number], [rest])
 
 
-def content_lines(file: Path, blanks: str = _BLANKS) -> Iterator[tuple[int, str]]:
+def _content(file: Path, blanks: str) -> Iterator[Batch]:
+    """Go through the lines that are neither blank nor a comment, some at a time."""
+    for batch in _batches(file):
+        numbers, lines, left = batch
+        if min(lines, default="") < "&":  # blanks and the signs of comments come before it
+            lines = [line.strip(" ") for line in lines]  # tabs may stand between empty fields
+            are_rows = [line.strip(blanks) and not line.startswith(COMMENTS) for line in lines]
+            numbers, lines = [*compress(numbers, are_rows)], [*compress(lines, are_rows)]
+        if lines:
+            yield Batch(numbers, lines, left)
+
+
+def content_lines(file: Path) -> Iterator[tuple[int, str]]:
     """Go through the lines that are neither blank nor a comment, with their numbers."""
-    for number, line in _lines(file):
-        content = line.strip(" ")  # tabs may stand between empty fields
-        if content.strip(blanks) and not content.startswith(COMMENTS):
-            yield number, content
+    for batch in _content(file, _BLANKS):
+        for number, line in zip(batch.numbers, batch.lines, strict=True):
+            yield number, line.strip(" ")
 
 
 def separator_of(lines: Sequence[str]) -> str | None:
@@ -300,7 +339,7 @@ def _is_header(fields: list[str], below: list[str]) -> bool:
 
 def numbers_of(fields: list[str]) -> Floats:
     """Real numbers, or a ValueError where some field is none: Python reads 1_0 as 10."""
-    if any("_" in field for field in fields):
+    if "_" in "".join(fields):
         raise ValueError("digits with underscores")
     return np.fromiter(map(float, fields), float, len(fields))
 
