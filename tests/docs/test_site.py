@@ -20,9 +20,11 @@ HOSTS = {
 }  # fmt: skip
 #: Twice two and a half minutes, and as much again for machines that have other work.
 LONGEST_BUILD = 600
+#: Packages and modules all of whose public names are in the reference. The façade of ``io`` is
+#: for other rings: what users need of it is in ``memcurve.__all__``.
 PUBLIC_MODULES = (
-    "adapters", "auditing", "batch", "ensembles", "exploring", "inputs", "io", "literature",
-    "measuring", "methods", "sweeping",
+    "io.adapters", "studies.auditing", "solve.batch", "network.ensembles", "views.exploring",
+    "inputs", "studies.literature", "data.measuring", "solve.methods", "studies.sweeping",
 )  # fmt: skip
 
 pytestmark = pytest.mark.documentation
@@ -104,8 +106,11 @@ def test_reference_has_every_public_name(site: Site) -> None:
             assert {f"memcurve.{name}", f"module-memcurve.{name}"} & anchors, name
     for module in PUBLIC_MODULES:
         for name in importlib.import_module(f"memcurve.{module}").__all__:
-            whole = f"memcurve.{module}.{name}"
-            assert {whole, f"module-{whole}", f"memcurve.{name}"} & anchors, whole
+            whole, short = (
+                f"memcurve.{module}.{name}",
+                f"memcurve.{module.rpartition('.')[2]}.{name}",
+            )
+            assert {whole, f"module-{whole}", short, f"memcurve.{name}"} & anchors, whole
 
 
 def test_reference_has_every_method(site: Site) -> None:

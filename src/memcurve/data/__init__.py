@@ -3,8 +3,8 @@
 A recording is checked (``checks``), and its memory is the regression of the states on past inputs
 (``memory``, ``regression``); ``capacity`` does the same for products of past inputs, ``estimators``
 has the standard estimators for comparison, and ``prose`` every sentence that is said of a
-recording. Start reading at ``memory``. Everything here may import what reads files
-(``memcurve.io``) and what stands below that, and no solver; others import the names below only.
+recording. Start reading at ``memory``. Imports ``solve``, for its curves, and what stands
+below that; others import the names below only.
 """
 
 from memcurve.data.autocorrelation import correlations as correlations

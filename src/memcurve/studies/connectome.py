@@ -430,7 +430,7 @@ def compare_with_nulls(
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network. All surrogates have its mask and readout.
     nulls : str, (str, dict), or several of them
-        Null models of :data:`memcurve.NULLS`, each with its options if there are any:
+        Null models of :data:`memcurve.nulls.NULLS`, each with its options if there are any:
         ``["rewire", ("blocks", {"blocks": classes})]``.
     draws : int
         Surrogates per null model. Adjusted p-values have a resolution of 1 / (draws + 1).
