@@ -140,7 +140,7 @@ def test_white_needs_a_variance(variance):
 
 
 def test_import_is_light():
-    modules = "inputs noise ensembles network.nonlinear network.diagonal".split()
+    modules = "inputs inputs.noise network.ensembles network.nonlinear network.diagonal".split()
     code = f"import sys, {', '.join('memcurve.' + module for module in modules)}\n"
     code += "print({'scipy', 'flint', 'pydantic'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

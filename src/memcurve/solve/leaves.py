@@ -219,7 +219,8 @@ def _process_noise(problem: Problem) -> Coordinates:
     relative += 4 * EPS * float(np.sqrt(len(L) * (read**2).sum())) / least
 
     def whiten(M: Floats) -> Floats:
-        return np.asarray(solve_triangular(L, M[problem.rows], lower=True))
+        # what is not finite is refused where it is decomposed
+        return np.asarray(solve_triangular(L, M[problem.rows], lower=True, check_finite=False))
 
     levels = problem.levels * unit
     return Coordinates(problem.A, problem.C, levels, whiten, False, None, relative)

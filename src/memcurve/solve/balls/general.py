@@ -245,7 +245,7 @@ class Enclosable:
         """What the condition of the covariance costs: variances are at most that of the noise."""
         noise_free = 128 + BITS_PER_STATE * len(self.pivots.nodes) // len(self.channels)
         least = min(own + state for own, state in zip(self.own, self.state, strict=True))
-        return min(32 - floor_log2(least), noise_free) if least > 0 else noise_free
+        return max(0, min(32 - floor_log2(least), noise_free)) if least > 0 else noise_free
 
     @property
     def is_white(self) -> bool:
