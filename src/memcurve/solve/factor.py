@@ -686,7 +686,10 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
         return several_input_cascade(A, C)
     if poles is None or not np.abs(poles).max(initial=0.0) < 1:
         raise UncertainResultError("the controllable eigenvalues are not known well enough.")
-    A1, C1 = cascade(section_poles(poles))
+    try:
+        A1, C1 = cascade(section_poles(poles))
+    except ValueError:
+        raise UncertainResultError("rounding hides which eigenvalues are a pair.") from None
     return A1, C1[:, None]
 
 

@@ -5,13 +5,15 @@ Which one is asked, and in which order, is decided in :mod:`memcurve.solve.choos
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
-from memcurve.core.types import EPS, SEED, Floats
+from memcurve.core.types import EPS, SEED, Complexes, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
@@ -46,6 +48,7 @@ from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.problem import Problem
+from memcurve.solve.spectrum import counting_poles
 from memcurve.solve.states import VANISHED
 from memcurve.solve.stein import residual_norm, stein
 
@@ -377,10 +380,16 @@ def solve_cascade(
     filters, space = filters_of(problem.processes), coordinates(problem)
     single = problem.analysis.inputs == 1
     _require_like_units(problem)
+    read = space.whiten is not None or not space.exactly
     poles, gap = None, float(problem.states.sensitivity.gap)
+    chosen: Callable[[Complexes], Complexes] = np.asarray
     if single:
         spectrum = problem.analysis.spectrum
         poles, gap = spectrum.poles, spectrum.gap
+        if spectrum.response is not None:  # zeros are lost: rounding is measured, not bounded
+            # all poles span what the states hold and more, which takes no part in what is read
+            chosen = chosen if read else partial(counting_poles, spectrum)
+            poles, gap, worst_condition = chosen(eigenvalues(space.A)), 0.0, 0.0
     elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")
     if not np.isfinite(gap):
@@ -391,7 +400,7 @@ def solve_cascade(
     lags = problem.lags or 4 * len(problem.states) + 64
     if not white:  # beyond the reach of the colour all is known
         lags = max(lags, max(len(each.gamma) for each in filters))
-    read, doubt = space.whiten is not None or not space.exactly, max(f.uncertainty for f in filters)
+    doubt = max(f.uncertainty for f in filters)
     bounds = [np.array(p.density_bounds()) / p.variance for p in problem.processes]
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
@@ -428,7 +437,7 @@ def solve_cascade(
     rng, others = np.random.default_rng(SEED), []
     for _ in range(_trials(len(problem.states))):
         A, C = _changed(space.A, space.C, rng)
-        again = cascade_factor(A, C, eigenvalues(A) if single else None, read, tail)
+        again = cascade_factor(A, C, chosen(eigenvalues(A)) if single else None, read, tail)
         others.append(system(again, tuple(f.changed(rng) for f in filters)))
     return answer_of(measured([base, *others], space.levels, rank, len(filters), left), problem)
 

@@ -330,6 +330,19 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
     return poles, more, lost
 
 
+def counting_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
+    """Those of all eigenvalues that count: without lost ones, and with zeros that are exact.
+
+    Rounding scatters a multiple zero; the eigenvalues of largest modulus are not among it.
+    """
+    lost = [modes for modes in spectrum.lost if modes.values.any()]
+    zeros = sum(modes.counts for modes in spectrum.lost if not modes.values.any())
+    roots = [(complex(root), m.appears - m.counts, 0.0) for m in lost for root in m.values]
+    values = _without(values, roots)[0]
+    largest = np.argsort(-np.abs(values), kind="stable")[: spectrum.rank - zeros]
+    return np.concatenate([values[largest], np.zeros(zeros)])
+
+
 # --- closed forms
 
 
