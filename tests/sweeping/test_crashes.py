@@ -406,9 +406,10 @@ def test_dask_workers_with_another_version_are_refused(
     drive: Callable[..., Driver], tmp_path: Path
 ) -> None:
     other = tmp_path / "modules" / "memcurve"
-    other.mkdir(parents=True)
-    (other / "__init__.py").touch()
-    (other / "version.py").write_text('__version__ = "9.9"')
+    (other / "core").mkdir(parents=True)
+    for package in (other, other / "core"):
+        (package / "__init__.py").touch()
+    (other / "core" / "version.py").write_text('__version__ = "9.9"')
     with _dask(workers=1, modules=other.parent) as (address, _):
         code, _, err = drive(tmp_path / "sweep.db", "dask", "digits", 9, 0.02, address).ended()
     assert code == 1

@@ -557,7 +557,10 @@ def faded(
         if size > tail:
             # at the rate of now it takes too long
             rate = np.log(size / (before[1] or size)) / (lags - before[0])
-            if lags > 4 * len(H) and lags - np.log(size / tail) / min(rate, -TINY) > 2 * most:
+            if (
+                lags > 4 * len(H) + 2000
+                and lags - np.log(size / tail) / min(rate, -TINY) > 2 * most
+            ):
                 break
             before = lags, size
             continue
