@@ -137,7 +137,9 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
     named = _text([(f"n{a}", f"n{b}", w) for a, b, w in EDGES], ",", "source,target,weight")
     curve = memcurve.memory_curve(memcurve.LinearNetwork(0.5 * A, C[:, 0]))
     audit = memcurve.audit(memcurve.LinearNetwork(0.5 * A, C[:, 0]), claimed=2)
-    shipped = sorted((Path(memcurve.__file__).parent / "studies" / "sweeping" / "library").glob("*.toml"))
+    shipped = sorted(
+        (Path(memcurve.__file__).parent / "studies" / "sweeping" / "library").glob("*.toml")
+    )
     found: dict[str, tuple[str, bytes, Reader]] = {
         "npy": (".npy", _saved(".npy", lambda p: np.save(p, np.hstack([A, C]))), network),
         "npz": (".npz", _npz(A=A, C=C, shift=C[:, 0]), network),
