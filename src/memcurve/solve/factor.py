@@ -584,10 +584,8 @@ def faded(
 def _sum_of_powers(P: Floats) -> tuple[float, float]:
     """Bound on Σ_j ‖P^j‖, j ≥ 1, but for a factor 1/(1 − q), and q, by doubling."""
     total, q = float(np.sqrt((P**2).sum())), np.inf
-    short: Any = P.astype(np.float32)  # single precision is enough, and its range mostly
-    P = short if np.isfinite(short).all() else P
     for _ in range(60):
-        q = 1.01 * float(np.linalg.norm(P))
+        q = float(np.sqrt((P**2).sum()))
         if not np.isfinite(q) or q <= 0.5:
             break
         total *= 1 + q

@@ -344,7 +344,7 @@ def _trials(directions: int, *, few: int = 30) -> int:
 
     Twice as ``few`` take more time.
     """
-    return 1 if directions > few else 3 if directions > few // 2 else 6
+    return 1 if directions > few else 3 if directions > few // 2 else 8
 
 
 def _as_it_is(M: Floats) -> Floats:
