@@ -547,7 +547,8 @@ def faded(
     H: Floats, c: Floats, weights: Floats, tail: float, most: int = MOST_LAGS
 ) -> tuple[Floats, float]:
     """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
-    d, summed, before = c.shape[1], {0: (0.0, 0.0)}, (0, 0.0)
+    d, before = c.shape[1], (0, 0.0)
+    summed: tuple[float, float] | None = None
     most = min(most, MOST_ENTRIES // (4 * c.size))  # beyond, poles take less time
     for R, power, block in longer_responses(H, c):
         last, lags = R[:, -block:], R.shape[1] // d
@@ -564,9 +565,9 @@ def faded(
                 break
             before = lags, size
             continue
-        if block not in summed:
-            summed[block] = _sum_of_powers(power)
-        total, q = summed[block]  # what comes after is ΣP^j·last
+        if summed is None:  # of a power that later ones are powers of
+            summed = _sum_of_powers(power)
+        total, q = summed  # what comes after is ΣP^j·last
         if not q <= 0.5:
             break
         rest = float(np.sqrt((last**2).sum())) * total / (1 - q)
