@@ -41,6 +41,7 @@ def test_readme_commands() -> None:
     assert commands[1] in (ROOT / ".ci" / "run").read_text().splitlines()
 
 
+@pytest.mark.documentation
 def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Block by block, one after the other; what a comment says first is what the line gives."""
     monkeypatch.chdir(tmp_path)  # some of it writes files

@@ -30,6 +30,7 @@ follow_imports = skip
 """
 
 
+@pytest.mark.documentation
 def test_types_reach_a_user(tmp_path: Path, request: pytest.FixtureRequest) -> None:
     """Outside the repository; nothing public is of unknown type."""
     pytest.importorskip("mypy", reason="mypy is not installed")

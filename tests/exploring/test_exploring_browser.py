@@ -277,7 +277,7 @@ def test_a_network_beyond_its_eigenvalues(page: Page, tmp_path: Path) -> None:
     head = f"{(signal / (signal + 9e-6)).sum():.4g} usable with noise 0.003"
     page.until(lambda: head in page.cell("at_scale").first.inner_text(), "what is usable")
     page.until_complete()
-    assert "Left out, as 401 states are more than" in page.cell("at_scale").first.inner_text()
+    assert "401 states" in page.cell("at_scale").first.inner_text()
     assert page.cell("usable_at_scale", "svg.marks").count() == 1
     assert "memcurve.load_matrix('chain.txt')" in page.text(".lines")
     assert page.cell("spectrum", "h2").count() == 0

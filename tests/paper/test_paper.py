@@ -56,6 +56,7 @@ def test_unknown_figure(tmp_path: Path) -> None:
         reproduce(tmp_path, figures=[7])
 
 
+@pytest.mark.documentation
 def test_claims(tmp_path: Path) -> None:
     told: list[tuple[str, int, int | None]] = []
     _, outcomes = reproduce(
