@@ -131,9 +131,8 @@ class Arnoldi:
                     A, basis.combined(lags.last[: basis.count]), powers.squares, lags.enough
                 )
                 if beyond <= lags.enough:
-                    model = self._model(A, C, basis, H, c, k, rows, powers)
-                    model.log_sizes, model.lags = log_sizes[:k].copy(), lags.count
-                    model.beyond = beyond
+                    model = self._model(A, C, basis, H, c, log_sizes[:k].copy(), rows, powers)
+                    model.lags, model.beyond = lags.count, beyond
                     return model
                 lags.enough_now *= 0.5 * lags.enough / beyond
             if k == basis.count or (k >= check and log_new <= log_enough):
@@ -141,8 +140,8 @@ class Arnoldi:
                     _leakage(H[: basis.count, :k], c[:k], powers.norms, target)
                 )
                 if leaking <= 3 * target:
-                    model = self._model(A, C, basis, H, c, k, rows, powers)
-                    model.log_sizes, model.leakage = log_sizes[:k].copy(), float(leaking)
+                    model = self._model(A, C, basis, H, c, log_sizes[:k].copy(), rows, powers)
+                    model.leakage = float(leaking)
                     return model
                 checks.append((k, float(leaking)))
                 check = _next_check(checks, target)
@@ -193,12 +192,12 @@ class Arnoldi:
         basis: Basis,
         H: Floats,
         c: Floats,
-        k: int,
+        log_sizes: Floats,
         rows: NDArray[np.intp] | None,
         powers: PowerSums,
     ) -> ReducedModel:
-        """The model in the first k directions, with what rounding did to it."""
-        count, width, place = basis.count, C.shape[1], basis.place
+        """The model in the first directions, of these sizes, with what rounding did to it."""
+        k, count, width, place = len(log_sizes), basis.count, C.shape[1], basis.place
         known = np.concatenate([H[:count, :k], c[:count]], axis=1)
         sizes, rng = np.sqrt((known**2).sum(axis=0)), np.random.default_rng(SEED)
         # rounding of all columns is of one kind: of large networks some of them tell, and
@@ -234,7 +233,7 @@ class Arnoldi:
                 return np.asarray(R[:, : len(X)] @ X)
 
         return ReducedModel(
-            H=H[:k, :k].copy(), c=c[:k].copy(), log_sizes=np.zeros(k), rounding=rounding,
+            H=H[:k, :k].copy(), c=c[:k].copy(), log_sizes=log_sizes, rounding=rounding,
             read=reader, reached=k, lasting=powers.lasting if k < len(C) else 0.0,
         )  # fmt: skip
 

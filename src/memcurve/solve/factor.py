@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
+from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
@@ -363,17 +363,19 @@ def krylov_factor(
     directions: int | None = None,
     lags: int = 0,
     whole: bool = True,
+    rng: np.random.Generator | None = None,
 ) -> KrylovFactor:
     """The factor of a reduced model, good for noise of this level and above, or without (zero).
 
     Of as many ``directions`` and ``lags`` as are said, or all that matter.
+    ``rng``: where rounding of the decomposition is imitated.
     ``whole``: whether the states that are read are all of them, alike up to a rotation.
     Raises UncertainResultError where the responses do not fade soon.
     """
     # directions of responses are not at right angles: in white coordinates the tail is longer
     cut = tail / USUAL_STRETCH
     for _ in range(3):
-        factor, beyond, stretch = _factor(model, level, cut, directions, lags, whole)
+        factor, beyond, stretch = _factor(model, level, cut, directions, lags, whole, rng)
         factor.tail = beyond * stretch
         if factor.tail <= 4 * tail or directions is not None or not np.isfinite(stretch):
             break
@@ -388,6 +390,7 @@ def _factor(
     directions: int | None,
     lags: int,
     whole: bool,
+    rng: np.random.Generator | None,
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d = directions is not None, model.c.shape[1]
@@ -413,27 +416,27 @@ def _factor(
             model.scale = log_sizes
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
+            K = sizes[:, None] * R
+        energy = np.einsum("ij,ij->i", K, K)
+        outside = _outside(model, entering, energy)
         if not cut_off or level == 0:
             break
         # what is reached late may grow: as long as the space is left with more, it is too small
-        leaving = np.square(model.H[m : m + d, :m] @ (sizes[:, None] * R)).sum()
+        leaving = np.square(model.H[m : m + d, :m] @ K).sum()
         leakage = float(np.sqrt(leaving)) * model.passed_on
-        outside = _outside(model, entering, sizes[:, None] * R)
         if leakage <= 10 * LEFT_OUT * level and np.sqrt(outside) <= OUTSIDE * level:
             break
         m = min(len(model.H), int(1.4 * m) + 4) if leakage < level else len(model.H)
         m = len(model.H) if np.sqrt(outside) > OUTSIDE * level else m
         leakage = 0.0
     missing = model.leakage + leakage
-    energy = sizes**2 * np.einsum("ij,ij->i", R, R)
-    outside = _outside(model, entering, sizes[:, None] * R)
     if level > 0:  # rows that hold nothing above the noise
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
         kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
         missing += float(after[kept]) if kept < m else 0.0
         R, sizes = R[:kept], sizes[:kept]
-    if fixed:  # rounding of the decomposition knows nothing of where the responses come from
-        noise = np.random.default_rng(SEED).standard_normal(R.shape)
+    if rng is not None:  # rounding knows nothing of where the responses come from
+        noise = rng.standard_normal(R.shape)
         R = R + 2 * EPS * np.sqrt((R**2).sum(axis=1, keepdims=True) / R.shape[1]) * noise
     W, L = _orthonormal_rows(R)
     complete = level == 0
@@ -459,14 +462,13 @@ def _factor(
     return factor, beyond, stretch
 
 
-def _outside(model: ReducedModel, entering: Floats, K: Floats) -> float:
-    """The square of what rounding leads to beyond the directions of responses K, at all lags.
+def _outside(model: ReducedModel, entering: Floats, energy: Floats) -> float:
+    """The square of what rounding leads to beyond directions of so much energy, at all lags.
 
     A passes it on: as further states that are read it can but add memory, as much as this relative
     to the noise.
     """
-    m, energy = len(K), np.einsum("ij,ij->i", K, K)
-    lasting = model.lasting
+    m, lasting = len(energy), model.lasting
     if lasting == 0 and m < len(model.H):
         lasting = max(1.0, float(energy.sum() / np.square(model.c).sum()))
     return lasting * float(entering[:m] @ energy + entering[len(model.H) :].sum())

@@ -305,11 +305,9 @@ def _read_off(
     rng = np.random.default_rng(SEED)
 
     def system(
-        model: ReducedModel, own: tuple[Filter, ...], directions: int | None = None, lags: int = 0
+        model: ReducedModel, own: tuple[Filter, ...], **changed: Any
     ) -> tuple[KrylovFactor, SingularSystem]:
-        factor = krylov_factor(
-            model, level, tail=tail, directions=directions, lags=lags, whole=whole
-        )
+        factor = krylov_factor(model, level, tail=tail, whole=whole, **changed)
         if whiten is None and not factor.complete:
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         found = singular_system(
@@ -324,16 +322,14 @@ def _read_off(
         fewer, lags = factor.directions, len(factor.W) // len(filters)
         if fewer < len(model.H) and not model.lags:  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
-        others = [
-            system(model.changed(rng, fewer), tuple(f.changed(rng) for f in filters), fewer, lags)[
-                1
-            ]
-            for _ in range(_trials(fewer))
-        ]
+        systems = [base]
+        for _ in range(_trials(fewer)):
+            again, own = model.changed(rng, fewer), tuple(f.changed(rng) for f in filters)
+            systems.append(system(again, own, directions=fewer, lags=lags, rng=rng)[1])
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
         # rounding was taken twice, and its square counts
         left = Truncation(factor.missing, factor.tail, 4 * factor.outside, gain, uncertainty)
-        kept = model.systems[key] = level, [base, *others], left
+        kept = model.systems[key] = level, systems, left
     _, systems, left = kept
     rank = _rank_read(problem, systems) if level == 0 else len(systems[0].sigma)
     return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)

@@ -25,6 +25,7 @@ eigenvalues around.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,7 +161,7 @@ def _deficient(states: States, look: Screening | None) -> Spectrum:
     poles, sensitivity, response = found.values, found.sensitivity, None
     if found.shift:
         response = Response(poles, found.shift, sensitivity.curve)
-        poles = poles[np.argsort(-np.abs(poles), kind="stable")][:rank]
+        poles = _with_exact_zeros(poles, rank, found.lost)
         sensitivity = UNKNOWN
     return Spectrum(
         poles, rank, rank, states.nodes, found.margin, *sensitivity,
@@ -336,11 +337,15 @@ def counting_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
     Rounding scatters a multiple zero; the eigenvalues of largest modulus are not among it.
     """
     lost = [modes for modes in spectrum.lost if modes.values.any()]
-    zeros = sum(modes.counts for modes in spectrum.lost if not modes.values.any())
     roots = [(complex(root), m.appears - m.counts, 0.0) for m in lost for root in m.values]
-    values = _without(values, roots)[0]
-    largest = np.argsort(-np.abs(values), kind="stable")[: spectrum.rank - zeros]
-    return np.concatenate([values[largest], np.zeros(zeros)])
+    return _with_exact_zeros(_without(values, roots)[0], spectrum.rank, spectrum.lost)
+
+
+def _with_exact_zeros(poles: Complexes, rank: int, lost: Sequence[LostModes]) -> Complexes:
+    """The poles of largest modulus, and for the rest the zeros that count."""
+    zeros = sum(modes.counts for modes in lost if not modes.values.any())
+    largest = np.argsort(-np.abs(poles), kind="stable")[: rank - zeros]
+    return np.concatenate([poles[largest], np.zeros(zeros)])
 
 
 # --- closed forms
