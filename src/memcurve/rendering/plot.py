@@ -123,7 +123,7 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     family : NoiseProfile
-        From :func:`memcurve.noise_profile`, or from ``memory_curve`` with several levels.
+        From :func:`memcurve.noise_profile`.
     ax : matplotlib axes, optional
         Where to draw; a new figure by default.
 
