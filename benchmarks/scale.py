@@ -23,7 +23,7 @@ import numpy as np
 import memcurve
 from benchmarks.memory import peak
 from benchmarks.timing import ABSENT, seconds_of, threads
-from memcurve.solve.stein import stein
+from memcurve.solve.stein import solve_stein
 
 Row = dict[str, Any]
 
@@ -140,7 +140,7 @@ def dense_total(A: Any, C: Any) -> float:
     """Σ σ²/(σ² + s²) = tr G(G + s²)⁻¹ of the Gramian."""
     from scipy.linalg import cho_factor, cho_solve
 
-    G = stein(A.toarray(), np.outer(C, C))
+    G = solve_stein(A.toarray(), np.outer(C, C))
     noisy = G + NOISE**2 * np.eye(len(G))
     return float(np.trace(cho_solve(cho_factor(noisy), G)))
 

@@ -186,7 +186,7 @@ def question_picture(graph: ImportGraph) -> str:
     assert len(factored) == last - first, "leaves with a factor are to stand side by side"
     things = [
         network := Box(0, 0, wide, "LinearNetwork", "network.linear", "A, C, readout"),
-        entry := Box(1, 0, wide, "memory_curve", "solve.memory", "the entry point"),
+        entry := Box(1, 0, wide, "memory_curve", "memory.entry_points", "the entry point"),
         problem := Box(2, 0, wide / 2, "Problem", "solve.problem", "what is asked"),
         analysis := Box(2, wide / 2, wide, "Analysis", "solve.analysis", "facts, when needed"),
         choose := Box(3, 0, wide, "choose", "solve.choose", "until every error is small"),
@@ -194,8 +194,8 @@ def question_picture(graph: ImportGraph) -> str:
         system := Box(6, first, last, "SingularSystem", "solve.evaluate", "the evaluation"),
         bounded := Box(7, first, last, "answer_of", "solve.leaves", "the lags asked for"),
         answer := Box(8, 0, wide, "Answer", "solve.answer", "numbers, errors, notes"),
-        curves := Box(9, 0, wide, "curves_of", "solve.curves", "one curve per noise level"),
-        curve := Box(10, 0, wide, "MemoryCurve", "solve.curve", "the result"),
+        curves := Box(9, 0, wide, "curves_of", "memory.curves", "one curve per noise level"),
+        curve := Box(10, 0, wide, "MemoryCurve", "memory.curve", "the result"),
         plot := Box(11, 0, wide / 3, "curves", "rendering.plot", "the picture"),
         audit := Box(11, wide / 3, wide * 2 / 3, "Audit", "studies.auditing.result", "a study"),
         report := Box(11, wide * 2 / 3, wide, "Document", "rendering.report.document", "report"),

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import torch
 
-from memcurve.solve.batch import curves_of_poles
+from memcurve.memory.batch import curves_of_poles
 
 MODES = 32
 #: Lags that should be remembered in full: of 2N = 64 there could be.

@@ -14,7 +14,7 @@ import pytest
 from command import ended
 from memcurve import ensembles, memory_curve
 from memcurve.core.limits import WORK, estimated_cost
-from memcurve.solve.methods import METHODS
+from memcurve.memory.methods import METHODS
 from repository import ROOT
 
 TIMES = {"s": 1, "minutes": 60, "hours": 3600, "days": 86_400, "ms": 1e-3}

@@ -21,7 +21,7 @@ from memcurve.core import cells
 from memcurve.core.notes import Note
 from memcurve.core.result import Result
 from memcurve.data.measuring import measurement_report
-from memcurve.solve.methods import METHODS
+from memcurve.memory.methods import METHODS
 
 mpl.use("Agg")
 

@@ -18,7 +18,7 @@ from memcurve.data import memory_from_data
 from memcurve.data.measuring import measure
 from memcurve.io.adapters import as_network
 from memcurve.io.adapters.reservoirs import drawn_reservoir, is_linear
-from memcurve.solve import memory_curve
+from memcurve.memory import memory_curve
 
 #: Largest input that reservoirpy draws by default.
 AMPLITUDE = 0.8

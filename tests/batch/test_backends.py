@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from memcurve import UncertainResultError, memory_curves
+from memcurve.memory.batch import curves_of_poles
 from memcurve.network.backend import Backend, has_gradient, to_host
-from memcurve.solve.batch import curves_of_poles
 from refusals import refuses
 
 compat = pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")

@@ -10,9 +10,9 @@ import pytest
 
 from memcurve import memory_curve
 from memcurve.core.errors import UnstableNetworkError
+from memcurve.memory.batch import MemoryCurves, curves_of_poles
+from memcurve.memory.batch.poles import WITHOUT_CONJUGATES, aliasing, points_needed, roots_of_unity
 from memcurve.solve.allpass import memory_of_poles
-from memcurve.solve.batch import MemoryCurves, curves_of_poles
-from memcurve.solve.batch.poles import WITHOUT_CONJUGATES, aliasing, points_needed, roots_of_unity
 from oracle import drawn_poles, true_losses
 from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
 

@@ -11,7 +11,7 @@ import pytest
 
 from memcurve import MemoryCurves, memory_curves
 from memcurve.core.notes import Note
-from memcurve.solve.batch import Origin, curves_of_poles
+from memcurve.memory.batch import Origin, curves_of_poles
 
 FIELDS = ("lags", "values", "error", "loss", "total", "rank")
 

@@ -26,8 +26,8 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.core.limits import Work
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods import METHODS, Method
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods import METHODS, Method
 from memcurve.views.cli import options
 
 

@@ -114,7 +114,7 @@ def test_reference_has_every_public_name(site: Site) -> None:
 
 
 def test_reference_has_every_method(site: Site) -> None:
-    from memcurve.solve.methods import METHODS
+    from memcurve.memory.methods import METHODS
 
     anchors = site.pages[site.folder / "reference" / "methods.html"].anchors
     for name, method in METHODS.items():

@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 import memcurve
+from memcurve.memory.methods import METHODS
 from memcurve.rendering.report import vega
 from memcurve.rendering.report.vega import specification
 from memcurve.solve import analysis
 from memcurve.solve.allpass import impulse_response
-from memcurve.solve.methods import METHODS
 from memcurve.studies.auditing.structure import squeezing_of
 from memcurve.views.exploring import figures, move_eigenvalue
 from memcurve.views.exploring.figures import about_settings, stems

@@ -12,8 +12,8 @@ import memcurve
 from command import inside
 from memcurve import ensembles
 from memcurve.core.limits import TooLargeError, Work, estimated_cost
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods import METHODS, Method, Variant
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods import METHODS, Method, Variant
 
 NETWORK = ensembles.normal(12, seed=1)
 

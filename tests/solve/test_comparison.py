@@ -14,7 +14,7 @@ import memcurve
 from command import inside
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 from memcurve.core.limits import TooLargeError
-from memcurve.solve.methods import METHODS
+from memcurve.memory.methods import METHODS
 from refusals import refuses
 
 NETWORK = ensembles.sparse_normal(60, seed=1)

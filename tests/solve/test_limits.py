@@ -33,7 +33,7 @@ from memcurve import (
 )
 from memcurve.core import limits
 from memcurve.core.limits import TooLargeError, require_room_for_array
-from memcurve.solve.methods import METHODS
+from memcurve.memory.methods import METHODS
 from refusals import refuses
 from repository import TESTS
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve, noise_profile
-from memcurve.solve.methods import METHODS
+from memcurve.memory.methods import METHODS
 from refusals import refuses
 
 #: The methods that know the truth; the others have tests of their own.

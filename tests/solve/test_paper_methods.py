@@ -11,14 +11,14 @@ import pytest
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
-from memcurve.solve.allpass import cascade, section_poles
-from memcurve.solve.analysis import Analysis
-from memcurve.solve.methods.montecarlo import (
+from memcurve.memory.methods.montecarlo import (
     DISTRIBUTIONS,
     draw_input,
     lagged_products,
     montecarlo_bias,
 )
+from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.analysis import Analysis
 from repository import GOLDEN
 from tolerances import CLOSED_FORM
 

@@ -16,7 +16,7 @@ from memcurve.core.types import Floats
 from memcurve.data.autocorrelation import beta_cut, correlations
 from memcurve.data.prose import note
 from memcurve.io import Source, lagged, present, require_rows
-from memcurve.solve import MemoryCurve
+from memcurve.memory import MemoryCurve
 
 
 def in_sample(X: Floats, Z: Floats) -> Floats:

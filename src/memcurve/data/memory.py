@@ -31,7 +31,7 @@ from memcurve.io import (
     present,
     within_range,
 )
-from memcurve.solve import MemoryCurve
+from memcurve.memory import MemoryCurve
 
 #: Lags by default, for few states in many rows.
 USUAL_LAGS = 100

@@ -50,7 +50,7 @@ from memcurve.core.types import TINY, Floats
 from memcurve.data.prose import note
 from memcurve.data.tails import pareto_tail
 from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
-from memcurve.solve import MemoryCurve
+from memcurve.memory import MemoryCurve
 
 #: Whether each row is there, NaN neither in its state nor in its past inputs.
 Present = NDArray[np.bool_]

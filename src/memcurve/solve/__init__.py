@@ -1,42 +1,45 @@
-"""Exact memory of linear networks: a problem, its analysis, a factor, its evaluation, a curve.
+"""From a question about a linear network to numbers with errors: problem, analysis, factor, answer.
 
-``memory`` has the entry points, ``choose`` the tree of solvers; ``methods`` are exact, certified
-and published ways to compute one curve, ``batch`` many small networks at once. Imports ``core``,
-``network``, ``inputs`` and ``io``; what others use of it is named here, and nothing else is
-imported from outside. Start reading at ``choose``, whose docstring has the tree, then ``factor``.
+``choose`` has the tree of solvers, ``factor`` what nearly all of them read off, ``errors`` every
+error, ``balls`` proven enclosures. Imports ``core``, ``network``, ``inputs`` and ``io``; what other
+rings use of it is named here, and nothing else is imported from outside. Start reading at
+``choose``, whose docstring has the tree, then ``factor``.
 """
 
 from memcurve.solve.allpass import cascade as cascade
 from memcurve.solve.allpass import impulse_response as impulse_response
 from memcurve.solve.allpass import section_poles as section_poles
 from memcurve.solve.analysis import Analysis as Analysis
-from memcurve.solve.batch import MemoryCurves as MemoryCurves
-from memcurve.solve.batch import memory_curves as memory_curves
-from memcurve.solve.curve import MemoryCurve as MemoryCurve
-from memcurve.solve.curve import NoiseProfile as NoiseProfile
-from memcurve.solve.curve import is_known as is_known
+from memcurve.solve.answer import Answer as Answer
+from memcurve.solve.choose import LARGEST_ERROR as LARGEST_ERROR
+from memcurve.solve.choose import SOLVERS as SOLVERS
+from memcurve.solve.choose import answered as answered
+from memcurve.solve.choose import certified as certified
+from memcurve.solve.choose import few_threads as few_threads
+from memcurve.solve.choose import is_usable_memory as is_usable_memory
+from memcurve.solve.choose import reach_notes as reach_notes
+from memcurve.solve.errors import BACKWARD_ERROR as BACKWARD_ERROR
+from memcurve.solve.errors import FIRST_ORDER as FIRST_ORDER
 from memcurve.solve.factor import responses_to as responses_to
+from memcurve.solve.lags import MOST_DEFAULT_LAGS as MOST_DEFAULT_LAGS
+from memcurve.solve.lags import NEGLIGIBLE_MEMORY as NEGLIGIBLE_MEMORY
+from memcurve.solve.lags import Lags as Lags
+from memcurve.solve.leaves import input_normal_realization as input_normal_realization
 from memcurve.solve.leaves import krylov_model as krylov_model
-from memcurve.solve.memory import ask as ask
-from memcurve.solve.memory import ask_family as ask_family
-from memcurve.solve.memory import controllable_spectrum as controllable_spectrum
-from memcurve.solve.memory import fisher_curve as fisher_curve
-from memcurve.solve.memory import forecasting_curve as forecasting_curve
-from memcurve.solve.memory import memory_curve as memory_curve
-from memcurve.solve.memory import noise_profile as noise_profile
-from memcurve.solve.memory import one_level as one_level
-from memcurve.solve.memory import rank as rank
-from memcurve.solve.memory import reduced as reduced
-from memcurve.solve.memory import structural_rank as structural_rank
-from memcurve.solve.methods import METHODS as METHODS
-from memcurve.solve.methods import Method as Method
-from memcurve.solve.methods import Variant as Variant
-from memcurve.solve.methods.montecarlo import in_range as in_range
-from memcurve.solve.methods.montecarlo import lagged_products as lagged_products
-from memcurve.solve.methods.montecarlo import montecarlo_bias as montecarlo_bias
+from memcurve.solve.leaves import lattice_answer as lattice_answer
+from memcurve.solve.leaves import reduction_of as reduction_of
 from memcurve.solve.modes import LostModes as LostModes
+from memcurve.solve.modes import Spectrum as Spectrum
+from memcurve.solve.modular import centred as centred
+from memcurve.solve.modular import krylov_terms as krylov_terms
+from memcurve.solve.modular import primes as primes
 from memcurve.solve.modular import proportional_rows as proportional_rows
-from memcurve.solve.normal_form import InputNormal as InputNormal
-from memcurve.solve.normal_form import input_normal as input_normal
+from memcurve.solve.modular import recurrence as recurrence
+from memcurve.solve.powers import PROBES as PROBES
+from memcurve.solve.powers import PROBES_FROM_SIZE as PROBES_FROM_SIZE
+from memcurve.solve.powers import SMALL_REST as SMALL_REST
+from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem
+from memcurve.solve.problem import validated_lags as validated_lags
 from memcurve.solve.states import States as States
+from memcurve.solve.stein import solve_stein as solve_stein

@@ -22,7 +22,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
 from memcurve.solve.factor import KrylovFactor, state_covariance
 from memcurve.solve.filters import Filter
-from memcurve.solve.stein import stein
+from memcurve.solve.stein import solve_stein
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
 #: will do. Doubled: nothing but time.
@@ -166,7 +166,7 @@ def _stationary(
         columns.append(p)
     V = np.asarray(solve_triangular(L, np.concatenate(columns, axis=1), lower=True)).T
     later = A @ p  # no colour reaches beyond the lags that are listed
-    rest = stein(A, later @ later.T)
+    rest = solve_stein(A, later @ later.T)
     half = np.asarray(solve_triangular(L, rest, lower=True))
     rest = np.asarray(solve_triangular(L, half.T, lower=True))
     values, axes = np.linalg.eigh((rest + rest.T) / 2)

@@ -33,7 +33,7 @@ from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
 from memcurve.solve.powers import power_norms, sums_of_powers
 from memcurve.solve.several import several_input_cascade
-from memcurve.solve.stein import stein
+from memcurve.solve.stein import solve_stein
 
 #: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of
 #: twice as much, 1e-13 at most.
@@ -678,7 +678,7 @@ def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[F
         if not each.is_white:
             present[:, j] = responses_to(A, C[:, j : j + 1], len(each.gamma)) @ each.gamma
     drive = present @ C.T
-    return present, stein(A, drive + drive.T - C @ C.T)
+    return present, solve_stein(A, drive + drive.T - C @ C.T)
 
 
 # --- the source for what does not fade
@@ -711,7 +711,7 @@ def cascade_factor(
         with contextlib.suppress(UncertainResultError):
             W = faded(A1, C1, np.ones(len(A1)), tail, most=8 * len(A1) + 1000)[0].T
             input_normal = None
-    M = stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
+    M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = 0.0  # those of a single input are to the last digits, relative to each section

@@ -21,7 +21,7 @@ from memcurve.solve.factor import TAIL, faded
 from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
 from memcurve.solve.problem import Problem
-from memcurve.solve.stein import residual_norm, stein
+from memcurve.solve.stein import residual_norm, solve_stein
 
 
 def unit_mask(problem: Problem) -> tuple[Floats, float]:
@@ -73,7 +73,7 @@ def _in_floats(
     from scipy.linalg import solve_triangular
 
     identity = np.eye(len(A))
-    R = stein(A, identity)
+    R = solve_stein(A, identity)
     root, width = np.sqrt(len(A)), np.sqrt((A**2).sum())
     # the error of R is between ∓off·R: relative
     relative = residual_norm(A, R, identity) + 4 * EPS * root
@@ -89,7 +89,7 @@ def _in_floats(
         beyond = rest**2  # of the lags after those
         F = _listed(F, lags, total)
     except UncertainResultError:
-        inverse, G = solve_triangular(L, identity, lower=True), stein(A, C @ C.T)
+        inverse, G = solve_triangular(L, identity, lower=True), solve_stein(A, C @ C.T)
         total = float(np.einsum("ij,ij->", inverse @ G, inverse))
         # the error of G is between ∓off·R
         total_error = total * relative + len(A) * residual_norm(A, G, C @ C.T)

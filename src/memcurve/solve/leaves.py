@@ -50,7 +50,7 @@ from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.problem import Problem
 from memcurve.solve.spectrum import counting_poles
 from memcurve.solve.states import VANISHED
-from memcurve.solve.stein import residual_norm, stein
+from memcurve.solve.stein import residual_norm, solve_stein
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.
@@ -209,7 +209,7 @@ def _process_noise(problem: Problem) -> Coordinates:
     observed, entering = problem.observation[problem.rows], problem.state
     unit = float(max(observed.max(initial=0.0), entering.max()))  # squares of others may overflow
     observed, entering = observed / unit, entering / unit
-    whole = stein(problem.A, np.diag(entering**2))
+    whole = solve_stein(problem.A, np.diag(entering**2))
     read = whole[np.ix_(problem.rows, problem.rows)] + np.diag(observed**2)
     try:
         L: Any = np.linalg.cholesky(read)
@@ -537,4 +537,4 @@ def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats
         if analysis.inputs > 1 and analysis.rank < len(analysis):
             raise
         A1, C1 = cascade_of(analysis.A, analysis.C, poles)
-        return A1, C1, stein(analysis.A, analysis.C @ C1.T, A1)
+        return A1, C1, solve_stein(analysis.A, analysis.C @ C1.T, A1)

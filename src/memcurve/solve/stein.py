@@ -44,7 +44,7 @@ def squarings(
     )
 
 
-def stein(A: Any, Q: Floats, B: Any = None) -> Floats:
+def solve_stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one.
 
     Terms are left out where they are below rounding of the smallest row and column: a state that is

@@ -18,8 +18,9 @@ from memcurve.core.notes import Note
 from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.io.adapters import as_network
+from memcurve.memory import METHODS, MemoryCurve, ask, one_level
 from memcurve.network import LinearNetwork
-from memcurve.solve import METHODS, MemoryCurve, Problem, ask, one_level
+from memcurve.solve import Problem
 
 #: Notes that say nothing about a method: they are the network's, the question's, or known of all.
 _KNOWN_BEFORE = ("network", "question", "unbounded")

@@ -26,13 +26,13 @@ from memcurve.core.progress import Progress
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import ObservationNoise
 from memcurve.io.adapters import as_network
+from memcurve.memory import noise_profile
+from memcurve.memory import rank as exact_rank
 from memcurve.network import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.rendering import report
 from memcurve.rendering.report.document import listed
-from memcurve.solve import noise_profile
-from memcurve.solve import rank as exact_rank
 from memcurve.studies import nulls
 from memcurve.studies.nulls import NULLS
 from memcurve.studies.sweeping.run import finished_cases

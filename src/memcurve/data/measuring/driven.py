@@ -24,8 +24,8 @@ from memcurve.data.measuring.forgetting import Draw, checked_run, forgetting, ly
 from memcurve.data.measuring.models import Model, as_model
 from memcurve.data.measuring.run import drawn_inputs, measure
 from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
+from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Chart, Document, Reported, Section, Series, Table
-from memcurve.solve import MemoryCurve
 
 #: Rows per state that consistency is estimated from. Doubled: intervals narrower by 1/√2.
 ROWS_A_STATE = 30

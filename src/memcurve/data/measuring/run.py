@@ -30,7 +30,7 @@ from memcurve.data import (
 from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, checked_run, forgetting
 from memcurve.data.measuring.models import Model, as_model
 from memcurve.inputs import processes_for
-from memcurve.solve import MemoryCurve
+from memcurve.memory import MemoryCurve
 
 #: Rows per state of the first estimate. Halved: its interval understates the uncertainty.
 ROWS_A_STATE = 20

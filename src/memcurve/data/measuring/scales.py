@@ -19,7 +19,7 @@ from memcurve.data.measuring.models import as_model
 from memcurve.data.measuring.run import measure
 from memcurve.inputs.noise import ObservationNoise
 from memcurve.io.adapters import as_network
-from memcurve.solve import MemoryCurve, memory_curve
+from memcurve.memory import MemoryCurve, memory_curve
 
 #: Scales by default.
 SCALES = tuple(float(x) for x in np.logspace(-2, 1, 7))

@@ -44,7 +44,7 @@ from memcurve.solve.balls.curves import (
 )
 from memcurve.solve.balls.pivots import find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
-from memcurve.solve.stein import stein
+from memcurve.solve.stein import solve_stein as stein
 
 #: What the condition of the covariance costs for each state and input without noise, in bits, by
 #: experience. Doubled: noise-free questions take half as long again.

@@ -19,8 +19,9 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.types import Floats
 from memcurve.inputs import ARMA
+from memcurve.memory import MemoryCurve, ask, fisher_curve, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.solve import MemoryCurve, Problem, ask, fisher_curve, noise_profile
+from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.sentences import EXPLANATIONS
 from memcurve.studies.auditing.structure import HOPELESS

@@ -14,17 +14,9 @@ from memcurve.core.limits import one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.data import correlations
+from memcurve.memory import METHODS, MemoryCurve, Method, Variant, ask, in_range, lagged_products
 from memcurve.network import LinearNetwork
-from memcurve.solve import (
-    METHODS,
-    MemoryCurve,
-    Method,
-    Problem,
-    Variant,
-    ask,
-    in_range,
-    lagged_products,
-)
+from memcurve.solve import Problem
 from memcurve.studies.auditing.sentences import REASONS
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
@@ -84,7 +76,7 @@ def standard_estimates(
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
     """Standard estimates over 2N lags for white input, and notes on those not computed.
 
-    What the methods declare to be shown (:class:`memcurve.solve.methods.Variant`), and what other
+    What the methods declare to be shown (:class:`memcurve.memory.methods.Variant`), and what other
     libraries measure, several times where that is near what is ``claimed``. ``exact`` gives the
     exact curve for white input, to as many lags.
     """

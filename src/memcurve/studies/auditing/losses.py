@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from memcurve.core.limits import in_words
 from memcurve.core.notes import counted
 from memcurve.core.progress import Listener
+from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import generically_driven
 from memcurve.network.operator import Operator
-from memcurve.solve import Analysis, LostModes, MemoryCurve, Problem, States, proportional_rows
+from memcurve.solve import Analysis, LostModes, Problem, States, proportional_rows
 from memcurve.studies.auditing.sentences import (
     LEFT_OUT,
     LOSSES,

@@ -14,9 +14,9 @@ import numpy as np
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import installed_versions
 from memcurve.core.types import EPS, Floats
+from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.rendering.report.document import listed
-from memcurve.solve import MemoryCurve
 from memcurve.studies.auditing.claims import FITS, Claim
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.losses import Account

@@ -17,12 +17,13 @@ from memcurve.data.measuring import MeasurementReport, measurement_report
 from memcurve.data.measuring.models import Model, is_driven
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.io.adapters import as_network
+from memcurve.memory import MemoryCurve, ask, one_level
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import sparse_normal
 from memcurve.network.graph import separate_parts
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
-from memcurve.solve import Analysis, MemoryCurve, Problem, ask, one_level
+from memcurve.solve import Analysis, Problem
 from memcurve.studies.auditing.claims import Bounds, ClaimContext, claimed_number, judged
 from memcurve.studies.auditing.estimates import Estimate, standard_estimates
 from memcurve.studies.auditing.losses import Account, account_of, account_of_wiring

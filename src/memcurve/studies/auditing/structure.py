@@ -11,9 +11,10 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.inputs import processes_for
+from memcurve.memory import MemoryCurve, ask
 from memcurve.network import LinearNetwork
 from memcurve.network.krylov import arnoldi_basis, krylov_matrix
-from memcurve.solve import Analysis, MemoryCurve, Problem, ask, krylov_model, responses_to
+from memcurve.solve import Analysis, Problem, krylov_model, responses_to
 from memcurve.studies.auditing.sentences import REASONS
 
 #: Beyond this condition number floating point sees noise.

@@ -21,8 +21,9 @@ from memcurve.inputs.noise import (
     noise_of,
     number_formats,
 )
+from memcurve.memory import MemoryCurve, ask, ask_family, is_known
 from memcurve.network import LinearNetwork
-from memcurve.solve import Analysis, MemoryCurve, Problem, ask, ask_family, is_known, krylov_model
+from memcurve.solve import Analysis, Problem, krylov_model
 from memcurve.studies.auditing.sentences import LEFT_OUT, REASONS
 
 #: Noise levels of the picture, two a decade.

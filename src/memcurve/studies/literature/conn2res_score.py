@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.core.progress import Listener
+from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.solve import memory_curve
 from memcurve.studies.auditing.estimates import PROTOCOLS
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 

@@ -7,9 +7,9 @@ import numpy as np
 from memcurve.core.progress import Listener
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float64
+from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.solve import memory_curve
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZE, SIGMA, INPUT_SCALE = 100, 0.085, 1e-6

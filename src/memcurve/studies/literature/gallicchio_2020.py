@@ -10,9 +10,9 @@ from scipy.linalg import solve_discrete_lyapunov
 from memcurve.core.progress import Listener
 from memcurve.core.types import Floats
 from memcurve.data.measuring import measure
+from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.solve import MemoryCurve, memory_curve
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZE, RADIUS, SCALE = 100, 0.9, 1.0

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.core.progress import Listener
+from memcurve.memory import fisher_curve
 from memcurve.network import LinearNetwork, ensembles, masks
-from memcurve.solve import fisher_curve
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZE = 40

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.core.progress import Listener
+from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork, ensembles
-from memcurve.solve import memory_curve, rank
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZE = 40

@@ -6,8 +6,8 @@ import numpy as np
 
 from memcurve.core.progress import Listener
 from memcurve.data import memory_from_data
+from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.solve import memory_curve
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZE, DRAWS = 50, 8

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memcurve.core.progress import Listener
+from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.solve import memory_curve
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 CASES = ((10, 0.5), (10, 0.9), (50, 0.9), (50, 0.99), (200, 0.999))

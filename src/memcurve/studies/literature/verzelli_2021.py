@@ -6,9 +6,9 @@ import numpy as np
 
 from memcurve.core.progress import Listener
 from memcurve.inputs.noise import Float64
+from memcurve.memory import memory_curve, rank
 from memcurve.network import ensembles
 from memcurve.network.krylov import krylov_matrix
-from memcurve.solve import memory_curve, rank
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZE = 100

@@ -8,10 +8,10 @@ from memcurve.core.progress import Listener
 from memcurve.core.types import Floats
 from memcurve.data.measuring import measure
 from memcurve.io.adapters.graphs import cect_dataset, cect_wiring
+from memcurve.memory import MemoryCurve, memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.solve import MemoryCurve, memory_curve, rank
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 #: What was reported, with biological weights and with the best that were found.

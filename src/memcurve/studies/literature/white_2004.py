@@ -6,8 +6,8 @@ import numpy as np
 
 from memcurve.core.progress import Listener
 from memcurve.inputs.noise import StateNoise
+from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles, masks
-from memcurve.solve import memory_curve
 from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
 
 SIZES = (25, 50, 100, 200)

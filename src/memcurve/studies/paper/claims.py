@@ -16,8 +16,9 @@ from memcurve import LinearNetwork, MemoryCurve, memory_curve
 from memcurve.core.limits import one_thread
 from memcurve.core.progress import Progress, watched
 from memcurve.core.types import Floats
+from memcurve.memory import montecarlo_bias
 from memcurve.network import ensembles, krylov, masks
-from memcurve.solve import Analysis, cascade, montecarlo_bias, section_poles
+from memcurve.solve import Analysis, cascade, section_poles
 
 Verdict = tuple[str, str]
 Check = Callable[[], Verdict]

@@ -36,10 +36,11 @@ from memcurve.inputs.noise import (
     number_formats,
     parse_noise,
 )
+from memcurve.memory import METHODS, MemoryCurve, memory_curve, noise_profile, rank
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.ensembles import ENSEMBLES, SPARSE_FROM
 from memcurve.network.masks import MASKS, is_random
-from memcurve.solve import METHODS, Analysis, MemoryCurve, memory_curve, noise_profile, rank
+from memcurve.solve import Analysis
 
 
 @dataclass(frozen=True)

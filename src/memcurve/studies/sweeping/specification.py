@@ -21,7 +21,7 @@ from pydantic import (
     create_model,
 )
 
-from memcurve.solve import METHODS
+from memcurve.memory import METHODS
 from memcurve.studies.sweeping.cases import (
     LARGEST,
     QUANTITIES,

@@ -24,8 +24,8 @@ from memcurve.views.cli.options import (
 from memcurve.views.cli.process import UsageError, over_ranks, require_other_files
 
 if TYPE_CHECKING:
+    from memcurve.memory import MemoryCurve, NoiseProfile
     from memcurve.network import LinearNetwork
-    from memcurve.solve import MemoryCurve, NoiseProfile
 
 # inputs whose own curves are shown
 _SHOWN_INPUTS = 6

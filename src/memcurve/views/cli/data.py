@@ -18,7 +18,7 @@ from memcurve.views.cli.process import UsageError, as_options, require_other_fil
 
 if TYPE_CHECKING:
     from memcurve.data import Capacity
-    from memcurve.solve import MemoryCurve
+    from memcurve.memory import MemoryCurve
 
 Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "thresholded"]
 

@@ -39,7 +39,7 @@ def _whole_number(kind: Any, tokens: Any) -> int:
 def _require_method(kind: Any, name: str) -> None:
     """Raise unless it is a method that comes with memcurve, or one that was added."""
     if name not in get_args(_Method):
-        from memcurve.solve import METHODS
+        from memcurve.memory import METHODS
 
         if name not in METHODS:
             raise ValueError(f"It must be one of {', '.join(METHODS)}.")
@@ -59,7 +59,7 @@ def _ending_of(module: str) -> Callable[[Any, Path | None], None]:
 
 def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
     """The options under the name of each method that takes them."""
-    from memcurve.solve import METHODS
+    from memcurve.memory import METHODS
 
     return {
         name: {o: v for o, v in options.items() if o in method.options}

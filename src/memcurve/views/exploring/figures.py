@@ -13,10 +13,10 @@ import numpy as np
 from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float32
+from memcurve.memory import MemoryCurve, is_known
 from memcurve.network.masks import is_random
 from memcurve.rendering.report import Chart, Section, Series, Table, vega, web
 from memcurve.rendering.report.document import listed
-from memcurve.solve import MemoryCurve, is_known
 from memcurve.studies.auditing.result import spectrum_section, squeezing_section, usable_chart
 from memcurve.studies.auditing.sentences import number
 from memcurve.studies.auditing.structure import Squeezing

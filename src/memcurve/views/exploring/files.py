@@ -12,9 +12,9 @@ from typing import Any
 from memcurve.core.cells import csv_text
 from memcurve.core.version import __version__
 from memcurve.io import NETWORK_FORMATS, NetworkFileError, ending_of, load_masked, readable, stem_of
+from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.rendering import plot
-from memcurve.solve import MemoryCurve
 from memcurve.views.exploring.jobs import shown_methods
 from memcurve.views.exploring.scene import OWN_MASK, WORM, PageSettings
 

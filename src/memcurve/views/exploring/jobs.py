@@ -21,8 +21,8 @@ import numpy as np
 
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.limits import one_thread
+from memcurve.memory import METHODS, MemoryCurve, Method, memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.solve import METHODS, MemoryCurve, Method, memory_curve
 from memcurve.studies.auditing.estimates import PROTOCOLS, SLOWEST, Protocol
 from memcurve.studies.auditing.usable import UsableMemory, usable_memory
 from memcurve.studies.comparison import ComparisonRow, compare

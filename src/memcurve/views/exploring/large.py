@@ -12,9 +12,10 @@ from memcurve.core.notes import counted
 from memcurve.core.progress import silent
 from memcurve.core.version import __version__
 from memcurve.inputs.noise import Float32
+from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Chart, Section, Series, web
-from memcurve.solve import Analysis, MemoryCurve
+from memcurve.solve import Analysis
 from memcurve.studies.auditing.losses import Account, account_of_wiring
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.sentences import number

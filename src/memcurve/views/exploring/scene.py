@@ -15,10 +15,11 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
 from memcurve.core.types import Floats
 from memcurve.inputs import ARMA
+from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import ENSEMBLES, make
 from memcurve.network.masks import MASKS, is_random
-from memcurve.solve import MemoryCurve, impulse_response, memory_curve
+from memcurve.solve import impulse_response
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.views.exploring.worm import worm_brain

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memcurve.inputs.noise import Float32
+from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.solve import memory_curve
 from memcurve.studies.auditing.sentences import number
 from memcurve.views.exploring.jobs import Job, asked_curve, simulated
 from memcurve.views.exploring.scene import OWN_MASK, WIRINGS, WORM, PageSettings, Scene

@@ -13,9 +13,9 @@ import numpy as np
 import traitlets
 
 from memcurve.core.types import Complexes
+from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Section, Series
-from memcurve.solve import MemoryCurve
 from memcurve.studies.auditing.structure import Eigenvalues
 from memcurve.views.exploring import figures, jobs, large
 from memcurve.views.exploring.files import json_of, picture_of, table_of

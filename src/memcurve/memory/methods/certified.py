@@ -8,10 +8,9 @@ from __future__ import annotations
 from memcurve.core.arguments import require_limit
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
-from memcurve.solve import choose
-from memcurve.solve.answer import Answer
-from memcurve.solve.methods.method import EVERYTHING, Method
-from memcurve.solve.problem import Problem
+from memcurve.memory.methods.method import EVERYTHING, Method
+from memcurve.solve import Answer, Problem
+from memcurve.solve import certified as enclosed
 
 
 def certified(problem: Problem, *, certify_up_to: int = 1000) -> Answer:
@@ -32,7 +31,7 @@ def certified(problem: Problem, *, certify_up_to: int = 1000) -> Answer:
             f"since its time grows with their fourth power, got {len(problem.states)}. Raise the "
             f"limit if you can wait, or use method='exact'."
         )
-    found = choose.certified(problem)
+    found = enclosed(problem)
     found.options["certify_up_to"] = certify_up_to
     return found
 

@@ -17,8 +17,7 @@ from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, one_thread
 from memcurve.core.notes import Note
 from memcurve.network import LinearNetwork
-from memcurve.solve.answer import Answer
-from memcurve.solve.problem import Feature, Problem
+from memcurve.solve import Answer, Feature, Problem
 
 #: What a method that answers every question answers.
 EVERYTHING: tuple[Feature, ...] = get_args(Feature)
@@ -37,7 +36,7 @@ class Variant:
 
     Examples
     --------
-    >>> from memcurve.solve.methods import METHODS
+    >>> from memcurve.memory.methods import METHODS
     >>> METHODS["osm"].variants[0].name
     'OSM'
     """
@@ -85,9 +84,9 @@ class Method:
 
     >>> import numpy as np
     >>> import memcurve
-    >>> from memcurve.solve.methods import METHODS, Method
+    >>> from memcurve.memory.methods import METHODS, Method
     >>> from memcurve.core.limits import Work
-    >>> from memcurve.solve.curves import estimate
+    >>> from memcurve.memory.curves import estimate
     >>> def guess(problem):
     ...     return estimate(np.ones(len(problem.states)), "one for each node")
     >>> METHODS["guess"] = Method("guess", guess, "One for each node.", Work(0, 0, 0))

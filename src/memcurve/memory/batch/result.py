@@ -14,9 +14,9 @@ from memcurve.core.notes import Note
 from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.core.types import Codec
+from memcurve.memory.curve import MemoryCurve
 from memcurve.network.backend import Array, Backend, to_host
 from memcurve.rendering import plot
-from memcurve.solve.curve import MemoryCurve
 
 # arrays of any namespace, of which the JSON holds the values
 Floats = Annotated[Any, Codec(float)]
@@ -33,7 +33,7 @@ class Origin:
 
     Examples
     --------
-    >>> from memcurve.solve.batch import curves_of_poles
+    >>> from memcurve.memory.batch import curves_of_poles
     >>> curves_of_poles([[0.5]], lags=2).origins[0].method
     'circle'
     """

@@ -19,11 +19,17 @@ from memcurve.core.arguments import require_limit, require_number, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import WORK
 from memcurve.core.notes import Note
-from memcurve.solve.answer import Answer
-from memcurve.solve.choose import LARGEST_ERROR, SOLVERS, answered, few_threads, reach_notes
-from memcurve.solve.leaves import lattice_answer
-from memcurve.solve.methods.method import EVERYTHING, Method
-from memcurve.solve.problem import Problem
+from memcurve.memory.methods.method import EVERYTHING, Method
+from memcurve.solve import (
+    LARGEST_ERROR,
+    SOLVERS,
+    Answer,
+    Problem,
+    answered,
+    few_threads,
+    lattice_answer,
+    reach_notes,
+)
 
 
 def exact(

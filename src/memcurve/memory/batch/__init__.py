@@ -3,8 +3,8 @@
 :func:`memcurve.memory_curves` takes connectivity matrices, :func:`curves_of_poles` eigenvalues.
 """
 
-from memcurve.solve.batch.poles import curves_of_poles
-from memcurve.solve.batch.result import MemoryCurves, Origin
-from memcurve.solve.batch.stack import memory_curves
+from memcurve.memory.batch.poles import curves_of_poles
+from memcurve.memory.batch.result import MemoryCurves, Origin
+from memcurve.memory.batch.stack import memory_curves
 
 __all__ = ["MemoryCurves", "Origin", "curves_of_poles", "memory_curves"]

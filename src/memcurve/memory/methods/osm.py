@@ -22,12 +22,11 @@ from memcurve.core.arguments import Seed, generator, require_size, table_entry
 from memcurve.core.limits import Work
 from memcurve.core.progress import Progress, watched
 from memcurve.core.types import Floats
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods.method import Method, Variant, dense_single_input, truncation_for
 from memcurve.network import masks as mask_table
 from memcurve.network.krylov import krylov_matrix
-from memcurve.solve.answer import Answer
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods.method import Method, Variant, dense_single_input, truncation_for
-from memcurve.solve.problem import Problem
+from memcurve.solve import Answer, Problem
 
 #: The bands are these quantiles over the masks.
 QUANTILES = (0.05, 0.95)

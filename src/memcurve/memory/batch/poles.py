@@ -41,10 +41,9 @@ from memcurve.core.arguments import require_size, table_entry
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Complexes, Floats
+from memcurve.memory.batch.result import MemoryCurves, Origin, Part, assembled
 from memcurve.network.backend import Array, Backend, has_gradient, spans, to_host
-from memcurve.solve.batch.result import MemoryCurves, Origin, Part, assembled
-from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.problem import validated_lags
+from memcurve.solve import MOST_DEFAULT_LAGS, Lags, validated_lags
 
 METHODS = dict.fromkeys(("auto", "circle", "lattice"))
 LATTICE = 0  # the number of points of a network that goes through the lattice
@@ -124,7 +123,7 @@ def curves_of_poles(
 
     Examples
     --------
-    >>> from memcurve.solve.batch import curves_of_poles
+    >>> from memcurve.memory.batch import curves_of_poles
     >>> curves = curves_of_poles([[0.0, 0.0, 0.0], [0.9, 0.5, -0.5]], lags=4)
     >>> curves.values.round(4)
     array([[1.    , 1.    , 1.    , 0.    ],

@@ -10,10 +10,8 @@ import numpy as np
 
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
-from memcurve.solve.answer import Answer
-from memcurve.solve.curve import MemoryCurve
-from memcurve.solve.lags import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY
-from memcurve.solve.problem import Problem
+from memcurve.memory.curve import MemoryCurve
+from memcurve.solve import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, Answer, Problem
 
 
 def estimate(

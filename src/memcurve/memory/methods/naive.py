@@ -19,10 +19,8 @@ from memcurve.core.arguments import require_number, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
 from memcurve.core.types import EPS, Floats
-from memcurve.network.krylov import krylov_matrix
-from memcurve.solve.answer import Answer
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods.method import (
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods.method import (
     EVERYTHING,
     Method,
     Variant,
@@ -30,8 +28,8 @@ from memcurve.solve.methods.method import (
     require_driven,
     truncation_for,
 )
-from memcurve.solve.problem import Problem
-from memcurve.solve.stein import stein
+from memcurve.network.krylov import krylov_matrix
+from memcurve.solve import Answer, Problem, solve_stein
 
 
 def naive(
@@ -122,7 +120,7 @@ def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Answ
     present, covariance = problem.states.covariance(processes)
     [level] = problem.levels.tolist()
     if problem.state.any():
-        covariance = covariance + stein(problem.A, np.diag((level * problem.state) ** 2))
+        covariance = covariance + solve_stein(problem.A, np.diag((level * problem.state) ** 2))
     covariance = (covariance + np.diag((level * problem.observation) ** 2))[np.ix_(rows, rows)]
     gamma = np.stack([process.autocovariance(count) / process.variance for process in processes])
     lagged = np.empty((count, *present.shape))

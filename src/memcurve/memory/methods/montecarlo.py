@@ -24,15 +24,12 @@ from memcurve.core.arguments import Seed, generator, require_limit, require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
 from memcurve.core.types import Complexes, Floats
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods.method import EVERYTHING, Method, Variant, require_driven
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
 from memcurve.network.krylov import krylov_matrix
-from memcurve.solve.allpass import cascade, section_poles
-from memcurve.solve.analysis import Analysis
-from memcurve.solve.answer import Answer
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods.method import EVERYTHING, Method, Variant, require_driven
-from memcurve.solve.problem import Problem
+from memcurve.solve import Analysis, Answer, Problem, cascade, section_poles
 
 #: Samples drawn by default. Doubled: bias and time.
 SAMPLES = 10_000

@@ -15,10 +15,9 @@ from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
+from memcurve.memory.entry_points import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.solve.analysis import Analysis
-from memcurve.solve.leaves import input_normal_realization
-from memcurve.solve.memory import memory_curve
+from memcurve.solve import Analysis, input_normal_realization
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,6 +17,9 @@ from memcurve.core.limits import WORK, Work, fits, require_room_for_states
 from memcurve.core.progress import Progress, listening
 from memcurve.inputs.noise import Noise, ObservationNoise, StateNoise, noise_of, number_formats
 from memcurve.io.adapters import as_network
+from memcurve.memory.curve import MemoryCurve, NoiseProfile
+from memcurve.memory.curves import curves_of
+from memcurve.memory.methods import METHODS, Method
 from memcurve.network.graph import (
     StructuralRank,
     generically_driven,
@@ -26,14 +29,7 @@ from memcurve.network.graph import (
 from memcurve.network.linear import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
-from memcurve.solve.analysis import Analysis
-from memcurve.solve.choose import is_usable_memory
-from memcurve.solve.curve import MemoryCurve, NoiseProfile
-from memcurve.solve.curves import curves_of
-from memcurve.solve.leaves import reduction_of
-from memcurve.solve.methods import METHODS, Method
-from memcurve.solve.modes import Spectrum
-from memcurve.solve.problem import Problem
+from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory, reduction_of
 
 MOST_HORIZONS = 100_000
 #: Why a question takes dense matrices, and what can be computed for larger networks.

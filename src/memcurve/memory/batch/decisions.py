@@ -27,9 +27,17 @@ from numpy.typing import NDArray
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import SEED, Complexes, Floats
 from memcurve.network.backend import Array, Backend, blocks, to_host
-from memcurve.solve.errors import BACKWARD_ERROR, FIRST_ORDER
-from memcurve.solve.modular import centred, krylov_terms, primes, recurrence
-from memcurve.solve.powers import PROBES, PROBES_FROM_SIZE, SMALL_REST
+from memcurve.solve import (
+    BACKWARD_ERROR,
+    FIRST_ORDER,
+    PROBES,
+    PROBES_FROM_SIZE,
+    SMALL_REST,
+    centred,
+    krylov_terms,
+    primes,
+    recurrence,
+)
 
 #: Bits of a float taken at a time: times a residue below 2³⁰ they are still exact. Doubled: not.
 DIGIT = 20

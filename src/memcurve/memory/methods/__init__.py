@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memcurve.solve.methods import arnoldi, certified, exact, montecarlo, naive, neutral, osm
-from memcurve.solve.methods.method import Method, Variant
+from memcurve.memory.methods import arnoldi, certified, exact, montecarlo, naive, neutral, osm
+from memcurve.memory.methods.method import Method, Variant
 
 __all__ = ["METHODS", "Method", "Variant"]
 

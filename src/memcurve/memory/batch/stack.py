@@ -12,20 +12,26 @@ from memcurve.core.arguments import exact_array, require_limit, table_entry
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import Complexes, Floats
-from memcurve.network import LinearNetwork
-from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host, without_gradient
-from memcurve.solve.batch.decisions import (
+from memcurve.memory.batch.decisions import (
     eigenvalues_fit,
     fully_excited,
     pole_sensitivities,
     scaling,
 )
-from memcurve.solve.batch.poles import METHODS, computed, listed, notes_of, plan_for, require_stable
-from memcurve.solve.batch.result import MemoryCurves, Origin, Part, assembled
-from memcurve.solve.choose import LARGEST_ERROR
-from memcurve.solve.curve import MemoryCurve
-from memcurve.solve.memory import memory_curve
-from memcurve.solve.problem import validated_lags
+from memcurve.memory.batch.poles import (
+    METHODS,
+    computed,
+    listed,
+    notes_of,
+    plan_for,
+    require_stable,
+)
+from memcurve.memory.batch.result import MemoryCurves, Origin, Part, assembled
+from memcurve.memory.curve import MemoryCurve
+from memcurve.memory.entry_points import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host, without_gradient
+from memcurve.solve import LARGEST_ERROR, validated_lags
 
 NO_MASK = Note(
     "question",
@@ -36,7 +42,7 @@ ASSUMED = Note("proof", "assume_controllable=True: controllability was not check
 UNPROVEN = Note("method", "some modes may be uncontrollable")
 UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
 _SEED = 20230501
-_BY_POLES = "Eigenvalues go to memcurve.solve.batch.curves_of_poles."
+_BY_POLES = "Eigenvalues go to memcurve.memory.batch.curves_of_poles."
 
 
 def memory_curves(
@@ -51,7 +57,7 @@ def memory_curves(
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
     See :func:`memcurve.memory_curve` for what it means; it is computed from the eigenvalues of each
-    network, as by :func:`memcurve.solve.batch.curves_of_poles`. That every eigenvalue counts is
+    network, as by :func:`memcurve.memory.batch.curves_of_poles`. That every eigenvalue counts is
     proven for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not
     so, or whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by
     one, on the CPU, with a note.
@@ -69,7 +75,7 @@ def memory_curves(
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1, None as many as matter.
     method : str
-        ``"circle"``, ``"lattice"`` or ``"auto"``: see :func:`memcurve.solve.batch.curves_of_poles`.
+        ``"circle"``, ``"lattice"`` or ``"auto"``: see ``curves_of_poles``.
     assume_controllable : bool
         Take it for granted that each mask excites every mode. Saves time, and is noted.
     certify_up_to : int
@@ -164,7 +170,7 @@ def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
     if eigvals is None:
         raise TypeError(
             f"`A` is an array of {backend.name}, which has no linalg.eigvals; compute the "
-            f"eigenvalues elsewhere and give them to memcurve.solve.batch.curves_of_poles, which "
+            f"eigenvalues elsewhere and give them to memcurve.memory.batch.curves_of_poles, which "
             f"needs the array API alone."
         )
     exponents, balanced = scaling(backend, without_gradient(A))

@@ -12,11 +12,10 @@ import numpy as np
 
 from memcurve.core.arguments import require_number
 from memcurve.core.limits import Work
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods.method import Method, dense_single_input
 from memcurve.network.krylov import arnoldi_basis
-from memcurve.solve.answer import Answer
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods.method import Method, dense_single_input
-from memcurve.solve.problem import Problem
+from memcurve.solve import Answer, Problem
 
 REGULARISATION = 1e-14
 

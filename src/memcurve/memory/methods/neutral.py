@@ -12,10 +12,9 @@ import numpy as np
 from memcurve.core.arguments import table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
-from memcurve.solve.answer import Answer
-from memcurve.solve.curves import estimate
-from memcurve.solve.methods.method import Method, dense_single_input
-from memcurve.solve.problem import Problem
+from memcurve.memory.curves import estimate
+from memcurve.memory.methods.method import Method, dense_single_input
+from memcurve.solve import Answer, Problem
 
 
 def neutral(problem: Problem, *, inverse: str = "solve") -> Answer:
