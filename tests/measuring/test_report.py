@@ -13,9 +13,9 @@ import memcurve
 from command import inside
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
 from memcurve.data.measuring.driven import _consistency, measurement_report
-from memcurve.data.prose import REPORT
 from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent
 from memcurve.data.measuring.models import as_model
+from memcurve.data.prose import REPORT
 
 Floats = NDArray[np.float64]
 

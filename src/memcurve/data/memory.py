@@ -98,7 +98,8 @@ def memory_from_data(
         meaningless raises a ValueError; the rest is among the notes, and warned of.
     state_names, input_name, drop, rows, every, shift
         Which arrays, columns and rows, e.g. ``state_names="ch*"``, ``drop="ch7"``,
-        ``rows=slice(100, 4000)``, ``every=10`` for an input held for ten rows; see :func:`memcurve.io.open_recording`.
+        ``rows=slice(100, 4000)``, or ``every=10`` for an input that is held for ten rows; see
+        :func:`memcurve.io.open_recording`.
     progress : bool or callable
         Show a bar on stderr, or call ``progress(label, done, total)``.
 
