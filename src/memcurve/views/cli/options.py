@@ -315,7 +315,8 @@ class NetworkOptions:
         if bias is not None:
             shift = mask[:, bias] if shift is None else shift + mask[:, bias]
         C = mask[:, taken[0]] if len(taken) == 1 else mask[:, taken]
-        return network.replace(C=C, shift=shift)
+        notes = [note for note in network.notes if "--bias-column" not in note]
+        return network.replace(C=C, shift=shift, notes=notes)
 
     def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
         if self.readout is None:
