@@ -47,6 +47,8 @@ class RecordingOptions:
         Columns that are not states, named in the same way.
     rows
         Rows to use, FROM:TO or FROM:TO:STEP, counted from 0, without TO.
+    every
+        Take the last of each so many rows: 10 for an input that is held for ten rows.
     shift
         Delay of the states in steps: row t + SHIFT of the states belongs to input t.
     lags
@@ -74,6 +76,7 @@ class RecordingOptions:
     input_name: Annotated[list[str] | None, SEVERAL] = None
     drop: Annotated[list[str] | None, SEVERAL] = None
     rows: str | None = None
+    every: Whole = 1
     shift: Whole = 0
     lags: Whole | None = None
     washout: Whole = 0
@@ -139,6 +142,7 @@ class RecordingOptions:
             "input_name": name[0] if name is not None and len(name) == 1 else name,
             "drop": self.drop or (),
             "rows": self.rows,
+            "every": self.every,
             "shift": self.shift,
         }
 
