@@ -112,7 +112,7 @@ def from_functions(
         return function
 
     parts = np.concatenate([mean[None], V])
-    functions = [Power(0), *map(along, V)]
+    functions: list[Any] = [Power(0), *map(along, V)]
     return StateAffineNetwork(
         parts[:, : size * size].reshape(-1, size, size), parts[:, size * size :], law,
         functions=functions, readout=readout, rounding="absolute", name=name,
@@ -249,8 +249,10 @@ def features(network: Any, degree: int, *, input: Any = "uniform") -> StateAffin
     for choice in itertools.product(range(len(hat)), repeat=degree):
         matrix = np.zeros((len(indices), len(indices)))
         for row, monomial in enumerate(indices):
-            factors = [hat[i][state] for i, state in zip(choice, monomial, strict=True)]
-            for column in itertools.product(*(np.flatnonzero(f) for f in factors)):
+            factors: list[Floats] = [
+                hat[i][state] for i, state in zip(choice, monomial, strict=True)
+            ]
+            for column in itertools.product(*(np.flatnonzero(f).tolist() for f in factors)):
                 weight = np.prod([f[c] for f, c in zip(factors, column, strict=True)])
                 matrix[row, place[tuple(sorted(column))]] += weight
         found = terms.add(found, choice, matrix)
@@ -323,7 +325,7 @@ class _Product:
 
 
 def _shared(networks: Sequence[Any]) -> tuple[list[tuple[Floats, Floats]], list[Any], Any]:
-    """p and q of several networks over the same functions, and the law they share."""
+    """Matrices of several networks over the same functions, and the law they share."""
     laws = [n.input for n in networks if isinstance(n, StateAffineNetwork)]
     law = laws[0] if laws else law_of("uniform")
     if len({one.name for one in laws}) > 1:

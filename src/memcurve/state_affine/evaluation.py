@@ -24,7 +24,7 @@ from memcurve.state_affine.precise import MOST_STATES, white_precisely
 from memcurve.state_affine.prose import note
 from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
-from memcurve.state_affine.tree import Search, Tree
+from memcurve.state_affine.tree import Search, Tree, Word
 from memcurve.state_affine.white import (
     NotWhiteError,
     WhiteNetwork,
@@ -39,14 +39,19 @@ from memcurve.state_affine.white import (
 SMALL_ERROR = 1e-9
 #: Errors above this are no answer. Doubled: worse answers are given.
 LARGEST_ERROR = 1e-3
-#: Degrees that are listed unless others are asked for, and what may be left of the total. Doubled:
-#: twice the equations; coarser tables.
-DEGREES, LEFT = 12, 1e-9
-#: Lags of the memory curve at most, and what is left of it. Doubled: longer curves.
-LAGS, LEFT_OF_CURVE = 100_000, 1e-13
-#: Words of up to so many letters, and so many of them, on which two runs are compared. Doubled: more
-#: words, the same error as a rule.
-SAMPLE_DEPTH, SAMPLE = 6, 400
+#: Degrees that are listed unless others are asked for; half of them above ``MANY`` states. Doubled:
+#: twice the equations.
+DEGREES = 24
+#: States from which fewer degrees are listed. Doubled: longer waits.
+MANY = 300
+#: Share of the total that the degrees may leave. Doubled: coarser tables.
+LEFT = 1e-9
+#: Lags of the memory curve at most. Doubled: longer curves.
+LAGS = 100_000
+#: What all later lags may leave of the curve. Doubled: hardly shorter curves.
+LEFT_OF_CURVE = 1e-13
+#: So many words, the shortest, on which two runs are compared. Doubled: the same error as a rule.
+SAMPLE = 400
 #: The change of two runs is multiplied by this to bound the error: it was at most a third of the
 #: change in 131 networks. Doubled: larger errors are stated.
 MARGIN = 2.0
@@ -79,7 +84,8 @@ def capacities(
         in units of the states; for a linear one relative to input of unit variance, as in
         :func:`memcurve.memory_curve`.
     degree : int, optional
-        Highest degree of ``by_degree``; by default up to 12, or until nothing is left.
+        Highest degree of ``by_degree``; by default until nothing is left, or
+        up to 24.
     lags : int, optional
         Number of lags of the memory curve; by default as many as have memory.
     basis : sequence of functions, optional
@@ -149,18 +155,23 @@ def _coordinates(
     if reached.rank < network.size:
         notes.append(note("reached", reached=reached.rank, states=network.size))
     if not reached.rank:
-        empty = WhiteNetwork(*(np.zeros((len(letters.T), *s)) for s in ((0, 0), (0,))), np.zeros((network.size, 0)))
-        tree = Tree.of(empty, None, None, letters.weights)
-        return Coordinates(tree, reached.outputs, 0.0, "floats", notes, None)
+        count = len(letters.T)
+        empty = WhiteNetwork(
+            np.zeros((count, 0, 0)), np.zeros((count, 0)), np.zeros((network.size, 0))
+        )
+        nothing = Tree.of(empty, None, None, letters.weights)
+        return Coordinates(nothing, reached.outputs, 0.0, "floats", notes, None)
     tree, error, why = _in_floats(network, letters, reached, noise, tell)
     if tree is None or error > SMALL_ERROR:
         small = network.size <= MOST_STATES and basis is None and network.is_precise
         if small:
             precise = white_precisely(network, reached, tell)
             notes.append(note("balls", bits=precise.bits, why=why))
-            deviations = _deviations(noise, network, precise.white, precise.O, precise.o, precise.output_mean)
+            deviations = _deviations(
+                noise, network, precise.white, precise.out, precise.direct, precise.output_mean
+            )
             tree = Tree.of(
-                precise.white, precise.O, precise.o, precise.weights,
+                precise.white, precise.out, precise.direct, precise.weights,
                 rank=reached.outputs, noise=deviations,
             )  # fmt: skip
             error = 32 * EPS * np.sqrt(tree.T.shape[1]) * max(1.0, _condition(precise, deviations))
@@ -180,9 +191,9 @@ def _coordinates(
 
 def _condition(precise: Any, deviations: Floats | None) -> float:
     """How much the whitening of outputs enlarges rounding of their letters."""
-    if precise.O is None or deviations is not None:
+    if precise.out is None or deviations is not None:
         return 1.0
-    s = np.linalg.svd(np.concatenate([*precise.O, precise.o.T], axis=1), compute_uv=False)
+    s = np.linalg.svd(np.concatenate([*precise.out, precise.direct.T], axis=1), compute_uv=False)
     return float(s[0] / s[s > 0][-1])
 
 
@@ -206,29 +217,28 @@ def _in_floats(
         return None, np.inf, "the covariance is too ill-conditioned"
 
     def tree_of(one: WhiteNetwork, shift: float) -> Tree:
-        O = o = None
-        if letters.O is not None and letters.o is not None:
+        out = direct = None
+        if letters.out is not None and letters.direct is not None:
             rng = np.random.default_rng(SEED)
-            size = np.abs(letters.O).max() if absolute else np.abs(letters.O)
-            O = (letters.O + shift * size * rng.standard_normal(letters.O.shape)) @ one.states
-            o = letters.o * (1 + shift * rng.standard_normal(letters.o.shape))
-        read = _deviations(noise, network, one, O, o, letters.output_mean)
-        return Tree.of(one, O, o, letters.weights, rank=reached.outputs, noise=read)
+            size = np.abs(letters.out).max() if absolute else np.abs(letters.out)
+            out = (letters.out + shift * size * rng.standard_normal(letters.out.shape)) @ one.states
+            direct = letters.direct * (1 + shift * rng.standard_normal(letters.direct.shape))
+        read = _deviations(noise, network, one, out, direct, letters.output_mean)
+        return Tree.of(one, out, direct, letters.weights, rank=reached.outputs, noise=read)
 
     tree, other = tree_of(white, 0.0), tree_of(near, 2e-12)
     change = float(np.abs(_sampled(tree) - _sampled(other)).max())
-    error = MARGIN * change + 8 * EPS * white.size
-    return tree, error, f"the error is {error:.1e}"
+    bound = MARGIN * change + 8 * EPS * white.size
+    return tree, bound, f"the error is {bound:.1e}"
 
 
 def _sampled(tree: Tree) -> Floats:
-    """Capacities of short words, the memory curve and the first degrees: what runs are compared on."""
-    words, level = [], [(k,) for k in range(1, min(len(tree.weights), 4))]
-    for _ in range(SAMPLE_DEPTH):
+    """What two runs are compared on: short words, the memory curve and the first degrees."""
+    words: list[Word] = []
+    level: list[Word] = [(k,) for k in range(1, min(len(tree.weights), 4))]
+    while len(words) + len(level) <= SAMPLE:
         words += level
         level = [(k, *w) for w in level for k in range(min(len(tree.weights), 4))]
-        if len(words) + len(level) > SAMPLE:
-            break
     singles = [tree.capacity(word) for word in words]
     line = tree.line(min(2 * tree.T.shape[1] + 2, 400))
     degrees = list(tree.by_degree(3, np.inf).values())
@@ -236,7 +246,7 @@ def _sampled(tree: Tree) -> Floats:
 
 
 def noise_of_states(noise: Any) -> Noise | Floats | None:
-    """The noise of a question: none, one of the classes, or a vector with one deviation an output."""
+    """The noise of a question: none, one of the classes, or a deviation for each output."""
     if isinstance(noise, list | tuple | np.ndarray) and np.ndim(noise) == 1:
         return np.asarray(noise, dtype=float)
     found = noise_of(noise)
@@ -249,16 +259,16 @@ def noise_of_states(noise: Any) -> Noise | Floats | None:
 
 
 def _deviations(
-    noise: Any, network: StateAffineNetwork, white: WhiteNetwork, O: Any, o: Any, mean: Any
+    noise: Any, network: StateAffineNetwork, white: WhiteNetwork, out: Any, direct: Any, mean: Any
 ) -> Floats | None:
     """Standard deviations of the noise of what is read, one a state or output."""
     found = noise_of_states(noise)
     if found is None:
         return None
-    if O is None:
+    if out is None:
         variances = (white.states**2).sum(axis=1)
     else:
-        variances = (O**2).sum(axis=(0, 2)) + (o**2).sum(axis=0)
+        variances = (out**2).sum(axis=(0, 2)) + (direct**2).sum(axis=0)
     if isinstance(found, np.ndarray):
         deviations = found
     elif hasattr(found, "of_outputs"):
@@ -303,7 +313,9 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
 # --- networks without products of state and input
 
 
-def _of_linear(network: LinearNetwork, noise: Any, lags: int | None, progress: Progress) -> Capacities:
+def _of_linear(
+    network: LinearNetwork, noise: Any, lags: int | None, progress: Progress
+) -> Capacities:
     """A linear network: its words are delays, and the curve has them all."""
     if network.inputs > 1:
         raise ValueError(
@@ -318,7 +330,7 @@ def _of_linear(network: LinearNetwork, noise: Any, lags: int | None, progress: P
 def _of_constant(
     network: StateAffineNetwork, noise: Any, lags: int | None, progress: Progress
 ) -> Capacities:
-    """p constant: a linear network with an input φ_k(z) for each letter of q."""
+    """Constant p: a linear network with an input φ_k(z) for each letter of q."""
     letters = letters_of(network)
     live = [k for k in range(1, len(letters.r)) if letters.r[k].any()]
     deviations = noise_of_states(noise)
@@ -335,7 +347,9 @@ def _of_constant(
     alone = curve
     if len(masks) > 1 or live != [1]:
         alone = _first_degree(curve, live)
-    return _from_curve(curve, alone, network.name or repr(network), network.size, total, live or [1])
+    return _from_curve(
+        curve, alone, network.name or repr(network), network.size, total, live or [1]
+    )
 
 
 def _first_degree(curve: MemoryCurve, live: list[int]) -> MemoryCurve:
@@ -396,7 +410,8 @@ def _result(
     search, listed = Search(tree), tuple[WordCapacity, ...]()
     what = "degrees"
     try:
-        by_degree = tree.by_degree(degree or DEGREES, np.inf if degree else total * (1 - LEFT))
+        top = degree or (DEGREES if tree.T.shape[1] <= MANY else DEGREES // 2)
+        by_degree = tree.by_degree(top, np.inf if degree else total * (1 - LEFT))
         what = "tables by delay"
         shown = min(len(by_degree), 6)
         steps = tree.affordable_lags(shown)

@@ -20,15 +20,15 @@ ORTHONORMAL = 1e-9
 class Letters(NamedTuple):
     """T_k, r_k of the centred recursion, and of what is read.
 
-    ``O`` and ``o`` are the letters of outputs, or None where all states are read. ``weights`` [d, k]
-    is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d is Σ_k weights[d, k]
-    times letter k. ``mean`` is E x, ``output_mean`` that of the outputs.
+    Outputs have letters ``out``, of states, and ``direct``; None where all states are read.
+    ``weights`` [d, k] is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d
+    is Σ_k weights[d, k] times letter k. ``mean`` is E x, ``output_mean`` that of the outputs.
     """
 
     T: Floats
     r: Floats
-    O: Floats | None
-    o: Floats | None
+    out: Floats | None
+    direct: Floats | None
     weights: Floats
     mean: Floats
     output_mean: Floats | None
@@ -46,12 +46,12 @@ def letters_of(
     mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
     r = T @ mean + Q
     r[0] = 0.0
-    O = o = output_mean = None
+    out = direct = output_mean = None
     if network.outputs is not None:
-        O = np.tensordot(C, network.outputs[0], 1)
-        o = O @ mean + C @ network.outputs[1]
-        output_mean = o[0].copy()
-        o[0] = 0.0
+        out = np.tensordot(C, network.outputs[0], 1)
+        direct = out @ mean + C @ network.outputs[1]
+        output_mean = direct[0].copy()
+        direct[0] = 0.0
     if basis is not None:
         weights = (_checked(basis, law) * root) @ rows.T
     elif network.is_polynomial:  # letter k is the polynomial of degree k itself
@@ -61,7 +61,7 @@ def letters_of(
         weights = (law.polynomials(degrees) * root) @ rows.T
     weights[0] = np.eye(len(rows))[0]
     weights[1:, 0] = 0.0
-    return Letters(T, r, O, o, weights, mean, output_mean)
+    return Letters(T, r, out, direct, weights, mean, output_mean)
 
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats]:

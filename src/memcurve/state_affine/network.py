@@ -135,8 +135,8 @@ class StateAffineNetwork(Connected):
 
     def __init__(
         self,
-        p: Sequence[ArrayLike],
-        q: Sequence[ArrayLike],
+        p: ArrayLike | Sequence[ArrayLike],
+        q: ArrayLike | Sequence[ArrayLike],
         input: Any = "uniform",
         *,
         functions: Sequence[Callable[..., Any]] | None = None,
@@ -193,7 +193,7 @@ class StateAffineNetwork(Connected):
     @property
     def size(self) -> int:
         """Number of states N."""
-        return self.p.shape[1]
+        return int(self.p.shape[1])
 
     @property
     def inputs(self) -> int:
@@ -222,12 +222,14 @@ class StateAffineNetwork(Connected):
         Normalising letters changes no span, so that ranks follow from these. A law of finitely many
         values has as many letters as values, however many functions there are.
         """
-        count = len(self.functions)
-        law = self.input
+        law, count = self.input, len(self.functions)
         if law.is_discrete:
             values = [[Fraction(float(f(z))) for f in self.functions] for z in law.nodes]
             weights = [Fraction(w) for w in law.weights.tolist()]
-            mean = [sum(w * v[i] for w, v in zip(weights, values, strict=True)) for i in range(count)]
+            mean = [
+                sum((w * v[i] for w, v in zip(weights, values, strict=True)), Fraction(0))
+                for i in range(count)
+            ]
             return [mean, *([a - b for a, b in zip(v, values[0], strict=True)] for v in values[1:])]
         mean = [Fraction(float(law.weights @ f(law.nodes))) for f in self.functions]
         if self.is_polynomial:
@@ -254,15 +256,15 @@ class StateAffineNetwork(Connected):
     def _states(self, z: Floats, washout: int) -> Floats:
         count, steps = z.shape[:2]
         factors = np.stack([np.broadcast_to(f(z[..., 0]), z.shape[:2]) for f in self.functions], 2)
-        O, o = (self.p, self.q) if self.outputs is None else self.outputs
-        found = np.empty((count, steps - washout, o.shape[1]))
+        out, direct = (self.p, self.q) if self.outputs is None else self.outputs
+        found = np.empty((count, steps - washout, direct.shape[1]))
         x = np.zeros((count, self.size))
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
             for t in range(steps):
                 before, f = x, factors[:, t]
                 x = _step(self.p, self.q, f, before)
                 if t >= washout:
-                    read = x if self.outputs is None else _step(O, o, f, before)
+                    read = x if self.outputs is None else _step(out, direct, f, before)
                     found[:, t - washout] = read
         if not np.isfinite(found).all():
             raise UnstableNetworkError(
@@ -290,9 +292,7 @@ class StateAffineNetwork(Connected):
         if file.suffix.lower() != ".npz":
             raise ValueError(f"{file}: networks are written as .npz; give a path that ends so.")
         names = {id(f): name for name, f in _NAMED.items()}
-        kinds = [
-            str(f.power) if isinstance(f, Power) else names.get(id(f)) for f in self.functions
-        ]
+        kinds = [str(f.power) if isinstance(f, Power) else names.get(id(f)) for f in self.functions]
         stored = self.input.is_discrete or self.input._moment is not None
         if None in kinds or not stored:
             raise ValueError(
@@ -304,7 +304,7 @@ class StateAffineNetwork(Connected):
         if self.input.is_discrete:
             arrays |= {"values": self.input.nodes, "probabilities": self.input.weights}
         if self.outputs is not None:
-            arrays |= {"O": self.outputs[0], "o": self.outputs[1]}
+            arrays |= {"out": self.outputs[0], "direct": self.outputs[1]}
         texts = {"labels": self.labels, "notes": self.notes}
         arrays |= {key: np.array(listed) for key, listed in texts.items() if listed}
         with replacing(file) as stream:
@@ -327,7 +327,7 @@ class StateAffineNetwork(Connected):
             law = discrete(arrays["values"], arrays["probabilities"], name=name)
         kinds = arrays["functions"].tolist()
         functions = [Power(int(k)) if k.isdigit() else _NAMED[k] for k in kinds]
-        read = (arrays["O"], arrays["o"]) if "O" in arrays else None
+        read = (arrays["out"], arrays["direct"]) if "out" in arrays else None
         texts = {k: arrays[k].tolist() for k in ("labels", "notes") if k in arrays}
         return cls(
             arrays["p"], arrays["q"], law, functions=functions, outputs=read, rounding=rounding,
@@ -405,14 +405,14 @@ def _reading(readout: Any, size: int) -> Floats:
             raise ValueError(f"`readout` must hold indices from 0 to {size - 1}, got {outside[0]}.")
         if len(np.unique(nodes)) < len(nodes):
             raise ValueError(f"`readout` must name each state once, got {nodes.tolist()}.")
-        return np.eye(size)[nodes]
+        return np.asarray(np.eye(size)[nodes])
     matrix = exact_array(readout, "readout")
     if matrix.ndim != 2 or matrix.shape[1] != size or not len(matrix) or np.iscomplexobj(matrix):
         raise ValueError(
             f"`readout` must list states by their index, be a boolean mask of length {size}, or a "
             f"real matrix of shape (M, {size}); got shape {matrix.shape}."
         )
-    return matrix
+    return np.asarray(matrix)
 
 
 def _require_functions(functions: tuple[Any, ...], law: Law) -> None:

@@ -30,8 +30,8 @@ class PreciseLetters(NamedTuple):
     """White letters as floats: of states and of outputs, and the weights of polynomials."""
 
     white: WhiteNetwork
-    O: Floats | None
-    o: Floats | None
+    out: Floats | None
+    direct: Floats | None
     weights: Floats
     output_mean: Floats | None
     bits: int
@@ -47,13 +47,16 @@ def white_precisely(
             "with; give them as memcurve.state_affine.Formula, or add `noise`."
         )
     tell("more digits", 0, None)
+    found: tuple[Any, Any, Any, Any, Any]
     found, bits = balls.with_rising_bits(
         lambda: _attempt(network, reached, tell), FIRST_BITS, LAST_BITS, growth=1.8
     )
     return PreciseLetters(*found, bits)
 
 
-def _attempt(network: StateAffineNetwork, reached: Reached, tell: Listener) -> tuple[Any, ...]:
+def _attempt(
+    network: StateAffineNetwork, reached: Reached, tell: Listener
+) -> tuple[Any, Any, Any, Any, Any]:
     C, weights = _expansion(network)
     size = network.size
     T, Q = _mixed(C, network.p), _mixed(C, network.q[:, :, None])
@@ -69,12 +72,19 @@ def _attempt(network: StateAffineNetwork, reached: Reached, tell: Listener) -> t
     from_white = balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     read: tuple[Any, ...] = (None, None, None)
     if network.outputs is not None:
-        O = _mixed(C, network.outputs[0])
-        direct = [a * mean + b for a, b in zip(O, _mixed(C, network.outputs[1][:, :, None]), strict=True)]
+        out = _mixed(C, network.outputs[0])
+        single = [
+            a * mean + b
+            for a, b in zip(out, _mixed(C, network.outputs[1][:, :, None]), strict=True)
+        ]
         own = from_white if to_words is None else to_words * from_white
-        O = [one * own for one in O]
-        o = np.stack([_narrow(one)[:, 0] for one in direct])
-        read = np.stack([_narrow(one) for one in O]), np.where(np.arange(len(o))[:, None], o, 0), o[0]
+        out = [one * own for one in out]
+        direct = np.stack([_narrow(one)[:, 0] for one in single])
+        read = (
+            np.stack([_narrow(one) for one in out]),
+            np.where(np.arange(len(direct))[:, None], direct, 0),
+            direct[0],
+        )
     S = from_white if to_words is None else to_words * from_white
     found = WhiteNetwork(
         np.stack([_narrow(t) for t in tilde]),
@@ -98,7 +108,7 @@ def _mixed(C: Any, parts: Floats) -> list[Any]:
     for row in C.tolist():
         total = arb_mat(*parts.shape[1:])
         for weight, matrix in zip(row, matrices, strict=True):
-            if not weight == 0:
+            if not weight.is_zero():
                 total += matrix * weight
         found.append(total)
     return found
@@ -142,7 +152,9 @@ def _echelon_factor(gram: Any) -> tuple[Any, list[int]]:
     table, size = gram.tolist(), gram.nrows()
     columns, kept = list[list[Any]](), list[int]()
     for i in range(size):
-        rest = [table[k][i] - sum((c[k] * c[i] for c in columns), table[k][i] * 0) for k in range(size)]
+        rest = [
+            table[k][i] - sum((c[k] * c[i] for c in columns), table[k][i] * 0) for k in range(size)
+        ]
         # a dependent function leaves rounding, an independent one far more than half the digits
         if rest[i].abs_upper() < table[i][i] * balls.power_of_two(-int(0.7 * ctx.prec)):
             continue

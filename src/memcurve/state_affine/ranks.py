@@ -12,12 +12,11 @@ from memcurve.solve import centred, flint_matrix, primes, residues
 from memcurve.state_affine.network import StateAffineNetwork
 
 
-
 class Reached(NamedTuple):
     """Words that form a basis of what all words reach, modulo a prime.
 
     ``words`` are pairs of a place in this list and a letter of
-    :meth:`StateAffineNetwork.combinations` that is put before the word there; −1 stands for nothing.
+    :meth:`StateAffineNetwork.combinations` that is put before the word there, −1 for none.
     ``rows`` are states whose coordinates tell the words of the basis apart. ``outputs`` is the
     rank of what is read of them.
     """
@@ -95,10 +94,10 @@ def _output_rank(
 ) -> int:  # fmt: skip
     """Rank of the coefficients of outputs: those of O_k c for all words c, and of o_k."""
     if network.outputs is None:
-        return reached.shape[1]
-    O, o = (mixed(weights, part) for part in network.outputs)
-    direct = centred(centred((O[1:] @ mean)[:, :, 0], prime) + o[1:], prime)
-    columns = [direct.T, *(centred(one @ reached, prime) for one in O)]
+        return int(reached.shape[1])
+    out, direct = (mixed(weights, part) for part in network.outputs)
+    single = centred(centred((out[1:] @ mean)[:, :, 0], prime) + direct[1:], prime)
+    columns = [single.T, *(centred(one @ reached, prime) for one in out)]
     return int(flint_matrix(np.concatenate(columns, axis=1), prime).rank())
 
 

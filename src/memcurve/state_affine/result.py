@@ -80,7 +80,7 @@ class Capacities(Reported):
     >>> result.total
     1.0
     >>> round(result.of((0, 1)), 6), round(result.of((1, 1)), 6)
-    (0.165517, 0.019862)
+    (0.18, 0.0216)
     >>> [pair.word for pair in result.largest(3)]
     [(1,), (0, 1), (0, 0, 1)]
     """
@@ -132,7 +132,7 @@ class Capacities(Reported):
 
     @property
     def tree(self) -> Tree:
-        """White coordinates, from which any capacity follows; a result read from a file has none."""
+        """White coordinates, from which any capacity follows; a file does not hold them."""
         found: Tree | None = self.__dict__.get("_tree")
         if found is None:
             raise ValueError(
@@ -284,7 +284,7 @@ def _checked_word(word: Any) -> Word:
     whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in listed)
     if not listed or not whole or min(listed) < 0 or not any(listed):
         raise ValueError(
-            f"`word` must be degrees by lag, newest first, such as (0, 1) for z_(t-1) or (1, 0, 2); "
+            f"`word` must be degrees by lag, newest first, e.g. (0, 1) for z(t-1) or (1, 0, 2): "
             f"whole numbers from 0 on, one of them above 0; got {word!r}."
         )
     while not listed[-1]:

@@ -24,18 +24,19 @@ TABLE_LAGS = 40
 
 @dataclass(frozen=True, eq=False)
 class Tree:
-    """White letters T, r of the states, and letters O, o of what is read, in coordinates in which
-    the capacity of a word is the square of the length of its coefficient.
+    """White letters T, r of the states, and letters of what is read.
 
-    The coefficient of the word (k, w) is O_k c_w, where c_w = T…r is that of w in the states, and
-    that of a word of one letter k is o_k. ``weights`` [d, k] are those of letter k in the
+    These are ``out``, of states, and ``direct``, in coordinates in which the capacity of a word is
+    the square of the length of its coefficient.
+    The coefficient of the word (k, w) is out_k c_w, where c_w = T…r is that of w in the states, and
+    that of a word of one letter k is direct_k. ``weights`` [d, k] are those of letter k in the
     polynomial of degree d; ``is_finite`` says that there are no polynomials beyond.
     """
 
     T: Floats
     r: Floats
-    O: Floats
-    o: Floats
+    out: Floats
+    direct: Floats
     weights: Floats
     is_finite: bool
 
@@ -43,8 +44,8 @@ class Tree:
     def of(
         cls,
         white: WhiteNetwork,
-        O: Floats | None,
-        o: Floats | None,
+        out: Floats | None,
+        direct: Floats | None,
         weights: Floats,
         *,
         rank: int | None = None,
@@ -52,17 +53,19 @@ class Tree:
     ) -> Tree:
         """From white letters and those of what is read of white states, of exact ``rank``.
 
-        Without ``O`` all states are read. ``noise`` are standard deviations, one an output.
+        Without ``out`` all states are read. ``noise`` are standard deviations, one an output.
         """
-        is_finite = len(weights) == weights.shape[1] and np.array_equal(weights, np.eye(len(weights)))
-        if O is None or o is None:
+        is_finite = len(weights) == weights.shape[1] and np.array_equal(
+            weights, np.eye(len(weights))
+        )
+        if out is None or direct is None:
             if noise is None:
                 return cls(white.T, white.r, white.T, white.r, weights, is_finite)
-            O, o = white.states @ white.T, white.r @ white.states.T
+            out, direct = white.states @ white.T, white.r @ white.states.T
         if noise is not None:
-            O, o = O / noise[:, None], o / noise
+            out, direct = out / noise[:, None], direct / noise
         # the covariance of outputs is F Fᵀ; the singular values of F lose half the digits less
-        F = np.concatenate([*O, o.T], axis=1)
+        F = np.concatenate([*out, direct.T], axis=1)
         U, s, _ = np.linalg.svd(F, full_matrices=False)
         if noise is None:
             rank = len(s) if rank is None else rank
@@ -70,19 +73,19 @@ class Tree:
             X = U / np.where(s > 0, s, 1.0)
         else:
             X = U / np.sqrt(s**2 + 1)
-        return cls(white.T, white.r, X.T @ O, o @ X, weights, is_finite)
+        return cls(white.T, white.r, X.T @ out, direct @ X, weights, is_finite)
 
     @property
     def reads_states(self) -> bool:
         """Whether all states are read without noise."""
-        return self.O is self.T
+        return self.out is self.T
 
     def total(self) -> float:
         """Σ of all capacities, from the coordinates."""
-        return float((self.O**2).sum() + (self.o**2).sum())
+        return float((self.out**2).sum() + (self.direct**2).sum())
 
     def letter(self, degree: int, of: Floats) -> Floats:
-        """The polynomial letter of a degree, of T, r, O or o."""
+        """The polynomial letter of a degree, of T, r, out or direct."""
         if degree >= len(self.weights):
             if not self.is_finite:
                 raise UncertainResultError(
@@ -91,8 +94,8 @@ class Tree:
                 )
             return np.zeros(of.shape[1:])
         if self.is_finite:
-            return of[degree]
-        return np.tensordot(self.weights[degree], of, 1)
+            return np.asarray(of[degree])
+        return np.asarray(np.tensordot(self.weights[degree], of, 1))
 
     def capacity(self, word: Word) -> float:
         """Of one word, newest letter first."""
@@ -101,10 +104,10 @@ class Tree:
 
     def line(self, lags: int, degree: int = 1, negligible: float = 0.0) -> Floats:
         """Capacities of φ_degree(z_{t−τ}), τ < lags, or until all that follow are negligible."""
-        c = self.letter(degree, self.o)
+        c = self.letter(degree, self.direct)
         found, c = [float(c @ c)], self.letter(degree, self.r)
         while len(found) < lags and float(c @ c) > negligible:
-            v = self.O[0] @ c
+            v = self.out[0] @ c
             found.append(float(v @ v))
             c = self.T[0] @ c
         return np.array(found)
@@ -114,7 +117,7 @@ class Tree:
         return Doubling(self.T[0])
 
     def by_degree(self, top: int, enough: float) -> dict[int, float]:
-        """Totals of all words of degree 1, 2, …, until their sum is ``enough`` or ``top`` is reached.
+        """Totals of all words of degree 1, 2, … ``top``, or until their sum is ``enough``.
 
         G_d = Σ c_w c_wᵀ over words of degree d solves an ordinary Stein equation,
         G_d − T_0 G_d T_0ᵀ = r_d r_dᵀ + Σ_k T_k G_{d−k} T_kᵀ.
@@ -126,23 +129,23 @@ class Tree:
         for d in range(1, top + 1):
             if not self.is_finite and d > last:
                 break
-            r, o = self.letter(d, self.r), self.letter(d, self.o)
-            X, direct = np.outer(r, r), float(o @ o)
+            r, direct = self.letter(d, self.r), self.letter(d, self.direct)
+            X, single = np.outer(r, r), float(direct @ direct)
             if d <= last:
-                letters[d] = (self.letter(d, self.T), self.letter(d, self.O))
-            for k, (T, O) in letters.items():
-                if d - k in parts and T.any() | O.any():
+                letters[d] = (self.letter(d, self.T), self.letter(d, self.out))
+            for k, (T, out) in letters.items():
+                if d - k in parts and T.any() | out.any():
                     X = X + T @ parts[d - k] @ T.T
-                    direct += _traced(O, parts[d - k])
+                    single += _traced(out, parts[d - k])
             parts[d] = self._over_delays(X) if X.any() else X
-            totals[d] = direct + _traced(self.O[0], parts[d])
+            totals[d] = single + _traced(self.out[0], parts[d])
             if sum(totals.values()) >= enough:
                 break
         return totals
 
     def by_delay(self, lags: int) -> Floats:
         """Totals of all functions of z_{t−j}, z_{t−j−1}, … alone, j = 0 … lags − 1."""
-        found, A = [self.total()], self.O[0]
+        found, A = [self.total()], self.out[0]
         for _ in range(lags - 1):
             found.append(float((A**2).sum()))
             A = A @ self.T[0]
@@ -150,24 +153,24 @@ class Tree:
 
     def by_window(self, lags: int) -> Floats:
         """Totals of all words whose oldest lag is m = 0 … lags − 1."""
-        found, X = [float((self.o**2).sum())], self.r.T @ self.r
+        found, X = [float((self.direct**2).sum())], self.r.T @ self.r
         for _ in range(lags - 1):
-            found.append(sum(_traced(O, X) for O in self.O))
+            found.append(sum(_traced(out, X) for out in self.out))
             X = applied(self.T, X)
         return np.array(found)
 
     def table(self, degrees: int, lags: int) -> Floats:
         """Totals (degrees, lags) of all words of a degree and with an oldest lag."""
         degrees = min(degrees, len(self.weights) - 1) if not self.is_finite else degrees
-        used = [k for k in range(min(degrees, len(self.weights) - 1) + 1)]
+        used = range(min(degrees, len(self.weights) - 1) + 1)
         T = {k: self.letter(k, self.T) for k in used}
-        O = {k: self.letter(k, self.O) for k in used}
-        live = [k for k in used if T[k].any() or O[k].any()]
+        out = {k: self.letter(k, self.out) for k in used}
+        live = [k for k in used if T[k].any() or out[k].any()]
         found = np.zeros((degrees, lags))
         parts: dict[int, Floats] = {}
         for d in range(1, degrees + 1):
-            o, r = self.letter(d, self.o), self.letter(d, self.r)
-            found[d - 1, 0] = o @ o
+            direct, r = self.letter(d, self.direct), self.letter(d, self.r)
+            found[d - 1, 0] = direct @ direct
             if r.any():
                 parts[d] = np.outer(r, r)
         for m in range(1, lags):
@@ -175,7 +178,7 @@ class Tree:
             for d in range(1, degrees + 1):
                 for k in live:
                     if d - k in parts:
-                        found[d - 1, m] += _traced(O[k], parts[d - k])
+                        found[d - 1, m] += _traced(out[k], parts[d - k])
                         step = T[k] @ parts[d - k] @ T[k].T
                         new[d] = new[d] + step if d in new else step
             parts = new
@@ -197,24 +200,24 @@ class Tree:
     def coefficient(self, word: Word) -> Floats:
         """Coefficient of a word in what is read, in coordinates in which M = I."""
         if len(word) == 1:
-            return self.letter(word[0], self.o)
+            return self.letter(word[0], self.direct)
         c = self.letter(word[-1], self.r)
         for k in word[-2:0:-1]:
             c = self.letter(k, self.T) @ c
-        return np.asarray(self.letter(word[0], self.O) @ c)
+        return np.asarray(self.letter(word[0], self.out) @ c)
 
 
-def _traced(O: Floats, X: Floats) -> float:
-    """tr O X Oᵀ."""
-    return float(np.sum((O @ X) * O))
+def _traced(out: Floats, X: Floats) -> float:
+    """Trace of out X outᵀ."""
+    return float(np.sum((out @ X) * out))
 
 
 class Search:
     """Words in exactly decreasing order of capacity, found as they are asked for.
 
-    A newer letter never raises a capacity of the states, and what is read is a part of these: ‖c_w‖²
-    bounds all words that end with w. Two heaps: words whose newer letters are still to be looked
-    at, by that bound, and words that were looked at, by their capacity.
+    A newer letter never raises a capacity of the states, and what is read is a part of these, so
+    that ‖c_w‖² bounds all words that end with w. Two heaps: words whose newer letters are still to
+    be looked at, by that bound, and words that were looked at, by their capacity.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -223,19 +226,22 @@ class Search:
         self._open: list[tuple[float, Word, Floats]] = []
         self._beyond = 0.0
         if not tree.is_finite:
-            self._beyond = float((tree.o**2).sum() - ((tree.weights @ tree.o) ** 2).sum())
-        mixed = (lambda v: v) if tree.is_finite else (lambda v: tree.weights @ v)
-        self._mixed = mixed
-        for k, (o, r) in enumerate(zip(mixed(tree.o), mixed(tree.r), strict=True)):
+            self._beyond = float((tree.direct**2).sum() - ((tree.weights @ tree.direct) ** 2).sum())
+        pairs = zip(self._mixed(tree.direct), self._mixed(tree.r), strict=True)
+        for k, (direct, r) in enumerate(pairs):
             if k:
-                heapq.heappush(self._found, (-float(o @ o), (k,)))
+                heapq.heappush(self._found, (-float(direct @ direct), (k,)))
                 heapq.heappush(self._open, (-float(r @ r), (k,), r))
+
+    def _mixed(self, vectors: Floats) -> Floats:
+        """Of letters, those of polynomials."""
+        return vectors if self.tree.is_finite else np.asarray(self.tree.weights @ vectors)
 
     def _expand(self) -> None:
         _, word, c = self._open[0]
         tree = self.tree
         steps = np.stack([T @ c for T in tree.T])
-        reads = steps if tree.reads_states else np.stack([O @ c for O in tree.O])
+        reads = steps if tree.reads_states else np.stack([out @ c for out in tree.out])
         if not tree.is_finite:
             rest = float((reads**2).sum() - (self._mixed(reads) ** 2).sum())
             self._beyond = max(self._beyond, rest)

@@ -1,7 +1,7 @@
 """White coordinates of a state-affine network, in floating point.
 
-With letters T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion ξ_t = p(z)ξ_{t−1} + r(z), E r = 0,
-the covariance G solves G = Σ T_k G T_kᵀ + Σ r_k r_kᵀ. In coordinates in which G = I,
+With letters T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion ξ_t = p(z)ξ_{t−1} + r(z),
+E r = 0, the covariance G solves G = Σ T_k G T_kᵀ + Σ r_k r_kᵀ. In coordinates in which G = I,
 
     Σ_k T_k T_kᵀ + r_k r_kᵀ = I,
 
@@ -183,7 +183,7 @@ def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
     letters, size = r.shape
     Q, sizes, parts = np.zeros((size, 0)), np.zeros(0), []
     norms = np.array([np.linalg.norm(t) for t in T])
-    live = np.flatnonzero(norms)
+    live = np.flatnonzero(norms).tolist()
     W, columns = r[1:].T, [(-1, k) for k in range(1, letters)]
     weight, floor = np.ones(letters - 1), np.maximum(np.linalg.norm(r[1:], axis=1), 1e-300)
     while columns:
