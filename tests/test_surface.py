@@ -53,6 +53,9 @@ MADE: dict[type, Any] = {
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
     ),
     memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
+    memcurve.ModelMemory: lambda folder: memcurve.layers(
+        {"rnn.nu_log": np.full(3, -2.0), "rnn.theta_log": np.arange(3.0)}
+    ),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
         NETWORK, draws=2, seed=1, executor="serial"

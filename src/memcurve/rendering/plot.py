@@ -348,6 +348,31 @@ def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "scale of the input", "total memory")
 
 
+def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw a :class:`memcurve.ModelMemory`: usable memory of the channels of each layer, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> weights = {"rnn.nu_log": np.full(4, -3.0), "rnn.theta_log": np.arange(4.0)}
+    >>> memcurve.plot.layer_map(memcurve.layers(weights)).get_xlabel()
+    'share of the channels, sorted (%)'
+    """
+    height = min(12.0, 1.6 + 0.28 * len(model.layers))
+    ax = _new_axes(height=height) if ax is None else ax
+    shares = np.linspace(0, 1, 101)
+    table = np.stack([np.quantile(layer.usable, shares) for layer in model.layers])
+    image = ax.imshow(
+        table, aspect="auto", cmap="viridis", vmin=0, extent=(0, 100, len(table) - 0.5, -0.5)
+    )
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("usable memory (inputs)")
+    ax.set_yticks(range(len(table)), [_plain(layer.name) for layer in model.layers], fontsize=8)
+    ax.set_xlabel("share of the channels, sorted (%)")
+    return ax
+
+
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the points of a :class:`memcurve.JudgedClaim`: published and true numbers.
 

@@ -41,6 +41,8 @@ def audit(
     html: Page = None,
     markdown: Markdown = None,
     save: Saved = None,
+    layer: str | None = None,
+    channel: Whole = 0,
     full: Flag = False,
     fail_on_mismatch: Flag = False,
     json: Json = False,
@@ -74,6 +76,10 @@ def audit(
         The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
     input_variance
         The variance of the input it comes from, if known.
+    layer
+        Audit this recurrent layer of a trained model, by the name that `memcurve layers` prints.
+    channel
+        Which channel of the layer.
     full
         Print the whole report instead of one screen.
     fail_on_mismatch
@@ -90,8 +96,16 @@ def audit(
     require_other_files(file, html, markdown, save)
     from memcurve.studies.auditing import audit as run
 
+    if layer is None:
+        network = options.network(file, "sparse_normal")
+    elif file is None:
+        raise UsageError("--layer names a layer of a model; give the model's file or folder.")
+    else:
+        from memcurve.trained import layer_network
+
+        network = layer_network(file, layer, channel)
     result = run(
-        options.network(file, "sparse_normal"),
+        network,
         claimed=claimed,
         seed=options.seed,
         progress=sys.stderr.isatty(),
