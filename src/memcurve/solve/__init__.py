@@ -29,8 +29,7 @@ from memcurve.solve.leaves import input_normal_realization as input_normal_reali
 from memcurve.solve.leaves import krylov_model as krylov_model
 from memcurve.solve.leaves import lattice_answer as lattice_answer
 from memcurve.solve.leaves import reduction_of as reduction_of
-from memcurve.solve.modes import LostModes as LostModes
-from memcurve.solve.modes import Spectrum as Spectrum
+from memcurve.solve.modular import LostModes as LostModes
 from memcurve.solve.modular import centred as centred
 from memcurve.solve.modular import krylov_terms as krylov_terms
 from memcurve.solve.modular import primes as primes
@@ -42,5 +41,5 @@ from memcurve.solve.powers import SMALL_REST as SMALL_REST
 from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem
 from memcurve.solve.problem import validated_lags as validated_lags
-from memcurve.solve.states import States as States
+from memcurve.solve.spectrum import Spectrum as Spectrum
 from memcurve.solve.stein import solve_stein as solve_stein
