@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-from memcurve.views.cli.console import Printer, writing
-from memcurve.views.cli.options import SEVERAL, Json, Page, Picture, Saved, Verbose, usage
+from memcurve.views.cli.console import Printer
+from memcurve.views.cli.options import REPORT, SEVERAL, ReportOptions
+
+if TYPE_CHECKING:
+    from memcurve.trained import ModelMemory
 
 
 def layers(
@@ -14,12 +17,8 @@ def layers(
     *,
     noise: str | None = None,
     select: Annotated[list[str] | None, SEVERAL] = None,
-    plot: Picture = None,
-    save: Saved = None,
-    html: Page = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: ReportOptions = REPORT,
+) -> None:
     """Memory of every recurrent layer of a trained model, from its weights.
 
     Reads a Hugging Face folder, a .safetensors file or a PyTorch checkpoint; no code in it is run.
@@ -42,20 +41,11 @@ def layers(
         bfloat16. Default: the format that the weights are stored in.
     select
         Only layers whose names contain one of these.
-    html
-        Write a report with all layers into this file.
     """
     from memcurve.trained import layers as run
 
-    with usage():
-        level = noise if noise is None or not _is_number(noise) else float(noise)
-    result = run(model, noise=level, select=select)
-    with writing(result, plot=plot, save=save, html=html):
-        if json:
-            print(result.to_json())
-        else:
-            _print(result)
-    return 0
+    level = noise if noise is None or not _is_number(noise) else float(noise)
+    output.show(run(model, noise=level, select=select), _print)
 
 
 def _is_number(text: str) -> bool:
@@ -66,10 +56,7 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _print(result: object) -> None:
-    from memcurve.trained import ModelMemory
-
-    assert isinstance(result, ModelMemory)
+def _print(result: ModelMemory) -> None:
     printer = Printer()
     columns = result.columns()
     noise = sorted(set(columns["noise"]))
