@@ -33,9 +33,9 @@ from memcurve.solve.leaves import (
     solve_lattice,
     solve_nothing,
 )
-from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES, GrowingPowersError
 from memcurve.solve.problem import Problem
+from memcurve.solve.spectrum import Spectrum
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6
