@@ -33,6 +33,7 @@ def audit(
 
       memcurve audit --html audit.html
       memcurve audit reservoir.mat --claimed 48.7
+      memcurve audit reservoir.mat --claimed 5.8+-0.4 --leak 0.3
       memcurve audit reservoir.mat --full
       memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
       memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
@@ -45,8 +46,9 @@ def audit(
         Network to read, as for `memcurve curve`; without one, a built-in ensemble is used, by
         default the paper's sparse normal network of 100 nodes.
     claimed
-        A total memory reported for it, with the digits as reported. The audit finds conventions
-        and artefacts that give this number.
+        A total memory reported for it, with the digits as reported, or mean and standard deviation
+        over networks like it, "61.3 ± 0.4" (also +-). The audit finds conventions and artefacts
+        that give this number.
     k_max
         The largest lag that the claimed number sums over, if known.
     samples
