@@ -64,3 +64,8 @@ from memcurve.studies.literature import judge_claim as judge_claim
 from memcurve.studies.sweeping import Study as Study
 from memcurve.studies.sweeping import Sweep as Sweep
 from memcurve.studies.sweeping import sweep as sweep
+from memcurve.synthesis import Design as Design
+from memcurve.synthesis import design as design
+from memcurve.trained import LayerMemory as LayerMemory
+from memcurve.trained import ModelMemory as ModelMemory
+from memcurve.trained import layers as layers

@@ -9,6 +9,7 @@ rings use of it is named here, and nothing else is imported from outside. Start 
 from memcurve.solve.allpass import cascade as cascade
 from memcurve.solve.allpass import impulse_response as impulse_response
 from memcurve.solve.allpass import section_poles as section_poles
+from memcurve.solve.allpass import system_matrix as system_matrix
 from memcurve.solve.analysis import Analysis as Analysis
 from memcurve.solve.answer import Answer as Answer
 from memcurve.solve.balls import arithmetic as ball_arithmetic  # noqa: F401
