@@ -69,7 +69,7 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert lines[0] == "Does the size matter?"
     assert lines[1].split() == ["ensemble", "size", "count", "total", "horizon_half"]
     assert lines[2].split()[:4] == ["normal", "4", "2", "4"]
-    assert lines[-1].startswith("The total is the number of states in every case. The mean horizon")
+    assert lines[-1].startswith("The total memory is the number of states in every case. The mean lag")
     assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
     assert (folder / "study.png").stat().st_size > 10_000
     assert len(pd.read_csv(folder / "study.csv")) == 8
@@ -93,7 +93,7 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     assert len(content["summary"]) == 8
     shown = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.json")
     assert len(json.loads((folder / "now.json").read_text())["rows"]) == 8
-    assert "The total is the number of states" in shown.out
+    assert "The total memory is the number of states" in shown.out
     (folder / "study.toml").write_text("# remembered\n" + STUDY)
     kept = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
     assert (kept.code, len(pd.read_csv(folder / "now.csv"))) == (0, 8)
@@ -202,7 +202,7 @@ def test_a_picture_that_fails_costs_no_numbers(
     monkeypatch.setattr("memcurve.studies.sweeping.result.draw", broken)
     done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
     assert done.code == 1
-    assert done.out.splitlines()[-1].startswith("The total is the number of states")
+    assert done.out.splitlines()[-1].startswith("The total memory is the number of states")
     assert done.err.splitlines() == ["table written to rows.csv", "memcurve: error: no ink"]
     assert (folder / "rows.csv").exists()
 

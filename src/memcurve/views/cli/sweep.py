@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memcurve.views.cli.console import Printer, json_text, say_written, styled
 from memcurve.views.cli.options import (
@@ -26,12 +26,16 @@ from memcurve.views.cli.process import (
     warn,
 )
 
+# completion offers them, and help does without their files
+StudyName = Literal["architectures", "noise", "radius", "sparsity"]
+
 if TYPE_CHECKING:
     from memcurve.studies.sweeping import Study, Sweep
 
 
 def sweep(
-    study: str | None = None,
+    study: StudyName | str | None = None,
+    /,
     *,
     store: Path | None = None,
     quick: Flag = False,
