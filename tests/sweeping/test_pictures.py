@@ -43,7 +43,7 @@ def test_a_quantity_that_varies_is_drawn_and_concluded_on() -> None:
     means = found.to_pandas().groupby(["ensemble", "spectral_radius"])["usable_12bit"].mean()
     assert any(np.allclose(line, means["normal"]) for line in drawn)
     assert found.sentence.startswith(PROSE["states too"].format(quantity="total memory"))
-    assert "mean usable 12bit changes most with the" in found.sentence
+    assert "mean usable memory with 12 bits changes most with the" in found.sentence
     alone = run(size=12, seed=[1, 2], keep="total", **axes)
     assert alone.sentence == PROSE["states"].format(quantity="total memory", range="12")
     assert chosen_picture(alone).quantity == ("total",)
@@ -81,7 +81,9 @@ def test_radius_changes_only_what_is_usable() -> None:
     assert (table["total"] == 40).all()
     means = table.groupby("spectral_radius")["usable_float32"].mean()
     assert means[0.99] > 2 * means[0.3]
-    assert found.sentence.startswith("The total memory is 40 (unchanged) for spectral radii from 0.3")
+    assert found.sentence.startswith(
+        "The total memory is 40 (unchanged) for spectral radii from 0.3"
+    )
     assert len(found.plot().get_lines()) == 5 + 1
 
 

@@ -181,8 +181,9 @@ def _estimated(
     study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, time_it: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
+    from memcurve.core.limits import in_words
     from memcurve.studies.sweeping.executors import cores
-    from memcurve.studies.sweeping.run import duration, estimate
+    from memcurve.studies.sweeping.run import estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
@@ -200,7 +201,7 @@ def _estimated(
     if guess["estimated_seconds"] is not None:
         several = "1 worker" if workers == 1 else f"{workers} workers"
         print(
-            f"about {duration(guess['estimated_seconds'])} with {several}: an estimate, from "
+            f"about {in_words(guess['estimated_seconds'])} with {several}: an estimate, from "
             f"{guess['timed_cases']} of these cases timed here"
         )
     if guess["error"] is not None:

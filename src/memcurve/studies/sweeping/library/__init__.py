@@ -31,9 +31,9 @@ PROSE = {
     "artefact": "Memory seems to change with sparsity, {changes}; but the exact total is the rank "
     "of each network, {size} at every density from {full:g} on{falling}.",
     "change": "from {first:.3g} at density {low:g} to {last:.3g} at {high:g} by {method}",
-    "radius": "The total memory is {totals}{same} for spectral radii from {least:g} to {last:g}. Usable "
-    "memory depends on it: in single precision {low:.3g} at {least:g}, at most {high:.3g} at "
-    "{best:g}, {end:.3g} at {last:g}; with 12 bits {coarse_low:.3g} at {least:g} and "
+    "radius": "The total memory is {totals}{same} for spectral radii from {least:g} to {last:g}. "
+    "Usable memory depends on it: in single precision {low:.3g} at {least:g}, at most {high:.3g} "
+    "at {best:g}, {end:.3g} at {last:g}; with 12 bits {coarse_low:.3g} at {least:g} and "
     "{coarse_high:.3g} at {best:g}.",
     "unchanged": " (unchanged)",
     "architectures": "Total memory of the architectures: {totals}. Usable memory differs: {parts}.",
