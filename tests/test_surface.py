@@ -45,6 +45,7 @@ MADE: dict[type, Any] = {
     memcurve.MemoryCurves: lambda folder: memcurve.memory_curves(
         np.stack([0.5 * np.eye(3), np.diag([0.1, 0.2, 0.3])])
     ),
+    memcurve.Capacities: lambda folder: memcurve.capacities(NETWORK),
     memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
     memcurve.MeasurementReport: lambda folder: measurement_report(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), seed=1, precision=1, scales=[1.0]

@@ -51,6 +51,10 @@ from memcurve.network.continuous import ContinuousNetwork as ContinuousNetwork
 from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
 from memcurve.network.ranks import RankRows as RankRows
 from memcurve.rendering import plot as plot
+from memcurve.state_affine import Capacities as Capacities
+from memcurve.state_affine import StateAffineNetwork as StateAffineNetwork
+from memcurve.state_affine import bilinear as bilinear
+from memcurve.state_affine import capacities as capacities
 from memcurve.studies import nulls as nulls
 from memcurve.studies.auditing import Audit as Audit
 from memcurve.studies.auditing import audit as audit

@@ -257,6 +257,38 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     return _labelled(ax, "", "capacity", 4, grid="y")
 
 
+def words(result: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw exact capacities: bars over the oldest lag, stacked by degree.
+
+    Parameters
+    ----------
+    result : Capacities
+        From :func:`memcurve.capacities`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.bilinear([[0.5]], [[0.3]], [1.0])
+    >>> memcurve.plot.words(memcurve.capacities(network)).get_ylabel()
+    'capacity'
+    """
+    _require("result", (result,), ("table", "by_degree"), "Capacities")
+    ax = _new_axes() if ax is None else ax
+    seen = np.flatnonzero(result.table.sum(axis=0) > INVISIBLE)
+    lags = np.arange(int(seen[-1]) + 1 if len(seen) else 1)
+    bottom = np.zeros(len(lags))
+    for k, row in enumerate(result.table):
+        heights = row[: len(lags)]
+        name = f"degree {k + 1} (total {result.by_degree.get(k + 1, 0.0):.3g})"
+        colour, hatch = COLOURS[k % len(COLOURS)], "/" * (k // len(COLOURS))
+        ax.bar(lags, heights, 0.8, bottom, color=colour, hatch=hatch, label=name)
+        bottom += heights
+    ax.set_axisbelow(True)
+    return _labelled(ax, "oldest lag (time steps)", "capacity", 1, grid="y")
+
+
 def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     """Draw a network among its null models, one row per quantity and null model.
 
