@@ -388,12 +388,18 @@ def _check_transient(
     mean, deviation = body.mean(axis=0), deviations_of(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
-    distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
+    first, later = (
+        (((part - mean) / deviation @ whitening) ** 2).sum(axis=1) for part in (head, body)
+    )
     if whole.any():  # medians in single columns are far off where columns go together
-        distances[~whole] = np.median(distances[whole])
-    blocks = np.log(distances[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
+        first[~whole] = np.median(first[whole])
+    blocks, others = (
+        np.log(part[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
+        for part in (first, later)
+    )
     reference = blocks[count // 2 :]
-    off, scatter = abs(blocks - reference.mean()), float(reference.std(ddof=1))
+    # rare inputs may all lie in one of the two
+    off, scatter = abs(blocks - reference.mean()), float(max(reference.std(ddof=1), others.std()))
     # neighbouring blocks share what is remembered: that many of them are as good as independent
     steps = np.diff(reference)
     persistence = 1 - float(steps @ steps) / max(2 * len(steps) * scatter**2, 1e-300)
@@ -403,8 +409,9 @@ def _check_transient(
     if blocks[0] < reference.mean() and np.ptp(z[:length]) == 0:  # the input rests, and so they do
         return 0
     centred = z - z.mean()
-    if _deciding(centred) < MOST_DECIDE * len(z) and abs(centred).argmax() < length:
-        return 0  # of heavy tails the largest input of all is there
+    size = abs(centred)
+    if _deciding(centred) < MOST_DECIDE * len(z) and size[:length].max() >= np.quantile(size, 0.99):
+        return 0  # of heavy tails one of the largest inputs is there
     # what started so far off has ended where it is no longer remarkable, one block later
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
     start = min(int(np.argmax(settled)) + 1, count // 2) * length
