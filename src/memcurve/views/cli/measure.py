@@ -126,7 +126,7 @@ def measure(
         raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
     subject, said = _subject(model, about, options)
     require_other_files(None if model is None else Path(model), plot, save, html, markdown)
-    asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}
+    asked: dict[str, Any] = {"seed": options.seed, "progress": True}
     asked |= {
         name: value
         for name, value in (("precision", precision), ("budget", budget))
