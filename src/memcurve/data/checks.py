@@ -23,12 +23,12 @@ from memcurve.core.types import EPS, Floats
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.columns import (
     LEAST,
+    basis_of,
     check_clipping,
     check_storage,
     deviations_of,
     distinct_columns,
     nearly_equal,
-    standardised,
     without_gaps,
     without_nan,
 )
@@ -184,7 +184,7 @@ def _of_one_input(
     basis = _check_rank(x[first:last][:, kept], floor, report)
     if period:
         first, last = start, min(period, start + 2 * half)
-        basis = _basis_of(x[first:last][:, kept])[0]
+        basis = basis_of(x[first:last][:, kept], 8 * EPS)[0]
     shift = _check_alignment(basis, [one[first:last] for one in targets], level, report)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
@@ -420,18 +420,9 @@ def _check_transient(
     return start
 
 
-def _basis_of(x: Floats) -> tuple[Floats, Floats]:
-    """An orthonormal basis of the centred states, and their singular values in deviations."""
-    if len(x) == 0:
-        return np.empty((0, x.shape[1])), np.zeros(x.shape[1])
-    q, r = np.linalg.qr(standardised(x))
-    u, s, _ = np.linalg.svd(r, full_matrices=False)
-    return np.asarray(q @ u[:, s > 8 * EPS * s[0]]), np.asarray(s / np.sqrt(len(x)))
-
-
 def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
     """Return the basis; say whether some directions of the states are but rounding."""
-    basis, s = _basis_of(x)
+    basis, s = basis_of(x, 8 * EPS)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
         report.add("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0])
