@@ -101,9 +101,10 @@ def test_lags_and_directions_of_large_networks() -> None:
     assert told[-1].startswith("rank so far ")
 
 
-def test_lines_where_there_is_no_terminal(
+def test_lines_in_a_pipe(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """None at first, then one every ten seconds."""
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)
     with listening(True) as tell:
@@ -113,6 +114,6 @@ def test_lines_where_there_is_no_terminal(
         tell("one step", 0, None)
     assert capsys.readouterr().err.splitlines() == [
         "study: 11 of 100 were done before",
-        "study: 22 of 100, 1 per second, about 78 seconds left",
+        "study: 16 of 100, 1 per second, about 84 seconds left",
         "one step",
     ]

@@ -1,7 +1,7 @@
 """Progress of long work: one keyword, ``progress=``, everywhere.
 
-``False`` shows nothing, ``True`` shows a bar on stderr, or lines where that is no terminal, and a
-function is called as
+``False`` shows nothing, ``True`` shows a bar on stderr, or lines now and then where that is a pipe
+or a file, and a function is called as
 ``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step
 replaces the one before. ``None`` shows a bar after two seconds, in terminals and notebooks.
 """
@@ -21,7 +21,7 @@ Progress = bool | Listener | None
 
 #: Seconds after which progress is shown by itself.
 PATIENCE = 2.0
-#: Seconds between lines of progress without a terminal. Doubled: half as many lines.
+#: Seconds between lines where stderr is no terminal. Doubled: half as many.
 BETWEEN_LINES = 10.0
 
 
@@ -78,20 +78,20 @@ def _bars(patience: float) -> Iterator[Listener]:
 
 @contextlib.contextmanager
 def _lines(patience: float) -> Iterator[Listener]:
-    """Lines for a file or a pipe: what was done before, and from time to time how far it is."""
+    """Lines in a pipe or a file: none of work that is soon done, then one now and then."""
     from memcurve.core.limits import in_words
 
-    begun, told = dict[str, tuple[float, int]](), time.monotonic()
+    begun, due = dict[str, tuple[float, int]](), time.monotonic() + max(patience, PATIENCE)
 
     def show(label: str, done: int, total: int | None) -> None:
-        nonlocal told
+        nonlocal due
         now, line = time.monotonic(), label if total is None else f"{label}: {done:,} of {total:,}"
         if label not in begun and done and total is not None:
             print(f"{line} were done before", file=sys.stderr, flush=True)
         start, before = begun.setdefault(label, (now, done))
-        if now - told < BETWEEN_LINES:
+        if now < due:
             return
-        told, rate = now, (done - before) / max(now - start, 1e-9)
+        due, rate = now + BETWEEN_LINES, (done - before) / max(now - start, 1e-9)
         if rate and total is not None:
             line += f", {rate:,.2g} per second, about {in_words((total - done) / rate)} left"
         print(line, file=sys.stderr, flush=True)

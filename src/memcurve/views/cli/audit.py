@@ -21,6 +21,8 @@ def audit(
     ridge: float | None = None,
     input_variance: float | None = None,
     options: NetworkOptions = NETWORK,
+    layer: str | None = None,
+    channel: Whole = 0,
     full: Flag = False,
     fail_on_mismatch: Flag = False,
     output: ReportOptions = REPORT,
@@ -55,6 +57,10 @@ def audit(
         The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
     input_variance
         The variance of the input it comes from, if known.
+    layer
+        Audit this recurrent layer of a trained model, by the name that `memcurve layers` prints.
+    channel
+        Which channel of the layer.
     full
         Print the whole report instead of one screen.
     fail_on_mismatch
@@ -71,10 +77,18 @@ def audit(
     output.require_other_than(file)
     from memcurve.studies.auditing import audit as run
 
+    if layer is None:
+        network = options.network(file, "sparse_normal")
+    elif file is None:
+        raise UsageError("--layer names a layer of a model; give the model's file or folder.")
+    else:
+        from memcurve.trained import layer_network
+
+        network = layer_network(file, layer, channel)
     more = "--full prints all tables, --html FILE writes a page."
     show = print_document if full else partial(print_screen, more=more)
     result = run(
-        options.network(file, "sparse_normal"),
+        network,
         claimed=claimed,
         seed=options.seed,
         progress=sys.stderr.isatty(),
