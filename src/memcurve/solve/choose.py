@@ -183,7 +183,8 @@ def answered(
     elif reason:
         notes.append(_error_note(problem, best, enough))
     diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": name}
-    if problem.analysis.inputs == 1 and rank is not None:
+    small = len(problem.states) <= RANK_UNDER_NOISE
+    if problem.analysis.inputs == 1 and rank is not None and (problem.analysis.knows_rank or small):
         spectrum = problem.analysis.spectrum
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin

@@ -219,6 +219,8 @@ def measured(
         )
 
     slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
+    if np.isinf(base.sigma).all() and levels.min() > 0:  # shares at this level already
+        slope = np.sqrt(np.maximum(total, 1.0))
     second = (missing**2 + tail**2) * len(base.sigma)
     # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ); a direction holds gain² at most
     common = left.gain**2 * (2 * missing * np.maximum(slope, levels == 0) + second)

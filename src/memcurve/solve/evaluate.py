@@ -20,7 +20,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
-from memcurve.solve.factor import KrylovFactor, state_covariance
+from memcurve.solve.factor import KrylovFactor, orthonormal, state_covariance
 from memcurve.solve.filters import Filter
 from memcurve.solve.stein import solve_stein
 
@@ -38,7 +38,8 @@ class SingularSystem(NamedTuple):
     ``squares`` (lags·d, k) are those of past inputs, ``ahead`` (horizons·d, k) of inputs to come;
     ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons. ``sizes`` (k,) tell
     directions from rounding: singular values, or what each adds to those before where every state
-    is read exactly. ``rounding`` is the size of what the decomposition changes.
+    is read exactly. ``rounding`` is the size of what the decomposition changes. Where all singular
+    values are infinite, shares are those of a single noise level already.
     """
 
     sigma: Floats
@@ -91,13 +92,18 @@ def singular_system(
         M = M @ R.T if whiten is not None else M
     sigma = np.full(V.shape[1], np.inf)
     sizes, rounding = np.abs(np.diag(M)) if len(M) == len(sigma) else sigma, 0.0
+    filtered = whiten is not None and len(levels) == 1 and levels[0] > 0
     if whiten is not None:
-        sigma, Z, rounding = decomposed(whiten(M), levels)
-        sizes = sigma
+        if filtered:
+            Z = leverage(whiten(M), float(levels[0]))
+            sigma = sizes = np.full(Z.shape[1], np.inf)
+        else:
+            sigma, Z, rounding = decomposed(whiten(M), levels)
+            sizes = sigma
         V, future = V @ Z, future @ Z
         beyond = None if beyond is None else beyond @ Z
     squares, ahead = np.square(V), np.square(future)
-    held = np.ones(len(sigma))
+    held = np.square(Z).sum(axis=0) if filtered else np.ones(len(sigma))
     if not white:
         held = np.ascontiguousarray(squares.T).sum(axis=1)  # as a row, NumPy adds it up by halves
         if beyond is not None:
@@ -174,20 +180,40 @@ def _stationary(
     return V[reach * d :], V[: reach * d], L.T, beyond
 
 
+def leverage(M: Floats, level: float) -> Floats:
+    """Z with ZZᵀ = Mᵀ(MMᵀ + s²)⁻¹M for a single level s, by a QR decomposition of [Mᵀ; s].
+
+    Its columns are scaled to like lengths: states may be of any size relative to each other.
+    """
+    M = _condensed(M)
+    rows, columns = M.shape
+    lengths = np.maximum(np.abs(M).max(axis=1), level)
+    both = np.zeros((columns + rows, rows), order="F")
+    both[:columns] = (M / lengths[:, None]).T
+    both[columns + np.arange(rows), np.arange(rows)] = level / lengths
+    return orthonormal(both)[0][:columns]
+
+
+def _condensed(M: Floats) -> Floats:
+    """As few rows as hold the same, where there are many, large ones first."""
+    if not np.isfinite(M).all():
+        raise UncertainResultError("the states leave the range of floating point.")
+    if len(M) <= 2 * M.shape[1]:
+        return M
+    order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
+    return np.asarray(np.linalg.qr(M[order], mode="r"))
+
+
 def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats, float]:
     """Singular values and right singular vectors of M, relatively accurate where levels need it.
 
     Also the size of its rounding, zero where that is relative to each singular value.
     """
+    M = _condensed(M)
     rows, columns = M.shape
-    if not np.isfinite(M).all():
-        raise UncertainResultError("the states leave the range of floating point.")
     if not M.any():
         smaller = min(rows, columns)
         return np.zeros(smaller), np.eye(columns, smaller), 0.0
-    if rows > 2 * columns:
-        order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
-        M = np.asarray(np.linalg.qr(M[order], mode="r"))
     size = float(np.sqrt((M**2).sum()))
     if levels.min() >= NORMWISE * size:
         _, sigma, Zt = np.linalg.svd(M, full_matrices=False)

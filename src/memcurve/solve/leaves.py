@@ -315,7 +315,8 @@ def _read_off(
         )
         return factor, found
 
-    key = (space.key, problem.horizons, *(each.psi.tobytes() for each in filters))
+    single = level if len(space.levels) == 1 else None  # whose system serves no other level
+    key = (space.key, single, problem.horizons, *(each.psi.tobytes() for each in filters))
     kept = model.systems.get(key) if space.key is not None else None
     if kept is None or not kept[0] <= level:
         factor, base = system(model, filters)
@@ -348,18 +349,18 @@ def _as_it_is(M: Floats) -> Floats:
 
 
 def _rank_read(problem: Problem, systems: list[SingularSystem], *, clear: float = 1e6) -> int:
-    """Rank of what is read: that of its rows where no singular value is a matter of rounding.
+    """Rank of what is read: that of its rows where no direction is a matter of rounding.
 
-    Singular values ``clear`` times their own error are none; twice as many, and the rank is found
-    modulo primes more often.
+    Singular values ``clear`` times their own error are none, and so are directions of several
+    inputs with what each adds to those before; twice as many, and the rank is found modulo primes
+    more often.
     """
-    sigma, count = systems[0].sigma, len(problem.rows)
-    others = [other.sigma[:count] for other in systems[1:]]
-    if not problem.reads_all and all(len(each) == count for each in (sigma, *others)):
-        shifts = [np.abs(other - sigma).max() for other in others]
-        if sigma[-1] > clear * float(max(shifts)):
+    sizes, count = systems[0].sizes, len(problem.rows)
+    if "rank" not in vars(problem) and all(len(each.sizes) == count for each in systems):
+        shifts = np.max([np.abs(other.sizes - sizes) for other in systems[1:]], axis=0)
+        least = shifts if problem.reads_all else shifts.max()
+        if (not problem.reads_all or problem.analysis.inputs > 1) and (sizes > clear * least).all():
             vars(problem)["rank"] = count  # no need to count modulo primes
-            return count
     return problem.rank
 
 
