@@ -141,9 +141,7 @@ def is_products_only(problem: Problem) -> bool:
 
 def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
-    plain = problem.noise is None and problem.analysis.inputs == 1 and problem.reads_all
-    # without noise the poles of a single input are known with its rank
-    for each in (*SOLVERS[:-2], SOLVERS[-1], SOLVERS[-2]) if plain else SOLVERS:
+    for each in SOLVERS:
         if (solver is None or each.name == solver) and each.answers(problem):
             yield each
             if each.name == "nothing":

@@ -39,9 +39,12 @@ from memcurve.solve.stein import solve_stein
 #: twice as much, 1e-13 at most.
 LEFT_OUT = 1e-13
 #: Lags end where all that follow are below this share of the noise, or of each direction without
-#: noise. Of white input its square counts, and the square is asked for where the input is coloured.
-#: Doubled: fewer lags, and errors of four times as much, 1e-14 at most.
+#: noise. Of white input its square counts. Doubled: fewer lags, and errors of four times as much,
+#: 1e-14 at most.
 TAIL = 1e-7
+#: The same where the input is coloured, relative to its largest density: what is left out counts as
+#: it is. Doubled: fewer lags, and errors of twice as much, 2e-10 at most.
+COLOURED_TAIL = 1e-10
 #: Numbers in the responses that are kept at most. Doubled: slower networks are answered without
 #: their poles, with twice the memory (0.4 GB).
 MOST_ENTRIES = 50_000_000
@@ -169,30 +172,31 @@ class ReducedModel:
 
 @dataclass(eq=False, kw_only=True)
 class KrylovFactor:
-    """K = M·Wᵀ for d inputs, W (lags·d, n) with orthonormal columns.
+    """KΨ = M·Wᵀ for d inputs coloured by Ψ, W (lags·d, n) with orthonormal columns.
 
     Attributes
     ----------
     M : (rows, n) array
         States that are read, or the directions that they are made of up to a rotation.
     W : (lags·d, n) array
-        The first lags of the white coordinates, all that matter unless there is a ``realization``.
+        The first lags of the white coordinates, all that matter unless they are ``input_normal``.
     inputs : int
         d.
     missing : float
         Bound on what is left out of K within these lags.
     tail : float
         Bound on what lies beyond them, relative to what is read with the least noise.
-    outside : float
-        Square of what rounding leads to beyond the directions, at all lags.
+    outside, lifted : float
+        Square of what rounding leads to beyond the directions, and anywhere, at all lags.
     complete : bool
         Whether nothing but rounding is left out, at any noise.
-    directions : int
+    directions, lags : int
         Of the reduced model that were used.
     colour : float
         How far the states ξ = Wᵀz are from white, by rounding.
     input_normal : tuple of arrays or None
-        A' and C' of ξ_t = A'ξ_{t−1} + C'z_t, where W is but the first lags of many.
+        A' and C' of ξ_t = A'ξ_{t−1} + C'z_t, where W is but the first lags of many, and not yet
+        coloured.
     """
 
     M: Floats
@@ -201,8 +205,10 @@ class KrylovFactor:
     missing: float = 0.0
     tail: float = 0.0
     outside: float = 0.0
+    lifted: float = np.inf
     complete: bool = True
     directions: int = 0
+    lags: int = 0
     colour: float = 0.0
     input_normal: tuple[Floats, Floats] | None = None
 
@@ -362,6 +368,7 @@ def krylov_factor(
     model: ReducedModel,
     level: float,
     *,
+    filters: Sequence[Filter],
     tail: float = TAIL,
     directions: int | None = None,
     lags: int = 0,
@@ -379,7 +386,9 @@ def krylov_factor(
     cut = tail / USUAL_STRETCH
     for _ in range(3):
         tails = cut, tail
-        factor, beyond, stretch = _factor(model, level, tails, directions, lags, whole, rng)
+        factor, beyond, stretch = _factor(
+            model, level, filters, tails, directions, lags, whole, rng
+        )
         factor.tail = beyond * stretch
         if factor.tail <= 4 * tail or directions is not None or not np.isfinite(stretch):
             break
@@ -390,6 +399,7 @@ def krylov_factor(
 def _factor(
     model: ReducedModel,
     level: float,
+    filters: Sequence[Filter],
     tails: tuple[float, float],
     directions: int | None,
     lags: int,
@@ -398,7 +408,9 @@ def _factor(
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d, n = directions is not None, model.c.shape[1], len(model.H)
-    m, leakage = min(n, directions or (model.cut(level) if level == 0 else 3 * model.cut(level) // 2 + 16)), 0.0
+    # of directions that stand above the noise half as many more, as later ones may grow
+    m = model.cut(level) if level == 0 else 3 * model.cut(level) // 2 + 16
+    m, leakage = min(n, directions or m), 0.0
     if model.lags and not fixed:  # the first lags of so many directions, exactly
         lags = model.first_lags(tails[1] * level)
         m = min(n, lags * d)
@@ -419,7 +431,8 @@ def _factor(
             sizes = np.exp(log_sizes)
             K = sizes[:, None] * R
         energy = np.einsum("ij,ij->i", K, K)
-        outside = _outside(model, entering, energy)
+        lifted = _lifted(model, entering, energy)
+        outside = lifted if m < n or model.lasting else 0.0
         # so many directions hold so many lags, exactly
         if not cut_off or level == 0 or R.shape[1] <= m:
             break
@@ -440,7 +453,11 @@ def _factor(
     if rng is not None:  # rounding knows nothing of where the responses come from
         noise = rng.standard_normal(R.shape)
         R = R + 2 * EPS * np.sqrt((R**2).sum(axis=1, keepdims=True) / R.shape[1]) * noise
-    W, triangle = orthonormal(np.asfortranarray(R.T))
+    count, weights = R.shape[1] // d, np.ones(len(R))
+    if level > 0:
+        weights = sizes / level if by_noise else np.minimum(1.0, sizes / level)
+    B, cut = coloured(R.T, filters, weights, tails[by_noise])
+    W, triangle = orthonormal(B)
     L, complete = triangle.T.copy(), level == 0
     if level == 0:
         parts = np.abs(np.diag(L)) / np.sqrt(np.einsum("ij,ij->i", L, L))[: L.shape[1]]
@@ -451,28 +468,51 @@ def _factor(
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
     if lags and model.lags:
         beyond = model.later_lags(lags) / level
+    beyond += cut
     stretch = 1.0 if by_noise else _stretch(L, sizes, level)
     M = sizes[:, None] * L
     if not whole:  # what lies outside is not at right angles to the rest where some rows are read
         assert model.read is not None
         M, missing, outside = model.read(M), missing + 2 * float(np.sqrt(outside)), 0.0
+        lifted *= 4
     factor = KrylovFactor(
         M=M, W=W, inputs=d, missing=missing, outside=outside, complete=complete,
-        directions=used,
+        directions=used, lags=count, lifted=lifted,
     )  # fmt: skip
     return factor, beyond, stretch
 
 
-def _outside(model: ReducedModel, entering: Floats, energy: Floats) -> float:
-    """The square of what rounding leads to beyond directions of so much energy, at all lags.
+def coloured(
+    W: Floats, filters: Sequence[Filter], weights: Floats, tail: float
+) -> tuple[Floats, float]:
+    """ΨᵀW for weights W (lags·d, n) of past inputs, to where the rest is below ``tail``; the rest.
+
+    Each direction has its own weight in that.
+    """
+    if all(each.is_white for each in filters):
+        return np.asfortranarray(W), 0.0
+    d, n = len(filters), W.shape[1]
+    parts = [each.applied(W[j::d]) for j, each in enumerate(filters)]
+    both = np.zeros((max(map(len, parts)), d, n))
+    for j, part in enumerate(parts):
+        both[: len(part), j] = part
+    after = np.sqrt(np.cumsum(((both * weights) ** 2).sum(axis=(1, 2))[::-1])[::-1])
+    count = max(n // d + 1, int(np.count_nonzero(after > tail)))
+    rest = float(after[count]) if count < len(after) else 0.0
+    return np.asfortranarray(both[:count].reshape(-1, n)), rest
+
+
+def _lifted(model: ReducedModel, entering: Floats, energy: Floats) -> float:
+    """The square of what rounding leads to from directions of so much energy, at all lags.
 
     A passes it on: as further states that are read it can but add memory, as much as this relative
     to the noise.
     """
-    m, lasting = len(energy), model.lasting
-    if lasting == 0 and m < len(model.H):
-        lasting = max(1.0, float(energy.sum() / np.square(model.c).sum()))
-    return lasting * float(entering[:m] @ energy + entering[len(model.H) :].sum())
+    whole = float(energy.sum())
+    if model.relative:
+        return (4 * EPS * len(energy)) ** 2 * whole
+    lasting = model.lasting or max(1.0, whole / float(np.square(model.c).sum()))
+    return lasting * float(entering[: len(energy)] @ energy + entering[len(model.H) :].sum())
 
 
 def _stretch(L: Floats, sizes: Floats, level: float) -> float:
@@ -547,7 +587,7 @@ def _graded(
 
 
 class Unit(NamedTuple):
-    """Sizes of the directions relative to the noise, and what bounds Σ_m ‖A^m‖², once it is asked."""
+    """Sizes of the directions relative to the noise, and a bound on Σ_m ‖A^m‖², once it is asked."""
 
     sizes: Floats
     squares: Callable[[], float]
@@ -725,7 +765,12 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
 
 
 def cascade_factor(
-    A: Floats, C: Floats, poles: Complexes | None, read: bool, tail: float = 0.0
+    A: Floats,
+    C: Floats,
+    poles: Complexes | None,
+    read: bool,
+    filters: Sequence[Filter],
+    tail: float = 0.0,
 ) -> KrylovFactor:
     """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W to where it fades, or to be listed.
 
@@ -734,11 +779,13 @@ def cascade_factor(
     A1, C1 = cascade_of(A, C, poles)
     input_normal: tuple[Floats, Floats] | None = (A1, C1)
     W = C1.T
+    M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     if tail > 0:  # where that takes less time than equations for all lags
         with contextlib.suppress(UncertainResultError):
-            W = faded(A1, C1, np.ones(len(A1)), tail, most=8 * len(A1) + 1000)[0].T
-            input_normal = None
-    M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
+            ones = np.ones(len(A1))
+            W = faded(A1, C1, ones, tail, most=8 * len(A1) + 1000)[0].T
+            W, triangle = orthonormal(coloured(W, filters, ones, tail)[0])
+            M, input_normal = M @ triangle.T, None
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = 0.0  # those of a single input are to the last digits, relative to each section
