@@ -443,7 +443,8 @@ def _factor(
         m, leakage = min(n, int(1.4 * m) + 4) if leakage < level else n, 0.0
     used = m if fixed or R.shape[1] > m else R.shape[1]
     if not fixed and np.sqrt(outside) > (OUTSIDE if whole else OUTSIDE_ROWS) * level:
-        used = n
+        # where changed networks have all directions, what rounding leads to shows
+        used, outside = n, outside if model.lasting else 0.0
     missing = model.leakage + leakage
     if level > 0:  # rows that hold nothing above the noise
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
@@ -587,7 +588,7 @@ def _graded(
 
 
 class Unit(NamedTuple):
-    """Sizes of the directions relative to the noise, and a bound on Σ_m ‖A^m‖², once it is asked."""
+    """Sizes of the directions relative to the noise, and a bound on Σ_m ‖A^m‖², when asked."""
 
     sizes: Floats
     squares: Callable[[], float]
