@@ -123,7 +123,7 @@ VALUES = [
     (["paper", "--figure", "9"], "--figure must be among 1, 2, 3, 4, 5, 6, got 9"),
     (["sweep", "study.toml", "--workers", "0"], "--workers must be at least 1"),
     (["sweep", "study.toml", "--case-timeout", "0", "--serial"], "--case-timeout must be"),
-    (["sweep", "study.toml", "--export", "x.xls"], "--export must end in one of .csv"),
+    (["sweep", "study.toml", "--export", "x.xls"], "It must end in one of .csv"),
 ]
 
 #: What is refused for what it would take, or for what files hold; a missing file is one.
@@ -214,7 +214,7 @@ def test_whatever_is_the_users_doing(
     def fails(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr("memcurve.solve.memory_curve", fails)
+    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
     assert message in failed(command("curve", "--size", 5))
 
 
@@ -224,7 +224,7 @@ def test_mistakes_of_the_package_keep_their_traceback(
     def fails(*arguments: object, **options: object) -> None:
         raise KeyError("a mistake")
 
-    monkeypatch.setattr("memcurve.solve.memory_curve", fails)
+    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
     with pytest.raises(KeyError, match="a mistake"):
         command("curve", "--size", 5)
 

@@ -461,6 +461,7 @@ def network_parts(
     notes += _unused(archive, {*found, leak, bias}, has_leak=leak is not None)
     if np.ndim(C) == 2 and C.shape[1] > 1:
         text = f"Win has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias column"
+        text += " (--bias-column)"
         notes.append(Note("unused", text))
     parts = _network_of(A, C, *notes)
     if leak is not None:

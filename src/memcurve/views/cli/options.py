@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from cyclopts import Parameter
 
-from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.console import json_text, say_written
+from memcurve.views.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
@@ -57,16 +58,6 @@ def _ending_of(module: str) -> Callable[[Any, Path | None], None]:
     return require
 
 
-def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
-    """The options under the name of each method that takes them."""
-    from memcurve.memory import METHODS
-
-    return {
-        name: {o: v for o, v in options.items() if o in method.options}
-        for name, method in METHODS.items()
-    }
-
-
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -84,11 +75,14 @@ Saved = Annotated[
         help="Write the result to this file: all of it (.json), or its table (.csv, .tex).",
     ),
 ]
-Page = Annotated[
+Exported = Annotated[
     Path | None,
-    Parameter(help="Write the report to this file as one page that works offline, with charts."),
+    Parameter(
+        validator=_ending_of("memcurve.studies.sweeping.result"),
+        help="Write all rows, with the study and the versions, to this file (.csv and .tex, with a "
+        ".json beside it, .parquet, .nc, .json).",
+    ),
 ]
-Markdown = Annotated[Path | None, Parameter(help="Write the report to this file as Markdown.")]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
 Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
 Matrix = Annotated[
@@ -103,6 +97,81 @@ Edges = Annotated[
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
 SEVERAL = Parameter(consume_multiple=True, negative="")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """What becomes of a result: files, and what is printed."""
+
+    plot: Picture = None
+    save: Saved = None
+    json: Json = False
+    verbose: Verbose = False
+
+    @property
+    def reports(self) -> dict[str, Path | None]:
+        """Files of reports, by the function of a result that makes them."""
+        return {}
+
+    def require_other_than(self, file: Path | None, *others: Path, what: str = "network") -> None:
+        """Raise where an output is the input, or two outputs are one file."""
+        require_other_files(file, *others, self.plot, self.save, *self.reports.values(), what=what)
+
+    def show(
+        self,
+        result: Any,
+        printed: Callable[[Any], object],
+        *,
+        draw: Callable[[], Any] | None = None,
+        content: Callable[[], Any] | None = None,
+    ) -> None:
+        """Write a result, its picture and its reports; print it, as JSON where asked for.
+
+        ``content`` is what is printed as JSON where that is not the whole result.
+        """
+        from memcurve.core.result import replacing
+
+        if self.save is not None:
+            result.save(self.save)
+        if self.plot is not None:
+            from memcurve.rendering import plot as pictures
+
+            pictures.save((draw or result.plot)(), self.plot)
+        for render, path in self.reports.items():
+            if path is not None:
+                with replacing(path) as stream:
+                    stream.write(getattr(result, render)().encode())
+        if not self.json:
+            printed(result)
+        else:
+            print(result.to_json() if content is None else json_text(content()))
+        page, report = self.reports.get("to_html"), self.reports.get("to_markdown")
+        say_written(picture=self.plot, page=page, report=report, result=self.save)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(OutputOptions):
+    """The same, of a result that makes a report.
+
+    Parameters
+    ----------
+    html
+        Write the report to this file as one page that works offline, with charts.
+    markdown
+        Write the report to this file as Markdown.
+    """
+
+    html: Path | None = None
+    markdown: Path | None = None
+
+    @property
+    def reports(self) -> dict[str, Path | None]:
+        return {"to_html": self.html, "to_markdown": self.markdown}
+
+
+OUTPUT, REPORT = OutputOptions(), ReportOptions()
 
 
 @Parameter(name="*")
@@ -128,6 +197,15 @@ class NetworkOptions:
         Number of inputs of the ensemble (default 1), each with its own mask.
     readout
         Nodes that are read, e.g. 0,3,5-9, or node names. Default: all.
+    transpose
+        Rows of the matrix in FILE are sources, columns targets: A is its transpose.
+    leak
+        Leak rate lr of the nodes, above 0 and at most 1: A is (1 − lr) I + lr W, and the spectral
+        radius is that of W. Default: the one in FILE, or 1.
+    input_column
+        Columns of FILE's mask that are inputs, from 0 on. Default: all.
+    bias_column
+        Column of FILE's mask that is a constant bias, and no input.
     input
         Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
         one for all inputs, or one for each.
@@ -147,6 +225,10 @@ class NetworkOptions:
     readout: str | None = None
     matrix: Matrix = None
     edges: Edges = None
+    transpose: Flag = False
+    leak: float | None = None
+    input_column: Annotated[list[Whole] | None, SEVERAL] = None
+    bias_column: Whole | None = None
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
@@ -154,30 +236,43 @@ class NetworkOptions:
         self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
     ) -> LinearNetwork:
         """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
-        if file is not None:
-            from memcurve.io import load_masked
+        if file is None or self._changes_file():
+            from memcurve.io import with_leak
 
-            network = self._read(file, load_masked, communicator=ranks)
-        elif self.matrix is not None or self.edges is not None:
-            option = "--edges" if self.matrix is None else "--matrix"
-            raise UsageError(f"{option} is about a file; give the file, or leave out {option}.")
-        else:
-            options = self._given()
-            network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
-            network = network if ranks is None else ranks.split(network)
+            network = with_leak(*self.driven(file, usual_ensemble))
+            return network if ranks is None else ranks.split(network)
+        from memcurve.io import load_masked
+
+        network = self._read(file, load_masked, communicator=ranks)
         return self._with_readout(network)
 
     def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
-        """The same for a network that is driven: W and Win of a file, and its leak rates or None.
+        """The same for a network that is driven: W and Win, and its leak rates or None.
 
         The spectral radius is then that of W.
         """
         if file is None:
-            return self.network(None, usual_ensemble), None
+            for name in ("matrix", "edges", "transpose", "input_column", "bias_column"):
+                if getattr(self, name) not in (None, False):
+                    option = f"--{name.replace('_', '-')}"
+                    raise UsageError(
+                        f"{option} is about a file; give the file, or leave out {option}."
+                    )
+            options = self._given()
+            network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+            return self._with_readout(network), _leak_rate(self.leak)
         from memcurve.io import load_driven
 
         network, leak = self._read(file, load_driven)
-        return self._with_readout(network), leak
+        if leak is not None and self.leak is not None:
+            raise UsageError(f"--leak {self.leak:g}: {file} has a leak rate; leave --leak out.")
+        network = self._with_columns(network.replace(A=network.A.T) if self.transpose else network)
+        return self._with_readout(network), _leak_rate(self.leak) if leak is None else leak
+
+    def _changes_file(self) -> bool:
+        """Whether the network of a file is not taken as it is."""
+        given = (self.leak, self.input_column, self.bias_column)
+        return self.transpose or any(value is not None for value in given)
 
     def _given(self) -> dict[str, Any]:
         """The options of ensembles that are given."""
@@ -202,6 +297,27 @@ class NetworkOptions:
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error
+
+    def _with_columns(self, network: LinearNetwork) -> LinearNetwork:
+        """The network with the columns of its mask that are inputs, and the one that is a bias."""
+        columns, bias = self.input_column, self.bias_column
+        if columns is None and bias is None:
+            return network
+        mask = network.C.reshape(network.size, -1)
+        for option, given in (("--input-column", columns or []), ("--bias-column", [bias or 0])):
+            for column in given:
+                if not 0 <= column < mask.shape[1]:
+                    last = mask.shape[1] - 1
+                    raise UsageError(f"{option} must be from 0 to {last} here, got {column}.")
+        taken = [k for k in range(mask.shape[1]) if k != bias] if columns is None else columns
+        if not taken or bias in taken:
+            raise UsageError("--bias-column must leave a column of the mask for the input.")
+        shift = network.shift
+        if bias is not None:
+            shift = mask[:, bias] if shift is None else shift + mask[:, bias]
+        C = mask[:, taken[0]] if len(taken) == 1 else mask[:, taken]
+        notes = [note for note in network.notes if "--bias-column" not in note]
+        return network.replace(C=C, shift=shift, notes=notes)
 
     def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
         if self.readout is None:
@@ -243,6 +359,18 @@ class NetworkOptions:
 
 
 NETWORK = NetworkOptions()
+
+
+def _leak_rate(leak: float | None) -> Any:
+    """A leak rate that is given, as files have them; None for none, as is 1."""
+    from memcurve.core.arguments import require_number
+
+    if leak is None:
+        return None
+    import numpy as np
+
+    rule = "above 0 and at most 1"
+    return np.array(require_number(leak, "leak", rule, lambda rate: 0 < rate <= 1))
 
 
 @contextlib.contextmanager
