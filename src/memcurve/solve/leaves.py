@@ -76,7 +76,7 @@ def solve_lattice(problem: Problem) -> Answer:
 
 
 def _require_like_units(problem: Problem) -> None:
-    if problem.states.has_wild_units:
+    if problem.states.has_wild_units and not problem.states.is_feed_forward:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
         )
