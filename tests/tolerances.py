@@ -35,6 +35,8 @@ COLOURED = 1e-13
 SCHUR = 20 * EPS
 #: Residuals of the input-normal realization, up to 200 nodes.
 INPUT_NORMAL = 1e-13
+#: Curves of realizations of the same poles: reflections of up to 100 states, measured at 1e-14.
+REALIZED = 1e-12
 #: Fisher memory relative to its size: R is at least the identity, solving with it is harmless.
 FISHER = 1e-12
 #: Covariances of a few states summed, solved and compared in plain float64.
@@ -73,3 +75,7 @@ def agree(one: Any, other: Any) -> bool:
     within = one.error[:count] + other.error[:count]
     totals = abs(one.total - other.total) <= one.total_error + other.total_error
     return bool(np.all(near <= within) and totals)
+
+
+#: Words in white coordinates: some products of matrices of norm at most one, of up to ten states.
+WORDS = 1e-12
