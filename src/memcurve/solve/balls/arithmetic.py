@@ -186,7 +186,7 @@ class Powers:
     @cached_property
     def floats(self) -> Floats:
         """F in float64."""
-        return _floats(self.F)
+        return floats_of(self.F)
 
     def krylov(self, V: Any, count: int) -> Any:
         """[V, FV, F²V, …] with ``count`` powers, by doubling so that the balls stay small."""
@@ -265,15 +265,15 @@ def _in_floats(A: Powers, B: Powers, R: Any, size: Any) -> Any | None:
 
     unit = power_of_two(floor_log2(size))
     with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
-        X = stein(A.floats, _floats(R / unit), None if B is A else B.floats)
+        X = stein(A.floats, floats_of(R, 1 / unit), None if B is A else B.floats)
         if np.isfinite(X).all():
             return arb_mat(X.tolist()) * unit
     return None
 
 
-def _floats(matrix: Any) -> Floats:
-    """Midpoints, rounded to float64."""
-    entries = [float(entry) for entry in matrix.mid().entries()]
+def floats_of(matrix: Any, scale: Any = 1) -> Floats:
+    """Midpoints times a power of two, rounded to float64."""
+    entries = [float(entry) for entry in (matrix.mid() * scale).entries()]
     return np.array(entries).reshape(matrix.nrows(), matrix.ncols())
 
 
