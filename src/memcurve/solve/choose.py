@@ -24,7 +24,8 @@ from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.solver import Enclosed, solve_in_balls
+from memcurve.solve.balls.arithmetic import Enclosed
+from memcurve.solve.balls.solver import solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
     solve_arnoldi,

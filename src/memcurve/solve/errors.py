@@ -66,10 +66,10 @@ def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sen
             block = np.asfortranarray(balanced(submatrix(A, nodes))[0])
             rounding = backward_error(block)
             norms = power_norms(block)
-            if not rounding * norms.sum <= FIRST_ORDER:
+            if not rounding * norms.norms <= FIRST_ORDER:
                 return UNKNOWN
             curve += 4 * rounding * np.sqrt(norms.squares)
-            gap += 2 * rounding * norms.sum
+            gap += 2 * rounding * norms.norms
     return Sensitivity(float(curve), float(gap))
 
 
@@ -85,9 +85,9 @@ def normal_sensitivity(values: Complexes, rounding: float) -> Sensitivity:
     ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k}: the powers need not be formed.
     """
     norms = normal_power_norms(np.abs(values) + rounding)
-    if not rounding * norms.sum <= FIRST_ORDER:
+    if not rounding * norms.norms <= FIRST_ORDER:
         return UNKNOWN
-    return Sensitivity(4 * rounding * float(np.sqrt(norms.squares)), 2 * rounding * norms.sum)
+    return Sensitivity(4 * rounding * float(np.sqrt(norms.squares)), 2 * rounding * norms.norms)
 
 
 def backward_error(A: Floats) -> float:

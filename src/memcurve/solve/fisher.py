@@ -60,7 +60,7 @@ def solve_fisher(problem: Problem, *, largest_error: float = 1e-6) -> Answer:
     norms = power_norms(np.asfortranarray(A))
     if not np.isfinite(norms.squares):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
-    values, error, total, total_error = _in_floats(A, C, problem.lags, norms.sum)
+    values, error, total, total_error = _in_floats(A, C, problem.lags, norms.norms)
     worst = max(float(error.max()), total_error) / max(total, TINY)
     if not worst <= largest_error:
         raise UncertainResultError(f"the relative error would be {worst:.1e}.")
