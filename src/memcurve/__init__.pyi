@@ -48,6 +48,10 @@ from memcurve.network import masks as masks
 from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
 from memcurve.network.ranks import RankRows as RankRows
 from memcurve.rendering import plot as plot
+from memcurve.state_affine import Capacities as Capacities
+from memcurve.state_affine import StateAffineNetwork as StateAffineNetwork
+from memcurve.state_affine import bilinear as bilinear
+from memcurve.state_affine import capacities as capacities
 from memcurve.studies import nulls as nulls
 from memcurve.studies.auditing import Audit as Audit
 from memcurve.studies.auditing import audit as audit
@@ -62,3 +66,6 @@ from memcurve.studies.sweeping import Sweep as Sweep
 from memcurve.studies.sweeping import sweep as sweep
 from memcurve.synthesis import Design as Design
 from memcurve.synthesis import design as design
+from memcurve.trained import LayerMemory as LayerMemory
+from memcurve.trained import ModelMemory as ModelMemory
+from memcurve.trained import layers as layers
