@@ -13,13 +13,18 @@ from memcurve.views.cli.options import (
     Edges,
     ExecutorOptions,
     Flag,
+    Inhibitory,
     Json,
     Matrix,
+    MinWeight,
+    Nodes,
     Page,
     Picture,
     Saved,
     Seed,
+    Signs,
     Verbose,
+    Where,
     Whole,
     nodes_read,
 )
@@ -42,7 +47,11 @@ def connectome(
     inputs: str | None = None,
     input_weights: InputWeights = "ones",
     readout: str | None = None,
-    nodes: Path | None = None,
+    nodes: Nodes = None,
+    where: Where = None,
+    min_weight: MinWeight = None,
+    signs: Signs = None,
+    inhibitory: Inhibitory = None,
     transpose: Flag = False,
     matrix: Matrix = None,
     edges: Edges = None,
@@ -72,6 +81,7 @@ def connectome(
 
       memcurve connectome edges.csv.gz --inputs sensory.txt
       memcurve connectome edges.csv --nodes cells.csv --inputs class=sens
+      memcurve connectome brain.feather --nodes cells.csv --min-weight 5 --signs nt
       memcurve connectome weights.npy --transpose --null signs --draws 1000
       memcurve connectome edges.csv --nodes cells.csv --null blocks --blocks class
       memcurve connectome edges.csv --noise 1e-2 1e-4 --html nulls.html
@@ -89,8 +99,6 @@ def connectome(
     readout
         Nodes that are read: names, numbers (0,3,5-9), a text file with one node name per line, or a
         class of --nodes. Default: all.
-    nodes
-        Table of nodes with a header, names in its first column. Default: FILE, if it is a graph.
     transpose
         Rows of the matrix are sources, columns targets: A is its transpose.
     null
@@ -115,7 +123,7 @@ def connectome(
     store
         File that stores the surrogates. Default: FILE's name with .nulls.sqlite, in this folder.
     """
-    where = executor.arguments()
+    computed = executor.arguments()
     from memcurve.studies.nulls import NULLS
 
     asked = [name.strip() for name in null.split(",")]
@@ -130,7 +138,15 @@ def connectome(
 
     is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml"))
     table = load_nodes(nodes or file) if nodes or is_graph else None
-    reader = _Reader(file, table, matrix, edges, transpose, seed)
+    if table is not None and where is not None:
+        table = table.selected(where)
+    elif where is not None:
+        raise UsageError("--where is about a table of nodes; give it by --nodes.")
+    how = {
+        "matrix": matrix, "edges": edges, "seed": seed, "min_weight": min_weight, "signs": signs,
+        "inhibitory": inhibitory, "nodes": table,
+    }  # fmt: skip
+    reader = _Reader(file, table, how, transpose)
     network = reader.network(inputs, input_weights)
     if readout is not None:
         network = network.replace(readout=reader.readout(readout, network))
@@ -153,7 +169,7 @@ def connectome(
             retry_failed=executor.retry_failed,
             progress=True,
             noise=noise or USUAL_NOISE,
-            **where,
+            **computed,
         )
     with writing(result, plot=plot, save=save, html=html):
         if json:
@@ -174,11 +190,11 @@ class _Reader:
     """Reads a network, and finds nodes by names, files and classes."""
 
     def __init__(
-        self, file: Path, table: NodeTable | None, matrix: str | None, edges: bool | None,
-        transpose: bool, seed: int,
-    ) -> None:  # fmt: skip
-        self.file, self._table, self.transpose, self.seed = file, table, transpose, seed
-        self._how: dict[str, Any] = {"matrix": matrix, "edges": edges, "seed": seed}
+        self, file: Path, table: NodeTable | None, which: dict[str, Any], transpose: bool
+    ) -> None:
+        """Take what ``which`` says of the file."""
+        self.file, self._table, self.transpose, self.seed = file, table, transpose, which["seed"]
+        self._how = which
 
     def table(self, option: str) -> NodeTable:
         """The table of nodes, which an option needs."""
@@ -201,27 +217,23 @@ class _Reader:
 
     def network(self, inputs: str | None, weights: str) -> LinearNetwork:
         """The network with the mask that is asked for, or with its own, or a normal one."""
-        from memcurve.io import MissingMaskError, load_masked
+        from memcurve.io import MissingMaskError, load_network
         from memcurve.network import masks
 
         if inputs is None:
             if weights != "ones":
                 raise UsageError("--input-weights are those of --inputs; name these, too.")
             try:
-                network = load_masked(self.file, None, **self._how)
+                network = load_network(self.file, **self._how)
             except MissingMaskError:
-                network = load_masked(self.file, "normal", **self._how)
+                network = load_network(self.file, mask="normal", **self._how)
                 note = f"all nodes are driven, with normal weights (seed {self.seed})"
                 network = network.replace(notes=[*network.notes, note])
             return self._turned(network)
         if self._is_class(inputs):
-            network = load_masked(self.file, "ones", **self._how)
-            driven = self.table("--inputs").places(inputs, network.names(range(network.size)))
-            mask = 0.0 * network.C
-            mask[driven] = 1.0
-        else:
-            network = load_masked(self.file, inputs, **self._how)
-            mask = network.C.copy()
+            self.table("--inputs")
+        network = load_network(self.file, mask=inputs, **self._how)
+        mask = network.C.copy()
         if weights == "normal":
             mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=self.seed, norm=None)
         notes = [*network.notes, f"driven: {counted(int((mask != 0).sum()), 'node')}"]

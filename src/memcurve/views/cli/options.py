@@ -99,6 +99,26 @@ Edges = Annotated[
     bool | None,
     Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
 ]
+Nodes = Annotated[
+    Path | None,
+    Parameter(help="Table of nodes with a header: of a list of edges, those between its nodes."),
+]
+Where = Annotated[
+    str | None,
+    Parameter(help="Only the nodes of --nodes for which this holds: \"class == 'sensory'\"."),
+]
+MinWeight = Annotated[
+    float | None,
+    Parameter(help="Leave out pairs of nodes whose edges weigh less together, e.g. 5 synapses."),
+]
+Signs = Annotated[
+    str | None,
+    Parameter(help="Column of transmitters, of edges or of --nodes, which give weights signs."),
+]
+Inhibitory = Annotated[
+    str | None,
+    Parameter(help="Transmitters that inhibit. Default: GABA,glutamate,histamine, as in flies."),
+]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
@@ -122,12 +142,13 @@ class NetworkOptions:
         Fraction of non-zero weights of a sparse ensemble (default 0.1).
     mask
         Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
-        the name of an array in it, another file, node names (a,b,c), or a text file with one node
-        name per line, optionally followed by a weight. Default: the file's, or the ensemble's own.
+        the name of an array in it, another file, node names (a,b,c), a class of --nodes
+        (class=sensory), or a text file with one node name per line, optionally followed by a
+        weight. Default: the file's, or the ensemble's own.
     inputs
         Number of inputs of the ensemble (default 1), each with its own mask.
     readout
-        Nodes that are read, e.g. 0,3,5-9, or node names. Default: all.
+        Nodes that are read, e.g. 0,3,5-9, node names, or a class of --nodes. Default: all.
     input
         Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
         one for all inputs, or one for each.
@@ -147,6 +168,11 @@ class NetworkOptions:
     readout: str | None = None
     matrix: Matrix = None
     edges: Edges = None
+    nodes: Nodes = None
+    where: Where = None
+    min_weight: MinWeight = None
+    signs: Signs = None
+    inhibitory: Inhibitory = None
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
@@ -155,15 +181,15 @@ class NetworkOptions:
     ) -> LinearNetwork:
         """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
         if file is not None:
-            from memcurve.io import load_masked
+            from memcurve.io import load_network
 
-            network = self._read(file, load_masked, communicator=ranks)
-        elif self.matrix is not None or self.edges is not None:
-            option = "--edges" if self.matrix is None else "--matrix"
+            network = self._read(file, load_network, communicator=ranks)
+        elif options := [name for name, value in self._of_file().items() if value is not None]:
+            option = f"--{options[0].replace('_', '-')}"
             raise UsageError(f"{option} is about a file; give the file, or leave out {option}.")
         else:
-            options = self._given()
-            network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+            given = self._given()
+            network = self._drawn(given.pop("ensemble", usual_ensemble), **given)
             network = network if ranks is None else ranks.split(network)
         return self._with_readout(network)
 
@@ -185,6 +211,11 @@ class NetworkOptions:
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
 
+    def _of_file(self) -> dict[str, Any]:
+        """The options of files."""
+        names = ("matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory")
+        return {name: getattr(self, name) for name in names}
+
     def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
         """What a function of :mod:`memcurve.io` reads from the file."""
         if str(file) in get_args(Ensemble) and not file.exists():
@@ -196,17 +227,22 @@ class NetworkOptions:
             )
         from memcurve.io import MissingMaskError
 
-        which = {"matrix": self.matrix, "edges": self.edges, "seed": self.seed}
+        which = {"mask": self.mask, "seed": self.seed, "spectral_radius": self.spectral_radius}
+        which["readout"] = self.readout if self._is_class() else None
         try:
-            return load(file, self.mask, spectral_radius=self.spectral_radius, **which, **more)
+            return load(file, **which, **self._of_file(), **more)
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error
 
     def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
-        if self.readout is None:
+        if self.readout is None or self._is_class():
             return network
         return network.replace(readout=nodes_read(self.readout, network.labels))
+
+    def _is_class(self) -> bool:
+        """Whether the readout is a condition on the table of nodes, which reading applies."""
+        return self.nodes is not None and bool(set(self.readout or "") & set("=<>"))
 
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
