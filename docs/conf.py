@@ -160,3 +160,18 @@ copybutton_exclude = ".linenos, .gp, .go"
 
 linkcheck_timeout = 20
 linkcheck_retries = 2
+
+
+# --- the page that needs nothing, beside the others
+
+
+def _write_play(app: Any, exception: Exception | None) -> None:
+    if exception is None and app.builder.format == "html":
+        from memcurve.views.exploring.static_page import write_static_page
+
+        write_static_page(Path(app.outdir) / "play.html")
+
+
+def setup(app: Any) -> None:
+    """Connect what is written after the pages."""
+    app.connect("build-finished", _write_play)

@@ -52,6 +52,7 @@ MADE: dict[type, Any] = {
     memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
     ),
+    memcurve.Design: lambda folder: memcurve.design("ramp", 3),
     memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(

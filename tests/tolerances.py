@@ -35,6 +35,8 @@ COLOURED = 1e-13
 SCHUR = 20 * EPS
 #: Residuals of the input-normal realization, up to 200 nodes.
 INPUT_NORMAL = 1e-13
+#: Curves of realizations of the same poles: reflections of up to 100 states, measured at 1e-14.
+REALIZED = 1e-12
 #: Fisher memory relative to its size: R is at least the identity, solving with it is harmless.
 FISHER = 1e-12
 #: Covariances of a few states summed, solved and compared in plain float64.

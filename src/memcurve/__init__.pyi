@@ -60,3 +60,5 @@ from memcurve.studies.literature import judge_claim as judge_claim
 from memcurve.studies.sweeping import Study as Study
 from memcurve.studies.sweeping import Sweep as Sweep
 from memcurve.studies.sweeping import sweep as sweep
+from memcurve.synthesis import Design as Design
+from memcurve.synthesis import design as design

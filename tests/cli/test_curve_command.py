@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import get_args
@@ -9,7 +10,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from command import Command
+from command import Command, failed
 from memcurve import (
     Float32,
     LinearNetwork,
@@ -17,6 +18,7 @@ from memcurve import (
     NoiseProfile,
     Quantised,
     StateNoise,
+    adapters,
     ensembles,
     fisher_curve,
     forecasting_curve,
@@ -50,9 +52,6 @@ def test_a_method_that_was_added(command: Command, monkeypatch: pytest.MonkeyPat
         done = command(*asked, "--size", 5)
         assert done.code == 0, done.err
         assert "one for each node" in done.out
-    by_method = options.options_by_method(samples=7, masks=3)
-    assert (by_method["montecarlo"], by_method["osm_plus"]) == ({"samples": 7}, {"masks": 3})
-    assert by_method["exact"] == by_method["guess"] == {}
 
 
 def test_table_picture_and_result(command: Command, tmp_path: Path) -> None:
@@ -95,8 +94,8 @@ def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Co
     assert f"note: an array of 4 × 7 is read as [A | C]; the file's {told}" in wide
     assert told not in command("curve", tmp_path / "wide.npy", "--lags", 2).out
     assert "left out" not in command("curve", tmp_path / "square.npy", "--mask", "ones").out
-    done = command("curve", tmp_path / "wide.npy", "--mask", tmp_path / "square.npy")
-    assert "leave out --mask to read it as [A | C]" in done.err
+    done = command("curve", tmp_path / "wide.npy", "--mask", tmp_path / "square.npy", "--lags", 2)
+    assert told in done.out
 
 
 def test_several_levels_of_noise_give_a_curve_each(tmp_path: Path, command: Command) -> None:
@@ -315,3 +314,41 @@ def test_too_large_without_noise_tells_what_is_known(
     assert "at most 301" in done.err
     assert "--noise 1e-3" in done.err
     assert command("curve", *given, "--noise", "1e-3").code == 0
+
+
+def test_how_the_network_of_a_file_is_taken(command: Command, tmp_path: Path) -> None:
+    """Leak, transposition and columns of the mask: the same curve as of the network by hand."""
+    rng, file = np.random.default_rng(4), tmp_path / "esn.npz"
+    W, Win = 0.5 * ensembles.normal(9, seed=2).A, rng.normal(size=(9, 3))
+    np.savez(file, W=W, Win=Win)
+    leaky = adapters.leaky
+    expected = {
+        "--leak 0.3": leaky(W, Win, 0.3),
+        "--transpose": LinearNetwork(W.T, Win),
+        "--input-column 1": LinearNetwork(W, Win[:, 1]),
+        "--bias-column 0": LinearNetwork(W, Win[:, 1:]),
+        "--input-column 2 --bias-column 0 --leak 0.5 --transpose": leaky(W.T, Win[:, 2], 0.5),
+    }
+    for given, network in expected.items():
+        done = command("curve", file, *given.split(), "--json")
+        assert done.code == 0, done.err
+        found, curve = MemoryCurve.from_json(done.out), memory_curve(network)
+        assert np.allclose(found.values, curve.values, rtol=0, atol=1e-12)
+        audited = json.loads(command("audit", file, *given.split(), "--json").out)
+        assert np.allclose(audited["curve"]["values"][:9], curve.values[:9], rtol=0, atol=1e-12)
+    done = command("curve", file, "--leak", 0.3, "--spectral-radius", 0.8, "--json")
+    scaled = leaky(W, Win, 0.3)
+    scaled = scaled.replace(A=0.8 / scaled.spectral_radius * scaled.A)
+    values = MemoryCurve.from_json(done.out).values
+    assert np.allclose(values, memory_curve(scaled, len(values)).values, rtol=0, atol=1e-9)
+    for given, text in {
+        "--input-column 3": "--input-column must be from 0 to 2",
+        "--input-column 1 --bias-column 1": "--bias-column must leave",
+        "--leak 2": "--leak must be",
+    }.items():
+        assert text in failed(command("curve", file, *given.split()), 2)
+    assert "--transpose is about a file" in failed(command("curve", "--transpose"), 2)
+    done = command("curve", "--ensemble", "cyclic", "--size", 7, "--leak", 0.4, "--json")
+    ring = ensembles.cyclic(7)
+    exact = memory_curve(leaky(ring.A, ring.C, 0.4))
+    assert np.allclose(MemoryCurve.from_json(done.out).values, exact.values, rtol=0, atol=1e-12)

@@ -214,7 +214,7 @@ def test_whatever_is_the_users_doing(
     def fails(*arguments: object, **options: object) -> None:
         raise error
 
-    monkeypatch.setattr("memcurve.solve.memory_curve", fails)
+    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
     assert message in failed(command("curve", "--size", 5))
 
 
@@ -224,7 +224,7 @@ def test_mistakes_of_the_package_keep_their_traceback(
     def fails(*arguments: object, **options: object) -> None:
         raise KeyError("a mistake")
 
-    monkeypatch.setattr("memcurve.solve.memory_curve", fails)
+    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
     with pytest.raises(KeyError, match="a mistake"):
         command("curve", "--size", 5)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-from memcurve import NonlinearNetwork, check_recording, ensembles
+from memcurve import NonlinearNetwork, check_recording, ensembles, memory_from_data
 from refusals import refuses
 from tolerances import FALSE_ALARMS, FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
 
@@ -60,30 +60,11 @@ def only(findings, name):
 # --- what is refused
 
 
-@pytest.mark.parametrize(
-    ("states", "inputs", "error", "message"),
-    [
-        (np.zeros(100), np.zeros(100), ValueError, r"`states` must be a T×N array.*\(100,\)"),
-        (np.zeros((100, 0)), np.zeros(100), ValueError, r"`states`.*\(100, 0\)"),
-        (np.zeros((5, 100)), np.zeros(100), ValueError, "5 rows.*100 inputs.*states.T"),
-        (np.zeros((99, 5)), np.zeros(100), ValueError, "99 rows.*100 inputs; cut them"),
-        (np.zeros((100, 5)), np.zeros((100, 2)), ValueError, "several inputs pass one column"),
-        (np.zeros((19, 2)), np.zeros(19), ValueError, "at least 20 rows"),
-        (np.zeros((100, 5), complex), np.zeros(100), TypeError, "`states` must be real"),
-        (np.zeros((100, 5)), np.zeros(100, complex), TypeError, "`inputs` must be real"),
-        (np.full((100, 5), "x"), np.zeros(100), TypeError, "`states` must hold numbers"),
-        ([[1.0, 2.0], [3.0]], np.zeros(2), ValueError, "`states` must be a rectangular array"),
-        (np.ma.zeros((100, 5)), np.zeros(100), TypeError, "`states`.*masked"),
-        (np.zeros((100, 5)), np.ma.zeros(100), TypeError, "`inputs`.*masked"),
-    ],
-)
-def test_what_is_no_recording_is_refused(states, inputs, error, message):
-    with pytest.raises(error, match=message):
-        check_recording(states, inputs)
-
-
-def test_washout_and_level_are_checked():
+def test_what_is_no_recording_is_refused():
+    """As everywhere: tests/io/test_recording_refusals.py has the other ways."""
     states, z = recorded()
+    refuses(ValueError, ("`states`", "19 rows"), check_recording, states[:19], z[:19])
+    refuses(ValueError, ("999", "1000"), check_recording, states[1:], z)
     refuses(ValueError, ("`washout`", "990"), check_recording, states, z, washout=990)
     for washout in (-1, 2.5):
         refuses(ValueError, "`washout`", check_recording, states, z, washout=washout)
@@ -104,9 +85,43 @@ def test_clean_recordings_have_nothing_to_report():
     np.testing.assert_array_equal(findings.kept, np.arange(20))
 
 
-def test_a_column_of_inputs_is_one_input():
+def test_inputs_are_columns():
     states, z = recorded()
     assert len(check_recording(states, z[:, None])) == 0
+    other = np.random.default_rng(9).standard_normal(len(z))
+    (finding,) = check_recording(states, np.column_stack([z, other]))
+    assert (finding.name, finding.level) == ("unpaired", "info")
+    assert finding.message.startswith("input 1: ")
+
+
+@pytest.mark.parametrize("k", [2, 10])
+@pytest.mark.parametrize("law", ["normal", "coin", "four levels"])
+def test_an_input_that_is_held_is_named(k, law):
+    """The row that is taken is the last of each value, wherever the recording starts."""
+    z = np.repeat(LAWS[law](300, np.random.default_rng(2)).astype(float), k)
+    states = ensembles.normal(5, spectral_radius=0.8, seed=1).simulate(z)
+    first = names(check_recording(states, z))
+    assert first[0] == "held"
+    assert "coloured" not in first
+    assert only(check_recording(states, z), "held").remedy.endswith(f"with every={k}")
+    cut = only(check_recording(states[3:], z[3:], washout=k), "held")
+    start = f"rows='{-3 % k}:' and " if 3 % k else ""
+    assert cut.remedy.endswith(f"with {start}every={k}")
+    curve = memory_from_data(states[3:], z[3:], 20, rows=f"{-3 % k}:", every=k, checks=False)
+    last = slice(3 + -3 % k + k - 1, None, k)
+    assert np.array_equal(
+        curve.values, memory_from_data(states[last], z[last], 20, checks=False).values
+    )
+
+
+def test_an_input_that_is_held_by_a_clock_that_jitters():
+    rng = np.random.default_rng(2)
+    z = np.repeat(rng.standard_normal(200), rng.integers(9, 12, 200))
+    findings = check_recording(ensembles.normal(5, seed=1).simulate(z), z)
+    assert "numpy.flatnonzero(numpy.diff(z))" in only(findings, "held").remedy
+    for law in LAWS:  # none of which is
+        z = LAWS[law](2000, rng).astype(float)
+        assert "held" not in names(check_recording(ensembles.normal(5, seed=1).simulate(z), z))
 
 
 @pytest.mark.parametrize("where", ["states", "inputs"])
@@ -418,6 +433,7 @@ def false_alarms(law, first, trials, skipped=0):
         ("heavy", 1, 0),
         ("uniform", 6, 109),
         ("spikes of any size", 13, 102),
+        ("heavy", 10, 13),
     ],
 )
 def test_rare_and_large_inputs_raise_no_alarm(law, first, number):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memcurve import RecordingWarning, check_recording, ensembles, memory_curve, memory_from_data
-from memcurve.data.checks import counts_rows
+from memcurve.data.columns import counts_rows
 from memcurve.data.estimators import ESTIMATORS
 
 NETWORK = ensembles.orthogonal(6, spectral_radius=0.8, seed=1)

@@ -109,6 +109,18 @@ def test_rows(table, rows, tmp_path):
         np.testing.assert_array_equal(inputs, Z[taken][2:])
 
 
+def test_every_so_many_rows():
+    """The last of each so many, after ``rows``; an input of as many rows is taken as it is."""
+    same(open_recording(np.repeat(X, 5, axis=0), np.repeat(Z, 5), every=5))
+    same(
+        open_recording(np.repeat(X, 5, axis=0)[3:], np.repeat(Z, 5)[3:], rows="2:", every=5),
+        X[1:],
+        Z[1:],
+    )
+    same(open_recording(np.repeat(X, 5, axis=0), Z, every=5))
+    refused(X, Z, "`every` must be a positive integer", every=0)
+
+
 @pytest.mark.parametrize("rows", ["5", "a:b", "1:2:3:4", "::0", "::-1", 7, slice(None, None, -1)])
 def test_rows_that_cannot_be(rows):
     refused(X, Z, "`rows` must be FROM:TO or FROM:TO:STEP", rows=rows)

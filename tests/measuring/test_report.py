@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 import memcurve
 from command import inside
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
-from memcurve.data.measuring.driven import PROSE, _consistency, measurement_report
+from memcurve.data.measuring.driven import _consistency, measurement_report
 from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent
 from memcurve.data.measuring.models import as_model
+from memcurve.data.prose import REPORT
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +94,7 @@ def test_the_report_has_the_results(tanh: MeasurementReport) -> None:
     assert abs(tanh.capacity.by_degree[1] - tanh.total) <= 0.5
     assert tanh.capacity.total <= 10
     said = " ".join(tanh.verdict)
-    for fact in (f"{tanh.washout} steps", PROSE["deterministic"], "degree 3"):
+    for fact in (f"{tanh.washout} steps", REPORT["deterministic"], "degree 3"):
         assert fact in said
     assert tanh.scales.limit is not None
     assert f"{tanh.scales.limit.total:.4g}, exactly" in said
@@ -103,7 +104,7 @@ def test_the_report_as_a_page(tanh: MeasurementReport) -> None:
     page = tanh.to_html()
     assert page.startswith("<!DOCTYPE html>") or page.startswith("<!doctype html>")
     assert "a tanh network" in page
-    assert PROSE["scales"] in tanh.to_markdown()
+    assert REPORT["scales"] in tanh.to_markdown()
     assert tanh.document().word == "Fading memory confirmed"
     assert "<" in tanh._repr_html_()
 

@@ -44,9 +44,9 @@ def by_hand(
     return states
 
 
-def subject(file: Path, mask: str | None = None, **options: Any) -> Any:
+def subject(file: Path, mask: str | None = None, leak: float | None = None, **options: Any) -> Any:
     """What `memcurve measure FILE` runs, and the notes that it shows."""
-    return _subject(str(file), ModelOptions(**options), NetworkOptions(mask=mask))
+    return _subject(str(file), ModelOptions(**options), NetworkOptions(mask=mask, leak=leak))
 
 
 @pytest.mark.parametrize("activation", FUNCTIONS)

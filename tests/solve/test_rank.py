@@ -16,10 +16,11 @@ from memcurve.solve.modular import (
     KrylovSequence,
     krylov_rank,
     minimal_polynomial,
+    path_rank,
     primes_for,
-    rank_of_high_powers,
     recurrence,
     residues,
+    zero_eigenvalues,
 )
 
 
@@ -66,15 +67,29 @@ def test_products_in_halves_are_those_in_integers(inputs: int) -> None:
     assert krylov_rank(A, C, twin=Twin()) == krylov_rank(A, C)
 
 
-def test_rank_of_high_powers() -> None:
-    """A nilpotent block of four and three other eigenvalues, whatever is known beforehand."""
+def test_zero_eigenvalues() -> None:
+    """A nilpotent block of four, and three other eigenvalues."""
     B = np.zeros((7, 7))
     B[:4, :4], B[4:, 4:] = np.eye(4, k=-1), np.diag([0.5, 0.5, 0.25])
-    for least in (0, 2, 3):
-        for power in (0, 1, 4):
-            assert rank_of_high_powers([B], least, power) == 3
-    assert rank_of_high_powers([B, B], 6, 4) == 6
-    assert rank_of_high_powers([], 0, 1) == 0
+    assert zero_eigenvalues(B) == 4
+    assert zero_eigenvalues(B[4:, 4:]) == 0
+
+
+@pytest.mark.parametrize("tail", [0, 3])
+def test_rank_of_a_path(tail: int) -> None:
+    """A mask that some of the modes of a cycle of six do not see: those of a cycle of three."""
+    rng = np.random.default_rng(tail)
+    size = tail + 6
+    weights = rng.choice([0.5, -0.25, 2.0], size)
+    weights[-1] = 1 / np.prod(weights[tail:-1])  # λ⁶ = 1
+    A = np.diag(weights[:-1], -1)
+    A[tail, -1] += weights[-1]
+    scales = np.append(1.0, np.cumprod(weights[:-1]))
+    for mask in (rng.integers(1, 9, size), scales * np.tile([1, 2, -1], 3)[:size]):
+        C = np.asarray(mask, float)
+        assert path_rank(weights, C, tail) == minimal_polynomial(A, C).degree
+    if tail == 0:  # (z³ + 1)(1 + 2z − z²) and z⁶ − 1
+        assert path_rank(weights, C, tail) == 3
 
 
 def test_several_inputs_become_one() -> None:

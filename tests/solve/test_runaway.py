@@ -7,7 +7,6 @@ import pytest
 from scipy.sparse import block_diag, csr_array, diags_array, random_array
 
 from memcurve import Float32, LinearNetwork, UnstableNetworkError, memory_curve
-from memcurve.solve import states
 from memcurve.solve.analysis import Analysis
 
 #: All modes of so many nodes take long.
@@ -62,7 +61,7 @@ def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch
     """Left and right eigenvectors at right angles: what is found at 3 may be anywhere."""
     stable = network(0.8, 0.5, 1.0)
     e1, e2 = np.eye(stable.size)[:2]
-    monkeypatch.setattr(states, "leading_mode", lambda A: (3.0, e1, e2))
+    monkeypatch.setattr("memcurve.solve.analysis.leading_mode", lambda A: (3.0, e1, e2))
     assert Analysis.of(stable).runaway == 0
 
 
@@ -70,7 +69,7 @@ def test_it_is_not_looked_for_where_there_is_a_closed_form(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The eigenvalues of a ring lie on a circle, from which ARPACK does not pick one soon."""
-    monkeypatch.setattr("memcurve.solve.states.leading_mode", None)
+    monkeypatch.setattr("memcurve.solve.analysis.leading_mode", None)
     nodes = np.arange(20_000)
     ring = csr_array((np.full(20_000, 0.999), ((nodes + 1) % 20_000, nodes)))
     assert memory_curve(LinearNetwork(ring, nodes == 0), 10).total == 20_000

@@ -11,39 +11,40 @@ on as many rows: half of them the first ones, half from the middle on.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.core.arguments import rectangular_array, require_limit, require_number
+from memcurve.core.arguments import require_limit, require_number
 from memcurve.core.notes import counted
 from memcurve.core.types import EPS, Floats
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
-from memcurve.data.findings import Finding, Findings, Level
-from memcurve.data.prose import finding, note
-from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
+from memcurve.data.columns import (
+    LEAST,
+    check_clipping,
+    check_storage,
+    deviations_of,
+    distinct_columns,
+    nearly_equal,
+    standardised,
+    without_gaps,
+    without_nan,
+)
+from memcurve.data.findings import Findings, Level
+from memcurve.data.prose import Collected, note, shortened
+from memcurve.data.stretches import Stretch, stuck_stretches
 from memcurve.data.tails import pareto_tail
-from memcurve.inputs.noise import floating_point_deviations
-
-Indices = NDArray[np.int64]
-Facts = dict[str, Any]
+from memcurve.io import open_recording
 
 #: Rows of a recording that always suffice. Doubled: twice the time for long recordings.
 LONG = 20_000
-#: Rows that a recording must have for any of this. Doubled: 30 rows are refused.
-LEAST = 20
 #: Chance of a false alarm about the start, and about the alignment. Doubled: twice as many.
 LEVEL = 1e-4
 #: Share of it that each of the three tests of the input has: p-values of rare inputs are too small.
 #: Of 20,000 series of independent spikes 2 are below, and 6 below 1e-5, three times it (measured).
 INPUT_SHARE = 1 / 30
-#: A clock's steps differ from their median by at most this share. Doubled: steady ramps are clocks.
-JITTER = 0.25
-#: Share of the steps of which that holds: a clock may pause. Doubled: only lines are clocks.
-MOST_STEPS = 0.9
 #: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
 #: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
 MOST_DECIDE = 0.67
@@ -53,9 +54,12 @@ MOST_LEVERAGE = 10.0
 #: Shape of the tail of the squared input from which on its variance is hardly known: 0.67 for
 #: Student's t of 3 degrees, 0.4 for 5. Doubled: nothing is said of any tail.
 HEAVY = 0.7
-#: Number formats with their digits; a lattice of more levels than 2 to the last number is the
-#: format's own, not an AD converter's.
-FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
+#: An input that is held changes so often at least: fewer changes are a multiple of two rows apart
+#: by chance. Doubled: shorter recordings of held input are said to be coloured.
+LEAST_CHANGES = 20
+#: Rows, by the median, that an input is held for where their number varies. Halved: coins, which
+#: often fall the same way twice, seem held.
+LEAST_HELD = 4
 
 
 def check_recording(
@@ -72,8 +76,8 @@ def check_recording(
     ----------
     states : (T, N) array
         A state a row; row t is already driven by ``inputs[t]``.
-    inputs : (T,) array
-        The input.
+    inputs : (T,) or (T, d) array
+        The input, or several.
     washout : int
         Rows at the start not to look at.
     level : float
@@ -112,55 +116,79 @@ def check_recording(
     warning: the states are late by 2 steps: they hold nothing of the input at lags 0 to 1 and \
 R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
     """
-    x, z = _validated(states, inputs, require_limit(washout, "washout"))
-    level = require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
-    if broken := _not_finite(x, z, washout):
-        return Findings((broken,), kept=np.arange(x.shape[1]), washout=washout)
-    findings: list[Finding] = []
+    source = open_recording(states, inputs)
+    require_limit(washout, "washout")
+    require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
+    return checked(*next(iter(source.chunks(source.length))), washout, level, names)
+
+
+def checked(
+    x: Floats, z: Floats, washout: int = 0, level: float = LEVEL, names: Sequence[str] = ()
+) -> Findings:
+    """The same, of valid arguments."""
+    if len(z) - washout < LEAST:
+        raise ValueError(
+            f"`states` must have at least {LEAST} rows after the washout, got {len(z)} rows and a "
+            f"`washout` of {washout}; leave out fewer rows, or record more, 20 a state at least."
+        )
+    return _merged(
+        [_of_one_input(x, one, washout, level, names) for one in z.reshape(len(z), -1).T]
+    )
+
+
+def _of_one_input(
+    all_x: Floats, all_z: Floats, washout: int, level: float, names: Sequence[str]
+) -> Findings:
+    """Findings about the states, and one of their inputs."""
+    x, z, report = all_x[washout:], all_z[washout:], Collected(names)
+    columns = x.shape[1]
+    _check_finite(x, z, washout, report)
+    if report:
+        return Findings(tuple(report), kept=np.arange(columns), washout=washout)
     stretches = stuck_stretches(x, z)
-    if stretches:
-        findings.append(_stuck(stretches, len(x), washout, names))
     if together := [one for one in stretches if one.column is None]:
         first, last = _longest_between(together, len(x))
+        kind = "stuck.everywhere" if last - first < LEAST else "stuck"
+        _say_stuck(kind, together, len(x), washout, report)
         if last - first < LEAST:
-            return Findings(tuple(findings), kept=np.arange(x.shape[1]), washout=washout)
-        part = slice(washout + last)
-        rest = check_recording(
-            np.asarray(states)[part],
-            np.asarray(inputs)[part],
-            washout=washout + first,
-            level=level,
-            names=names,
-        )
-        settled = washout if rest.washout == washout + first else rest.washout
-        return replace(rest, found=_worst_first([*findings, *rest]), washout=settled)
-    x, z, some, whole = _without_gaps(x, z, names, findings, stretches)
-    kept = _distinct_columns(x, some, names, findings)
+            return Findings(tuple(report), kept=np.arange(columns), washout=washout)
+        part, start = slice(washout + last), washout + first
+        rest = _of_one_input(all_x[part], all_z[part], start, level, names)
+        report += rest
+        settled = washout if rest.washout == start else rest.washout
+        return replace(rest, found=report.worst_first(), washout=settled)
+    if stretches:
+        _say_stuck("stuck.columns", stretches, len(x), washout, report)
+    x, z, some, whole = without_gaps(x, z, stretches, report)
+    kept = distinct_columns(x, some, report)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
-        findings.append(finding("constant_input", value=z[0]))
+        report.add("constant_input", value=z[0])
     else:
-        targets, coloured, period = _check_input(z, level, findings)
+        targets, coloured, period = _check_input(z, washout, level, report)
     if len(kept) == 0 or constant:
-        return Findings(tuple(findings), kept=kept, washout=washout)
+        return Findings(tuple(report), kept=kept, washout=washout)
     rows, columns = len(x), len(kept)
-    _check_length(rows, columns, findings)
+    if rows < 20 * columns:
+        kind = "perfect" if rows <= columns else "unreliable" if rows < 10 * columns else "slow"
+        wanted, ratio = 20 * columns, rows / columns
+        report.add(f"short.{kind}", rows=rows, columns=columns, ratio=ratio, wanted=wanted)
     half = min(rows // 2, max(LONG, 20 * columns) // 2)
-    head, body = (x[a : a + half][:, kept].astype(float) for a in (0, rows // 2))
-    floor, step = _check_storage(body, z, findings)
+    head, body = (x[a : a + half][:, kept] for a in (0, rows // 2))
+    floor, step = check_storage(body, z, report)
     if not period:  # a repeated peak is no clipping
-        _check_clipping(x, kept, names, findings)
-    start = _check_transient(head, body, z, whole[:half], washout, level, findings)
+        check_clipping(x, kept, report)
+    start = _check_transient(head, body, z, whole[:half], washout, level, report)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
-    basis = _check_rank(x[first:last][:, kept].astype(float), floor, findings)
+    basis = _check_rank(x[first:last][:, kept], floor, report)
     if period:
         first, last = start, min(period, start + 2 * half)
-        basis = _basis_of(x[first:last][:, kept].astype(float))[0]
-    shift = _check_alignment(basis, [one[first:last] for one in targets], level, findings)
+        basis = _basis_of(x[first:last][:, kept])[0]
+    shift = _check_alignment(basis, [one[first:last] for one in targets], level, report)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
-        _worst_first(findings),
+        report.worst_first(),
         kept=kept,
         step=step,
         shift=shift,
@@ -171,22 +199,19 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     )
 
 
-def _worst_first(findings: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda one: get_args(Level).index(one.level)))
-
-
 #: Findings that are about the input, or its relation to the states.
 _OF_INPUT = (
-    "not_finite", "missing_rows", "constant_input", "heavy_tails", "repeated", "coloured",
+    "not_finite", "missing_rows", "constant_input", "heavy_tails", "held", "repeated", "coloured",
     "dependent", "two_valued", "alignment_untested", "unpaired", "misaligned",
 )  # fmt: skip
 
 
-def merged(channels: Sequence[Findings]) -> Findings:
+def _merged(channels: Sequence[Findings]) -> Findings:
     """Findings of several inputs of the same states: of the states those of the first."""
     if len(channels) == 1:
         return channels[0]
-    findings = [one for one in channels[0] if one.name not in _OF_INPUT]
+    report = Collected()
+    report += [one for one in channels[0] if one.name not in _OF_INPUT]
     silent = [any(one.name == "unpaired" for one in each) for each in channels]
     leads = [each.shift < 0 for each in channels]
     # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
@@ -197,99 +222,45 @@ def merged(channels: Sequence[Findings]) -> Findings:
     for k, each in enumerate(channels):
         for one in (one for one in each if one.name in _OF_INPUT):
             level = excused.get(one.name, one.level)
-            findings.append(replace(one, level=level, message=f"input {k}: {one.message}"))
+            report.append(replace(one, level=level, message=f"input {k}: {one.message}"))
     return replace(
         channels[0],
-        found=_worst_first(findings),
+        found=report.worst_first(),
         coloured=any(each.coloured for each in channels),
         period=next((each.period for each in channels if each.period), None),
     )
 
 
-def _validated(states: Any, inputs: Any, washout: int) -> tuple[NDArray[Any], Floats]:
-    """Views of what was passed, less the washout, if it has the form of a recording."""
-    x, z = _real(states, "states"), _real(inputs, "inputs")
-    if x.ndim != 2 or 0 in x.shape:
-        raise ValueError(
-            f"`states` must be a T×N array, one state a row, got shape {x.shape}; a single node's "
-            f"series is states[:, None]."
-        )
-    if z.ndim == 2 and z.shape[1] == 1:
-        z = z[:, 0]
-    if z.ndim != 1:
-        raise ValueError(
-            f"`inputs` must be one series of T values, got shape {z.shape}; of several inputs "
-            f"pass one column after the other, e.g. inputs[:, 0]."
-        )
-    if len(x) != len(z):
-        remedy = "cut them to the same time steps, row t of `states` being driven by inputs[t]"
-        if x.shape[1] == len(z):
-            remedy = "`states` seems transposed: pass states.T"
-        raise ValueError(
-            f"`states` and `inputs` must have a row for every time step, got {len(x)} rows of "
-            f"states (shape {x.shape}) and {len(z)} inputs; {remedy}."
-        )
-    if len(z) - washout < LEAST:
-        raise ValueError(
-            f"`states` must have at least {LEAST} rows after the washout, got {len(z)} rows and a "
-            f"`washout` of {washout}; leave out fewer rows, or record more, 20 a state at least."
-        )
-    return x[washout:], z[washout:].astype(float)
-
-
-def _real(value: Any, argument: str) -> NDArray[Any]:
-    if isinstance(value, np.ma.MaskedArray):
-        raise TypeError(
-            f"`{argument}` must be a plain array, got a masked one; cut the recording to a stretch "
-            f"without masked entries and pass its .data."
-        )
-    array = rectangular_array(value, argument)
-    if array.dtype.kind == "c":
-        raise TypeError(
-            f"`{argument}` must be real, got dtype {array.dtype}; read complex states through real "
-            f"and imaginary parts, e.g. numpy.hstack([x.real, x.imag])."
-        )
-    if array.dtype.kind not in "biuf":
-        raise TypeError(
-            f"`{argument}` must hold numbers, got dtype {array.dtype}; convert them first, e.g. "
-            f"numpy.asarray({argument}, dtype=float)."
-        )
-    return array
-
-
-def _few(names: Sequence[str], columns: Iterable[int]) -> str:
-    """The first columns, by their names where they have some, separated by commas."""
-    texts = [str(names[i] if len(names) else int(i)) for i in columns]
-    return ", ".join(texts[:5]) + (" …" if len(texts) > 5 else "")
-
-
-def _not_finite(x: NDArray[Any], z: Floats, washout: int) -> Finding | None:
+def _check_finite(x: Floats, z: Floats, washout: int, report: Collected) -> None:
     """An infinite number is no gap, but something that went wrong."""
     bad = np.isinf(x).any(axis=1) | np.isinf(z)
     if not bad.any():
-        return None
+        return
     ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
     longest = int(np.diff(ends).argmax())
     start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
-    facts: Facts = {"count": bad.sum(), "rows": len(z), "first": int(ends[1])}
-    return finding("not_finite", **facts, start=start, stop=stop, length=stop - start)
+    report.add(
+        "not_finite",
+        count=bad.sum(),
+        rows=len(z),
+        first=int(ends[1]),
+        start=start,
+        stop=stop,
+        length=stop - start,
+    )
 
 
-def _stuck(stretches: list[Stretch], rows: int, washout: int, names: Sequence[str]) -> Finding:
-    """What is said of stretches that do not move."""
-    together = [one for one in stretches if one.column is None]
-    chosen = together or stretches
-    where = [f"{one.first + washout}:{one.last + washout}" for one in chosen]
-    facts: Facts = {
-        "where": ", ".join(where[:5]) + (" …" if len(where) > 5 else ""),
-        "count": sum(one.last - one.first for one in chosen),
-        "rows": rows,
-    }
-    if not together:
-        columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
-        return finding("stuck.columns", columns=_few(names, columns), **facts)
-    first, last = _longest_between(together, rows)
-    return finding("stuck.everywhere" if last - first < LEAST else "stuck", **facts)
+def _say_stuck(
+    kind: str, stretches: list[Stretch], rows: int, washout: int, report: Collected
+) -> None:
+    columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
+    report.add(
+        kind,
+        where=shortened(f"{one.first + washout}:{one.last + washout}" for one in stretches),
+        count=sum(one.last - one.first for one in stretches),
+        rows=rows,
+        columns=report.few(columns),
+    )
 
 
 def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
@@ -299,101 +270,20 @@ def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
     return max(zip(starts, stops, strict=True), key=lambda ends: ends[1] - ends[0])
 
 
-def _without_gaps(
-    x: NDArray[Any],
-    z: Floats,
-    names: Sequence[str],
-    findings: list[Finding],
-    stretches: list[Stretch],
-) -> tuple[NDArray[Any], Floats, Indices, NDArray[np.bool_]]:
-    """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
-    own = np.isnan(x)
-    if stretches:
-        x = without_stuck(x, stretches)
-    gaps = np.isnan(x)
-    if not gaps.any() and not np.isnan(z).any():
-        return x, z, np.arange(x.shape[1]), np.ones(len(x), bool)
-    empty = 2 * gaps.sum(axis=0) > len(x)
-    some = np.flatnonzero(~empty)
-    if empty.any():
-        facts: Facts = {"count": empty.sum(), "columns": x.shape[1]}
-        facts["what"] = "NaN, or nothing that moves," if stretches else "NaN"
-        facts["names"] = _few(names, np.flatnonzero(empty))
-        findings.append(finding("empty_columns" if len(some) else "empty_columns.all", **facts))
-    missing = own[:, some].any(axis=1) | np.isnan(z)
-    if missing.any():
-        rows, where = len(z) - int(missing.sum()), ""
-        if 2 * rows < len(z):
-            worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
-            where = f"; most of them in the columns {_few(names, worst[:3])}"
-        facts = {
-            "count": missing.sum(),
-            "rows": counted(len(z), "row"),
-            "where": where,
-        }
-        level: Level = "warning" if rows > len(some) else "error"
-        findings.append(finding("missing_rows", level=level, first=int(missing.argmax()), **facts))
-    filled = x.astype(float)
-    for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
-        filled[gaps[:, column], column] = _median(filled[:, column])
-    filled[:, empty] = 0.0
-    return filled, without_nan(z), some, ~gaps[:, some].any(axis=1)
-
-
-def without_nan(z: Floats) -> Floats:
-    """A series with its median in place of NaN."""
-    gaps = np.isnan(z)
-    return np.where(gaps, _median(z), z) if gaps.any() else z
-
-
-def _median(series: Floats) -> float:
-    known = series[~np.isnan(series)]
-    return float(np.quantile(known, 0.5, method="nearest")) if len(known) else 0.0
-
-
-def counts_rows(column: NDArray[Any]) -> bool:
-    """Whether a column is a clock: time, or the number of the row.
-
-    Its steps go one way, and are equal up to the rounding of what was printed, so that the column
-    keeps within a step of a straight line, or nearly equal: those of a computer's clock jitter.
-    """
-    steps = np.diff(column[:LEAST].astype(float))
-    if not ((steps >= 0).all() or (steps <= 0).all()):  # soon seen of most
-        return False
-    series = column[np.isfinite(column)].astype(float)
-    steps = np.diff(series)
-    if len(steps) < LEAST - 1 or not ((steps >= 0).all() or (steps <= 0).all()):
-        return False
-    if np.count_nonzero(steps) < LEAST // 2:  # a switch, no clock
-        return False
-    line = np.linspace(series[0], series[-1], len(series))
-    middle = np.median(steps)
-    even = abs(steps - middle) <= JITTER * abs(middle)
-    return bool(abs(series - line).max() <= abs(steps).max() or even.mean() >= MOST_STEPS)
-
-
-def _check_length(rows: int, columns: int, findings: list[Finding]) -> None:
-    if rows >= 20 * columns:
-        return
-    kind = "perfect" if rows <= columns else "unreliable" if rows < 10 * columns else "slow"
-    facts: Facts = {
-        "rows": rows,
-        "columns": columns,
-        "ratio": rows / columns,
-        "wanted": 20 * columns,
-    }
-    findings.append(finding(f"short.{kind}", **facts))
-
-
 def _check_input(
-    z: Floats, level: float, findings: list[Finding]
+    z: Floats, washout: int, level: float, report: Collected
 ) -> tuple[list[Floats], bool, int | None]:
     """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
-    _check_tails(z, findings)
+    # a tail of the squares, where the variance of the input is hardly known
+    shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
+    if shape > HEAVY:
+        report.add("heavy_tails", order=2 / shape, rows=len(z))
+    if _check_held(z, washout, report):
+        return [], True, None
     period = _period(_clipped(z), level)
     if period:
-        findings.append(finding("repeated", period=period, rows=len(z)))
+        report.add("repeated", period=period, rows=len(z))
         z = z[: max(period, LEAST)]  # what repeats is no further sample
     h, level = min(50, len(z) // 5), level * INPUT_SHARE
     white = _clipped(z)
@@ -406,10 +296,10 @@ def _check_input(
         white = _clipped(innovations)
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
         kind = "coloured" if settled else "coloured.still"
-        findings.append(finding(kind, r=r[0], lags=h, p=p))
+        report.add(kind, r=r[0], lags=h, p=p)
     targets = [white] if settled else []
     if distinct == 2:
-        findings.append(finding("two_valued"))
+        report.add("two_valued")
     elif settled:
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
@@ -421,17 +311,25 @@ def _check_input(
         if min(p, chaos) < level:
             what = "later ones and squares of" if chaos < level else "squares of later and"
             series = "the innovations of the input are" if coloured else "the input is"
-            findings.append(finding("dependent", series=series, what=what, p=min(p, chaos)))
+            report.add("dependent", series=series, what=what, p=min(p, chaos))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
             targets = [] if chaos < level or coloured else [signs]
     return targets, coloured, period
 
 
-def _check_tails(z: Floats, findings: list[Finding]) -> None:
-    """Say where the largest inputs are so large that the variance of the input is hardly known."""
-    shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
-    if shape > HEAVY:
-        findings.append(finding("heavy_tails", order=2 / shape, rows=len(z)))
+def _check_held(z: Floats, washout: int, report: Collected) -> bool:
+    """Whether each value is repeated, as by sample and hold: it changes every k rows only."""
+    changes = np.flatnonzero(np.diff(z)) + 1  # the first row of each value but the first
+    lengths = np.diff(changes)
+    if len(changes) < LEAST_CHANGES:
+        return False
+    k, usual = int(np.gcd.reduce(lengths)), int(np.median(lengths))
+    if k > 1:
+        first = (int(changes[0]) + washout) % k
+        report.add("held", k=k, start=f"rows='{first}:' and " if first else "")
+    elif usual >= LEAST_HELD and nearly_equal(lengths):
+        report.add("held.unevenly", k=usual)
+    return bool(report) and report[-1].name == "held"
 
 
 def _clipped(z: Floats) -> Floats:
@@ -471,164 +369,6 @@ def _period(z: Floats, level: float) -> int | None:
     return int(lags[first + np.argmax(np.append(np.diff(r[first:]) <= 0, True))])
 
 
-def _distinct_columns(
-    x: NDArray[Any], some: Indices, names: Sequence[str], findings: list[Finding]
-) -> Indices:
-    """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
-    low, high = x.min(axis=0).astype(float), x.max(axis=0).astype(float)
-    still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
-    constant, kept = some[still[some]], some[~still[some]]
-    if len(constant):
-        kind = "constant_columns" if len(kept) else "constant_columns.all"
-        facts: Facts = {
-            "count": len(constant),
-            "columns": len(low),
-            "names": _few(names, constant),
-        }
-        findings.append(finding(kind, **facts))
-    clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
-    if len(clocks):
-        kept = np.setdiff1d(kept, clocks)
-        facts = {
-            "count": len(clocks),
-            "columns": len(low),
-            "names": _few(names, clocks),
-        }
-        findings.append(finding("clocks", **facts))
-    sample = _standardised(x[:: max(1, len(x) // 2000)][:, kept].astype(float))
-    # 1 − |r| is quadratic in the difference: a first look only
-    alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
-    copies = {
-        int(kept[j]): int(kept[i])
-        for i, j in np.argwhere(alike)
-        if _affinely_equal(x[:, kept[i]].astype(float), x[:, kept[j]].astype(float))
-    }
-    if copies:
-        copy, original = min(copies.items())
-        facts = {
-            "count": len(copies),
-            "columns": len(low),
-            "copy": _few(names, [copy]),
-            "original": _few(names, [original]),
-            "more": " …" if len(copies) > 1 else "",
-            "names": _few(names, sorted(copies)),
-        }
-        findings.append(finding("equal_columns", **facts))
-    return np.setdiff1d(kept, list(copies)).astype(np.int64)
-
-
-def _affinely_equal(one: Floats, other: Floats) -> bool:
-    """Whether two columns agree, once centred and scaled, up to the rounding of their numbers."""
-    scales = [float(abs(column).max() / column.std()) for column in (one, other)]
-    a, b = _standardised(one), _standardised(other)
-    return bool(abs(a - np.sign(a @ b) * b).max() <= 32 * EPS * max(1.0, *scales))
-
-
-def _standardised(x: Floats) -> Floats:
-    x = x - x.mean(axis=0)
-    return np.asarray(x / _deviations(x))
-
-
-def _check_storage(x: Floats, z: Floats, findings: list[Finding]) -> tuple[float, float | None]:
-    """Look for quantisation and few digits: rounding, relative to the states, and step."""
-    sample = x[:: max(1, len(x) // 2000)]
-    distinct = len(np.unique(z))
-    steps = np.array([_lattice_step(column, distinct) for column in sample.T])
-    deviations = _deviations(x)
-    stored = _narrowest(sample)
-    digits = FORMATS[stored][1]
-    errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
-    if stored != "double" and np.isnan(steps).any():
-        findings.append(finding(f"{stored}_precision", error=np.median(errors)))
-    errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
-    floor, stepped = float(np.sqrt((errors**2).mean())), steps > 0
-    if not stepped.any():
-        return floor, None
-    step = float(steps[stepped].max())
-    facts: Facts = {
-        "count": stepped.sum(),
-        "columns": len(steps),
-        "error": np.median(errors[stepped]),
-    }
-    findings.append(finding("quantised", step=step, **facts))
-    return floor, step
-
-
-def _deviations(x: Floats) -> Floats:
-    """Standard deviations; 1 for a column that has stopped varying, whose distances are then 0."""
-    deviations = x.std(axis=0)
-    return np.where(deviations > 0, deviations, 1.0)
-
-
-def _narrowest(values: Floats) -> str:
-    """The first of FORMATS that holds all of them."""
-    with np.errstate(over="ignore"):
-        return next(n for n in FORMATS if (values.astype(FORMATS[n][0]) == values).all())
-
-
-def _lattice_step(column: Floats, distinct: int) -> float:
-    """The q for which all values are offset + kq, k integer; 0 for few values, NaN for no lattice.
-
-    Gaps between neighbouring values are small multiples of q, so that Euclid's algorithm on them
-    does not blow up their rounding; distances from the median, longer and longer, make q precise.
-    """
-    values = np.unique(column)
-    # States of a delay line take as many values as a discrete input has: nothing was rounded.
-    if len(values) < 3 or len(values) <= distinct <= 64:
-        return 0.0
-    stored = _narrowest(values)
-    # decimals are multiples of their step only up to the rounding of the format they are stored in
-    for eps in (EPS,) if stored == "double" else (EPS, 2.0**-23):
-        noise = 2 * eps * float(abs(values).max())
-        gaps = np.diff(values)
-        gaps = np.sort(gaps[gaps > noise])
-        step = float(gaps[0]) if len(gaps) else 0.0
-        for gap in gaps[1:64].tolist():
-            while gap > max(8 * noise, 1e-4 * step):  # remainders inherit the larger ones' error
-                step, gap = gap, step - gap * round(step / gap)
-                gap = abs(gap)
-        if step <= 20 * noise:
-            continue
-        distances = np.sort(abs(values - values[len(values) // 2]))  # gaps are widest in the tails
-        for some in (distances[:64], distances):  # a few tell at once of most that are no lattice
-            for distance in some[1:].tolist():
-                step = distance / max(1, round(distance / step))
-            off = abs(some - step * np.rint(some / step)).max()
-            if off > 0.01 * step + noise:
-                break
-        else:
-            if distances[-1] <= 2 ** FORMATS[stored][2] * step:
-                return step
-    return np.nan
-
-
-def _check_clipping(
-    x: NDArray[Any], kept: Indices, names: Sequence[str], findings: list[Finding]
-) -> None:
-    """Look for columns that sit at an extreme far more often than next to it."""
-    clipped: dict[int, None] = {}  # ordered sets of columns
-    rectified: dict[int, None] = {}
-    most = 0.0
-    for j in kept.tolist():
-        column = x[:, j]
-        for extreme in (column.min(), column.max()):
-            share = float((column == extreme).mean())
-            if share < 0.01 or share * len(column) < 5:
-                continue
-            values, counts = np.unique(column, return_counts=True)
-            if extreme == values[-1]:
-                counts = counts[::-1]
-            # coarse steps fill the last level too, but no more than the one before it
-            if len(values) >= 5 and counts[0] > 3 * counts[1] + 5:
-                (rectified if extreme == 0 else clipped)[j] = None
-                most = max(most, share)
-    if clipped:
-        facts: Facts = {"count": len(clipped), "names": _few(names, clipped)}
-        findings.append(finding("clipped", percent=100 * most, **facts))
-    if rectified:
-        findings.append(finding("rectified", count=len(rectified), names=_few(names, rectified)))
-
-
 def _check_transient(
     head: Floats,
     body: Floats,
@@ -636,7 +376,7 @@ def _check_transient(
     whole: NDArray[np.bool_],
     washout: int,
     level: float,
-    findings: list[Finding],
+    report: Collected,
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats
@@ -645,7 +385,7 @@ def _check_transient(
     count = len(head) // length
     if count < 8 or len(body) < 2 * body.shape[1]:
         return 0
-    mean, deviation = body.mean(axis=0), _deviations(body)
+    mean, deviation = body.mean(axis=0), deviations_of(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
     distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
@@ -662,11 +402,14 @@ def _check_transient(
         return 0
     if blocks[0] < reference.mean() and np.ptp(z[:length]) == 0:  # the input rests, and so they do
         return 0
+    centred = z - z.mean()
+    if _deciding(centred) < MOST_DECIDE * len(z) and abs(centred).argmax() < length:
+        return 0  # of heavy tails the largest input of all is there
     # what started so far off has ended where it is no longer remarkable, one block later
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
     start = min(int(np.argmax(settled)) + 1, count // 2) * length
     ratio = float(np.exp((blocks[0] - reference.mean()) / 2))
-    findings.append(finding("transient", start=start, ratio=ratio, washout=washout + start))
+    report.add("transient", start=start, ratio=ratio, washout=washout + start)
     return start
 
 
@@ -674,27 +417,25 @@ def _basis_of(x: Floats) -> tuple[Floats, Floats]:
     """An orthonormal basis of the centred states, and their singular values in deviations."""
     if len(x) == 0:
         return np.empty((0, x.shape[1])), np.zeros(x.shape[1])
-    q, r = np.linalg.qr(_standardised(x))
+    q, r = np.linalg.qr(standardised(x))
     u, s, _ = np.linalg.svd(r, full_matrices=False)
     return np.asarray(q @ u[:, s > 8 * EPS * s[0]]), np.asarray(s / np.sqrt(len(x)))
 
 
-def _check_rank(x: Floats, floor: float, findings: list[Finding]) -> Floats:
+def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
     """Return the basis; say whether some directions of the states are but rounding."""
     basis, s = _basis_of(x)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
-        findings.append(finding("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0]))
+        report.add("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0])
     return basis
 
 
-def _check_alignment(
-    basis: Floats, targets: list[Floats], level: float, findings: list[Finding]
-) -> int:
+def _check_alignment(basis: Floats, targets: list[Floats], level: float, report: Collected) -> int:
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
     if not targets or n < max(LEAST, 2 * rank):
-        findings.append(finding(f"alignment_untested.{'rows' if targets else 'input'}"))
+        report.add(f"alignment_untested.{'rows' if targets else 'input'}")
         return 0
     leverage = (basis**2).sum(axis=1)
     most = MOST_LEVERAGE * rank / n
@@ -705,8 +446,7 @@ def _check_alignment(
     cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])
     known = shares > cuts[:, None]
     persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
-    # rows that decide: as many as there are for Gaussian input, a few for rare or large ones
-    deciding = 3 * float((targets[0] ** 2).sum() ** 2 / (targets[0] ** 4).sum())
+    deciding = _deciding(targets[0])
     if persistence > 0.8:
         # The basis was made with later rows too: slow states seem to foresee a little of what is
         # about to come. Those that really lead hold far more of the input they saw last.
@@ -722,8 +462,8 @@ def _check_alignment(
         sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
         sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
-        facts: Facts = {"largest": shares[best].max(), "chance": cuts[best]}
-        findings.append(finding("unpaired", level="error" if sure else "info", **facts))
+        level_of: Level = "error" if sure else "info"
+        report.add("unpaired", level=level_of, largest=shares[best].max(), chance=cuts[best])
         return 0
     k = int(alive[0])
     if k > 0:
@@ -732,13 +472,18 @@ def _check_alignment(
         weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
     largest = float(shares[:, reach + k].max())
-    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": largest}
+    steps = counted(abs(k), "step")
     if k < 0:
-        findings.append(finding("misaligned.lead", chance=cuts.max(), **facts))
+        report.add("misaligned.lead", k=-k, steps=steps, r2=largest, chance=cuts.max())
     elif k > 0:
         dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
-        findings.append(finding("misaligned.late", dead=dead, **facts))
+        report.add("misaligned.late", k=k, steps=steps, r2=largest, dead=dead)
     return k
+
+
+def _deciding(z: Floats) -> float:
+    """Rows that decide a sum of squares: all for Gaussian input, few for rare or large ones."""
+    return 3 * float((z**2).sum() ** 2 / (z**4).sum())
 
 
 def _chance(shares: Floats, n: int, rank: int, level: float) -> float:

@@ -15,7 +15,8 @@ from memcurve.core.notes import Note
 from memcurve.core.progress import Progress
 from memcurve.core.types import Floats
 from memcurve.data.autocorrelation import correlation, fit_autoregression
-from memcurve.data.checks import check_recording, counts_rows, is_coloured, merged, without_nan
+from memcurve.data.checks import checked, is_coloured
+from memcurve.data.columns import counts_rows, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
 from memcurve.data.prose import note
@@ -56,6 +57,7 @@ def memory_from_data(
     input_name: Names | None = None,
     drop: Names = (),
     rows: slice | str | None = None,
+    every: int = 1,
     shift: int = 0,
     progress: Progress = False,
 ) -> MemoryCurve:
@@ -94,9 +96,10 @@ def memory_from_data(
     checks : bool
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
-    state_names, input_name, drop, rows, shift
+    state_names, input_name, drop, rows, every, shift
         Which arrays, columns and rows, e.g. ``state_names="ch*"``, ``drop="ch7"``,
-        ``rows=slice(100, 4000)``; see :func:`memcurve.io.open_recording`.
+        ``rows=slice(100, 4000)``, or ``every=10`` for an input that is held for ten rows; see
+        :func:`memcurve.io.open_recording`.
     progress : bool or callable
         Show a bar on stderr, or call ``progress(label, done, total)``.
 
@@ -121,7 +124,7 @@ def memory_from_data(
     >>> round(curve.total, 4)
     20.0
     """
-    which: dict[str, Any] = {"drop": drop, "rows": rows, "shift": shift}
+    which: dict[str, Any] = {"drop": drop, "rows": rows, "every": every, "shift": shift}
     source = open_recording(states, inputs, state_names=state_names, input_name=input_name, **which)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
@@ -201,10 +204,7 @@ def _require_room(source: Source, lags: int | None) -> None:
 def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
     X, z = first_rows(source, CHECKED_ROWS)
-    columns = z.reshape(len(z), -1).T
-    findings = merged(
-        [check_recording(X, column, washout=washout, names=source.labels) for column in columns]
-    )
+    findings = checked(X, z, washout, names=source.labels)
     if findings.errors:
         listed = "\n  ".join(["this recording gives no memory:", *map(str, findings.errors)])
         raise ValueError(f"{listed}\nchecks=False skips the checks.")

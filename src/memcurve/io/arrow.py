@@ -89,14 +89,19 @@ def _joined(batches: list[Any]) -> Any:
     return optional("pyarrow", "reading it", "files").Table.from_batches(batches).combine_chunks()
 
 
-def distinct(column: Any) -> tuple[list[str], NDArray[np.int64]]:
-    """The distinct entries of a column as text, and the place of each entry among them.
+def encoded(column: Any) -> Any:
+    """A column as its distinct entries, and the places of its entries among these."""
+    return column.combine_chunks().dictionary_encode()
 
-    An empty entry is an empty text.
+
+def distinct(*columns: Any) -> tuple[list[str], list[NDArray[Any]]]:
+    """The distinct entries of encoded columns as text, and each column's places among these.
+
+    An empty entry is an empty text, the last one.
     """
-    encoded = column.combine_chunks().dictionary_encode()
-    texts = [text.strip() for text in encoded.dictionary.cast("string").to_pylist()]
-    return [*texts, ""], encoded.indices.fill_null(len(texts)).to_numpy()
+    chunks = import_module("pyarrow").chunked_array(columns).unify_dictionaries().chunks
+    texts = [text.strip() for text in chunks[0].dictionary.cast("string").to_pylist()]
+    return [*texts, ""], [chunk.indices.fill_null(len(texts)).to_numpy() for chunk in chunks]
 
 
 def open_columns(file: Path) -> Columns:
@@ -144,10 +149,10 @@ def parsed_text(
     has_empty: bool,
 ) -> Any | None:
     """Columns of some lines, float64 or text; None where they are few, or need a closer look."""
-    if sum(map(len, lines)) < _LONG or (arrow := _csv()) is None:
-        return None
     joined = "\n".join(lines)
-    if f'{separator} "' in joined or "\0" in joined:
+    if len(joined) < _LONG or f'{separator} "' in joined or "\0" in joined:
+        return None
+    if (arrow := _csv()) is None:
         return None
     kinds = {f"f{k}": arrow.float64() for k in numbers} | {f"f{k}": arrow.string() for k in names}
     data = joined.encode()
@@ -155,7 +160,6 @@ def parsed_text(
         table = arrow.csv.read_csv(
             arrow.py_buffer(data),
             arrow.csv.ReadOptions(
-                use_threads=False,
                 block_size=len(data) + 1,
                 column_names=[f"f{k}" for k in range(width)],
             ),

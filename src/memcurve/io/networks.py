@@ -502,7 +502,7 @@ def network_parts(
     notes += _unused(archive, {*found, own, leak, bias}, has_leak=leak is not None)
     if given is None and np.ndim(C) == 2 and C.shape[1] > 1:
         text = f"{found[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
-        text += "column"
+        text += "column (--bias-column)"
         notes.append(Note("unused", text))
     parts = _network_of(A, C, *notes)
     if leak is not None:

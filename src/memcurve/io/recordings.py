@@ -119,6 +119,7 @@ def open_recording(
     input_name: Names | None = None,
     drop: Names = (),
     rows: slice | str | None = None,
+    every: int = 1,
     shift: int = 0,
 ) -> Source:
     """Open recorded states and their input, without loading them.
@@ -147,6 +148,9 @@ def open_recording(
         The rows to take, e.g. ``slice(100, 4000)`` or ``"100:4000"``, and of the input the same; or
         all of it, where it has just as many as are left: ``"1::2"`` takes every second state, where
         two were recorded for each input.
+    every : int
+        Of these, the last of each so many rows: of an input that is held for ten rows, ``every=10``
+        takes the row in which the states have been driven by it for the longest time.
     shift : int
         Steps by which the states are late (or lead, where it is negative): row t + ``shift`` of the
         states then belongs to input t. The rows at the ends that have no partner are left out.
@@ -178,6 +182,7 @@ def open_recording(
     """
     found, alone = _contents(states, "states"), inputs is not None
     dropped, taken = _listed(drop), _slice(rows)
+    last = slice(require_size(every, "every") - 1, None, every)
     if not alone and isinstance(found, Array) and input_name is None:
         raise found.fault("holds states alone; give their input too, as `inputs`.")
     z: Array | None = None
@@ -191,9 +196,9 @@ def open_recording(
         z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
         channels = z.shape[1] if len(z.shape) == 2 else 1
     length = X.shape[0] if X.shape else 0
-    X = _sliced(X, range(length)[taken]) if length else X
+    X = _sliced(X, range(length)[taken][last]) if length else X
     if z is not None and z.shape[:1] == (length,) != X.shape[:1]:
-        z = _sliced(z, range(length)[taken])
+        z = _sliced(z, range(length)[taken][last])
     _check(X, z, channels)
     if z is not None and shift:
         X, z = _shifted(X, z, shift)

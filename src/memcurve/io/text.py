@@ -75,7 +75,7 @@ class Batch(NamedTuple):
     @property
     def rows_left(self) -> int:
         """How many rows are below, at least, if none is longer."""
-        return self.left // (1 + max(map(len, self.lines)))
+        return self.left and self.left // (1 + max(map(len, self.lines)))
 
 
 def open_table(file: Path, skip_rows: int | None = None) -> Columns:
@@ -149,13 +149,15 @@ class Text:
         """Return the error of that kind."""
         return NetworkFileError(f"{self.file}: {_FAULTS[kind].format(**facts)}")
 
-    def batches(self, skip: int = 0, *, has_empty: bool = False) -> Iterator[Batch]:
-        """Go through the rows, some megabytes at a time.
+    def batches(
+        self, skip: int = 0, *, has_empty: bool = False, blocks: int = 1
+    ) -> Iterator[Batch]:
+        """Go through the rows, some megabytes at a time, or so many ``blocks`` of these.
 
         Lines of tabs alone are rows where tabs separate fields and a table ``has_empty`` ones.
         """
         blanks = self._blanks if has_empty else _BLANKS
-        for batch in _content(self.file, blanks, self._skipped):
+        for batch in _content(self.file, blanks, self._skipped, blocks):
             if skip < len(batch.lines):
                 yield Batch(batch.numbers[skip:], batch.lines[skip:], batch.left)
             skip = max(0, skip - len(batch.lines))
@@ -273,13 +275,14 @@ def _encoding(file: Path) -> str:
     return "utf-8-sig"
 
 
-def _batches(file: Path) -> Iterator[Batch]:
+def _batches(file: Path, blocks: int = 1) -> Iterator[Batch]:
     """Go through all lines, some at a time."""
+    step = max(1, blocks * BLOCK // _BYTES_PER_READ_CHARACTER)
     size = 0 if file.suffix.lower() == ".gz" else file.stat().st_size
     encoding = _encoding(file)
     number, rest = 1, ""
     with io.TextIOWrapper(open_bytes(file), encoding) as stream:
-        while block := stream.read(max(1, BLOCK // _BYTES_PER_READ_CHARACTER)):
+        while block := stream.read(step):
             lines = (rest + block).split("\n")
             rest = lines.pop()
             left = max(0, size - stream.buffer.tell()) // (1 + (encoding == "utf-16"))
@@ -293,9 +296,9 @@ def _batches(file: Path) -> Iterator[Batch]:
     yield Batch([number], [rest])
 
 
-def _content(file: Path, blanks: str, skip: int = 0) -> Iterator[Batch]:
+def _content(file: Path, blanks: str, skip: int = 0, blocks: int = 1) -> Iterator[Batch]:
     """Go through the lines that are neither blank nor a comment, below ``skip`` ones."""
-    for numbers, lines, left in _batches(file):
+    for numbers, lines, left in _batches(file, blocks):
         if lines and numbers[0] <= skip:
             numbers, lines = numbers[skip + 1 - numbers[0] :], lines[skip + 1 - numbers[0] :]
         if min(lines, default="") < "&":  # blanks and the signs of comments come before it

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from memcurve.rendering.report.document import Chart
+
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
 #: Okabe and Ito's colours, which most colour-blind readers can tell apart.
@@ -367,6 +369,31 @@ def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(places, [_plain(point.label) for point in claim.points])
     ax.margins(y=0.15)
     return _labelled(ax, f"memory ({claim.name}: {claim.word})", "", columns=2, grid="x")
+
+
+def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
+    """Draw the lines of a chart of a report.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> design = memcurve.design("exponential", 5)
+    >>> memcurve.plot.chart(design.chart()).get_xlabel()
+    'lag τ (time steps)'
+    """
+    ax = _new_axes() if ax is None else ax
+    for one, colour in zip(drawing.series, itertools.cycle(COLOURS), strict=False):
+        marker = "o" if len(one.x) <= MOST_MARKERS else ""
+        line = "--" if one.dashed else "-"
+        ax.plot(
+            one.x, one.y, line, color=colour, marker=marker, ms=3.5, lw=1.8, label=_plain(one.name)
+        )
+    for name, height in drawing.levels:
+        ax.axhline(height, color=COLOURS[6], lw=1, ls=":", label=_plain(name))
+    ax.set_xscale("log" if drawing.log_x else "linear")
+    ax.set_yscale("log" if drawing.log_y else "linear")
+    ax.set(xlim=drawing.x_range, ylim=drawing.y_range)
+    return _labelled(ax, drawing.x_label, drawing.y_label)
 
 
 def save(ax: Axes, path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,7 @@ rings use of it is named here, and nothing else is imported from outside. Start 
 from memcurve.solve.allpass import cascade as cascade
 from memcurve.solve.allpass import impulse_response as impulse_response
 from memcurve.solve.allpass import section_poles as section_poles
+from memcurve.solve.allpass import system_matrix as system_matrix
 from memcurve.solve.analysis import Analysis as Analysis
 from memcurve.solve.answer import Answer as Answer
 from memcurve.solve.choose import LARGEST_ERROR as LARGEST_ERROR
@@ -28,8 +29,7 @@ from memcurve.solve.leaves import input_normal_realization as input_normal_reali
 from memcurve.solve.leaves import krylov_model as krylov_model
 from memcurve.solve.leaves import lattice_answer as lattice_answer
 from memcurve.solve.leaves import reduction_of as reduction_of
-from memcurve.solve.modes import LostModes as LostModes
-from memcurve.solve.modes import Spectrum as Spectrum
+from memcurve.solve.modular import LostModes as LostModes
 from memcurve.solve.modular import centred as centred
 from memcurve.solve.modular import krylov_terms as krylov_terms
 from memcurve.solve.modular import primes as primes
@@ -41,5 +41,5 @@ from memcurve.solve.powers import SMALL_REST as SMALL_REST
 from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem
 from memcurve.solve.problem import validated_lags as validated_lags
-from memcurve.solve.states import States as States
+from memcurve.solve.spectrum import Spectrum as Spectrum
 from memcurve.solve.stein import solve_stein as solve_stein

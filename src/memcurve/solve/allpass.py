@@ -131,14 +131,21 @@ def sections_of(upper_poles: Complexes) -> Floats:
 
 
 def cascade(upper_poles: Complexes) -> tuple[Floats, Floats]:
-    """Real (A', C') with the poles of these sections whose states are white: A'A'ᵀ + C'C'ᵀ = I.
+    """Real (A', C') with the poles of these sections whose states are white: A'A'ᵀ + C'C'ᵀ = I."""
+    system = system_matrix(upper_poles)
+    return np.ascontiguousarray(system[1:, 1:]), system[1:, 0].copy()
 
-    The cascade written as one state space. What enters section k is row·ξ_{t−1} + d·z_t, from the
-    states ξ of the sections before it and the input z; row and d start at 0 and 1.
+
+def system_matrix(upper_poles: Complexes) -> Floats:
+    """The cascade as one orthogonal matrix [[d, row], [C', A']], input and what leaves it first.
+
+    What enters section k is row·ξ_{t−1} + d·z_t, from the states ξ of the sections before it and
+    the input z; row and d start at 0 and 1.
     """
     orders = np.where(upper_poles.imag == 0, 1, 2)  # a real pole has one state
     size = int(orders.sum())
-    A, C = np.zeros((size, size)), np.zeros(size)
+    system = np.zeros((size + 1, size + 1))
+    A, C = system[1:, 1:], system[1:, 0]
     row, d, start = np.zeros(size), 1.0, 0
     for section, order in zip(sections_of(upper_poles), orders.tolist(), strict=True):
         own = slice(start, start + order)
@@ -149,7 +156,8 @@ def cascade(upper_poles: Complexes) -> tuple[Floats, Floats]:
         row, d = from_u[2] * row, from_u[2] * d
         row[own] = from_x[2]
         start += order
-    return A, C
+    system[0, 0], system[0, 1:] = d, row
+    return system
 
 
 def _full_sections(upper_poles: Complexes) -> Floats:

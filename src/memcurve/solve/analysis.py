@@ -1,7 +1,28 @@
 """Analysis: what is known of a network, each fact found when it is needed and at most once.
 
-Reachability, the controllable spectrum, the rank, an input-normal realization and the map to the
-network's own states depend on the network alone, and serve every question about it.
+States at work together as matrices in the forms that solvers need, their sizes, the rank, and the
+one judge of which eigenvalues count. *Exact means exact for the stored numbers.* The rank is that
+of the Krylov matrix [C, AC, A²C, …] of the float64 numbers in A and C, a question with one answer.
+A mode that a change in the last digit would silence still counts; ``rank_robust`` and ``margin``
+tell how much hangs on such modes.
+
+::
+
+    every node drives one other at most → closed form
+    every mode isolated and excited far above rounding (PBH test) → all count
+    exact rank r, modulo primes (``modular``) = n → all count
+    r < n → only zeros are lost: a shift of the filter by as many lags
+          | the Krylov space ends after r steps, in floating point too: its r × r matrix
+          | normal A: equal eigenvalues merged, those that the mask excites
+          | components that repeat each other: as many of them as count
+          | weights are multiples of one: the lost eigenvalues, from χ/μ over the integers
+          | as many modes are silent beyond doubt as are lost (PBH test)
+    else the poles are not known: ball arithmetic, or the rank alone
+
+With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ. LAPACK
+may scatter a multiple zero widely, but the product over all eigenvalues is backward stable: zeros
+that do not count are taken away as a delay of m steps, and none of them need be told from the
+eigenvalues around.
 """
 
 from __future__ import annotations
@@ -12,20 +33,79 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memcurve.core.errors import UnstableNetworkError
-from memcurve.core.limits import require_room_for_states
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError, unstable
+from memcurve.core.limits import fits, require_room_for_states
 from memcurve.core.progress import Listener, silent
-from memcurve.core.types import Complexes
+from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
+from memcurve.inputs import InputProcess
 from memcurve.network import LinearNetwork
-from memcurve.network.graph import Indices
-from memcurve.solve.modes import Spectrum
-from memcurve.solve.spectrum import assumed, block_rank, decided, path_spectrum
-from memcurve.solve.states import KEPT_UP_TO, States
+from memcurve.network.device import DeviceMatrix, on_host
+from memcurve.network.graph import (
+    ORDINARY,
+    DrivenPath,
+    Indices,
+    balanced,
+    eigenvalues,
+    generically_driven,
+    is_symmetric,
+    leading_mode,
+    most_nodes_on_cycles,
+    reachable_nodes,
+    separate_parts,
+    single_path,
+    strong_components,
+    submatrix,
+)
+from memcurve.network.operator import Operator
+from memcurve.network.places import place_of
+from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity, symmetric_sensitivity
+from memcurve.solve.factor import state_covariance, state_sizes
+from memcurve.solve.filters import Filter, filters_of, impulses
+from memcurve.solve.modular import (
+    FEW_NON_ZEROS,
+    LostModes,
+    MinimalPolynomial,
+    integer_roots,
+    krylov_rank,
+    minimal_polynomial,
+    repeated_components,
+    sparse_if_few,
+    zero_eigenvalues,
+)
+from memcurve.solve.powers import power_norms, sums_of_powers
+from memcurve.solve.spectrum import (
+    NOT_ROUNDING,
+    Poles,
+    Response,
+    Screening,
+    Spectrum,
+    krylov_space,
+    lost_roots,
+    merged,
+    path_spectrum,
+    screen,
+    with_exact_zeros,
+    without_lost,
+)
+
+#: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
+#: stay in memory for as long as the network does.
+KEPT_UP_TO = 2000
+#: Relative to the largest, squares of smaller states may have vanished. Doubled: nothing.
+VANISHED = 2.0**-500
 
 
-class Analysis(States):
+class Analysis:
     """A network, analysed as far as questions need it: the states that inputs reach.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        The network.
+    nodes : int array or None
+        Which of its states are at work, in order; None for those that inputs reach.
 
     Examples
     --------
@@ -39,8 +119,13 @@ class Analysis(States):
     True
     """
 
-    def __init__(self, network: LinearNetwork) -> None:
-        super().__init__(network)
+    def __init__(self, network: LinearNetwork, nodes: Indices | None = None) -> None:
+        self.network = network
+        self._given = nodes
+        self._ranks: dict[bytes, int] = {}
+        self._sizes: dict[Any, tuple[Any, tuple[Floats, Indices]]] = {}
+        #: Whether usable memory has to come from products with A alone.
+        self.products_only = isinstance(network.A, Operator)
         #: Reduced models of this network, by the source and by the units of its states.
         self.models: dict[Any, Any] = {}
         #: Whom to tell how far long work is.
@@ -86,39 +171,235 @@ class Analysis(States):
             self.products_only = before
 
     @cached_property
-    def everything(self) -> States:
+    def everything(self) -> Analysis:
         """All states of the network."""
         if len(self) == self.network.states:
             return self
-        return States(self.network, np.arange(self.network.states, dtype=np.intp))
+        return Analysis(self.network, np.arange(self.network.states, dtype=np.intp))
 
-    # --- modes
+    # --- matrices
+
+    def __len__(self) -> int:
+        return len(self.nodes)
 
     @cached_property
-    def spectrum(self) -> Spectrum:
-        """The controllable spectrum of a network with a single input."""
-        return self._closed_form() or decided(self)
+    def _pair(self) -> tuple[Any, Floats]:
+        return self.network.real_pair()
 
-    def assumed_spectrum(self) -> Spectrum:
-        """The spectrum with all reached modes taken to count, where closed forms do not tell."""
-        return self._closed_form() or assumed(self)
+    @property
+    def inputs(self) -> int:
+        """Number of inputs d."""
+        return self.network.inputs
 
-    def _closed_form(self) -> Spectrum | None:
-        """The spectrum of a single path, where all of its modes are driven."""
-        self._require_single()
-        if self.path is None:
-            return None
-        spectrum = path_spectrum(self.path, self._pair[1][:, 0])
-        if spectrum is None:
-            require_room_for_states(len(self), "exact")
-        return spectrum
+    @cached_property
+    def path(self) -> DrivenPath | None:
+        """The path that all nodes reached by a single input form, where they do."""
+        A, C = self._pair
+        return single_path(A, C) if C.shape[1] == 1 else None
 
-    def _require_single(self) -> None:
-        if self.inputs != 1:
-            raise ValueError(
-                f"`network` must have a single input for its controllable spectrum, got "
-                f"{self.inputs}; pass one column of C at a time."
-            )
+    @cached_property
+    def nodes(self) -> Indices:
+        """Which states of the network these are, in order."""
+        if self._given is not None:
+            return self._given
+        return reachable_nodes(*self._pair) if self.path is None else np.sort(self.path.order)
+
+    @cached_property
+    def mask(self) -> Floats:
+        """Mask (n, d) as it is stored."""
+        C = self._pair[1]
+        return C if len(self) == len(C) else C[self.nodes]
+
+    @cached_property
+    def stored(self) -> Any:
+        """Connectivity as it is stored, dense or sparse, on the host."""
+        A, nodes = on_host(self._pair[0]), self.nodes
+        if len(nodes) == A.shape[0]:
+            return A
+        return A[np.ix_(nodes, nodes)] if isinstance(A, np.ndarray) else A[nodes][:, nodes]
+
+    @cached_property
+    def multiplied(self) -> Any:
+        """Connectivity where products with it are taken: on its device, if it has one."""
+        A = self._pair[0]
+        if not isinstance(A, DeviceMatrix):
+            return self.stored
+        return A if len(self) == A.shape[0] else A.like(self.stored)
+
+    @cached_property
+    def dense(self) -> Floats:
+        """Connectivity as a dense array."""
+        return submatrix(self.stored, np.arange(len(self), dtype=np.intp))
+
+    @cached_property
+    def sparse(self) -> Any:
+        """Connectivity as it is stored, sparse where it has few entries."""
+        return sparse_if_few(self.stored)
+
+    @cached_property
+    def strong_components(self) -> list[Indices]:
+        """Sets of states that can all reach each other."""
+        return strong_components(self.sparse)
+
+    @property
+    def is_feed_forward(self) -> bool:
+        """Whether there are no cycles but self-loops: eigenvalues are stored numbers."""
+        return len(self.strong_components) == len(self)
+
+    @cached_property
+    def blocks(self) -> list[Floats]:
+        """Connectivity within each strong component."""
+        diagonal = self.stored.diagonal()
+        return [
+            submatrix(self.stored, nodes) if len(nodes) > 1 else diagonal[nodes][:, None]
+            for nodes in self.strong_components
+        ]
+
+    # --- units
+
+    @cached_property
+    def _scaled(self) -> tuple[Floats, Floats, NDArray[np.int64]]:
+        return _in_like_units(self.dense, self.mask)
+
+    @property
+    def A(self) -> Floats:
+        """Connectivity, dense, and balanced.
+
+        States are measured in powers of two, chosen so that rows and columns of A are alike in
+        size and the mask is about one. That is exact, and no answer depends on it.
+        """
+        return self._scaled[0]
+
+    @property
+    def C(self) -> Floats:
+        """Mask (n, d), in the same measure."""
+        return self._scaled[1]
+
+    @property
+    def exponents(self) -> NDArray[np.int64]:
+        """The measure: state i of the network is 2^exponents[i] times the one here."""
+        return self._scaled[2]
+
+    @cached_property
+    def has_wild_units(self, *, widest: int = 400) -> bool:
+        """Whether floating point is too narrow for A: its squares, or products along cycles.
+
+        The latter where units of nodes of one cycle differ by more binary orders than ``widest``.
+        """
+        sizes = np.abs(self.dense)
+        largest, least = sizes.max(initial=0.0), sizes.min(where=sizes > 0, initial=np.inf)
+        if largest > 0 and not ORDINARY[0] <= largest <= ORDINARY[1]:
+            return True
+        if largest <= 2.0**widest * least:
+            return False
+        scales = [balanced(B)[1] for B in self.blocks if len(B) > 1]
+        return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
+
+    def units(self) -> NDArray[np.int64]:
+        """Powers of two in which every state is about one, as far as mask and weights tell.
+
+        Nodes that can reach each other are alike once they are balanced; from one set of them to
+        the next the largest product of weights tells.
+        """
+        A, count = self.dense, len(self.strong_components)
+        label, inner = np.empty(len(self), np.intp), np.zeros(len(self))
+        for k, (nodes, B) in enumerate(zip(self.strong_components, self.blocks, strict=True)):
+            label[nodes] = k
+            if len(nodes) > 1:
+                inner[nodes] = np.log2(balanced(B)[1])
+        to, start = np.nonzero(A)
+        apart = label[to] != label[start]
+        to, start = to[apart], start[apart]
+        with np.errstate(divide="ignore"):
+            own = np.log2(np.abs(self.mask).max(axis=1)) - inner
+        gain = np.log2(np.abs(A[to, start])) + inner[start] - inner[to]
+        level = np.full(count, -np.inf)
+        np.maximum.at(level, label, own)
+        for _ in range(count):
+            before = level.copy()
+            np.maximum.at(level, label[to], gain + level[label[start]])
+            if np.array_equal(level, before):
+                break
+        orders = inner + level[label]
+        return np.rint(np.where(np.isfinite(orders), orders, 0.0)).astype(np.int64)
+
+    def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
+        A = np.ldexp(self.dense, units - units[:, None])
+        C = np.ldexp(self.mask, -units[:, None])
+        if not (_same_digits(A, self.dense) and _same_digits(C, self.mask)):
+            raise UncertainResultError("the states differ too much in size for float64.")
+        return A, C
+
+    # --- sizes of the states
+
+    def covariance(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Floats]:
+        """p_0 and Γ of the states themselves, in their measure; no more to be inverted than G."""
+        return state_covariance(self.A, self.C, filters_of(processes))
+
+    def deviations(self, processes: tuple[InputProcess, ...]) -> Floats:
+        """Standard deviations of the states without noise, as they are stored."""
+        with np.errstate(over="ignore"):
+            return np.asarray(np.ldexp(*self.sizes(processes)))
+
+    def sizes(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Indices]:
+        """The same as numbers times powers of two, which float64 may be too narrow for."""
+        white = all(process.is_white for process in processes)
+        key = None if white else tuple(map(id, processes))
+        if key not in self._sizes:
+            with np.errstate(all="ignore"):
+                sizes = self._state_sizes(filters_of(processes))
+            self._sizes[key] = (processes, sizes)  # kept, so that no other gets its id
+        return self._sizes[key][1]
+
+    def _state_sizes(
+        self, filters: tuple[Filter, ...], *, far_below: float = 1e-8, few: int = 300,
+        large_mask: int = 100,
+    ) -> tuple[Floats, Indices]:  # fmt: skip
+        """By products where A is not dense, unless they add up to rounding of the largest state.
+
+        So they do to states ``far_below`` it, which are found in a dense form if they are ``few``,
+        and to those that masks above 2^``large_mask`` put out of sight.
+        """
+        if not isinstance(self.multiplied, np.ndarray):
+            try:
+                sizes, exponent = self._sizes_by_products(impulses(filters))
+                least = float(sizes.min() / sizes.max())
+                vanished = least < VANISHED and exponent > large_mask
+                if vanished and (self.products_only or len(self) > KEPT_UP_TO):
+                    raise UncertainResultError("the states differ too much in size.")
+                dense = len(self) <= few and not self.products_only
+                if not vanished and (least >= far_below or not dense):
+                    return sizes, np.full(len(sizes), exponent)
+            except UncertainResultError:
+                if self.runaway:
+                    raise unstable(self.runaway) from None
+                if self.products_only or not fits(len(self), "noise"):
+                    raise
+        return state_sizes(self, filters)
+
+    def _sizes_by_products(self, psi: Floats, *, most_products: int = 10_000) -> tuple[Floats, int]:
+        """Standard deviations of the states, by products, and the power of two of their unit.
+
+        Inputs are white noise through filters, the columns of ψ (lags, d): the variances are sums
+        of the squares of x_k = A x_{k−1} + C ψ_k. What comes later is at most ‖x_k‖² Σ_m ‖A^m‖²,
+        and left out where it is below rounding of the largest. Raises UncertainResultError where
+        that takes more than so many products.
+        """
+        A, unit = self.multiplied, int(np.frexp(np.abs(self.mask).max())[1])
+        place, later = place_of(A), sums_of_powers(A).squares
+        C = place.put(np.ldexp(self.mask, -unit))
+        total, x, weights = 0.0, 0.0 * C, place.small(psi)
+        for k in range(most_products):
+            x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
+            total = total + (x**2).sum(axis=1)
+            if k >= len(psi) - 1 and k % place.ahead == 0:
+                largest = float(place.host([place.largest(total)])[0])
+                if float(place.squares(x).sum()) * later <= EPS**2 * largest:
+                    return np.sqrt(place.host(total)), unit
+        raise UncertainResultError("the states take too long to settle.")
+
+    # --- ranks
 
     @property
     def knows_rank(self) -> bool:
@@ -130,21 +411,49 @@ class Analysis(States):
         """Exact rank of [C, AC, A²C, …] for the stored numbers."""
         return self.spectrum.rank if self.inputs == 1 else self._block_rank[0]
 
-    @cached_property
-    def _block_rank(self) -> tuple[int, bool]:
-        return block_rank(self)
-
     @property
     def rank_is_robust(self) -> bool:
         """Whether no mode that counts hangs on the last digits."""
         if self.inputs > 1:
             return self._block_rank[1]
-        spectrum = self.spectrum
-        return spectrum.rank_robust >= spectrum.rank
+        return self.spectrum.rank_robust >= self.spectrum.rank
+
+    @cached_property
+    def _block_rank(self) -> tuple[int, bool]:
+        """Exact rank of the block Krylov matrix of several inputs, and whether it is robust.
+
+        If a single combination of the inputs excites every mode, so do all of them together.
+        Otherwise a full rank may hang on the last digits, as it does where inputs differ by these.
+        """
+        C = self.C[:, self.C.any(axis=0)]
+        if C.size == 0:
+            return 0, True
+        scale = np.abs(C).max(axis=0)
+        C = C / scale
+        combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
+        if combination.any() and not self.has_wild_units:
+            with np.errstate(all="ignore"):
+                look = screen(self.A, combination)
+            if look.unstable_radius:
+                raise unstable(look.unstable_radius)
+            if look.sure:
+                sizes = np.linalg.svd(C, compute_uv=False)
+                alike = scale.min() >= 1e-6 * scale.max()
+                return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
+        return krylov_rank(self.sparse, self.mask), False
+
+    @cached_property
+    def degree(self) -> MinimalPolynomial:
+        """Exact degree of the minimal polynomial of a single mask."""
+        return minimal_polynomial(self.sparse, self.mask[:, 0])
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
-        """The same without eigenvalues, of some rows of the states that are reached."""
-        if len(rows) == len(self):
+        """Exact rank of some rows of the Krylov matrix, without eigenvalues.
+
+        Nothing but products of residues, sparse ones where A has few edges.
+        """
+        read = None if len(rows) == len(self) else rows
+        if read is None:
             if self.knows_rank:
                 return self.rank
             if self.path is not None:
@@ -152,7 +461,32 @@ class Analysis(States):
                     closed = path_spectrum(self.path, self._pair[1][:, 0])
                     if closed is not None:
                         return closed.rank
-        return super().exact_rank(rows, tell)
+        A = self.sparse
+        if isinstance(A, np.ndarray):
+            if read is None and self.mask.shape[1] == 1:
+                return self.degree.degree
+            return krylov_rank(A, self.mask, read)
+        from scipy.sparse import csr_array
+
+        most = int(np.count_nonzero(generically_driven(A, self.mask)))
+        twin = self.multiplied if isinstance(self.multiplied, DeviceMatrix) else None
+        return krylov_rank(csr_array(A), self.mask, read, most, tell, twin)
+
+    def rows_rank(self, rows: Indices, rank: int) -> int:
+        """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""
+        if len(rows) == len(self):
+            return rank
+        key = rows.tobytes()
+        if key not in self._ranks:
+            self._ranks[key] = krylov_rank(self.sparse, self.mask, rows, rank)
+        return self._ranks[key]
+
+    # --- modes
+
+    @cached_property
+    def eigenvalues(self) -> Complexes:
+        """All eigenvalues, one strongly connected component at a time."""
+        return eigenvalues(self.stored, self.strong_components)
 
     @cached_property
     def all_eigenvalues(self) -> Complexes:
@@ -160,3 +494,207 @@ class Analysis(States):
         poles = self.spectrum.poles if "spectrum" in vars(self) else None
         whole = poles is not None and len(poles) == self.network.states
         return poles if poles is not None and whole else self.everything.eigenvalues
+
+    @cached_property
+    def sensitivity(self) -> Sensitivity:
+        """What rounding in the eigenvalues can do."""
+        return pole_sensitivity(self.stored, self.strong_components)
+
+    @cached_property
+    def runaway(self) -> float:
+        """The modulus of an unstable mode that the input excites for sure, or 0.
+
+        Looked for in large sparse networks, where all modes take long.
+        """
+        return _runaway(self.stored, self.mask)
+
+    @cached_property
+    def spectrum(self) -> Spectrum:
+        """The controllable spectrum of a network with a single input."""
+        closed = self._closed_form()
+        if closed is not None:
+            return closed
+        # overflow ends in infinite errors, which are dealt with; it need not be announced
+        with np.errstate(all="ignore"):
+            try:
+                return self._decided()
+            except np.linalg.LinAlgError:
+                raise UncertainResultError("LAPACK does not find the eigenvalues of `A`.") from None
+
+    def assumed_spectrum(self) -> Spectrum:
+        """The spectrum with all reached modes taken to count, where closed forms do not tell."""
+        with np.errstate(all="ignore"):
+            return self._closed_form() or self._full(None, assumed=True)
+
+    def _closed_form(self) -> Spectrum | None:
+        """The spectrum of a single path, where all of its modes are driven."""
+        if self.inputs != 1:
+            raise ValueError(
+                f"`network` must have a single input for its controllable spectrum, got "
+                f"{self.inputs}; pass one column of C at a time."
+            )
+        if self.path is None:
+            return None
+        spectrum = path_spectrum(self.path, self._pair[1][:, 0])
+        if spectrum is None:
+            require_room_for_states(len(self), "exact")
+        return spectrum
+
+    def _decided(self) -> Spectrum:
+        full, look = len(self), None
+        if full == 0:
+            return Spectrum(np.zeros(0, complex), 0, 0, self.nodes, np.nan, 0.0, 0.0)
+        if self.has_wild_units:
+            rank = self.degree.degree
+            return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
+        if self.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
+            look = screen(self.stored, self.mask[:, 0])
+            if look.unstable_radius:
+                raise unstable(look.unstable_radius)
+            if look.sure:
+                return self._full(look)
+        return (self._full if self.degree.degree == full else self._deficient)(look)
+
+    def _full(self, look: Screening | None, *, assumed: bool = False) -> Spectrum:
+        """All modes count."""
+        A, full, rank_robust, margin = self.stored, len(self), len(self), np.nan
+        whole = look is not None and len(self.strong_components) == len(separate_parts(A))
+        poles = look.poles if look is not None and whole else self.eigenvalues
+        symmetric = is_symmetric(A) if look is None else look.symmetric
+        if look is None and not assumed:
+            self._require_stable(poles)
+        if look is not None:
+            margin = float(look.excitation.min())
+            if whole and not look.sure:
+                rank_robust = look.robust_rank
+        sensitivity = symmetric_sensitivity(poles) if symmetric else self.sensitivity
+        return Spectrum(poles, full, rank_robust, self.nodes, margin, *sensitivity, assumed=assumed)
+
+    def _deficient(self, look: Screening | None) -> Spectrum:
+        """Not all modes count."""
+        require_room_for_states(len(self), "closer look")
+        rank, known = self.degree.degree, None
+        if not self._knows_lost:
+            known = krylov_space(self.A, self.C[:, 0], rank)
+            known = known or merged(self.dense, self.mask[:, 0], rank)
+        known = known or self._without_lost(look)
+        if known is None:
+            return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
+        poles, sensitivity, shift, lost = known
+        self._require_stable(poles)
+        response = None
+        if shift:
+            response = Response(poles, shift, sensitivity.curve)
+            poles, sensitivity = with_exact_zeros(poles, rank, lost), UNKNOWN
+        return Spectrum(
+            poles, rank, rank, self.nodes, np.nan, *sensitivity, response=response, lost=lost
+        )
+
+    def _require_stable(self, poles: Complexes) -> None:
+        """Raises UnstableNetworkError where a pole that counts is well outside the unit circle.
+
+        LAPACK may find one there though none is: then the powers of A decay all the same.
+        Self-loops of feed-forward networks are exact.
+        """
+        radius = float(np.abs(poles).max(initial=0.0))
+        if radius >= 1 and self.is_feed_forward:
+            raise unstable(radius)
+        well_outside = 1 + NOT_ROUNDING ** (1 / 3)  # a threefold one is off by a cube root
+        if radius > well_outside and not np.isfinite(power_norms(np.asfortranarray(self.A)).sum):
+            raise unstable(radius)
+
+    @cached_property
+    def nodes_on_cycles(self) -> int:
+        """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
+
+        Where there are few edges; with many of them there are nearly always enough cycles.
+        """
+        A = self.sparse
+        edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
+        few = edges <= max(FEW_NON_ZEROS * len(self), 4) * len(self)
+        return most_nodes_on_cycles(A) if few else len(self)
+
+    @cached_property
+    def _repeated(self) -> list[LostModes]:
+        return repeated_components(self.blocks, self.degree.modulo)
+
+    @cached_property
+    def _knows_lost(self) -> bool:
+        """Whether zeros and components that repeat each other are all that is lost."""
+        missing = self.nodes_on_cycles - self.degree.nonzero
+        return missing == 0 or missing == sum(modes.missing for modes in self._repeated)
+
+    def _without_lost(self, look: Screening | None) -> Poles | None:
+        """All poles but those that are lost, with the zeros among these as a shift."""
+        exact, nonzero, blocks = self.degree, self.nodes_on_cycles, self.blocks
+        if not self._knows_lost:
+            alone = sum(1 for B in blocks if len(B) == 1 and B.any())
+            larger = (B for B in blocks if len(B) > 1)
+            nonzero = alone + sum(len(B) - zero_eigenvalues(B) for B in larger)
+        zeros, missing = len(self) - nonzero, nonzero - exact.nonzero
+        lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
+        kept = [nodes for nodes, B in zip(self.strong_components, blocks, strict=True) if B.any()]
+        poles = eigenvalues(self.stored, kept) if kept else np.zeros(0, complex)
+        sensitivity = pole_sensitivity(self.stored, kept)
+        if missing:
+            named = self._repeated
+            roots = lost_roots(named)
+            if sum(often for _, often, _ in roots) != missing:
+                exactly, named = integer_roots(blocks, exact.modulo), []
+                roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
+                roots = roots or (look or screen(self.stored, self.mask[:, 0])).silent(zeros)
+            if sum(often for _, often, _ in roots) != missing:
+                return None
+            poles, more, gone = without_lost(poles, roots)
+            sensitivity, lost = sensitivity.plus(more), lost + (named or gone)
+        shift = len(poles) - exact.degree
+        if shift < 0:  # zeros that count were left out
+            poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
+        return Poles(poles, sensitivity, shift, tuple(lost))
+
+
+def _same_digits(scaled: Floats, numbers: Floats) -> bool:
+    """Whether no number was lost, in part or as a whole, when they were scaled."""
+    if np.count_nonzero(scaled) != np.count_nonzero(numbers) or not np.isfinite(scaled).all():
+        return False
+    small = np.abs(scaled) < TINY
+    return not np.any(small & (scaled != 0) & (scaled != numbers))
+
+
+def _in_like_units(
+    A: Floats, C: Floats, *, widest: int = 950
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """D⁻¹AD, D⁻¹C and the exponents of D, which differ by no more than ``widest``."""
+    stored = A
+    A, d = balanced(stored) if len(stored) else (stored, np.ones(0))
+    exponents = np.frexp(d)[1].astype(np.int64) - 1
+    if len(stored) and (np.ptp(exponents) > widest or not _same_digits(A, stored)):
+        A, exponents = stored, np.zeros(len(stored), np.int64)
+    largest = np.frexp(C)[1] - exponents[:, None]
+    shift = int(largest[C != 0].max()) if C.any() else 0
+    scaled = np.ldexp(C, -(exponents + shift)[:, None])
+    if not _same_digits(scaled, C):
+        raise UncertainResultError(
+            "the numbers in `C` differ so much in size that float64 cannot hold them side by "
+            "side; measure the states in other units."
+        )
+    return np.ascontiguousarray(A), scaled, exponents + shift
+
+
+def _runaway(A: Any, C: Floats, *, many_modes: int = 1000, surely: float = 1e-6) -> float:
+    """The modulus of the leading mode, where it is unstable and excited for sure; 0 otherwise.
+
+    The mode λ with wᵀA = λwᵀ, in networks of ``many_modes``. Neither |wᵀC| nor |λ| − 1 may be a
+    matter of rounding, ``surely``: errors in A move λ by up to 1/|wᵀv| times as much, v the right
+    eigenvector, of the same length.
+    """
+    if isinstance(A, np.ndarray | Operator) or len(C) < many_modes:
+        return 0.0
+    leading = leading_mode(A)
+    if leading is None:
+        return 0.0
+    value, w, v = leading
+    off = float(np.linalg.norm(A.T @ w - value * w))
+    excited = float(np.abs(w @ C).max() / np.abs(C).max())
+    beyond = abs(value) - 1 - surely
+    return abs(value) if beyond * abs(w @ v) > off and excited > surely else 0.0

@@ -33,9 +33,9 @@ from memcurve.solve.leaves import (
     solve_lattice,
     solve_nothing,
 )
-from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES, GrowingPowersError
 from memcurve.solve.problem import Problem
+from memcurve.solve.spectrum import Spectrum
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6
@@ -54,6 +54,11 @@ ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
 #: Doubled: usable memory of networks between takes as long as the exact rank.
 RANK_UNDER_NOISE = 50
+
+
+#: From this many states on, an answer that is not good enough is not tried again. Doubled: usable
+#: memory below the rounding of products, as of measured connectomes, takes minutes.
+LONG = 1500
 
 
 class Solver(NamedTuple):
@@ -171,7 +176,7 @@ def answered(
             best = best and best.shared(merged[1])
         if best is None or reason:
             best, reason, name = _in_floating_point(problem, enough, solver)
-    rank = problem.rank if _wants_rank(problem, reason) else None
+    rank = problem.rank if _wants_rank(problem) else None
     if reason and solver is None and _is_affordable(problem, best, certify_up_to, tolerance):
         with few_threads(len(problem.states)):
             best = _in_balls(problem, best, enough)
@@ -294,12 +299,12 @@ def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int
     )
 
 
-def _wants_rank(problem: Problem, reason: str) -> bool:
+def _wants_rank(problem: Problem) -> bool:
     """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
     if problem.kind == "Fisher" or is_products_only(problem):
         return False
     cheap = len(problem.states) <= RANK_UNDER_NOISE or problem.analysis.knows_rank
-    return bool(cheap or reason or not is_usable_memory(problem))
+    return bool(cheap or not is_usable_memory(problem))
 
 
 def certified(problem: Problem) -> Answer:
@@ -345,7 +350,7 @@ def _in_floating_point(
         if problem.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
-        if len(problem.states) >= MANY_STATES:  # dense matrices would take minutes, for few digits
+        if len(problem.states) >= LONG:  # dense matrices would take minutes, for few digits
             break
     return best, reason, name
 

@@ -18,7 +18,7 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.operator import Operator
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
-from memcurve.solve.analysis import Analysis
+from memcurve.solve.analysis import VANISHED, Analysis
 from memcurve.solve.answer import Answer
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
@@ -45,11 +45,9 @@ from memcurve.solve.factor import (
 )
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.modes import Spectrum
 from memcurve.solve.powers import MANY_STATES
 from memcurve.solve.problem import Problem
-from memcurve.solve.spectrum import counting_poles
-from memcurve.solve.states import VANISHED
+from memcurve.solve.spectrum import Spectrum, counting_poles
 from memcurve.solve.stein import residual_norm, solve_stein
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors

@@ -15,7 +15,9 @@ A reaches all that C does with A (Heymann 1968).
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -24,17 +26,16 @@ from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room_for_array
 from memcurve.core.progress import Listener, silent
-from memcurve.core.types import SEED, Floats
+from memcurve.core.types import SEED, Complexes, Floats
 from memcurve.network.device import DeviceMatrix
-from memcurve.network.graph import Indices
+from memcurve.network.graph import Indices, eigenvalues
 from memcurve.network.places import Tall, place_of
 
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones. Doubled:
 #: networks of 100 to 300 nodes take longer.
 FEW_NON_ZEROS = 0.05
-#: Residues are below 2³⁰ and held in two digits of so much where they are multiplied. Doubled:
-#: nothing; halved, likewise.
-_HALF = 2.0**15
+#: Primes of 62 bits, for FLINT, far from powers of two: modulo 2^61 − 1, say, 1 and 2^61 coincide.
+WORD_PRIMES = (3141592653589793239, 2718281828459045269)
 
 
 # --- residues
@@ -316,19 +317,19 @@ class KrylovSequence:
         return centred(self._unit * high + halves[size:], prime, xp)
 
 
-def _digits(x: Floats) -> Floats:
+def _digits(x: Floats, half: float = 2.0**15) -> Floats:
     """Integers below 2³⁰ in modulus as two digits, x = low + 2¹⁵·high."""
-    high = np.round(x / _HALF)
-    return np.stack([x - _HALF * high, high])
+    high = np.round(x / half)
+    return np.stack([x - half * high, high])
 
 
-def _dot(digits: Tall, X: Tall, prime: int, xp: Any = np) -> Tall:
+def _dot(digits: Tall, X: Tall, prime: int, xp: Any = np, half: float = 2.0**15) -> Tall:
     """uᵀX modulo p, of short digits of u, and of X: nothing is rounded."""
-    high = xp.round(X / _HALF)
-    low, high = digits @ (X - _HALF * high), digits @ high
+    high = xp.round(X / half)
+    low, high = digits @ (X - half * high), digits @ high
     total = centred(high[1], prime, xp)
     for term in (low[1] + high[0], low[0]):
-        total = centred(_HALF * total + centred(term, prime, xp), prime, xp)
+        total = centred(half * total + centred(term, prime, xp), prime, xp)
     return total
 
 
@@ -360,50 +361,12 @@ def krylov_rank(
         for X in sequence.blocks(degree):
             own = _digits(sequence.place.host(sequence.place.rows(X, rows)))
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
-            low, high = (centred(digit @ weights, prime) for digit in own)
-            read, done = centred(read + low + _HALF * high, prime), done + X.shape[1]
+            read, done = centred(read + _dot(own, weights, prime), prime), done + X.shape[1]
             tell("rows that are read", done, degree)
         best = max(best, int(flint_matrix(np.asarray(read), prime).rank()))
         if best == wide:
             break
     return best
-
-
-def rank_of_high_powers(blocks: Sequence[Floats], least: int, power: int) -> int:
-    """Non-zero eigenvalues of some blocks together: the rank of powers B^m, from where it stays.
-
-    It is known to be ``least`` or more, and as a rule it is, for m not below ``power``. Two primes
-    say the same but for an accident of probability about 1/p².
-    """
-    best = 0
-    for prime in primes(max(map(len, blocks), default=1))[:2]:
-        powers, rank, before = [residues(B, prime) for B in blocks], -1, -2
-        squarings = max(0, power - 1).bit_length()
-        while rank not in (least, before):
-            for _ in range(squarings):
-                powers = [centred(B @ B, prime) for B in powers]
-            before, rank = rank, sum(int(flint_matrix(B, prime).rank()) for B in powers)
-            squarings = 1
-        best = max(best, rank)
-    return best
-
-
-def characteristic_polynomial(B: Floats, prime: int) -> Any:
-    """det(z − B) modulo a prime, a polynomial of FLINT's."""
-    return flint_matrix(B, prime).charpoly()
-
-
-def flint_matrix(x: Floats, prime: int) -> Any:
-    """Float64 numbers m·2^e, or residues held as such, modulo any odd prime, for FLINT."""
-    from flint import fmpz_mat, nmod_mat
-
-    if prime < 2**31:
-        entries = residues(np.ravel(x), prime).astype(np.int64).tolist()
-    else:
-        integers, exponents = (part.tolist() for part in dyadic(np.ravel(x)))
-        powers = {e: pow(2, e, prime) for e in set(exponents)}
-        entries = [m * powers[e] for m, e in zip(integers, exponents, strict=True)]
-    return nmod_mat(fmpz_mat(*x.shape, entries), prime)  # takes half the time of the direct way
 
 
 def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
@@ -426,3 +389,200 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
         groups.setdefault(scaled.tobytes(), []).append(node)
     vanishing = groups.pop(np.zeros(4, np.int64).tobytes(), [])
     return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], vanishing
+
+
+def path_rank(weights: Floats, C: Floats, tail: int) -> int:
+    """Rank of nodes of which each drives the next, and the last one node ``tail``.
+
+    Scaled to y_i = x_i/(a_0⋯a_{i−1}), the network multiplies polynomials by z modulo z^t (z^c − p),
+    p = a_t⋯a_{n−1}, and the mask is m(z) = Σ_i C_i/(a_0⋯a_{i−1}) z^i: the rank is
+    n − deg gcd(m, z^c − p), as m(0) ≠ 0 where there is a tail.
+    """
+    from flint import nmod_poly
+
+    prime, length = WORD_PRIMES[0], len(C) - tail
+    a, c = (_word_residues(x, prime) for x in (weights, C))
+    scale, around = 1, 1
+    for weight in a[tail:]:
+        around = around * weight % prime
+    folded = [0] * length
+    # times a_0⋯a_{n−1}, so that nothing is divided; z^c = p
+    powers = [pow(around, k, prime) for k in range(len(C) // length + 1)]
+    for i in range(len(C) - 1, -1, -1):
+        scale = scale * a[i] % prime
+        folded[i % length] = (folded[i % length] + c[i] * scale * powers[i // length]) % prime
+    cycle = nmod_poly([-around, *[0] * (length - 1), 1], prime)
+    return len(C) - int(nmod_poly(folded, prime).gcd(cycle).degree())
+
+
+# --- which eigenvalues are lost, from the characteristic polynomial χ and the minimal one μ
+
+
+class LostModes(NamedTuple):
+    """Eigenvalues that appear so often each, and of which so many count.
+
+    ``blocks`` are the strong components they belong to, where that is known.
+    """
+
+    values: Complexes
+    appears: int
+    counts: int
+    blocks: tuple[int, ...] = ()
+
+    @property
+    def missing(self) -> int:
+        """How many are lost."""
+        return len(self.values) * (self.appears - self.counts)
+
+
+def characteristic_polynomial(B: Floats, prime: int) -> Any:
+    """det(z − B) modulo a prime, a polynomial of FLINT's."""
+    return flint_matrix(B, prime).charpoly()
+
+
+def flint_matrix(x: Floats, prime: int) -> Any:
+    """Float64 numbers m·2^e, or residues held as such, modulo any odd prime, for FLINT."""
+    from flint import fmpz_mat, nmod_mat
+
+    if prime < 2**31:
+        entries = residues(np.ravel(x), prime).astype(np.int64).tolist()
+    else:
+        entries = _word_residues(np.ravel(x), prime)
+    return nmod_mat(fmpz_mat(*x.shape, entries), prime)  # takes half the time of the direct way
+
+
+def _word_residues(x: Floats, prime: int) -> list[int]:
+    """The same for primes of up to 64 bits, as Python's integers."""
+    integers, exponents = (part.tolist() for part in dyadic(x))
+    powers = {e: pow(2, e, prime) for e in set(exponents)}
+    return [m * powers[e] % prime for m, e in zip(integers, exponents, strict=True)]
+
+
+def zero_eigenvalues(B: Floats) -> int:
+    """How often zero is an eigenvalue of a block; by accident more, with a chance of n/2⁶²."""
+    coefficients = characteristic_polynomial(B, WORD_PRIMES[0]).coeffs()
+    return next(k for k, c in enumerate(coefficients) if c != 0)
+
+
+def repeated_components(
+    blocks: Sequence[Floats],
+    modulo: dict[int, list[int]],
+    *,
+    small: int = 24,
+    most_digits: int = 400,
+) -> list[LostModes]:
+    """What is lost of strong components that repeat each other, or themselves.
+
+    A single input drives an eigenvalue that several components have, self-loops above all, as often
+    as μ has it as a root. Of ``small`` components χ is factored over the integers, unless weights
+    differ by more than ``most_digits`` binary digits; of larger ones, where there are several of a
+    size, it is taken as a whole. What divides μ so often modulo primes, and has no root in common
+    with the rest, counts so often, but for an accident: no more is lost than this says.
+    """
+    sizes, members = Counter(map(len, blocks)), defaultdict[tuple[int, ...], list[int]](list)
+    weights = np.concatenate([np.zeros(0), *(B[B != 0] for B in blocks if len(B) <= small)])
+    exponents = dyadic(weights)[1]
+    unit = int(exponents.min(initial=0))
+    if exponents.max(initial=unit) - unit > most_digits:
+        small = 0
+    for k, B in enumerate(blocks):
+        if len(B) <= small:
+            for factor, often in _factors(B, unit):
+                members[factor] += [k] * often
+        elif sizes[len(B)] > 1:
+            factor = tuple(map(int, characteristic_polynomial(B, WORD_PRIMES[0]).coeffs()))
+            if factor[0]:  # zeros are counted elsewhere
+                members[factor].append(k)
+    lost = []
+    for factor, group in members.items():
+        B, total, is_small = blocks[group[0]], len(group), len(factor) <= small + 1
+        counts = total
+        for prime, minimal in modulo.items():
+            divisor = _stretched(factor, unit, prime)
+            if not is_small:
+                divisor = characteristic_polynomial(B, prime)
+            counts = min(counts, _multiplicity(divisor, minimal))
+        if 0 <= counts < total:
+            values = _roots(factor, unit) if is_small else eigenvalues(B)
+            lost.append(LostModes(values, total, counts, tuple(sorted(set(group)))))
+    return lost
+
+
+def _factors(B: Floats, unit: int) -> list[tuple[tuple[int, ...], int]]:
+    """Irreducible factors of det(z − B/2^unit), by their coefficients, zeros left out."""
+    from flint import fmpz_mat
+
+    mantissa, exponent = (part.tolist() for part in dyadic(B.ravel()))
+    entries = [m << (e - unit) if m else 0 for m, e in zip(mantissa, exponent, strict=True)]
+    factors = fmpz_mat(len(B), len(B), entries).charpoly().factor()[1]
+    return [(tuple(map(int, g.coeffs())), often) for g, often in factors if g[0] != 0]
+
+
+def _stretched(factor: tuple[int, ...], unit: int, prime: int) -> Any:
+    """The polynomial whose roots are those of a factor times a power of two, modulo a prime."""
+    from flint import nmod_poly
+
+    power, degree = pow(2, unit, prime), len(factor) - 1
+    scaled = [c * pow(power, degree - k, prime) % prime for k, c in enumerate(factor)]
+    return nmod_poly(scaled, prime)
+
+
+def _roots(factor: tuple[int, ...], unit: int) -> Complexes:
+    """Roots times 2^unit, correctly rounded but for the last digit."""
+    from flint import ctx, fmpz_poly
+
+    with ctx.workprec(128):
+        roots = np.array([complex(root) for root, _ in fmpz_poly(list(factor)).complex_roots()])
+    return np.asarray(np.ldexp(roots.real, unit) + 1j * np.ldexp(roots.imag, unit))
+
+
+def _multiplicity(divisor: Any, minimal: list[int]) -> int:
+    """How often it divides μ; −1 where it has a root in common with what is left."""
+    rest, count = type(divisor)(minimal, divisor.modulus()), 0
+    while rest % divisor == 0:
+        rest, count = rest // divisor, count + 1
+    return count if rest.gcd(divisor).degree() == 0 else -1
+
+
+def integer_roots(
+    blocks: Sequence[Floats], modulo: dict[int, list[int]], *, most_weights: int = 16
+) -> list[tuple[complex, int]]:
+    """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
+
+    They are the roots of χ/μ. Where the weights are few, and small multiples of one w, that is a
+    polynomial over the integers in z/w, and so are the products of its factors of equal
+    multiplicity. If their coefficients are small, they are known from their residues; if not, the
+    roots are no eigenvalues, and the primes say different things.
+    """
+    from flint import ctx, fmpz_poly, nmod_poly
+
+    weights = np.unique(np.concatenate([np.unique(np.abs(B[B != 0])) for B in blocks]))
+    if not 0 < len(weights) <= most_weights:
+        return []
+    unit = Fraction(float(weights[0]))
+    if any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
+        return []
+    read: list[list[tuple[int, list[int]]]] = []
+    for prime, minimal in modulo.items():
+        lost = nmod_poly([1], prime)
+        for B in blocks:
+            lost *= characteristic_polynomial(B, prime)
+        lost //= nmod_poly(minimal, prime)
+        inverse, factors = pow(int(residues(weights[:1], prime)[0]), -1, prime), []
+        for factor, often in lost.factor_squarefree()[1]:
+            coefficients = [int(c) for c in factor.coeffs()]
+            coefficients = coefficients[coefficients[0] == 0 :]  # zero is no matter here
+            scaled = [
+                c * pow(inverse, len(coefficients) - 1 - k, prime) % prime
+                for k, c in enumerate(coefficients)
+            ]
+            factors.append((often, [c - prime if 2 * c > prime else c for c in scaled]))
+        read.append(sorted(factors))
+    if any(other != read[0] for other in read[1:]):
+        return []
+    with ctx.workprec(128):
+        return [
+            (complex(root) * float(weights[0]), often)
+            for often, coefficients in read[0]
+            for root, _ in fmpz_poly(coefficients).complex_roots()
+        ]

@@ -18,7 +18,6 @@ from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, reachable_nodes
 from memcurve.network.operator import Operator
 from memcurve.solve.analysis import Analysis
-from memcurve.solve.states import States
 
 Kind = Literal["memory", "forecasting", "Fisher"]
 #: What a question may have beyond one white input without noise, read from all nodes.
@@ -141,7 +140,7 @@ class Problem:
         return replace(self, lags=lags, given_analysis=self.analysis)
 
     @cached_property
-    def states(self) -> States:
+    def states(self) -> Analysis:
         """States that matter: those that inputs reach, or all where noise enters every state."""
         noise = self.noise
         if noise is not None and noise.state(np.ones(1)).any():

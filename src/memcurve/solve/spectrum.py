@@ -1,140 +1,388 @@
-"""The one judge of which eigenvalues count: a network's controllable spectrum.
+"""Which eigenvalues count: a network's controllable spectrum, and the ways to it.
 
-*Exact means exact for the stored numbers.* The rank is that of the Krylov matrix [C, AC, A²C, …] of
-the float64 numbers in A and C, a question with one answer. A mode that a change in the last digit
-would silence still counts; ``rank_robust`` and ``margin`` tell how much hangs on such modes.
+The Popov–Belevitch–Hautus (PBH) test. A mode λ with unit left eigenvector w (w*A = λw*) is
+controllable if w*C ≠ 0; |w*C| / ‖C‖ is its *excitation*, the relative change of the mask that would
+silence it. Rounding moves it by::
 
-::
+    |δ(w_k*C)| ≤ ‖δA‖ Σ_{j≠k} κ_j |w_j*C| / |λ_k − λ_j|,      κ_j = ‖w_j‖‖v_j‖ / |w_j*v_j|
 
-    every node drives one other at most → closed form
-    every mode isolated and excited far above rounding (PBH test) → all count
-    exact rank r, modulo primes (``modular``) = n → all count
-    r < n → only zeros are lost: a shift of the filter by as many lags
-          | the Krylov space ends after r steps, in floating point too: its r × r matrix
-          | normal A: equal eigenvalues merged, those that the mask excites
-          | components that repeat each other: their eigenvalues counted exactly (``factors``)
-          | weights are multiples of one: the lost eigenvalues, from χ/μ over the integers
-          | as many modes are silent beyond doubt as are lost (PBH test)
-    else the poles are not known: ball arithmetic, or the rank alone
-
-With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ. LAPACK
-may scatter a multiple zero widely, but the product over all eigenvalues is backward stable: zeros
-that do not count are taken away as a delay of m steps, and none of them need be told from the
-eigenvalues around.
+to first order, v_j the right eigenvectors. All of it is done after scaling A, so that rows and
+columns are alike in size. Which way is taken is decided in :mod:`memcurve.solve.analysis`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from memcurve.core.errors import UncertainResultError, unstable
-from memcurve.core.limits import require_room_for_states
-from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
-from memcurve.network.graph import DrivenPath, eigenvalues, in_units, is_symmetric, separate_parts
+from memcurve.core.errors import unstable
+from memcurve.core.types import EPS, TINY, Complexes, Floats
+from memcurve.network.graph import (
+    DrivenPath,
+    Indices,
+    balanced,
+    eigenvalues,
+    has_no_zeros,
+    is_symmetric,
+    separate_parts,
+    strong_components,
+    submatrix,
+)
 from memcurve.solve.errors import (
     FIRST_ORDER,
-    UNKNOWN,
     Sensitivity,
     backward_error,
     normal_sensitivity,
-    pole_sensitivity,
-    symmetric_sensitivity,
     uncertain_poles_sensitivity,
 )
-from memcurve.solve.factors import integer_roots
-from memcurve.solve.modes import (
-    CLEAR,
-    LEAST_EXCITATION,
-    LostModes,
-    Response,
-    Ring,
-    Screening,
-    Spectrum,
-    robust_rank,
-    screen,
-    touching,
-    unit_norm,
-)
-from memcurve.solve.modular import dyadic, krylov_rank
+from memcurve.solve.modular import LostModes, dyadic, path_rank
 from memcurve.solve.powers import power_norms
-from memcurve.solve.states import States
 
+#: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
+#: Doubled: more networks are judged by their exact rank.
+DISC = 10 * EPS
+#: A mode counts when its excitation exceeds its blur by this factor; beyond doubt, by its square.
+#: Doubled: the exact rank is asked for more often, and more modes are called a matter of rounding.
+CLEAR = 100.0
 #: Quantities below this, relative to their scale, may be nothing but rounding; above, they are not.
 #: Doubled: hardly anything, as what is exactly zero comes out below 1e-13.
 NOT_ROUNDING = 1e-9
 
 
-def decided(states: States) -> Spectrum:
-    """The eigenvalues of states, all of them reached by a single input, that it excites."""
-    # overflow ends in infinite errors, which are dealt with; it need not be announced
-    with np.errstate(all="ignore"):
-        try:
-            return _decided(states)
-        except np.linalg.LinAlgError:
-            raise UncertainResultError("LAPACK does not find the eigenvalues of `A`.") from None
+class Ring(NamedTuple):
+    """Poles zero, ``tail`` times, and the roots of λ^length = p, 0 < |p| < 1; none for length 0.
 
-
-def assumed(states: States) -> Spectrum:
-    """The same with all modes taken to count, without being asked; ``margin`` is then NaN."""
-    with np.errstate(all="ignore"):
-        return _full(states, None, assumed=True)
-
-
-def block_rank(states: States) -> tuple[int, bool]:
-    """Exact rank of the block Krylov matrix of several inputs, and whether it is full for sure.
-
-    If a single combination of the inputs excites every mode, so do all of them together; that
-    settles the generic case as for one input. Otherwise a full rank may hang on the last digits, as
-    it does where inputs differ by these: rounding makes different inputs of copies.
+    ``log_square`` is log p² and ``complement`` 1 − p², each known to its last digits.
     """
-    C = states.C[:, states.C.any(axis=0)]
-    if C.size == 0:
-        return 0, True
-    scale = np.abs(C).max(axis=0)
-    C = C / scale
-    combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
-    if combination.any():
-        with np.errstate(all="ignore"):
-            look = screen(states.A, combination)
-        if look.unstable_radius is not None:
-            raise unstable(look.unstable_radius)
-        if look.sure:
-            sizes = np.linalg.svd(C, compute_uv=False)
-            alike = scale.min() >= LEAST_EXCITATION * scale.max()
-            return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
-    return krylov_rank(states.sparse, states.mask), False
+
+    tail: int
+    length: int
+    log_square: float
+    complement: float
 
 
-def _decided(states: States) -> Spectrum:
-    full, look = len(states), None
-    if full == 0:
-        return Spectrum(np.zeros(0, complex), 0, 0, states.nodes, np.nan, 0.0, 0.0)
-    if states.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
-        look = screen(states.stored, states.mask[:, 0])
-        if look.unstable_radius is not None:
-            raise unstable(look.unstable_radius)
-        if look.sure:
-            return _full(states, look)
-    return (_full if states.degree.degree == full else _deficient)(states, look)
+class Response(NamedTuple):
+    """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
+
+    A pole at zero delays the all-pass filter by one step: B = z^m B_counting. ``sensitivity`` is
+    that of the curve to rounding in them.
+    """
+
+    poles: Complexes
+    shift: int
+    sensitivity: float
 
 
-def _full(states: States, look: Screening | None, *, assumed: bool = False) -> Spectrum:
-    """All modes count."""
-    A, full, rank_robust, margin = states.stored, len(states), len(states), np.nan
-    whole = look is not None and len(states.strong_components) == len(separate_parts(A))
-    poles = look.poles if look is not None and whole else states.eigenvalues
-    symmetric = is_symmetric(A) if look is None else look.symmetric
-    if look is None and not assumed:
-        _require_stable(states, poles)
-    if look is not None:
-        margin = float(look.excitation.min())
-        if whole and not look.sure:
-            rank_robust = robust_rank(look)
-    sensitivity = symmetric_sensitivity(poles) if symmetric else states.sensitivity
-    return Spectrum(poles, full, rank_robust, states.nodes, margin, *sensitivity, assumed=assumed)
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """The controllable spectrum of a single-input network.
+
+    Attributes
+    ----------
+    poles : complex array or None
+        The eigenvalues that count, with multiplicity; None where floating point cannot single
+        them out. Where ``response`` is given, those of least modulus are left out.
+    rank : int
+        Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory.
+    rank_robust : int
+        The rank up to rounding: modes that a change in the last digits would silence left out.
+        Judged where the rank is full; the rank elsewhere.
+    reachable : int array
+        States that the input reaches along the edges of the network.
+    margin : float
+        Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
+        change of the mask that would silence one. NaN where it was not looked at: for networks of
+        deficient rank, and where zero is a multiple eigenvalue by the wiring.
+    sensitivity : float
+        Bound on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles.
+    gap : float
+        Bound on the sine of the largest angle by which that rounding turns the space of inputs
+        that the states remember.
+    ring : Ring or None
+        Where all poles count and are zero or the roots of one number, that number.
+    assumed : bool
+        Whether all modes were taken to count without being asked.
+    response : Response or None
+        Where the curve is known without the poles, or better: more poles than count, and the lags
+        by which those that do not, all of them zero, delay their filter.
+    lost : tuple of LostModes
+        Reachable modes that do not count, as far as it is known which these are.
+    """
+
+    poles: Complexes | None
+    rank: int
+    rank_robust: int
+    reachable: Indices
+    margin: float
+    sensitivity: float
+    gap: float
+    ring: Ring | None = None
+    assumed: bool = False
+    response: Response | None = None
+    lost: tuple[LostModes, ...] = ()
+
+
+#: Lost eigenvalues, with how often each is lost and how far it may be off.
+Roots = list[tuple[complex, int, float]]
+
+
+# --- the PBH test
+
+
+class Screening(NamedTuple):
+    """Outcome of the PBH test of all modes.
+
+    ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
+    figures, may have gone through one more rounding: ``disc`` says how far each may be off.
+    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt;
+    else the exact rank is to be asked. ``symmetric``: A is.
+    """
+
+    poles: Complexes
+    values: Complexes
+    excitation: Floats
+    noise: Floats
+    disc: Floats
+    symmetric: bool
+    sure: bool = False
+
+    @property
+    def unstable_radius(self) -> float:
+        """The largest modulus of modes that are excited, and outside the circle, for sure; or 0."""
+        outside = np.abs(self.values) - self.disc >= 1
+        sure = outside & (self.excitation > CLEAR * self.noise)
+        return float(np.abs(self.values[sure]).max(initial=0.0))
+
+    @property
+    def robust_rank(self) -> int:
+        """How many modes are excited beyond rounding, of eigenvalues that rounding tells apart.
+
+        All of them where some are nearly defective: these are not judged.
+        """
+        size = len(self.values)
+        largest = float(np.abs(self.values).max(initial=0.0)) * size**0.5
+        if not np.all(self.disc <= DISC**0.5 * largest):
+            return size
+        clear = self.excitation > CLEAR * self.noise
+        groups = touching(self.values, self.disc)
+        return sum(1 for group in groups if len(group) > 1 or clear[group[0]])
+
+    def silent(self, zeros: int) -> Roots:
+        """Modes that are silent beyond doubt, besides ``zeros`` of them; none where one may be."""
+        chosen = np.argsort(np.abs(self.values), kind="stable")[zeros:]
+        excitation, noise = self.excitation[chosen], self.noise[chosen]
+        silent = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
+        gone = chosen[silent]
+        apart = np.abs(self.values[gone, None] - self.values) > self.disc[gone, None] + self.disc
+        isolated = np.count_nonzero(apart) == apart.size - len(gone)
+        if np.any(~silent & (excitation <= CLEAR * noise)) or not isolated:
+            return []
+        return [(complex(self.values[k]), 1, float(self.disc[k])) for k in gone]
+
+
+def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e-6) -> Screening:
+    """Eigenvalues and excitations; whether every mode surely counts.
+
+    Eigenvalues are told apart beyond doubt, second-order effects included, where discs that much
+    ``wide``\\ r are disjoint, and a mode is excited beyond doubt by ``least_excitation`` at least:
+    with larger ones the exact rank would be asked for more often.
+    """
+    C = unit_norm(C)
+    parts = [_screened(submatrix(A, n), C[n]) for n in separate_parts(A)]
+    joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
+    look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
+    # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
+    disc = np.maximum(look.disc, DISC * np.abs(look.values))
+    beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, least_excitation)
+    return look._replace(
+        symmetric=all(part.symmetric for part in parts),
+        sure=bool(beyond_doubt.all()) and _room_between(look.values, disc) > wide,
+        disc=disc,
+    )
+
+
+def _screened(A: Floats, C: Floats) -> Screening:
+    """The same of one block."""
+    size, symmetric = len(A), is_symmetric(A)
+    if size == 1:
+        value = A.ravel().astype(complex)
+        return Screening(value, value, np.abs(C), np.full(1, EPS), np.zeros(1), symmetric=True)
+    if symmetric:
+        real_values, W = np.linalg.eigh(A)
+        values, excitation = real_values.astype(complex), np.abs(W.T @ C)
+        modes = values, values, excitation, np.ones(size)
+        norm = float(np.abs(values).max()) * size**0.5
+    else:
+        share = float(np.sqrt((C**2).sum()))
+        A, scale = balanced(A)
+        C = unit_norm(C / scale) * share if share > 0 else C
+        norm = float(np.sqrt((A**2).sum()))
+        is_one = has_no_zeros(A) or len(strong_components(A)) == 1
+        modes = (schur_modes(A, C) if is_one else None) or _eigenvector_modes(A, C)
+    poles, values, excitation, condition = modes
+    noise = EPS * norm * _blur(values, condition * excitation) + EPS
+    disc = np.minimum(DISC * norm * condition, norm)
+    return Screening(poles, values, excitation, noise, disc, symmetric)
+
+
+Modes = tuple[Complexes, Complexes, Floats, Floats]
+
+
+def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
+    """Eigenvalues, twice, excitations and condition numbers from unit left eigenvectors."""
+    values, W = np.linalg.eig(A.T)
+    try:
+        condition = np.linalg.norm(np.linalg.inv(W), axis=1)
+    except np.linalg.LinAlgError:  # some of them are parallel
+        condition = np.full(len(A), np.inf)
+    condition = np.where(np.isfinite(condition), condition, np.inf)
+    return values.astype(complex), values.astype(complex), np.abs(W.T @ C), condition
+
+
+def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
+    """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
+    for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
+        gap = np.abs(values.real[rows, None] - values.real)
+        if values.imag.any():  # faster than moduli of complex numbers
+            gap = np.sqrt(gap**2 + (values.imag[rows, None] - values.imag) ** 2)
+        gap[np.arange(len(rows)), rows] = np.inf
+        yield rows, gap
+
+
+def _blur(values: Complexes, weight: Floats) -> Floats:
+    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
+    blur = np.concatenate([(weight / gap).sum(axis=1) for _, gap in _gaps(values)])
+    return np.where(np.isfinite(blur), blur, np.inf)
+
+
+def _room_between(values: Complexes, radius: Floats) -> float:
+    """Factor by which the discs around the eigenvalues could grow before two of them touch."""
+    rooms = (gap / (radius[rows, None] + radius) for rows, gap in _gaps(values))
+    return min(float(np.where(np.isnan(room), 0.0, room).min()) for room in rooms)
+
+
+def touching(values: Complexes, radius: Floats) -> list[Indices]:
+    """Groups of values whose discs touch, one those of the next."""
+    from scipy.sparse import csr_array
+
+    return separate_parts(csr_array(np.abs(values[:, None] - values) <= radius[:, None] + radius))
+
+
+def unit_norm(C: Floats) -> Floats:
+    C = C / np.abs(C).max()  # first, so that no square overflows
+    return C / float(np.sqrt((C**2).sum()))
+
+
+# --- Condition numbers and excitations of all modes without eigenvectors of A itself.
+#
+# The Schur factor T = ZᵀAZ alone takes hardly longer than the eigenvalues: it is the orthogonal Z
+# that is expensive. All that is needed of Z is ZᵀC, and that comes for free as the last column of
+# the Schur factor of [A C; 0 0], whose last row is left alone.
+#
+# The eigenvectors of T = [T₁ T₁₂; 0 T₂] follow from those of its parts, T_iX_i = X_iD_i::
+#
+#     X = [X₁ X₁Y; 0 X₂],    X⁻¹ = [X₁⁻¹ −YX₂⁻¹; 0 X₂⁻¹],    D₁Y − YD₂ = −X₁⁻¹T₁₂X₂
+#
+# which is a few matrix products and a division entry by entry, as the D are diagonal. Row k of X⁻¹
+# is the left eigenvector, so that ‖X e_k‖ and ‖e_kᵀX⁻¹‖ give the condition of mode k, and X⁻¹ZᵀC
+# how far it is excited.
+
+
+def schur_modes(A: Floats, C: Floats, *, small: float = 1e-8) -> Modes | None:
+    """Poles, values, excitations |w*C| and condition numbers of a strongly connected A.
+
+    None where LAPACK fails, moves the last row, as it may where A falls into parts, or eigenvectors
+    are nearly parallel: rounding in them, √N·eps·κ(X), is to be ``small``, or a thousandth of the
+    least excitation up to a hundred times that.
+    """
+    from scipy.linalg import lapack
+
+    size = len(A)
+    joint = np.zeros((size + 1, size + 1), order="F")
+    joint[:size, :size], joint[:size, size] = A, C
+    lwork = int(lapack.dgeev_lwork(size + 1, compute_vl=1, compute_vr=0)[0])
+    T, _, re, im, _, _, info = lapack.dgees(
+        lambda *_: 0, joint, compute_v=0, lwork=lwork, overwrite_a=1
+    )
+    mask = T[:size, size]
+    moved = abs(float(mask @ mask) - float(C @ C)) > small * float(C @ C)
+    if info != 0 or moved or T[size, size] != 0:
+        return None
+    try:
+        values, X, inverse = _eigenvectors(T[:size, :size])
+    except np.linalg.LinAlgError:
+        return None
+    left, right = np.sqrt(np.einsum("ij,ij->i", inverse, inverse)), np.sqrt((X**2).sum(axis=0))
+    driven, first = inverse @ mask, np.flatnonzero(values.imag > 0)
+    for packed in (left, right, driven):  # a pair a ± ib is stored as a, b
+        packed[first] = packed[first + 1] = np.hypot(packed[first], packed[first + 1])
+    condition, excitation = left * right, np.abs(driven) / left
+    condition[first] /= 2
+    condition[first + 1] /= 2
+    # the condition of X with columns of unit length is at most √(N Σκ²)
+    rounding = EPS * size * float(np.sqrt((condition**2).sum()))
+    allowed = np.clip(1e-3 * excitation.min(), small, 100 * small)
+    poles = re[:size] + 1j * im[:size]
+    # NaN where two eigenvalues are the same
+    return (poles, values, excitation, condition) if rounding <= allowed else None
+
+
+def _eigenvectors(T: Floats, *, leaf: int = 64) -> tuple[Complexes, Floats, Floats]:
+    """Eigenvalues of a quasi-triangular T, X and X⁻¹, from the diagonal outwards.
+
+    As LAPACK packs them: a pair a ± ib in two columns a, b. Blocks of the size of a leaf are left
+    to LAPACK. Raises LinAlgError where eigenvectors are parallel.
+    """
+    from scipy.linalg import lapack
+
+    size = len(T)
+    if size <= leaf:
+        re, im, _, X, info = lapack.dgeev(T, compute_vl=0, compute_vr=1)
+        if info != 0:
+            raise np.linalg.LinAlgError
+        return re + 1j * im, X, np.linalg.inv(X)
+    middle = size // 2
+    middle += T[middle, middle - 1] != 0  # never between the two of a pair
+    one, two = slice(middle), slice(middle, size)
+    (first, X1, inverse1), (second, X2, inverse2) = (
+        _eigenvectors(T[own, own], leaf=leaf) for own in (one, two)
+    )
+    Y = _divided(inverse1 @ (T[one, two] @ X2), first, second)
+    X, inverse = np.zeros((size, size)), np.zeros((size, size))
+    X[one, one], X[two, two], X[one, two] = X1, X2, X1 @ Y
+    inverse[one, one], inverse[two, two], inverse[one, two] = inverse1, inverse2, -Y @ inverse2
+    return np.concatenate([first, second]), X, inverse
+
+
+def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
+    """The Y with D₁Y − YD₂ = −M, where D has the blocks [α β; −β α] for a pair α ± iβ.
+
+    The eigenvectors of such a block are (1, ±i): with rows and columns combined accordingly the
+    equation is one for each entry. The row of a lower eigenvalue is the conjugate of the upper
+    one's, and is left out.
+    """
+    first, second = np.flatnonzero(rows.imag > 0), np.flatnonzero(columns.imag > 0)
+    upper = np.flatnonzero(rows.imag >= 0)
+    entries = M[upper].astype(complex)
+    in_pair = rows.imag[upper] > 0
+    entries[in_pair] = (M[first] - 1j * M[first + 1]) / 2
+    a, b = entries[:, second], 1j * entries[:, second + 1]
+    entries[:, second], entries[:, second + 1] = a + b, a - b
+    entries /= columns - rows[upper, None]
+    a, b = entries[:, second], entries[:, second + 1]
+    entries[:, second], entries[:, second + 1] = (a + b) / 2, (a - b) / 2j
+    Y = np.empty(M.shape, order="F")
+    Y[upper] = entries.real
+    Y[first] *= 2
+    Y[first + 1] = -2 * entries.imag[in_pair]
+    return Y
+
+
+# --- the ways to the poles of networks of deficient rank
 
 
 class Poles(NamedTuple):
@@ -144,49 +392,9 @@ class Poles(NamedTuple):
     sensitivity: Sensitivity
     shift: int = 0
     lost: tuple[LostModes, ...] = ()
-    margin: float = np.nan
 
 
-def _deficient(states: States, look: Screening | None) -> Spectrum:
-    """Not all modes count."""
-    require_room_for_states(len(states), "closer look")
-    rank = states.degree.degree
-    found = None
-    if not states.knows_lost:
-        found = _krylov_space(states) or _merged(states)
-    found = found or _without_lost(states, look)
-    if found is None:
-        return Spectrum(None, rank, rank, states.nodes, np.nan, *UNKNOWN)
-    _require_stable(states, found.values)
-    poles, sensitivity, response = found.values, found.sensitivity, None
-    if found.shift:
-        response = Response(poles, found.shift, sensitivity.curve)
-        poles = _with_exact_zeros(poles, rank, found.lost)
-        sensitivity = UNKNOWN
-    return Spectrum(
-        poles, rank, rank, states.nodes, found.margin, *sensitivity,
-        response=response, lost=found.lost,
-    )  # fmt: skip
-
-
-def _require_stable(states: States, poles: Complexes) -> None:
-    """Raises UnstableNetworkError where a pole that counts is well outside the unit circle.
-
-    LAPACK may find one there though none is: then the powers of A decay all the same. Self-loops of
-    feed-forward networks are exact.
-    """
-    radius = float(np.abs(poles).max(initial=0.0))
-    if radius >= 1 and states.is_feed_forward:
-        raise unstable(radius)
-    well_outside = 1 + NOT_ROUNDING ** (1 / 3)  # a threefold one is off by a cube root
-    if radius > well_outside and not np.isfinite(states.power_norms.sum):
-        raise unstable(radius)
-
-
-# --- the ways to the poles of networks of deficient rank
-
-
-def _krylov_space(states: States) -> Poles | None:
+def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
     """The Krylov space, where it ends after as many steps as the exact rank says.
 
     In the Hessenberg form of (A, C) a step that leads out of the space by rounding only ends it:
@@ -196,9 +404,9 @@ def _krylov_space(states: States) -> Poles | None:
     """
     from scipy.linalg import hessenberg
 
-    (A, unit), rank, size = in_units(states.A), states.degree.degree, len(states)
+    size = len(A)
     joint = np.zeros((size + 1, size + 1))
-    joint[1:, 0], joint[1:, 1:] = unit_norm(states.C[:, 0]), A
+    joint[1:, 0], joint[1:, 1:] = unit_norm(C), A
     H: Any = hessenberg(joint, overwrite_a=True)[1:, 1:]
     norm = max(float(np.sqrt((A**2).sum())), TINY)
     steps = np.abs(np.diag(H, -1)) / norm
@@ -206,15 +414,15 @@ def _krylov_space(states: States) -> Poles | None:
     leakage = rank * max(EPS * size**0.5, float(out)) / product if product > 0 else np.inf
     if not leakage <= NOT_ROUNDING:
         return None
-    H = np.asfortranarray(unit * H[:rank, :rank])
-    rounding, norms = backward_error(H) + leakage * unit * norm, power_norms(H)
+    H = np.asfortranarray(H[:rank, :rank])
+    rounding, norms = backward_error(H) + leakage * norm, power_norms(H)
     if not rounding * norms.sum <= FIRST_ORDER:
         return None
     curve = 4 * rounding * float(np.sqrt(norms.squares))
     return Poles(eigenvalues(H), Sensitivity(curve, 2 * rounding * norms.sum))
 
 
-def _merged(states: States) -> Poles | None:
+def merged(A: Floats, C: Floats, rank: int) -> Poles | None:
     """Eigenvalues of a normal A, those that are equal merged, which the mask excites.
 
     Rounding moves them by no more than it moves A (Hoffman–Wielandt). Of the eigenvectors of one
@@ -223,7 +431,6 @@ def _merged(states: States) -> Poles | None:
     """
     from scipy.linalg import schur
 
-    (A, unit), C, rank = in_units(states.dense), unit_norm(states.mask[:, 0]), states.degree.degree
     if not np.allclose((A**2).sum(axis=0), (A**2).sum(axis=1), rtol=NOT_ROUNDING, atol=0.0):
         return None
     rounding = backward_error(A)
@@ -239,19 +446,18 @@ def _merged(states: States) -> Poles | None:
     groups = touching(values, np.full(len(values), rounding))
     centre = np.array([values[group].mean() for group in groups], complex)
     centre.imag[np.abs(centre.imag) <= 2 * rounding] = 0
-    energy = np.abs(W.conj().T @ C) ** 2
+    energy = np.abs(W.conj().T @ unit_norm(C)) ** 2
     excitation = np.sqrt([energy[group].sum() for group in groups])
     ranked = np.argsort(-excitation, kind="stable")
     least, rest = excitation[ranked[:rank]].min(), excitation[ranked[rank:]].max(initial=0.0)
     if len(groups) < rank or not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
         return None
-    poles, lost = unit * _in_pairs(centre[np.sort(ranked[:rank])]), []
+    poles, lost = _in_pairs(centre[np.sort(ranked[:rank])]), []
     for place, k in enumerate(ranked.tolist()):
         if centre[k].imag >= 0 and len(groups[k]) > (place < rank):
-            own = unit * _in_pairs(centre[[k]])
-            lost.append(LostModes(own, len(groups[k]), int(place < rank)))
-    sensitivity = normal_sensitivity(poles, unit * rounding)
-    return Poles(poles, sensitivity, 0, tuple(lost), float(least)) if len(poles) == rank else None
+            lost.append(LostModes(_in_pairs(centre[[k]]), len(groups[k]), int(place < rank)))
+    sensitivity = normal_sensitivity(poles, rounding)
+    return Poles(poles, sensitivity, 0, tuple(lost)) if len(poles) == rank else None
 
 
 def _in_pairs(values: Complexes) -> Complexes:
@@ -260,57 +466,7 @@ def _in_pairs(values: Complexes) -> Complexes:
     return np.concatenate([values[values.imag == 0], upper, upper.conj()])
 
 
-def _without_lost(states: States, look: Screening | None) -> Poles | None:
-    """All poles but those that are lost, with the zeros among these as a shift."""
-    exact, nonzero = states.degree, states.nonzero_eigenvalues
-    zeros = len(states) - nonzero
-    lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
-    blocks = [k for k, B in enumerate(states.blocks) if B.any()]
-    missing, roots, more = nonzero - exact.nonzero, np.zeros(0, complex), Sensitivity(0.0, 0.0)
-    if missing and states.repeated.missing == missing:
-        roots, missing = states.repeated.roots, 0
-        blocks = [k for k in blocks if k not in set(states.repeated.blocks)]
-        more = uncertain_poles_sensitivity(roots, 4 * EPS * np.abs(roots))
-        lost += states.repeated.lost
-    others = [states.strong_components[k] for k in blocks]
-    poles = eigenvalues(states.stored, others) if others else np.zeros(0, complex)
-    if missing:
-        silent = _lost_roots(states, look, zeros)
-        if sum(often for _, often, _ in silent) != missing:
-            return None
-        poles, more, gone = _without(poles, silent)
-        lost += gone
-    poles = np.concatenate([poles, roots])
-    shift = len(poles) - exact.degree
-    if shift < 0:  # zeros that count were left out
-        poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
-    sensitivity = pole_sensitivity(states.stored, others).plus(more)
-    return Poles(poles, sensitivity, shift, tuple(lost))
-
-
-#: Lost eigenvalues, with how often each is lost and how far it may be off.
-Roots = list[tuple[complex, int, float]]
-
-
-def _lost_roots(states: States, look: Screening | None, zeros: int) -> Roots:
-    """Eigenvalues other than zero that are lost: exactly known ones, or those of silent modes."""
-    exact = integer_roots(states.blocks, states.degree.modulo)
-    if exact:
-        return [(root, often, 4 * EPS * abs(root)) for root, often in exact]
-    look = look or screen(states.stored, states.mask[:, 0])
-    chosen = np.argsort(np.abs(look.values), kind="stable")[zeros:]
-    excitation, noise = look.excitation[chosen], look.noise[chosen]
-    silent = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
-    if np.any(~silent & (excitation <= CLEAR * noise)):
-        return []
-    gone = chosen[silent]
-    apart = np.abs(look.values[gone, None] - look.values) > look.disc[gone, None] + look.disc
-    if np.count_nonzero(apart) != apart.size - len(gone):
-        return []
-    return [(complex(look.values[k]), 1, float(look.disc[k])) for k in gone]
-
-
-def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, list[LostModes]]:
+def without_lost(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, list[LostModes]]:
     """The poles without those next to lost eigenvalues, which may be as far off as they are."""
     more, lost = Sensitivity(0.0, 0.0), list[LostModes]()
     for root, often, off in (each for each in roots if each[0].imag >= 0):
@@ -331,17 +487,22 @@ def _without(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, li
     return poles, more, lost
 
 
+def lost_roots(lost: Sequence[LostModes]) -> Roots:
+    """Lost modes as roots that are exact up to their last digits."""
+    pairs = ((complex(value), modes) for modes in lost for value in modes.values)
+    return [(value, m.appears - m.counts, 4 * EPS * abs(value)) for value, m in pairs]
+
+
 def counting_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
     """Those of all eigenvalues that count: without lost ones, and with zeros that are exact.
 
     Rounding scatters a multiple zero; the eigenvalues of largest modulus are not among it.
     """
-    lost = [modes for modes in spectrum.lost if modes.values.any()]
-    roots = [(complex(root), m.appears - m.counts, 0.0) for m in lost for root in m.values]
-    return _with_exact_zeros(_without(values, roots)[0], spectrum.rank, spectrum.lost)
+    roots = lost_roots([modes for modes in spectrum.lost if modes.values.any()])
+    return with_exact_zeros(without_lost(values, roots)[0], spectrum.rank, spectrum.lost)
 
 
-def _with_exact_zeros(poles: Complexes, rank: int, lost: Sequence[LostModes]) -> Complexes:
+def with_exact_zeros(poles: Complexes, rank: int, lost: Sequence[LostModes]) -> Complexes:
     """The poles of largest modulus, and for the rest the zeros that count."""
     zeros = sum(modes.counts for modes in lost if not modes.values.any())
     largest = np.argsort(-np.abs(poles), kind="stable")[: rank - zeros]
@@ -355,39 +516,28 @@ def path_spectrum(path: DrivenPath, mask: Floats) -> Spectrum | None:
     """The spectrum in closed form where every reachable node drives a single other one.
 
     Let the nodes be 0, 1, …, n − 1, each driving the next with weight a_i ≠ 0, and the last one
-    node t (a tail of t nodes into a cycle of c = n − t) or nothing (a chain, t = n). Scaled to
-    y_i = x_i/(a_0⋯a_{i−1}), the network multiplies polynomials by z modulo z^t (z^c − p), where
-    p = a_t⋯a_{n−1}: the eigenvalues are t zeros and the c roots of λ^c = p, which all differ. With
-    m(z) = Σ_i C_i/(a_0⋯a_{i−1}) z^i for the mask, the rank is n − deg gcd(m, z^t (z^c − p)), which
-    is n for a single driven node. p is a product of stored numbers and is computed exactly; so is
-    the question whether |p| < 1.
-
-    The left eigenvector of λ is w_i = λ^i/(a_0⋯a_{i−1}), so that the mode is driven by m(λ). None
-    where floating point leaves a doubt which modes are. ``mask`` is that of all nodes. Raises
-    UnstableNetworkError where a driven mode has modulus one or more.
+    node t (a tail of t nodes into a cycle of c = n − t) or nothing (a chain, t = n). The
+    eigenvalues are t zeros and the c roots of λ^c = p, p = a_t⋯a_{n−1}, a product of stored numbers
+    that is computed exactly; so is the question whether |p| < 1. None where not all of them count.
+    ``mask`` is that of all nodes. Raises UnstableNetworkError where |p| ≥ 1.
     """
     size, tail = len(path.order), path.tail
     reachable, C = np.sort(path.order), mask[path.order]
-    driven = np.count_nonzero(C)
-    if tail == size:
-        margin = 1.0 if driven == 1 else float(_share_of_first(path, C))
-        if not margin > LEAST_EXCITATION:
-            return None
-        zeros = np.zeros(size, dtype=complex)
-        ring = Ring(size, 0, -np.inf, 1.0)
+    one = np.count_nonzero(C) == 1
+    if tail == size:  # whose first node is driven, as nothing else leads to it
+        zeros, ring = np.zeros(size, complex), Ring(size, 0, -np.inf, 1.0)
+        margin = 1.0 if one else np.nan
         return Spectrum(zeros, size, size, reachable, margin, 0.0, 0.0, ring=ring)
+    if not one and path_rank(path.weights, C, tail) < size:
+        return None
     ring, negative, stable = _ring(path)
     poles = ring_poles(ring, negative=negative)
-    margin = float(size**-0.5)
-    if driven > 1:
-        margin = _least_excitation(path, C, poles, ring, negative)
-        if np.isnan(margin):
-            return None
     if not stable:
         raise unstable(float(np.abs(poles).max()))
     # an angle and a logarithm, each rounded
     relative = EPS * (8 + abs(ring.log_square / ring.length))
     sensitivity = uncertain_poles_sensitivity(poles, relative * np.abs(poles))
+    margin = float(size**-0.5) if one else np.nan
     return Spectrum(poles, size, size, reachable, margin, *sensitivity, ring=ring)
 
 
@@ -428,47 +578,3 @@ def _ring(path: DrivenPath, bits: int = 192) -> tuple[Ring, bool, bool]:
         log_square, complement = float((2 * log_p).mid()), float((gap * (2 - gap)).mid())
     negative = bool(np.count_nonzero(integers < 0) % 2)
     return Ring(path.tail, len(integers), log_square, complement), negative, stable
-
-
-def _share_of_first(path: DrivenPath, C: Floats) -> float:
-    """|m(0)| relative to the coefficients of m; NaN where they leave the range of float64."""
-    scaled, _ = _mask_polynomial(path, C, 0.0)
-    return abs(float(scaled[0])) / float(np.sqrt((scaled**2).sum()))
-
-
-def _mask_polynomial(path: DrivenPath, C: Floats, log_radius: float) -> tuple[Floats, float]:
-    """Coefficients of m(r·z) for a radius r, up to a common factor, and their relative error."""
-    sizes = np.log(np.abs(path.weights[: len(C) - 1]))
-    logs = np.concatenate([[0.0], np.cumsum(log_radius - sizes)])
-    signs = np.concatenate([[1.0], np.cumprod(np.sign(path.weights[: len(C) - 1]))])
-    driven = C != 0
-    size = np.where(driven, logs + np.log(np.abs(np.where(driven, C, 1.0))), -np.inf)
-    # each of n logarithms and of their sums is rounded once
-    error = EPS * len(C) * (4 + float(np.abs(logs).max() + np.abs(sizes).max(initial=0.0)))
-    return np.where(driven, signs * np.sign(C) * np.exp(size - size.max()), 0.0), error
-
-
-def _least_excitation(
-    path: DrivenPath, C: Floats, poles: Complexes, ring: Ring, negative: bool
-) -> float:
-    """The least excitation among the poles; NaN where one may be silent.
-
-    m(λ) for all roots λ of p at once is a Fourier transform of m folded to c coefficients, since
-    λ^{i+c} = p λ^i.
-    """
-    size, tail, length = len(C), ring.tail, ring.length
-    scaled, error = _mask_polynomial(path, C, ring.log_square / (2 * length))
-    norm = float(np.sqrt((scaled**2).sum()))
-    turns = np.arange(size) // length  # a whole turn brings the sign of p
-    signs = np.where(negative & (turns % 2 == 1), -1.0, 1.0)
-    folded = np.bincount(np.arange(size) % length, signs * scaled, minlength=length)
-    twist = np.exp(1j * np.pi * negative * np.arange(length) / length)
-    spectrum = np.fft.ifft(folded * twist) * length  # at the angles (2k + negative)π/c
-    steps = np.angle(poles[tail:]) * (length / np.pi)
-    places = np.rint((steps - negative) / 2).astype(np.intp) % length
-    excitation = float(np.abs(spectrum[places]).min()) / (norm * size**0.5)
-    zero_mode = abs(float(scaled[0])) / norm if tail else np.inf
-    noise = error + 8 * EPS * np.log2(2 * length)
-    if not zero_mode > LEAST_EXCITATION or not excitation > 10 * CLEAR * noise < np.inf:
-        return np.nan
-    return float(min(zero_mode, excitation))

@@ -24,6 +24,7 @@ from memcurve.data.measuring.forgetting import Draw, checked_run, forgetting, ly
 from memcurve.data.measuring.models import Model, as_model
 from memcurve.data.measuring.run import drawn_inputs, measure
 from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
+from memcurve.data.prose import REPORT, note
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Chart, Document, Reported, Section, Series, Table
 
@@ -37,34 +38,6 @@ NEGLIGIBLE = 1e-9
 EXACT = 1e-6
 #: Consistent fraction of the dimensions from which a response counts as consistent.
 CONSISTENT = 0.9
-
-#: Sentences of the report, by kind.
-PROSE = {
-    "memory": "Total memory {total} of at most {states} ({states} states){half}.",
-    "half": "; MC_τ drops below 0.5 at lag {lag}",
-    "forgets": "Forgets its initial conditions within {washout}{exponent}.",
-    "chaotic": "Does not forget its initial conditions: it is chaotic{exponent}, so no readout of "
-    "it is reliable.",
-    "persistent": "Does not forget its initial conditions{exponent}, so no readout of it is "
-    "reliable.",
-    "exponent": " (conditional Lyapunov exponent {exponent} per step)",
-    "deterministic": "Its response to an input is the same in every run.",
-    "consistent": "Consistent dimensions: {total} of {states}; the rest is intrinsic noise.",
-    "capacity": "Information processing capacity: {degrees}.",
-    "small signal": "In the small-signal limit the total memory is {limit:.4g}, exactly{share}.",
-    "share": "; as driven it reaches {share:.0%} of that",
-    "subtitle": "{states}, {inputs}; measured by simulation, errors are half widths of 90 % "
-    "intervals.",
-    "verdict": "fading memory confirmed",
-    "inconsistent": "not consistent",
-    "no fading": "no fading memory",
-    "capacity left out": "capacity by degree was left out: it needs a single input",
-    "scales left out": "memory against input scale was left out: {problem}",
-    "curve": "Fraction of the input's variance recoverable τ steps later.",
-    "fading": "Whether the states are a function of the input history (echo state property).",
-    "nonlinearity": "Capacity for inputs (degree 1) and products of inputs; at most {rank} in all.",
-    "scales": "Total memory when the inputs are multiplied by a scale.",
-}
 
 
 @dataclass(frozen=True)
@@ -166,13 +139,13 @@ class MeasurementReport(Reported):
         sections = (_memory(self), _forgetting(self), _capacity(self), _scales(self))
         return Document(
             title=f"Memory of {self.model}",
-            subtitle=PROSE["subtitle"].format(
+            subtitle=REPORT["subtitle"].format(
                 states=counted(self.states, "state"), inputs=counted(self.inputs, "input")
             ),
             verdict=self.verdict,
             good=self.good,
-            word=PROSE[
-                "verdict" if self.good else "inconsistent" if self.forgets else "no fading"
+            word=REPORT[
+                "verdict" if self.good else "inconsistent" if self.forgets else "no_fading"
             ].capitalize(),
             figures=_figures(self),
             sections=[section for section in sections if section is not None],
@@ -271,7 +244,7 @@ def measurement_report(
                     scales, precision=max(precision, 0.02 * states), budget=third, **asked,
                 )  # fmt: skip
             except (ModelError, UnstableNetworkError, ValueError) as problem:
-                notes.append(Note("method", PROSE["scales left out"].format(problem=problem)))
+                notes.append(note("scales_left_out", problem=problem))
         report_progress("input scales", 5, 5)
     return MeasurementReport(
         model=subject.name,
@@ -336,7 +309,7 @@ def _capacity_of(
     degrees: Any,
 ) -> tuple[Capacity | None, list[Note]]:
     if model.inputs > 1:
-        return None, [Note("method", PROSE["capacity left out"])]
+        return None, [note("capacity_left_out")]
     z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
     X = _series(model, z, rng, noise, washout)[0]
     inputs = z[0, washout:, 0]
@@ -356,31 +329,31 @@ def _within(value: float, error: float) -> str:
 def _verdict(report: MeasurementReport) -> Iterator[str]:
     """Sentences on memory, fading, consistency, capacity and the small-signal limit."""
     half = report.curve.horizon(0.5) if report.inputs == 1 else None
-    yield PROSE["memory"].format(
+    yield REPORT["memory"].format(
         total=_within(report.total, report.curve.total_error),
         states=report.states,
-        half=PROSE["half"].format(lag=half) if half else "",
+        half=REPORT["half"].format(lag=half) if half else "",
     )
     is_chaotic = report.exponent > report.exponent_error
     kind = "forgets" if report.forgets else "chaotic" if is_chaotic else "persistent"
     exponent = ""
     if math.isfinite(report.exponent):
         exponent = _within(report.exponent, report.exponent_error)
-        exponent = PROSE["exponent"].format(exponent=exponent)
-    yield PROSE[kind].format(washout=counted(report.washout, "step"), exponent=exponent)
+        exponent = REPORT["exponent"].format(exponent=exponent)
+    yield REPORT[kind].format(washout=counted(report.washout, "step"), exponent=exponent)
     consistency = report.consistency
     is_deterministic = report.own_noise == 0 and consistency.share > 0.999
-    yield PROSE["deterministic" if is_deterministic else "consistent"].format(
+    yield REPORT["deterministic" if is_deterministic else "consistent"].format(
         total=_within(consistency.total, consistency.error), states=consistency.states
     )
     if report.capacity is not None:
         by_degree = report.capacity.by_degree.items()
         degrees = ", ".join(f"{value:.3g} of degree {degree}" for degree, value in by_degree)
-        yield PROSE["capacity"].format(degrees=degrees)
+        yield REPORT["capacity"].format(degrees=degrees)
     limit = None if report.scales is None else report.scales.limit
     if limit is not None:
-        share = PROSE["share"].format(share=report.total / limit.total) if limit.total > 0 else ""
-        yield PROSE["small signal"].format(limit=limit.total, share=share)
+        share = REPORT["share"].format(share=report.total / limit.total) if limit.total > 0 else ""
+        yield REPORT["small_signal"].format(limit=limit.total, share=share)
 
 
 def _figures(report: MeasurementReport) -> list[tuple[str, str]]:
@@ -410,7 +383,7 @@ def _memory(report: MeasurementReport) -> Section:
         lags = part.lags.astype(float)
         series.append(Series("small-signal limit, exact", lags, part.values, dashed=True))
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
-    return Section("Memory", PROSE["curve"], chart=chart)
+    return Section("Memory", REPORT["curve"], chart=chart)
 
 
 def _forgetting(report: MeasurementReport) -> Section:
@@ -426,7 +399,7 @@ def _forgetting(report: MeasurementReport) -> Section:
         value = _within(report.exponent, report.exponent_error)
         rows.insert(1, ("conditional Lyapunov exponent", value, "per step; below 0: forgets"))
     table = Table(("", "value", ""), tuple(rows), frozenset({1}))
-    return Section("Fading memory and consistency", PROSE["fading"], table)
+    return Section("Fading memory and consistency", REPORT["fading"], table)
 
 
 def _capacity(report: MeasurementReport) -> Section | None:
@@ -444,7 +417,7 @@ def _capacity(report: MeasurementReport) -> Section | None:
     total = _within(capacity.total, capacity.total_error)
     rows.append(("all", total, str(len(capacity.targets))))
     table = Table(("degree", "capacity", "targets"), tuple(rows), frozenset({0, 1, 2}))
-    text = PROSE["nonlinearity"].format(rank=capacity.rank)
+    text = REPORT["nonlinearity"].format(rank=capacity.rank)
     return Section("Information processing capacity", text, table)
 
 
@@ -463,4 +436,4 @@ def _scales(report: MeasurementReport) -> Section | None:
     pairs = zip(profile.scales, profile.totals, profile.errors, strict=True)
     rows = tuple((f"{scale:.3g}", _within(total, error)) for scale, total, error in pairs)
     table = Table(("input scale", "total memory"), rows, frozenset({0, 1}))
-    return Section("Input scale", PROSE["scales"], table, chart)
+    return Section("Input scale", REPORT["scales"], table, chart)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -25,10 +26,10 @@ from memcurve.data import (
     capacity_from_data,
     check_recording,
     memory_from_data,
-    merged,
 )
 from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, checked_run, forgetting
 from memcurve.data.measuring.models import Model, as_model
+from memcurve.data.prose import ENDED, note
 from memcurve.inputs import processes_for
 from memcurve.memory import MemoryCurve
 
@@ -189,8 +190,9 @@ def measure(
             {"level": level, "noise_floor": noise_floor},
             report_progress,
         )
+    reached = _width(curve, of)
     further: dict[str, Any] = {
-        "precision": _width(curve, of),
+        "precision": reached,
         "reached": stopped is None,
         "steps": bench.steps,
         "replicas": bench.count,
@@ -203,8 +205,8 @@ def measure(
         X, z = bench.one_run(bench.rows)
         found = capacity_from_data(X, z[:, 0], degrees=capacity, name=model.name)
         further["capacity"] = found.to_json()
-    notes = [note for note in curve.notes if note.kind != "missing"]  # rows of the washouts
-    notes += _notes(bench, settled, precision, curve, of, stopped)
+    notes = [one for one in curve.notes if one.kind != "missing"]  # rows of the washouts
+    notes += _notes(bench, settled, precision, reached, stopped)
     notes += [Note("finding", str(one)) for one in findings if one.level == "warning"]
     return dataclasses.replace(
         curve,
@@ -303,7 +305,7 @@ class _Bench:
         """Check a first run as a recording is; its columns that hold nothing are left out."""
         X, z = self.one_run(LEAST_ROWS)
         self._width = X.shape[1]
-        findings = merged([check_recording(X, one) for one in z.T])
+        findings = check_recording(X, z)
         findings = dataclasses.replace(
             findings, found=tuple(one for one in findings if one.name not in KNOWN)
         )
@@ -368,7 +370,7 @@ def _until_precise(
         except (ModelError, UnstableNetworkError, ArithmeticError, OSError) as error:
             if curve is None:
                 raise
-            return curve, f"the model failed after {bench.steps:,} steps ({error})"
+            return curve, ENDED["failed"].format(steps=bench.steps, problem=error)
         curve = bench.curve(**options)
         while bench.reaches_further(curve):
             curve = bench.curve(**options)
@@ -383,14 +385,14 @@ def _until_precise(
         # a look takes time for every row there is, a run for new ones: no more than in proportion
         affordable = (until - now) / max(now - began, 1e-9)
         if affordable < LEAST_GROWTH:
-            return curve, "the time budget is spent: give a larger `budget`, or `steps`"
+            return curve, ENDED["time"]
         growth = max(growth, needed / bench.rows)
         wanted = bench.rows * min(growth, affordable)
         if most is not None and bench.steps + bench.lead >= most:
-            return curve, "the step limit is reached: give more `steps`"
+            return curve, ENDED["steps"]
         if wanted > room:
             if bench.rows * LEAST_GROWTH > room:
-                return curve, "the RAM of this machine is too small for more states"
+                return curve, ENDED["memory"]
             wanted = room
 
 
@@ -402,31 +404,19 @@ def _notes(
     bench: _Bench,
     settled: Forgetting,
     precision: float,
-    curve: MemoryCurve,
-    of: str,
+    reached: float,
     stopped: str | None,
-) -> list[Note]:
+) -> Iterator[Note]:
     """What was done, and what the model is like."""
-    reached = _width(curve, of)
     runs = "one run" if bench.count == 1 else f"{bench.count} replicas"
-    text = f"measured in {bench.steps:,} steps of {runs}, the first {bench.lead:,} of each left out"
-    if stopped and reached > precision:
-        text += f"; ± {reached:.2g} was reached, not ± {precision:g}: {stopped}"
-    elif stopped:
-        text += f"; ± {reached:.2g} was reached, but from too few rows to rely on it: {stopped}"
-    notes = [Note("method", text)]
+    ended = ""
+    if stopped is not None:
+        kind = "wide" if reached > precision else "few_rows"
+        ended = ENDED[kind].format(reached=reached, precision=precision, why=stopped)
+    yield note("measured", steps=bench.steps, runs=runs, lead=bench.lead, ended=ended)
     if settled.kept_state:
-        text = f"two runs with one input differ by {settled.kept_state:.2g} at first: the model is "
-        text += "not reset between runs; the washout removes this"
-        notes.append(Note("recording", text))
+        yield note("not_reset", distance=settled.kept_state)
     if settled.own_noise > SEEN:
-        text = "the model has intrinsic noise: two runs with one input differ by "
-        text += f"{settled.own_noise:.2g} of the distance of unrelated runs"
-        notes.append(Note("recording", text))
+        yield note("own_noise", distance=settled.own_noise)
     if not settled.forgets:
-        text = "the model does not forget its initial conditions: different pasts still differ by "
-        count = settled.distances.shape[1]
-        text += f"{settled.left:.2g} of the distance of unrelated runs after {count:,} steps of "
-        text += "the same input, so its states are not a function of the input history"
-        notes.append(Note("recording", text))
-    return notes
+        yield note("remembers", distance=settled.left, steps=settled.distances.shape[1])

@@ -17,6 +17,7 @@ from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.data.measuring.models import as_model
 from memcurve.data.measuring.run import measure
+from memcurve.data.prose import note
 from memcurve.inputs.noise import ObservationNoise
 from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, memory_curve
@@ -152,7 +153,7 @@ def measure_scales(
                     **options,
                 )
             except (ModelError, UnstableNetworkError) as error:
-                notes.append(Note("recording", f"scale {scale:g} was left out: {error}"))
+                notes.append(note("scale_left_out", scale=scale, problem=error))
         report_progress("input scales", len(each), len(each))
     if not found:
         raise ModelError(f"no scale could be measured: {notes[0]}")
@@ -165,21 +166,19 @@ def measure_scales(
         errors=np.array([curve.total_error for curve in curves]),
         curves=curves,
         limit=limit,
-        notes=(*notes, *said),
+        notes=(*notes, said),
     )
 
 
-def _limit(model: Any, floor: float, input: Any) -> tuple[MemoryCurve | None, list[Note]]:
+def _limit(model: Any, floor: float, input: Any) -> tuple[MemoryCurve | None, Note]:
     """The exact curve for small inputs, read with a floor relative to each state's deviation."""
     if callable(input):
         input = None  # independent numbers: only their variance would matter, and it does not
     try:
         curve = memory_curve(as_network(model), noise=_OfEachState(floor), input=input)
     except (TypeError, ValueError, ArithmeticError) as error:
-        text = f"no exact limit for small inputs: {str(error).splitlines()[0]}"
-        return None, [Note("question", text)]
-    text = "for small inputs this is the linear network of its slopes, read with noise of "
-    return curve, [Note("question", f"{text}{floor:g} of each state's deviation")]
+        return None, note("no_limit", problem=str(error).splitlines()[0])
+    return curve, note("limit", floor=floor)
 
 
 class _OfEachState(ObservationNoise):

@@ -24,7 +24,7 @@ from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.sentences import EXPLANATIONS
-from memcurve.studies.auditing.structure import HOPELESS
+from memcurve.studies.auditing.structure import HOPELESS, Squeezing
 from memcurve.studies.auditing.usable import UsableMemory
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
@@ -159,7 +159,7 @@ class ClaimContext:
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
     input: Any = None  # None for white
-    condition: float = float("nan")  # of the states' correlations, where it is known
+    squeezing: Callable[[], Squeezing | None] = lambda: None  # found out where it matters
     # how the number was made, where it is known
     k_max: int | None = None
     samples: int | None = None
@@ -380,7 +380,8 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
 
 def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
     """No sum of squares is negative, but the noise of a hopeless inverse is."""
-    if case.claimed < -case.tolerance and case.condition > HOPELESS:
+    squeezing = case.squeezing() if case.claimed < -case.tolerance else None
+    if squeezing is not None and squeezing.condition > HOPELESS:
         yield from case.explanation("gramian", case.claimed, "as it is", "negative")
 
 

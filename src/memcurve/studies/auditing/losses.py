@@ -15,7 +15,7 @@ from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import generically_driven
 from memcurve.network.operator import Operator
-from memcurve.solve import Analysis, LostModes, Problem, States, proportional_rows
+from memcurve.solve import Analysis, LostModes, Problem, proportional_rows
 from memcurve.studies.auditing.sentences import (
     LEFT_OUT,
     LOSSES,
@@ -137,7 +137,7 @@ def _loss(
     return Loss(kind, count, LOSSES[sentence or kind].format(**facts), nodes)
 
 
-def _unreached(states: States, network: LinearNetwork) -> list[Loss]:
+def _unreached(states: Analysis, network: LinearNetwork) -> list[Loss]:
     missing = np.setdiff1d(np.arange(network.states), states.nodes)
     if not len(missing):
         return []
@@ -146,7 +146,7 @@ def _unreached(states: States, network: LinearNetwork) -> list[Loss]:
     return [_loss("unreached", count, "", nodes, **facts)]
 
 
-def _uncontrollable(states: States, rank: int, network: LinearNetwork) -> list[Loss]:
+def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list[Loss]:
     """Why the input controls fewer modes than it reaches states."""
     missing = len(states) - rank
     if missing <= 0:
@@ -162,7 +162,7 @@ def _uncontrollable(states: States, rank: int, network: LinearNetwork) -> list[L
     return [*modes, *(replace(loss, count=0, text=among.format(text=loss.text)) for loss in nodes)]
 
 
-def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
+def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move in proportion."""
     A, reached, size = states.stored, states.nodes, network.size
     groups, silent = proportional_rows(A, states.mask)
@@ -196,7 +196,7 @@ def _same_nodes(states: States, network: LinearNetwork) -> list[Loss]:
     return [*losses, *ordered[:MOST_GROUPS], together]
 
 
-def _lost_modes(states: States, network: LinearNetwork) -> list[Loss]:
+def _lost_modes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Modes lost to one input, as far as the curve had to tell which they are."""
     lost = Analysis.of(network).spectrum.lost
     several = [modes for modes in lost if modes.appears > 1]
@@ -211,7 +211,7 @@ def _lost_modes(states: States, network: LinearNetwork) -> list[Loss]:
     return losses
 
 
-def _lost(states: States, modes: LostModes, network: LinearNetwork) -> Loss:
+def _lost(states: Analysis, modes: LostModes, network: LinearNetwork) -> Loss:
     """Equal eigenvalues, of strong components where it is known of which: self-loops above all."""
     facts: dict[str, Any] = {"eigenvalues": _eigenvalues(modes.values), "appears": modes.appears}
     facts["driven"] = modes.counts or "none"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import queue
 import signal
 import threading
@@ -20,24 +19,20 @@ from memcurve.studies.sweeping.executors import (
     CRASHES_ALLOWED,
     DIED,
     Job,
+    Pending,
     Pool,
     UnusableWorkerError,
-    run_chunk,
+    run_cases_of,
     versions,
 )
 from memcurve.studies.sweeping.store import CaseOutcome, Store, one_line
 
-#: Key and content, as JSON, of a case without a result.
-Pending = tuple[str, str]
-
-#: Chunks queued per worker. Doubled: more to repeat after a crash.
-_CHUNKS_PER_WORKER = 4
-#: Seconds of work per chunk. Doubled: less overhead, more to lose.
-_CHUNK_SECONDS = 0.2
-#: Cases per chunk at most. Doubled: hardly faster.
+#: Tasks queued per worker. Doubled: more to repeat after a crash.
+_TASKS_PER_WORKER = 4
+#: Seconds of work per task. Doubled: less overhead, more to lose.
+_TASK_SECONDS = 0.2
+#: Cases per task at most. Doubled: hardly faster.
 _MOST_AT_ONCE = 256
-#: Seconds after which a worker returns what it has. Doubled: results are saved later.
-_BUDGET = 2 * _CHUNK_SECONDS
 #: Seconds between progress reports. Doubled: a slower bar.
 _BETWEEN_REPORTS = 0.1
 #: Seconds between checks of the pool. Doubled: lost clusters are noticed later.
@@ -99,7 +94,8 @@ def run_cases(
     at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
     KeyboardInterrupt that it raises, :class:`Interrupted` says what is saved.
     """
-    run = functools.partial(run_chunk, job, versions(), limit=case_timeout)
+    # a worker returns what it has after twice the time that a task should take
+    run = functools.partial(run_cases_of, job, versions(), 2 * _TASK_SECONDS, limit=case_timeout)
     loop = _Loop(store, study, run, pool, progress)
     if not loop.counts.pending:
         progress(loop.counts, 0.0)
@@ -128,12 +124,13 @@ class _Loop:
         pool: Pool,
         progress: ProgressCallback,
     ) -> None:
-        self._store, self._run_chunk, self._pool, self._progress = store, run, pool, progress
+        self._store, self._run_task, self._pool, self._progress = store, run, pool, progress
         self.counts = CaseCounts(**store.counts(study))
         self.signals = StopSignals()
         self._schedule = Schedule(store.pending(study))
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
+        self._outcomes: list[CaseOutcome] = []  # that are to be written
         self._start = time.monotonic()
         self._reported = self._checked = 0.0
 
@@ -151,41 +148,42 @@ class _Loop:
 
     def keep_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
-        landed = [future for future in self._arrivals(timeout=0) if _error_of(future) is None]
-        self._keep([outcome for future in landed for outcome in self._taken(future)])
+        for future in self._arrivals(timeout=0):
+            if _error_of(future) is None:
+                self._take(future)
+        self._write()
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
         pool, schedule = self._pool, self._schedule
         while self.signals.received is None:
-            window = 1 if pool.inline else _CHUNKS_PER_WORKER * pool.workers
-            task = schedule.next_task(pool.workers, window)
-            if task is None:
+            window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
+            cases = schedule.next_cases(pool.workers, window)
+            if not cases:
                 return False
             try:
                 with self.signals.interruptible() if pool.inline else contextlib.nullcontext():
-                    future = pool.submit(self._run_chunk, task.cases, _BUDGET)
+                    future = pool.submit(self._run_task, cases)
             except BrokenExecutor:  # a worker died while nothing was under way
-                schedule.put_back(task)
+                schedule.put_back(cases)
                 return True
-            schedule.tasks[future] = task
+            schedule.tasks[future] = cases
             future.add_done_callback(self._arrived.put)
         raise KeyboardInterrupt
 
     def _bring_in(self) -> bool:
         """Wait for results and keep all that have arrived; returns whether the pool is broken."""
-        finished: list[CaseOutcome] = []
         broken = False
-        for future in list(self._arrivals(timeout=_BETWEEN_REPORTS)):
+        for future in self._arrivals(timeout=_BETWEEN_REPORTS):
             error = _error_of(future)
             if isinstance(error, BrokenExecutor):
                 broken = True  # the task stays under way until all of them have been looked at
             elif error is None or self._pool.lost(error):
-                finished += self._taken(future, self._pool.crashes_per_loss)
+                self._take(future, self._pool.crashes_per_loss)
             else:
-                self._keep(finished)
+                self._write()
                 raise _unusable(error) from error
-        self._keep(finished)
+        self._write()
         if time.monotonic() - self._checked > _BETWEEN_CHECKS:
             self._checked = time.monotonic()
             self._pool.check()
@@ -204,18 +202,21 @@ class _Loop:
         tasks = self._schedule.tasks
         with self.signals.interruptible():  # every task of a broken pool is soon given back
             wait(tasks, timeout=5)
-        self._keep([outcome for future in list(tasks) for outcome in self._taken(future)])
+        for future in list(tasks):
+            self._take(future)
+        self._write()
         with self.signals.interruptible():
             self._pool.renew()
         self._require_workers()
 
-    def _taken(self, future: Future[Any], crashes: int = 1) -> list[CaseOutcome]:
-        """What a task brought back, or whom its worker's death is blamed on."""
-        task = self._schedule.tasks.pop(future)
+    def _take(self, future: Future[Any], crashes: int = 1) -> None:
+        """Keep what a task brought back, or what its worker's death is blamed on."""
+        cases = self._schedule.tasks.pop(future)
         if future.done() and _error_of(future) is None:
-            return self._schedule.finished(task, future.result())
-        blamed = self._schedule.crashed(task, crashes)
-        return [CaseOutcome(key, None, None, DIED, 0.0) for key, _ in blamed]
+            self._outcomes += self._schedule.finished(cases, future.result())
+        else:
+            blamed = self._schedule.crashed(cases, crashes)
+            self._outcomes += [CaseOutcome(key, None, None, DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails again and again, it is not for any of the cases."""
@@ -223,7 +224,7 @@ class _Loop:
             error: BaseException | None
             with self.signals.interruptible():
                 try:
-                    future = self._pool.submit(self._run_chunk, [], 0.0)
+                    future = self._pool.submit(self._run_task, [])
                     while not future.done():
                         self._pool.check()
                         time.sleep(0.01)
@@ -237,13 +238,13 @@ class _Loop:
                 elif not self._pool.lost(error) or not left:  # which may know what it means
                     raise _unusable(error) from error
 
-    def _keep(self, finished: list[CaseOutcome]) -> None:
-        if finished:
-            self._store.put(finished)
-            failed = sum(outcome.error is not None for outcome in finished)
+    def _write(self) -> None:
+        new, self._outcomes = self._outcomes, []
+        if new:
+            self._store.put(new)
+            failed = sum(outcome.error is not None for outcome in new)
             done, before, pending = self.counts
-            new = len(finished)
-            self.counts = CaseCounts(done + new - failed, before + failed, pending - new)
+            self.counts = CaseCounts(done + len(new) - failed, before + failed, pending - len(new))
 
     def _report(self, *, last: bool = False) -> None:
         now = time.monotonic()
@@ -252,74 +253,64 @@ class _Loop:
             self._progress(self.counts, now - self._start)
 
 
-class Chunk(NamedTuple):
-    """Cases under way through one call of a worker."""
-
-    cases: list[Pending]
-    alone: bool = False
-
-
 class Schedule:
     """The cases of a study that are waiting or under way.
 
     When a worker process dies, nobody knows which of the cases under way did it. All of them are
-    suspects: they go again one by one, before anything new. A case that was under way at three
+    suspects: they go again, one per worker, before anything new. A case that was under way at three
     crashes is tried alone; if that crashes as well, the case is the reason.
     """
 
     def __init__(self, fresh: Iterator[Pending]) -> None:
-        self.tasks: dict[Future[Any], Chunk] = {}
+        self.tasks: dict[Future[Any], list[Pending]] = {}
         self._fresh, self._at_once = fresh, 1
-        self._left_over: deque[Pending] = deque()
-        self._suspects: deque[Pending] = deque()
-        self._alone: deque[Pending] = deque()
+        self._waiting: deque[Pending] = deque()
+        self._suspects: list[Pending] = []
         self._crashes: dict[str, int] = {}
-        self._case_seconds: float | None = None
 
-    def next_task(self, workers: int, window: int) -> Chunk | None:
-        """The task to send out now, or None if there is none or if enough are under way."""
+    def next_cases(self, workers: int, window: int) -> list[Pending]:
+        """The task to send out now; empty if there is none or if enough are under way."""
         under_way = len(self.tasks)
         if self._suspects:
-            return Chunk([self._suspects.popleft()]) if under_way < min(workers, window) else None
-        if self._crashes and under_way:  # suspects under way: let nothing else come under suspicion
-            return None
-        if self._alone:
-            return Chunk([self._alone.popleft()], alone=True)
-        if under_way >= window:
-            return None
-        count = min(self._at_once, len(self._left_over))
-        cases = [self._left_over.popleft() for _ in range(count)]
-        cases += itertools.islice(self._fresh, self._at_once - count)
-        return Chunk(cases) if cases else None
+            case = min(self._suspects, key=lambda suspect: self._crashes[suspect[0]])
+            is_alone = self._crashes[case[0]] >= CRASHES_ALLOWED
+            if under_way >= (1 if is_alone else workers):
+                return []
+            self._suspects.remove(case)
+            return [case]
+        # suspects under way: let nothing else come under suspicion
+        if under_way >= window or (self._crashes and under_way):
+            return []
+        while len(self._waiting) < self._at_once and (fresh := next(self._fresh, None)):
+            self._waiting.append(fresh)
+        count = min(self._at_once, len(self._waiting))
+        return [self._waiting.popleft() for _ in range(count)]
 
-    def finished(self, task: Chunk, finished: list[CaseOutcome]) -> list[CaseOutcome]:
-        """Take note of what a task brought back, and keep for later what it left undone."""
-        self._left_over.extend(task.cases[len(finished) :])
-        for outcome in finished:
+    def put_back(self, cases: list[Pending]) -> None:
+        """Take back cases that no worker has got to."""
+        suspects = [case for case in cases if case[0] in self._crashes]
+        self._suspects += suspects
+        self._waiting.extendleft(reversed(cases if not suspects else []))
+
+    def finished(self, cases: list[Pending], outcomes: list[CaseOutcome]) -> list[CaseOutcome]:
+        """Take note of what a task brought back, and put back what it left undone."""
+        for outcome in outcomes:
             self._crashes.pop(outcome.key, None)
-        if finished:
-            seconds = sum(outcome.seconds for outcome in finished) / len(finished)
-            before = seconds if self._case_seconds is None else self._case_seconds
-            self._case_seconds = max(1e-9, 0.8 * before + 0.2 * seconds)
-            fitting = round(_CHUNK_SECONDS / max(self._case_seconds, seconds))
-            self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
-        return finished
+        if left := cases[len(outcomes) :]:
+            self.put_back(left)
+        seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
+        fitting = round(_TASK_SECONDS / max(1e-9, seconds))
+        self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
+        return outcomes
 
-    def put_back(self, task: Chunk) -> None:
-        """Take back a task that no worker has seen."""
-        suspect = task.cases[0][0] in self._crashes
-        home = self._alone if task.alone else self._suspects if suspect else self._left_over
-        home.extendleft(reversed(task.cases))
-
-    def crashed(self, task: Chunk, crashes: int = 1) -> list[Pending]:
-        """Take note of a worker's death; returns the cases that are to blame for it."""
-        if task.alone:
-            self._crashes.pop(task.cases[0][0], None)
-            return task.cases
-        for case in task.cases:
-            count = self._crashes.get(case[0], 0) + (crashes if len(task.cases) == 1 else 1)
-            self._crashes[case[0]] = count
-            (self._alone if count >= CRASHES_ALLOWED else self._suspects).append(case)
+    def crashed(self, cases: list[Pending], crashes: int = 1) -> list[Pending]:
+        """Take note of a worker's death; returns the case that is to blame for it, if known."""
+        for case in cases:
+            before = self._crashes.pop(case[0], 0)
+            if before >= CRASHES_ALLOWED:  # it was alone
+                return [case]
+            self._crashes[case[0]] = before + (crashes if len(cases) == 1 else 1)
+            self._suspects.append(case)
         return []
 
 

@@ -1,7 +1,7 @@
 """Worker pools: this process, local processes, a Dask cluster or MPI ranks.
 
 Each is a :class:`Pool` around a ``concurrent.futures.Executor``; they differ in how they start, how
-they end, and how the loss of a worker shows. The workers run :func:`run_chunk`.
+they end, and how the loss of a worker shows. The workers run :func:`run_cases_of`.
 """
 
 from __future__ import annotations
@@ -31,11 +31,13 @@ from memcurve.core.result import installed_versions
 from memcurve.studies.sweeping.store import CaseOutcome
 
 Job = Callable[[dict[str, Any]], dict[str, Any]]
+#: Key and content, as JSON, of a case without a result.
+Pending = tuple[str, str]
 
 #: Environment of the workers; BLAS libraries read it once, when they are loaded.
 _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "BLIS")}
 
-#: One chunk at a time per process: the number of BLAS threads and warning filters are global. It
+#: One case at a time per process: the number of BLAS threads and warning filters are global. It
 #: matters for Dask workers with several threads.
 _ONE_AT_A_TIME = threading.Lock()
 
@@ -50,15 +52,15 @@ def versions() -> dict[str, str]:
     return {package: installed[package] for package in ("memcurve", "numpy", "scipy")}
 
 
-def run_chunk(
+def run_cases_of(
     job: Job,
     expected: dict[str, str],
-    cases: list[tuple[str, str]],
     budget: float,
+    cases: list[Pending],
     *,
     limit: float | None = None,
 ) -> list[CaseOutcome]:
-    """Run a job on some cases, given by key and JSON, and return their outcomes.
+    """Run a job on some cases and return their outcomes.
 
     After ``budget`` seconds the rest is left for later, so that finished cases reach the store. The
     versions of the packages must be ``expected``, those of the driver. A case that takes more than
@@ -70,18 +72,19 @@ def run_chunk(
             f"a worker has {' and '.join(differing)}, so results could differ; install the "
             f"versions of the driver on all workers."
         )
-    finished: list[CaseOutcome] = []
+    outcomes: list[CaseOutcome] = []
     # one BLAS thread: more are slower here, and another number of them gives other digits
     with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
         end = time.perf_counter() + budget
         for case in cases:
             if limit is None:
-                finished.append(_outcome(job, *case))
+                outcomes.append(_outcome(job, *case))
             else:
-                finished += _within(limit, case, functools.partial(run_chunk, job, expected))
+                run = functools.partial(run_cases_of, job, expected, 0.0)
+                outcomes.append(_within(limit, case, run))
             if time.perf_counter() > end:
                 break
-    return finished
+    return outcomes
 
 
 def _outcome(job: Job, key: str, content: str) -> CaseOutcome:
@@ -122,9 +125,7 @@ CRASHES_ALLOWED = 3
 DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 
 
-def _within(
-    limit: float, case: tuple[str, str], run: Callable[..., list[CaseOutcome]]
-) -> list[CaseOutcome]:
+def _within(limit: float, case: Pending, run: Callable[[list[Pending]], Any]) -> CaseOutcome:
     """The outcome of a case in a process of its own, which is killed after ``limit`` seconds.
 
     Nothing less ends a call into a C library that does not return.
@@ -133,9 +134,10 @@ def _within(
     for _ in range(CRASHES_ALLOWED + 1):  # whoever killed the process need not have meant the case
         try:
             _ASIDE.start()
-            _ASIDE.submit(run, [], 0.0).result()  # its start is no time of the case
+            _ASIDE.submit(run, []).result()  # its start is no time of the case
             error, start = DIED, time.perf_counter()
-            return list(_ASIDE.submit(run, [case], 0.0).result(limit))
+            outcome: CaseOutcome = _ASIDE.submit(run, [case]).result(limit)[0]
+            return outcome
         except TimeoutError:
             error = f"TimeoutError: ended after {limit:g} s, the limit per case"
             break
@@ -144,7 +146,7 @@ def _within(
     _ASIDE.stop()
     if not error:
         raise UnusableWorkerError(f"no process could be started for a case. {_KEPT}")
-    return [CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)]
+    return CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)
 
 
 _KEPT = "Finished cases are saved; run the same command again to continue."
@@ -195,22 +197,17 @@ class SerialPool(Pool):
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         future: Future[Any] = Future()
-        _settle(future, functools.partial(function, *arguments))
+        try:
+            future.set_result(function(*arguments))
+        except KeyboardInterrupt:  # which is no outcome of the task
+            raise
+        except BaseException as error:
+            future.set_exception(error)
         return future
 
     def stop(self) -> None:
         """End what :func:`_within` has started."""
         _ASIDE.stop()
-
-
-def _settle(future: Future[Any], function: Callable[[], Any]) -> None:
-    """Compute it here; Ctrl-C is not an outcome of the task and is passed on."""
-    try:
-        future.set_result(function())
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        future.set_exception(error)
 
 
 class _Worker(SpawnProcess):
@@ -444,31 +441,24 @@ class DaskPool(Pool):
                 part.close(timeout=1)
 
     def _start_cluster(self) -> None:
-        """Start it in a thread to which Ctrl-C means nothing, as do then its processes.
+        """Start it with Ctrl-C blocked, which its threads and processes inherit.
 
-        They inherit what is blocked. Dask's own would end, with a traceback each, and be replaced.
+        Dask's own processes would end, with a traceback each, and be replaced.
         """
         dask = optional("dask", "a sweep on a Dask cluster", "dask")
-
-        def cluster() -> Any:
-            # a case that kills its worker is tried again by the sweep itself
-            few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+        # a case that kills its worker is tried again by the sweep itself
+        few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
+        try:
             with blocked_interrupts(), few:
-                return self._distributed.LocalCluster(
+                self._cluster = self._distributed.LocalCluster(
                     n_workers=self._asked_for, threads_per_worker=1, dashboard_address=None,
                     silence_logs=logging.CRITICAL,
                 )  # fmt: skip
-
-        started: Future[Any] = Future()
-        threading.Thread(target=_settle, args=(started, cluster), daemon=True).start()
-        while not started.done():
-            time.sleep(0.1)
-        if problem := started.exception():
+        except Exception as problem:
             raise UnusableWorkerError(
                 f"no Dask cluster could be started on this machine ({problem}); a script that "
                 f"starts a sweep has to do so under `if __name__ == '__main__':`."
             ) from problem
-        self._cluster = started.result()
 
     def _watch(self) -> None:
         """Ask who is there, aside: a scheduler that hangs must not hang the driver."""

@@ -3,30 +3,13 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memcurve.views.cli.console import print_document, print_screen, writing
-from memcurve.views.cli.options import (
-    NETWORK,
-    Flag,
-    Json,
-    Markdown,
-    NetworkOptions,
-    Page,
-    Saved,
-    Verbose,
-    Whole,
-)
-from memcurve.views.cli.process import (
-    FAILED,
-    FINE,
-    MISMATCH,
-    UsageError,
-    discard_output,
-    require_other_files,
-    warn,
-)
+from memcurve.views.cli.console import print_document, print_screen
+from memcurve.views.cli.options import NETWORK, REPORT, Flag, NetworkOptions, ReportOptions, Whole
+from memcurve.views.cli.process import FAILED, FINE, MISMATCH, UsageError, discard_output, warn
 
 
 def audit(
@@ -38,13 +21,9 @@ def audit(
     ridge: float | None = None,
     input_variance: float | None = None,
     options: NetworkOptions = NETWORK,
-    html: Page = None,
-    markdown: Markdown = None,
-    save: Saved = None,
     full: Flag = False,
     fail_on_mismatch: Flag = False,
-    json: Json = False,
-    verbose: Verbose = False,
+    output: ReportOptions = REPORT,
 ) -> int:
     """Total and usable memory of a network, and what a number claimed for it means.
 
@@ -87,9 +66,11 @@ def audit(
         raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
     if options.noise is not None and len(options.noise) > 1:
         raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
-    require_other_files(file, html, markdown, save)
+    output.require_other_than(file)
     from memcurve.studies.auditing import audit as run
 
+    more = "--full prints all tables, --html FILE writes a page."
+    show = print_document if full else partial(print_screen, more=more)
     result = run(
         options.network(file, "sparse_normal"),
         claimed=claimed,
@@ -98,18 +79,11 @@ def audit(
         **known,
         **options.arguments(),
     )
-    with writing(result, save=save, html=html, markdown=markdown):
-        try:
-            if json:
-                print(result.to_json())
-            elif full:
-                print_document(result.document())
-            else:
-                more = "--full prints all tables, --html FILE writes a page."
-                print_screen(result.document(), more)
-            sys.stdout.flush()
-        except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
-            discard_output()
+    try:
+        output.show(result, lambda found: show(found.document()))
+        sys.stdout.flush()
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
+        discard_output()
     if not fail_on_mismatch or result.claim is None or result.claim.holds:
         return FINE
     if result.claim.holds is None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from memcurve.views.cli.console import Printer, json_text, writing
-from memcurve.views.cli.options import Flag, Json, Picture, Saved, Seed, Verbose, usage
+from memcurve.views.cli.console import Printer, json_text
+from memcurve.views.cli.options import OUTPUT, Flag, OutputOptions, Seed, usage
 from memcurve.views.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -20,11 +20,8 @@ def claims(
     *,
     every: Flag = False,
     seed: Seed = 1,
-    plot: Picture = None,
-    save: Saved = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: OutputOptions = OUTPUT,
+) -> None:
     """Published claims about memory, re-examined: a list, or the study of one claim.
 
     For example:
@@ -46,12 +43,13 @@ def claims(
     from memcurve.core.arguments import table_entry
     from memcurve.studies.literature import CLAIMS, judge_claim
 
-    if name is None and (plot is not None or save is not None):
+    if name is None and (output.plot is not None or output.save is not None):
         raise UsageError("--plot and --save are about one claim; give its name.")
     if name is not None and every:
         raise UsageError(f"--every examines all claims; leave out {name}.")
     if name is None and not every:
-        return _listed(list(CLAIMS.values()), json)
+        _list(list(CLAIMS.values()), output.json)
+        return
     if every:
         missing = _missing(CLAIMS.values())
         found = [
@@ -59,20 +57,17 @@ def claims(
             for one in CLAIMS
             if one not in missing
         ]
-        if json:
+        if output.json:
             print(json_text([loads(one.to_json()) for one in found]))
-            return 0
+            return
         rows: list[tuple[str, str, str]] = [(one.name, one.word, one.verdict) for one in found]
         rows += [(one, "not examined", f"needs {', '.join(what)}") for one, what in missing.items()]
         Printer().table(("claim", "verdict", "reason"), rows, indent=0)
-        return 0
+        return
     assert name is not None
     with usage():
         table_entry(CLAIMS, name, "name")
-    result = judge_claim(name, seed=seed, progress=sys.stderr.isatty())
-    with writing(result, plot=plot, save=save):
-        print(result.to_json()) if json else _print(result)
-    return 0
+    output.show(judge_claim(name, seed=seed, progress=sys.stderr.isatty()), _print)
 
 
 def _missing(found: Any) -> dict[str, tuple[str, ...]]:
@@ -86,27 +81,20 @@ def _missing(found: Any) -> dict[str, tuple[str, ...]]:
     return {name: packages for name, packages in lacking.items() if packages}
 
 
-def _listed(found: list[Any], json: bool) -> int:
-    if json:
+def _list(found: list[Any], as_json: bool) -> None:
+    if as_json:
         names = ("name", "citation", "link", "statement", "measured", "needs")
         print(json_text([{name: getattr(claim, name) for name in names} for claim in found]))
-        return 0
+        return
     rows = [(claim.name, claim.statement) for claim in found]
     Printer().table(("claim", "statement"), rows, indent=0)
     print("memcurve claims NAME examines one of them.", file=sys.stderr)
-    return 0
 
 
 def _print(result: JudgedClaim) -> None:
     printer = Printer()
-    printer.named(
-        [
-            ("claim", result.statement),
-            ("by", result.citation),
-            ("see", result.link),
-            ("measured", result.measured),
-        ]
-    )
+    names = {"claim": "statement", "by": "citation", "see": "link", "measured": "measured"}
+    printer.named((head, getattr(result, name)) for head, name in names.items())
     rows = []
     for point in result.points:
         error = f"{point.error:.1e}" if point.error else ""

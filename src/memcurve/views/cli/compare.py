@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
-from memcurve.views.cli.console import Printer, json_text, writing
+from memcurve.views.cli.console import Printer
 from memcurve.views.cli.options import (
     NETWORK,
+    OUTPUT,
     SEVERAL,
-    Json,
     Method,
     NetworkOptions,
-    Picture,
-    Saved,
-    Verbose,
+    OutputOptions,
     Whole,
-    options_by_method,
 )
-from memcurve.views.cli.process import require_other_files
+
+if TYPE_CHECKING:
+    from memcurve.studies.comparison import Comparison
 
 
 def compare(
@@ -29,11 +28,8 @@ def compare(
     lags: Whole | None = None,
     masks: Whole = 100,
     samples: Whole = 10_000,
-    plot: Picture = None,
-    save: Saved = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: OutputOptions = OUTPUT,
+) -> None:
     """Several methods on one network, measured against the exact curve.
 
     For example:
@@ -58,25 +54,32 @@ def compare(
     samples
         Number of samples of montecarlo.
     """
+    from memcurve.memory import METHODS
     from memcurve.studies.comparison import compare as run
 
-    require_other_files(file, plot, save)
-    comparison = run(
+    output.require_other_than(file)
+    settings = {"masks": masks, "samples": samples}
+    result = run(
         options.network(file, "sparse_normal"),
         methods,
         lags=lags,
         seed=options.seed,
-        options=options_by_method(masks=masks, samples=samples),
+        options={
+            name: {o: v for o, v in settings.items() if o in method.options}
+            for name, method in METHODS.items()
+        },
         **options.arguments(),
     )
-    with writing(comparison, plot=plot, save=save):
-        if json:
-            rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in comparison.rows]
-            setting = {"network": comparison.exact.network, "setting": list(comparison.setting)}
-            print(json_text(setting | {"rows": rows}))
-        else:
-            exact, printer = comparison.exact, Printer()
-            about = "; ".join([f"  {exact.network}", *comparison.setting])
-            printer.line(("network", "bold"), f"{about}; totals over lags 0 … {len(exact) - 1}")
-            printer.table(comparison.HEADER, comparison.table(), right=range(1, 4))
-    return 0
+    output.show(result, _print, content=lambda: _content(result))
+
+
+def _content(result: Comparison) -> dict[str, Any]:
+    rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in result.rows]
+    return {"network": result.exact.network, "setting": list(result.setting), "rows": rows}
+
+
+def _print(result: Comparison) -> None:
+    exact, printer = result.exact, Printer()
+    about = "; ".join([f"  {exact.network}", *result.setting])
+    printer.line(("network", "bold"), f"{about}; totals over lags 0 … {len(exact) - 1}")
+    printer.table(result.HEADER, result.table(), right=range(1, 4))

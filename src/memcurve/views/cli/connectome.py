@@ -6,37 +6,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memcurve.core.notes import counted
-from memcurve.views.cli.console import Printer, styled, writing
+from memcurve.views.cli.console import Printer, styled
 from memcurve.views.cli.options import (
     EXECUTOR,
+    FILE,
+    REPORT,
     SEVERAL,
-    Edges,
     ExecutorOptions,
+    FileOptions,
     Flag,
-    Inhibitory,
-    Json,
-    Matrix,
-    MinWeight,
-    Nodes,
-    Page,
-    Picture,
-    Saved,
+    ReportOptions,
     Seed,
-    Signs,
-    Verbose,
-    Where,
     Whole,
     nodes_read,
 )
-from memcurve.views.cli.process import (
-    UsageError,
-    require_other_files,
-    stoppable,
-)
+from memcurve.views.cli.process import UsageError, stoppable
 
 if TYPE_CHECKING:
     from memcurve.io import NodeTable
     from memcurve.network import LinearNetwork
+    from memcurve.studies.connectome import NullComparison
 
 InputWeights = Literal["ones", "normal"]
 
@@ -47,14 +36,8 @@ def connectome(
     inputs: str | None = None,
     input_weights: InputWeights = "ones",
     readout: str | None = None,
-    nodes: Nodes = None,
-    where: Where = None,
-    min_weight: MinWeight = None,
-    signs: Signs = None,
-    inhibitory: Inhibitory = None,
+    part: FileOptions = FILE,
     transpose: Flag = False,
-    matrix: Matrix = None,
-    edges: Edges = None,
     null: str = "rewire,shuffle",
     draws: Whole = 200,
     noise: Annotated[list[float] | None, SEVERAL] = None,
@@ -66,12 +49,8 @@ def connectome(
     seed: Seed = 1,
     store: Path | None = None,
     executor: ExecutorOptions = EXECUTOR,
-    plot: Picture = None,
-    html: Page = None,
-    save: Saved = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: ReportOptions = REPORT,
+) -> None:
     """Memory of a network against null models: how much is explained by the wiring.
 
     Each surrogate is saved as soon as it is computed: a run that was stopped goes on with the same
@@ -123,7 +102,7 @@ def connectome(
     store
         File that stores the surrogates. Default: FILE's name with .nulls.sqlite, in this folder.
     """
-    computed = executor.arguments()
+    where = executor.arguments()
     from memcurve.studies.nulls import NULLS
 
     asked = [name.strip() for name in null.split(",")]
@@ -132,25 +111,27 @@ def connectome(
             raise UsageError(f"--null must list some of {', '.join(NULLS)}; got {name!r}.")
     stem = file.name.split(".")[0]
     place = store or Path(f"{stem}.nulls.sqlite")
-    require_other_files(file, place, plot, html, save)
+    output.require_other_than(file, place)
     from memcurve.io import load_nodes
     from memcurve.studies.connectome import USUAL_NOISE, compare_with_nulls
 
-    is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml"))
-    table = load_nodes(nodes or file) if nodes or is_graph else None
-    if table is not None and where is not None:
-        table = table.selected(where)
-    elif where is not None:
-        raise UsageError("--where is about a table of nodes; give it by --nodes.")
-    how = {
-        "matrix": matrix, "edges": edges, "seed": seed, "min_weight": min_weight, "signs": signs,
-        "inhibitory": inhibitory, "nodes": table,
-    }  # fmt: skip
-    reader = _Reader(file, table, how, transpose)
-    network = reader.network(inputs, input_weights)
+    is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml", ".gexf"))
+    table = load_nodes(part.nodes or file) if part.nodes or is_graph else None
+    if table is not None and part.where is not None:
+        table = table.selected(part.where)
+    how = part.which() | {"seed": seed, "nodes": table or part.nodes}
+    how["where"] = None if table else part.where
+    network = _turned(_driven(file, inputs, input_weights, table, how), file, transpose)
     if readout is not None:
-        network = network.replace(readout=reader.readout(readout, network))
-    options = reader.options(blocks, positions, network.names(range(network.size)))
+        network = network.replace(readout=_nodes_read(readout, network, table))
+    labels = network.names(range(network.size))
+    options: dict[str, dict[str, Any]] = {}
+    if blocks is not None:
+        options["blocks"] = {"blocks": _columns(table, "--blocks").entries(blocks, labels)}
+    if positions is not None:
+        columns = [column.strip() for column in positions.split(",")]
+        places = _columns(table, "--positions").numbers(columns, labels)
+        options["spatial"] = {"positions": places.tolist()}
     for name, option in (("blocks", "--blocks"), ("spatial", "--positions")):
         if name in asked and name not in options:
             raise UsageError(f"--null {name} needs {option}, columns of --nodes.")
@@ -169,100 +150,81 @@ def connectome(
             retry_failed=executor.retry_failed,
             progress=True,
             noise=noise or USUAL_NOISE,
-            **computed,
+            **where,
         )
-    with writing(result, plot=plot, save=save, html=html):
-        if json:
-            print(result.to_json())
-        else:
-            printer = Printer()
-            scale = "scaled to match" if result.rescaled else "at their own scale"
-            about = f"  {result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
-            about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
-            printer.line(("network", "bold"), about)
-            printer.table(result.HEADER, result.table(), right=range(2, len(result.HEADER)))
-            printer.wrapped(styled(result.sentence))
-            printer.notes(result.notes)
-    return 0
+    output.show(result, _print)
 
 
-class _Reader:
-    """Reads a network, and finds nodes by names, files and classes."""
+def _print(result: NullComparison) -> None:
+    printer = Printer()
+    scale = "scaled to match" if result.rescaled else "at their own scale"
+    about = f"  {result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
+    about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
+    printer.line(("network", "bold"), about)
+    printer.table(result.HEADER, result.table(), right=range(2, len(result.HEADER)))
+    printer.wrapped(styled(result.sentence))
+    printer.notes(result.notes)
 
-    def __init__(
-        self, file: Path, table: NodeTable | None, which: dict[str, Any], transpose: bool
-    ) -> None:
-        """Take what ``which`` says of the file."""
-        self.file, self._table, self.transpose, self.seed = file, table, transpose, which["seed"]
-        self._how = which
 
-    def table(self, option: str) -> NodeTable:
-        """The table of nodes, which an option needs."""
-        if self._table is None:
-            raise UsageError(f"{option} needs columns: give the table of nodes by --nodes.")
-        return self._table
+def _columns(table: NodeTable | None, option: str) -> NodeTable:
+    """The table of nodes, which an option needs."""
+    if table is None:
+        raise UsageError(f"{option} needs columns: give the table of nodes by --nodes.")
+    return table
 
-    def options(
-        self, blocks: str | None, positions: str | None, labels: list[str]
-    ) -> dict[str, dict[str, Any]]:
-        """Options of null models from columns of the table, by the models' names."""
-        found: dict[str, dict[str, Any]] = {}
-        if blocks is not None:
-            found["blocks"] = {"blocks": self.table("--blocks").entries(blocks, labels)}
-        if positions is not None:
-            columns = [column.strip() for column in positions.split(",")]
-            places = self.table("--positions").numbers(columns, labels)
-            found["spatial"] = {"positions": places.tolist()}
-        return found
 
-    def network(self, inputs: str | None, weights: str) -> LinearNetwork:
-        """The network with the mask that is asked for, or with its own, or a normal one."""
-        from memcurve.io import MissingMaskError, load_network
-        from memcurve.network import masks
+def _is_class(text: str) -> bool:
+    return "=" in text and not Path(text).is_file()
 
-        if inputs is None:
-            if weights != "ones":
-                raise UsageError("--input-weights are those of --inputs; name these, too.")
-            try:
-                network = load_network(self.file, **self._how)
-            except MissingMaskError:
-                network = load_network(self.file, mask="normal", **self._how)
-                note = f"all nodes are driven, with normal weights (seed {self.seed})"
-                network = network.replace(notes=[*network.notes, note])
-            return self._turned(network)
-        if self._is_class(inputs):
-            self.table("--inputs")
-        network = load_network(self.file, mask=inputs, **self._how)
-        mask = network.C.copy()
-        if weights == "normal":
-            mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=self.seed, norm=None)
-        notes = [*network.notes, f"driven: {counted(int((mask != 0).sum()), 'node')}"]
-        return self._turned(network.replace(C=mask, notes=notes))
 
-    def readout(self, text: str, network: LinearNetwork) -> Any:
-        """The nodes that are read."""
-        labels = network.names(range(network.size))
-        if self._is_class(text):
-            return self.table("--readout").places(text, labels)
-        if Path(text).is_file() and text not in labels:
-            from memcurve.io import listed_nodes, node_place
+def _driven(
+    file: Path, inputs: str | None, weights: str, table: NodeTable | None, how: dict[str, Any]
+) -> LinearNetwork:
+    """The network with the mask that is asked for, or with its own, or a normal one."""
+    from memcurve.io import MissingMaskError, load_network
+    from memcurve.network import masks
 
-            places = {label: place for place, label in enumerate(labels)}
-            listed = listed_nodes(Path(text), places)
-            found = [place for name in listed if (place := node_place(name, places)) is not None]
-            if not found:
-                raise UsageError(f"--readout: {text} names no node of the network.")
-            return found
+    if inputs is None:
+        if weights != "ones":
+            raise UsageError("--input-weights are those of --inputs; name these, too.")
+        try:
+            return load_network(file, **how)
+        except MissingMaskError:
+            network = load_network(file, mask="normal", **how)
+            note = f"all nodes are driven, with normal weights (seed {how['seed']})"
+            return network.replace(notes=[*network.notes, note])
+    if _is_class(inputs):
+        _columns(table, "--inputs")
+    network = load_network(file, mask=inputs, **how)
+    mask = network.C.copy()
+    if weights == "normal":
+        mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=how["seed"], norm=None)
+    notes = [*network.notes, f"driven: {counted(int((mask != 0).sum()), 'node')}"]
+    return network.replace(C=mask, notes=notes)
+
+
+def _nodes_read(text: str, network: LinearNetwork, table: NodeTable | None) -> Any:
+    """The nodes that are read: of a class, of a file, or as a text lists them."""
+    labels = network.names(range(network.size))
+    if _is_class(text):
+        return _columns(table, "--readout").places(text, labels)
+    if text in labels or not Path(text).is_file():
         return nodes_read(text, network.labels)
+    from memcurve.io import listed_nodes, node_place
 
-    def _is_class(self, text: str) -> bool:
-        return "=" in text and not Path(text).is_file()
+    places = {label: place for place, label in enumerate(labels)}
+    found = [node_place(name, places) for name in listed_nodes(Path(text), places)]
+    if not any(place is not None for place in found):
+        raise UsageError(f"--readout: {text} names no node of the network.")
+    return [place for place in found if place is not None]
 
-    def _turned(self, network: LinearNetwork) -> LinearNetwork:
-        if self.transpose:
-            note = "transposed: rows of the matrix are sources, columns targets"
-            return network.replace(A=network.A.T, notes=[*network.notes, note])
-        if network.labels is not None or self.file.suffix.lower() in (".npz", ".mat"):
-            return network
-        note = "columns of the matrix are taken as sources, rows as targets; else use --transpose"
-        return network.replace(notes=[*network.notes, note])
+
+def _turned(network: LinearNetwork, file: Path, transpose: bool) -> LinearNetwork:
+    """The network by its targets and sources, with a note where it could be the other way."""
+    if not transpose and (network.labels is not None or file.suffix.lower() in (".npz", ".mat")):
+        return network
+    if transpose:
+        note = "transposed: rows of the matrix are sources, columns targets"
+        return network.replace(A=network.A.T, notes=[*network.notes, note])
+    note = "columns of the matrix are taken as sources, rows as targets; else use --transpose"
+    return network.replace(notes=[*network.notes, note])

@@ -6,13 +6,13 @@ are whole. Texts are shown as they are, less the escape sequences that names fro
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from rich.text import Text
 
     from memcurve.rendering.report import Chart, Document, Section
@@ -25,8 +25,6 @@ LEAST_WIDTH = 40
 #: Lags shown in tables, besides those that mean something.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
-# letters of a word that a table keeps whole; longer ones, as names of files are, may be broken
-_LONG_WORD = 30
 # columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
 _PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
 # a small terminal, and how many figures and at least how many rows of a chart are shown there;
@@ -102,70 +100,40 @@ class Printer:
         Those are numbers, and stay whole. Where a terminal is too narrow, heads and words are
         folded; where it still is, each row is a list of its own, one cell per line.
         """
-        from rich.cells import cell_len
-        from rich.table import Table
+        from rich.measure import Measurement
 
         body = [[styled(cell).plain for cell in row] for row in rows]
         shown = [k for k, head in enumerate(heads) if head or any(row[k] for row in body)]
-        columns = {k: [heads[k], *(row[k] for row in body)] for k in shown}
-        natural = {k: max(map(cell_len, cells)) for k, cells in columns.items()}
-        room = self.console.width - indent - 2 * (len(shown) - 1)
-        least = natural
-        if sum(natural.values()) > room:
-            least = {k: _least_width(cells, k in right) for k, cells in columns.items()}
-        spare = room - sum(least.values())
-        if spare < 0:
-            width = max(cell_len(heads[k]) for k in shown)
+        columns = [(heads[k], [row[k] for row in body], k in right) for k in shown]
+        room, unbounded = self.console.width - indent, self.console.options.update(width=PIPE_WIDTH)
+        table = _grid(columns)
+        if Measurement.get(self.console, unbounded, table).maximum > room:
+            table = _grid(columns, folded=True)
+        if Measurement.get(self.console, unbounded, table).minimum > room:
+            width = max(len(heads[k]) for k in shown)
             for row in body:
                 self.named([(heads[k], row[k]) for k in shown if row[k].strip()], width)
                 self.console.print()
             return
-        grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-        wanted = sum(natural[k] - least[k] for k in shown if k not in right)
-        share = min(1.0, spare / max(1, wanted))
-        for k in shown:
-            if k in right:
-                grid.add_column(styled(heads[k]), justify="right", width=least[k])
-            else:
-                width = least[k] + int(share * (natural[k] - least[k]))
-                grid.add_column(styled(heads[k]), overflow="fold", width=width)
-        for row in body:
-            grid.add_row(*(styled(row[k]) for k in shown))
         with self.console.capture() as lines:
-            self.console.print(grid)
+            self.console.print(table, width=room)
         for line in lines.get().splitlines():
             print((" " * indent + line).rstrip(), file=self.console.file)
 
 
-def _least_width(cells: Sequence[str], is_number: bool) -> int:
-    """Width below which a number, or a word that is not too long, would be cut."""
+def _grid(columns: Sequence[tuple[str, list[str], bool]], *, folded: bool = False) -> Table:
+    """Columns of a head, cells, and whether these are numbers, which stay whole if ``folded``."""
     from rich.cells import cell_len
+    from rich.table import Table
 
-    folded, whole = (cells[:1], cells[1:]) if is_number else (cells, [])
-    words = [min(cell_len(word), _LONG_WORD) for text in folded for word in text.split()]
-    return max([1, *words, *map(cell_len, whole)])
-
-
-@contextlib.contextmanager
-def writing(
-    result: Any, *, save: Path | None, plot: Path | None = None, html: Path | None = None,
-    markdown: Path | None = None, draw: Callable[[], Any] | None = None,
-) -> Iterator[None]:  # fmt: skip
-    """Write a result, its picture and its reports, and name these files once it is printed."""
-    if save is not None:
-        result.save(save)
-    if plot is not None:
-        from memcurve.rendering import plot as pictures
-
-        pictures.save((draw or result.plot)(), plot)
-    for path, render in ((html, "to_html"), (markdown, "to_markdown")):
-        if path is not None:
-            from memcurve.core.result import replacing
-
-            with replacing(path) as stream:
-                stream.write(getattr(result, render)().encode())
-    yield
-    say_written(picture=plot, page=html, report=markdown, result=save)
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for head, cells, is_number in columns:
+        whole = max(map(cell_len, [*head.split(), *cells])) if folded and is_number else None
+        justify: Any = "right" if is_number else "left"
+        grid.add_column(styled(head), justify=justify, overflow="fold", width=whole)
+    for row in zip(*(cells for _, cells, _ in columns), strict=True):
+        grid.add_row(*map(styled, row))
+    return grid
 
 
 def say_written(**files: Path | None) -> None:

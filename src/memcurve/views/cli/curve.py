@@ -9,19 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memcurve.views.cli.console import SHOWN_LAGS, Printer, writing
+from memcurve.views.cli.console import SHOWN_LAGS, Printer
 from memcurve.views.cli.options import (
     NETWORK,
+    OUTPUT,
     Flag,
-    Json,
     Method,
     NetworkOptions,
-    Picture,
-    Saved,
-    Verbose,
+    OutputOptions,
     Whole,
 )
-from memcurve.views.cli.process import UsageError, over_ranks, require_other_files
+from memcurve.views.cli.process import UsageError, over_ranks
 
 if TYPE_CHECKING:
     from memcurve.memory import MemoryCurve, NoiseProfile
@@ -42,11 +40,8 @@ def curve(
     fisher: Flag = False,
     profile: Flag = False,
     mpi: Flag = False,
-    plot: Picture = None,
-    save: Saved = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: OutputOptions = OUTPUT,
+) -> None:
     """Memory curve of a network from a file or of a built-in ensemble.
 
     For example:
@@ -55,6 +50,7 @@ def curve(
       memcurve curve --ensemble orthogonal --size 200 --spectral-radius 0.95
       memcurve curve network.mat --lags 50
       memcurve curve weights.npy --mask ones --method certified
+      memcurve curve reservoir.mat --leak 0.3 --transpose
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
       memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
       memcurve curve --input ar:0.9 --noise 1e-3
@@ -98,7 +94,7 @@ def curve(
     with over_ranks(mpi) as ranks, rank_among_notes():
         if file is not None and forecast and str(file).isdigit():
             raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
-        require_other_files(file, plot, save)
+        output.require_other_than(file)
         if sum((forecast, fisher, profile)) > 1:
             raise UsageError(
                 "--forecast, --fisher and --profile exclude each other; give one of them."
@@ -134,19 +130,13 @@ def curve(
             with _with_what_is_known(network):
                 result = memory_curve(network, lags, seed=options.seed, **arguments)
     if ranks is not None and ranks.number:
-        return 0
-    is_family = not isinstance(result, MemoryCurve) and not profile
-    draw = partial(pictures.curves, *result.curves) if is_family else None
-    with writing(result, plot=plot, save=save, draw=draw):
-        if json:
-            print(result.to_json())
-        elif isinstance(result, MemoryCurve):
-            _print_curve(result)
-        elif is_family:
-            _print_family(result)
-        else:
-            _print_profile(result)
-    return 0
+        return
+    if isinstance(result, MemoryCurve):
+        output.show(result, _print_curve)
+    elif profile:
+        output.show(result, _print_profile)
+    else:
+        output.show(result, _print_family, draw=partial(pictures.curves, *result.curves))
 
 
 @contextlib.contextmanager

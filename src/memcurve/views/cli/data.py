@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from memcurve.core.notes import Note
-from memcurve.views.cli.console import SHOWN_LAGS, Printer, json_text, styled, writing
-from memcurve.views.cli.options import SEVERAL, Flag, Json, Picture, Saved, Verbose, Whole
-from memcurve.views.cli.process import UsageError, as_options, require_other_files
+from memcurve.views.cli.console import SHOWN_LAGS, Printer, styled
+from memcurve.views.cli.options import OUTPUT, SEVERAL, Flag, OutputOptions, Whole
+from memcurve.views.cli.process import UsageError, as_options
 
 if TYPE_CHECKING:
     from memcurve.data import Capacity
@@ -45,6 +47,8 @@ class RecordingOptions:
         Columns that are not states, named in the same way.
     rows
         Rows to use, FROM:TO or FROM:TO:STEP, counted from 0, without TO.
+    every
+        Take the last of each so many rows: 10 for an input that is held for ten rows.
     shift
         Delay of the states in steps: row t + SHIFT of the states belongs to input t.
     lags
@@ -72,6 +76,7 @@ class RecordingOptions:
     input_name: Annotated[list[str] | None, SEVERAL] = None
     drop: Annotated[list[str] | None, SEVERAL] = None
     rows: str | None = None
+    every: Whole = 1
     shift: Whole = 0
     lags: Whole | None = None
     washout: Whole = 0
@@ -137,6 +142,7 @@ class RecordingOptions:
             "input_name": name[0] if name is not None and len(name) == 1 else name,
             "drop": self.drop or (),
             "rows": self.rows,
+            "every": self.every,
             "shift": self.shift,
         }
 
@@ -154,11 +160,8 @@ def data(
     recording: RecordingOptions = RECORDING,
     capacity: Flag = False,
     compare: Flag = False,
-    plot: Picture = None,
-    save: Saved = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: OutputOptions = OUTPUT,
+) -> None:
     """Memory of a network from its recorded states.
 
     For example:
@@ -186,21 +189,20 @@ def data(
         --save writes the regression.
     """
     for file in (states, recording.input_file):
-        require_other_files(file, plot, save, what="recording")
+        output.require_other_than(file, what="recording")
     if compare and (capacity or recording.estimator != "regression"):
         raise UsageError("--compare runs all estimators; leave out --estimator and --capacity.")
     curves = recording.all_curves(states) if compare else [recording.curve(states)]
     processing = recording.capacity(states, curves[0]) if capacity else None
-    with writing(curves[0], plot=plot, save=save, draw=lambda: _drawn(curves)):
-        if json:
-            print(_json(curves, processing))
-        elif compare:
-            _print_estimators(curves)
-        else:
-            print_memory(curves[0])
-            if processing is not None:
-                print_capacity(processing)
-    return 0
+    several = compare or processing is not None
+
+    def printed(memory: MemoryCurve) -> None:
+        _print_estimators(curves) if compare else print_memory(memory)
+        if processing is not None:
+            print_capacity(processing)
+
+    content = partial(_content, curves, processing) if several else None
+    output.show(curves[0], printed, draw=partial(_drawn, curves), content=content)
 
 
 def _drawn(curves: list[MemoryCurve]) -> Any:
@@ -210,15 +212,11 @@ def _drawn(curves: list[MemoryCurve]) -> Any:
     return plot.curves(*curves, labels=labels if len(curves) > 1 else None)
 
 
-def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
-    """A single curve as its own JSON, which MemoryCurve.from_json reads."""
-    from json import loads
-
+def _content(curves: list[MemoryCurve], processing: Capacity | None) -> dict[str, Any]:
+    """What JSON has of several results; a single curve is its own."""
     if processing is not None:
         both = {"memory": curves[0], "capacity": processing}
-        return json_text({name: loads(result.to_json()) for name, result in both.items()})
-    if len(curves) == 1:
-        return curves[0].to_json()
+        return {name: json.loads(result.to_json()) for name, result in both.items()}
     rows = [
         {
             "estimator": curve.options["estimator"],
@@ -229,7 +227,7 @@ def _json(curves: list[MemoryCurve], processing: Capacity | None) -> str:
         }
         for curve in curves
     ]
-    return json_text({"recording": curves[0].network, "estimators": rows})
+    return {"recording": curves[0].network, "estimators": rows}
 
 
 def print_memory(result: MemoryCurve) -> None:

@@ -17,6 +17,7 @@ def explore(
     host: str = "127.0.0.1",
     browser: bool = True,
     token: bool = True,
+    static: Path | None = None,
     verbose: Verbose = False,
 ) -> None:
     """Explore the memory of networks interactively, in the browser.
@@ -29,6 +30,7 @@ def explore(
       memcurve explore
       memcurve explore network.npz
       memcurve explore --port 8000 --no-browser
+      memcurve explore --static play.html
 
     Parameters
     ----------
@@ -44,7 +46,18 @@ def explore(
     token
         Whether the address has a token. Without one it is short, and every user of this machine
         can open the page, see the networks that are open there, and use its cores.
+    static
+        Write a smaller page into this file instead: it computes in the browser and needs neither
+        Python nor a network.
     """
+    if static is not None:
+        if file is not None:
+            raise UsageError("--static has networks of its own; open FILE without it.")
+        from memcurve.views.exploring.static_page import write_static_page
+
+        write_static_page(static)
+        print(f"{static}  (open it in a browser)")
+        return
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")
     from memcurve.views.exploring.files import START_FILE, contents_of

@@ -7,27 +7,27 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
 from memcurve.core.notes import Note
-from memcurve.views.cli.console import Printer, print_document, writing
+from memcurve.views.cli.console import Printer, print_document
 from memcurve.views.cli.data import print_capacity, print_memory
 from memcurve.views.cli.options import (
     NETWORK,
+    REPORT,
     SEVERAL,
     Flag,
-    Json,
-    Markdown,
     NetworkOptions,
-    Page,
-    Picture,
-    Saved,
-    Verbose,
+    ReportOptions,
     Whole,
 )
-from memcurve.views.cli.process import UsageError, require_other_files
+from memcurve.views.cli.process import UsageError
+
+if TYPE_CHECKING:
+    from memcurve.data.measuring import ScaleProfile
+    from memcurve.memory import MemoryCurve
 
 Activation = Literal["tanh", "relu", "identity"]
 
@@ -41,8 +41,6 @@ class ModelOptions:
     ----------
     activation
         Activation function of the nodes.
-    leak
-        Leak rate, above 0 and at most 1; default 1, or the leak rate in the file.
     input_scale
         Factor on the input weights.
     command
@@ -51,7 +49,6 @@ class ModelOptions:
     """
 
     activation: Activation = "tanh"
-    leak: float | None = None
     input_scale: float = 1.0
     command: str | None = None
 
@@ -71,13 +68,8 @@ def measure(
     capacity: Whole | None = None,
     scales: Annotated[list[float] | None, SEVERAL] = None,
     dossier: Flag = False,
-    html: Page = None,
-    markdown: Markdown = None,
-    plot: Picture = None,
-    save: Saved = None,
-    json: Json = False,
-    verbose: Verbose = False,
-) -> int:
+    output: ReportOptions = REPORT,
+) -> None:
     """Memory of any network by simulation, to a requested precision.
 
     For example:
@@ -113,7 +105,7 @@ def measure(
     dossier
         Full measurement report: fading memory, consistency, capacity by degree, scales.
     """
-    dossier = dossier or html is not None or markdown is not None
+    dossier = dossier or any(path is not None for path in output.reports.values())
     if dossier and scales is not None:
         raise UsageError("--scales are part of a --dossier; leave one of them out.")
     for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
@@ -125,46 +117,36 @@ def measure(
         most = max(DEFAULT_REACH)
         raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
     subject, said = _subject(model, about, options)
-    require_other_files(None if model is None else Path(model), plot, save, html, markdown)
-    asked: dict[str, Any] = {"seed": options.seed, "progress": sys.stderr.isatty() or False}
-    asked |= {
-        name: value
-        for name, value in (("precision", precision), ("budget", budget))
-        if value is not None
-    }
-    given = options.arguments()
+    output.require_other_than(None if model is None else Path(model))
+    given: dict[str, Any] = {"precision": precision, "budget": budget}
+    given = {name: value for name, value in given.items() if value is not None}
+    given |= {"seed": options.seed, "progress": sys.stderr.isatty(), **options.arguments()}
     if not isinstance(given.get("noise", 0.0), float):
         raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
+    from memcurve.data import measuring
+
     if dossier:
-        from memcurve.data.measuring import measurement_report as run_all
+        report = _with_notes(measuring.measurement_report(subject, **given), said)
+        output.show(report, lambda found: print_document(found.document()))
+    elif scales is not None:
+        profile = _with_notes(measuring.measure_scales(subject, scales, **given), said)
+        output.show(profile, _print_profile)
+    else:
+        curve = measuring.measure(subject, lags, steps=steps, capacity=capacity, **given)
+        output.show(_with_notes(curve, said), _print_curve)
 
-        found = _with_notes(run_all(subject, **asked, **given), said)
-        with writing(found, plot=plot, save=save, html=html, markdown=markdown):
-            print(found.to_json()) if json else print_document(found.document())
-        return 0
-    if scales is not None:
-        from memcurve.data.measuring import measure_scales
 
-        profile = _with_notes(measure_scales(subject, scales, **asked, **given), said)
-        with writing(profile, plot=plot, save=save):
-            print(profile.to_json() if json else profile)
-            if not json:
-                Printer().notes(profile.notes)
-        return 0
-    from memcurve.data.measuring import measure as run
+def _print_curve(curve: MemoryCurve) -> None:
+    from memcurve import Capacity
 
-    curve = run(subject, lags, steps=steps, capacity=capacity, **asked, **given)
-    curve = _with_notes(curve, said)
-    with writing(curve, plot=plot, save=save):
-        if json:
-            print(curve.to_json())
-        else:
-            print_memory(curve)
-            if capacity is not None:
-                from memcurve import Capacity
+    print_memory(curve)
+    if "capacity" in curve.diagnostics:
+        print_capacity(Capacity.from_json(curve.diagnostics["capacity"]))
 
-                print_capacity(Capacity.from_json(curve.diagnostics["capacity"]))
-    return 0
+
+def _print_profile(profile: ScaleProfile) -> None:
+    print(profile)
+    Printer().notes(profile.notes)
 
 
 def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
@@ -192,18 +174,15 @@ def _subject(
             "a simulated network must be real and read from all nodes; see memcurve data."
         )
     notes = network.notes
-    if leak is not None:
-        if about.leak is not None:
-            raise UsageError(f"--leak {about.leak:g}: {model} has a leak rate; leave --leak out.")
+    if leak is not None and options.leak is None:
         text = "the leak rate of the file is that of the network: x ← (1 − lr)·x + lr·"
         text += f"{about.activation}(W x + Win z{'' if network.shift is None else ' + bias'})"
         notes = (Note("network", text), *notes)
-    given = 1.0 if about.leak is None else about.leak
     driven = NonlinearNetwork(
         network.A,
         network.C,
         activation=about.activation,
-        leak=given if leak is None else leak.item() if leak.size == 1 else leak,
+        leak=1.0 if leak is None else leak.item() if leak.size == 1 else leak,
         input_scale=about.input_scale,
         shift=network.shift,
         name=f"{about.activation} of {network.name}" if network.name else None,

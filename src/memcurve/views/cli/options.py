@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import importlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 from cyclopts import Parameter
 
-from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.console import json_text, say_written
+from memcurve.views.cli.process import UsageError, require_other_files
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
@@ -57,16 +58,6 @@ def _ending_of(module: str) -> Callable[[Any, Path | None], None]:
     return require
 
 
-def options_by_method(**options: Any) -> dict[str, dict[str, Any]]:
-    """The options under the name of each method that takes them."""
-    from memcurve.memory import METHODS
-
-    return {
-        name: {o: v for o, v in options.items() if o in method.options}
-        for name, method in METHODS.items()
-    }
-
-
 Whole = Annotated[int, Parameter(converter=_whole_number)]
 Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -84,41 +75,8 @@ Saved = Annotated[
         help="Write the result to this file: all of it (.json), or its table (.csv, .tex).",
     ),
 ]
-Page = Annotated[
-    Path | None,
-    Parameter(help="Write the report to this file as one page that works offline, with charts."),
-]
-Markdown = Annotated[Path | None, Parameter(help="Write the report to this file as Markdown.")]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
 Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
-Matrix = Annotated[
-    str | None,
-    Parameter(help="Name of the connectivity in FILE, if not A or W; of the column of weights."),
-]
-Edges = Annotated[
-    bool | None,
-    Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
-]
-Nodes = Annotated[
-    Path | None,
-    Parameter(help="Table of nodes with a header: of a list of edges, those between its nodes."),
-]
-Where = Annotated[
-    str | None,
-    Parameter(help="Only the nodes of --nodes for which this holds: \"class == 'sensory'\"."),
-]
-MinWeight = Annotated[
-    float | None,
-    Parameter(help="Leave out pairs of nodes whose edges weigh less together, e.g. 5 synapses."),
-]
-Signs = Annotated[
-    str | None,
-    Parameter(help="Column of transmitters, of edges or of --nodes, which give weights signs."),
-]
-Inhibitory = Annotated[
-    str | None,
-    Parameter(help="Transmitters that inhibit. Default: GABA,glutamate,histamine, as in flies."),
-]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
@@ -127,7 +85,130 @@ SEVERAL = Parameter(consume_multiple=True, negative="")
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
+class OutputOptions:
+    """What becomes of a result: files, and what is printed."""
+
+    plot: Picture = None
+    save: Saved = None
+    json: Json = False
+    verbose: Verbose = False
+
+    @property
+    def reports(self) -> dict[str, Path | None]:
+        """Files of reports, by the function of a result that makes them."""
+        return {}
+
+    def require_other_than(self, file: Path | None, *others: Path, what: str = "network") -> None:
+        """Raise where an output is the input, or two outputs are one file."""
+        require_other_files(file, *others, self.plot, self.save, *self.reports.values(), what=what)
+
+    def show(
+        self,
+        result: Any,
+        printed: Callable[[Any], object],
+        *,
+        draw: Callable[[], Any] | None = None,
+        content: Callable[[], Any] | None = None,
+    ) -> None:
+        """Write a result, its picture and its reports; print it, as JSON where asked for.
+
+        ``content`` is what is printed as JSON where that is not the whole result.
+        """
+        from memcurve.core.result import replacing
+
+        if self.save is not None:
+            result.save(self.save)
+        if self.plot is not None:
+            from memcurve.rendering import plot as pictures
+
+            pictures.save((draw or result.plot)(), self.plot)
+        for render, path in self.reports.items():
+            if path is not None:
+                with replacing(path) as stream:
+                    stream.write(getattr(result, render)().encode())
+        if not self.json:
+            printed(result)
+        else:
+            print(result.to_json() if content is None else json_text(content()))
+        page, report = self.reports.get("to_html"), self.reports.get("to_markdown")
+        say_written(picture=self.plot, page=page, report=report, result=self.save)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ReportOptions(OutputOptions):
+    """The same, of a result that makes a report.
+
+    Parameters
+    ----------
+    html
+        Write the report to this file as one page that works offline, with charts.
+    markdown
+        Write the report to this file as Markdown.
+    """
+
+    html: Path | None = None
+    markdown: Path | None = None
+
+    @property
+    def reports(self) -> dict[str, Path | None]:
+        return {"to_html": self.html, "to_markdown": self.markdown}
+
+
+OUTPUT, REPORT = OutputOptions(), ReportOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class FileOptions:
+    """What is read of a file: which array, which edges."""
+
+    matrix: Annotated[
+        str | None,
+        Parameter(
+            help="Name of the connectivity in FILE, if not A or W (esn.W in a struct); of the "
+            "column of weights."
+        ),
+    ] = None
+    edges: Annotated[
+        bool | None,
+        Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
+    ] = None
+    nodes: Annotated[
+        Path | None,
+        Parameter(
+            help="Table of the nodes of a list of edges, with a header (.csv, .feather, .parquet, "
+            "a graph); only these nodes are taken."
+        ),
+    ] = None
+    where: Annotated[
+        str | None,
+        Parameter(help="Only nodes of --nodes for which this holds, e.g. \"class == 'sensory'\"."),
+    ] = None
+    min_weight: Annotated[
+        float | None,
+        Parameter(help="Leave out pairs of nodes whose edges weigh less together: 5 synapses."),
+    ] = None
+    signs: Annotated[
+        str | None,
+        Parameter(help="Column of transmitters, of edges or --nodes, that give weights signs."),
+    ] = None
+    inhibitory: Annotated[
+        str | None,
+        Parameter(help="Transmitters that inhibit. Default: GABA,glutamate,histamine (flies)."),
+    ] = None
+
+    def which(self) -> dict[str, Any]:
+        """The arguments of :func:`memcurve.load_network`."""
+        return {field.name: getattr(self, field.name) for field in fields(FileOptions)}
+
+
+FILE = FileOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions(FileOptions):
     """A built-in ensemble or the network in a file, its input and its noise.
 
     Parameters
@@ -149,6 +230,15 @@ class NetworkOptions:
         Number of inputs of the ensemble (default 1), each with its own mask.
     readout
         Nodes that are read, e.g. 0,3,5-9, node names, or a class of --nodes. Default: all.
+    transpose
+        Rows of the matrix in FILE are sources, columns targets: A is its transpose.
+    leak
+        Leak rate lr, above 0 and at most 1, of the nodes: A is (1 − lr) I + lr W. Default: the one
+        in FILE, or 1.
+    input_column
+        Columns of FILE's mask that are inputs, from 0 on. Default: all.
+    bias_column
+        Column of FILE's mask that is a constant bias, and no input.
     input
         Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
         one for all inputs, or one for each.
@@ -166,13 +256,10 @@ class NetworkOptions:
     mask: str | None = None
     inputs: Whole | None = None
     readout: str | None = None
-    matrix: Matrix = None
-    edges: Edges = None
-    nodes: Nodes = None
-    where: Where = None
-    min_weight: MinWeight = None
-    signs: Signs = None
-    inhibitory: Inhibitory = None
+    transpose: Flag = False
+    leak: float | None = None
+    input_column: Annotated[list[Whole] | None, SEVERAL] = None
+    bias_column: Whole | None = None
     input: Annotated[list[str] | None, SEVERAL] = None
     noise: Annotated[list[str] | None, SEVERAL] = None
 
@@ -180,30 +267,50 @@ class NetworkOptions:
         self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
     ) -> LinearNetwork:
         """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
-        if file is not None:
-            from memcurve.io import load_network
+        if file is None or self._changes_file():
+            from memcurve.io import with_leak
+            from memcurve.network.scaling import scale_to_spectral_radius
 
-            network = self._read(file, load_network, communicator=ranks)
-        elif options := [name for name, value in self._of_file().items() if value is not None]:
-            option = f"--{options[0].replace('_', '-')}"
-            raise UsageError(f"{option} is about a file; give the file, or leave out {option}.")
-        else:
-            given = self._given()
-            network = self._drawn(given.pop("ensemble", usual_ensemble), **given)
-            network = network if ranks is None else ranks.split(network)
+            network, leak = self.driven(file, usual_ensemble, scaled=file is None)
+            network = with_leak(network, leak)
+            if file is not None and self.spectral_radius is not None:
+                A = scale_to_spectral_radius(network.A, self.spectral_radius)
+                network = network.replace(A=A)
+            return network if ranks is None else ranks.split(network)
+        from memcurve.io import load_network
+
+        network = self._read(file, load_network, self.spectral_radius, communicator=ranks)
         return self._with_readout(network)
 
-    def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
-        """The same for a network that is driven: W and Win of a file, and its leak rates or None.
+    def driven(
+        self, file: Path | None, usual_ensemble: str, *, scaled: bool = True
+    ) -> tuple[LinearNetwork, Any]:
+        """The same for a network that is driven: W and Win, and its leak rates or None.
 
-        The spectral radius is then that of W.
+        The spectral radius, to which W is ``scaled``, is then that of W.
         """
         if file is None:
-            return self.network(None, usual_ensemble), None
+            for name in (*self.which(), "transpose", "input_column", "bias_column"):
+                if getattr(self, name) not in (None, False):
+                    option = f"--{name.replace('_', '-')}"
+                    raise UsageError(
+                        f"{option} is about a file; give the file, or leave out {option}."
+                    )
+            options = self._given()
+            network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
+            return self._with_readout(network), _leak_rate(self.leak)
         from memcurve.io import load_driven
 
-        network, leak = self._read(file, load_driven)
-        return self._with_readout(network), leak
+        network, leak = self._read(file, load_driven, self.spectral_radius if scaled else None)
+        if leak is not None and self.leak is not None:
+            raise UsageError(f"--leak {self.leak:g}: {file} has a leak rate; leave --leak out.")
+        network = self._with_columns(network.replace(A=network.A.T) if self.transpose else network)
+        return self._with_readout(network), _leak_rate(self.leak) if leak is None else leak
+
+    def _changes_file(self) -> bool:
+        """Whether the network of a file is not taken as it is."""
+        given = (self.leak, self.input_column, self.bias_column)
+        return self.transpose or any(value is not None for value in given)
 
     def _given(self) -> dict[str, Any]:
         """The options of ensembles that are given."""
@@ -211,12 +318,7 @@ class NetworkOptions:
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _of_file(self) -> dict[str, Any]:
-        """The options of files."""
-        names = ("matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory")
-        return {name: getattr(self, name) for name in names}
-
-    def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
+    def _read(self, file: Path, load: Callable[..., Any], radius: float | None, **more: Any) -> Any:
         """What a function of :mod:`memcurve.io` reads from the file."""
         if str(file) in get_args(Ensemble) and not file.exists():
             raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
@@ -227,22 +329,43 @@ class NetworkOptions:
             )
         from memcurve.io import MissingMaskError
 
-        which = {"mask": self.mask, "seed": self.seed, "spectral_radius": self.spectral_radius}
-        which["readout"] = self.readout if self._is_class() else None
+        readout = self.readout if self._is_class() else None
+        more |= {"mask": self.mask, "seed": self.seed, "readout": readout}
         try:
-            return load(file, **which, **self._of_file(), **more)
+            return load(file, spectral_radius=radius, **self.which(), **more)
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error
+
+    def _with_columns(self, network: LinearNetwork) -> LinearNetwork:
+        """The network with the columns of its mask that are inputs, and the one that is a bias."""
+        columns, bias = self.input_column, self.bias_column
+        if columns is None and bias is None:
+            return network
+        mask = network.C.reshape(network.size, -1)
+        for option, given in (("--input-column", columns or []), ("--bias-column", [bias or 0])):
+            for column in given:
+                if not 0 <= column < mask.shape[1]:
+                    last = mask.shape[1] - 1
+                    raise UsageError(f"{option} must be from 0 to {last} here, got {column}.")
+        taken = [k for k in range(mask.shape[1]) if k != bias] if columns is None else columns
+        if not taken or bias in taken:
+            raise UsageError("--bias-column must leave a column of the mask for the input.")
+        shift = network.shift
+        if bias is not None:
+            shift = mask[:, bias] if shift is None else shift + mask[:, bias]
+        C = mask[:, taken[0]] if len(taken) == 1 else mask[:, taken]
+        notes = [note for note in network.notes if "--bias-column" not in note]
+        return network.replace(C=C, shift=shift, notes=notes)
+
+    def _is_class(self) -> bool:
+        """Whether the readout is a condition on the table of nodes, which reading applies."""
+        return self.nodes is not None and bool({*(self.readout or "")} & {*"=<>"})
 
     def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
         if self.readout is None or self._is_class():
             return network
         return network.replace(readout=nodes_read(self.readout, network.labels))
-
-    def _is_class(self) -> bool:
-        """Whether the readout is a condition on the table of nodes, which reading applies."""
-        return self.nodes is not None and bool(set(self.readout or "") & set("=<>"))
 
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
@@ -279,6 +402,18 @@ class NetworkOptions:
 
 
 NETWORK = NetworkOptions()
+
+
+def _leak_rate(leak: float | None) -> Any:
+    """A leak rate that is given, as files have them; None for none, as is 1."""
+    from memcurve.core.arguments import require_number
+
+    if leak is None:
+        return None
+    import numpy as np
+
+    rule = "above 0 and at most 1"
+    return np.array(require_number(leak, "leak", rule, lambda rate: 0 < rate <= 1))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,240 @@
+"""What the columns of a recording are: states, or gaps, constants, clocks, copies; and how stored.
+
+Nothing is changed but for medians in place of NaN.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.notes import counted
+from memcurve.core.types import EPS, Floats
+from memcurve.data.prose import Collected
+from memcurve.data.stretches import Stretch, without_stuck
+from memcurve.inputs.noise import floating_point_deviations
+
+Indices = NDArray[np.int64]
+
+#: Rows that a recording must have for any check. Doubled: 30 rows are refused.
+LEAST = 20
+#: Steps of a clock, and rows that an input is held for, differ from their median by at most this
+#: share. Doubled: steady ramps are clocks.
+JITTER = 0.25
+#: Share of the steps of which that holds: a clock may pause. Doubled: only lines are clocks.
+MOST_STEPS = 0.9
+#: Number formats with their digits; a lattice of more levels than 2 to the last number is the
+#: format's own, not an AD converter's.
+FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
+
+
+def without_gaps(
+    x: Floats, z: Floats, stretches: list[Stretch], report: Collected
+) -> tuple[Floats, Floats, Indices, NDArray[np.bool_]]:
+    """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
+    own = np.isnan(x)
+    if stretches:
+        x = without_stuck(x, stretches)
+    gaps = np.isnan(x)
+    if not gaps.any() and not np.isnan(z).any():
+        return x, z, np.arange(x.shape[1]), np.ones(len(x), bool)
+    empty = 2 * gaps.sum(axis=0) > len(x)
+    some = np.flatnonzero(~empty)
+    if empty.any():
+        report.columns(
+            "empty_columns" if len(some) else "empty_columns.all",
+            np.flatnonzero(empty),
+            x.shape[1],
+            what="NaN, or nothing that moves," if stretches else "NaN",
+        )
+    missing = own[:, some].any(axis=1) | np.isnan(z)
+    if missing.any():
+        rows, where = len(z) - int(missing.sum()), ""
+        if 2 * rows < len(z):
+            worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
+            where = f"; most of them in the columns {report.few(worst[:3])}"
+        report.add(
+            "missing_rows",
+            level="warning" if rows > len(some) else "error",
+            count=missing.sum(),
+            rows=counted(len(z), "row"),
+            first=int(missing.argmax()),
+            where=where,
+        )
+    filled = x.copy()
+    for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
+        filled[gaps[:, column], column] = _median(filled[:, column])
+    filled[:, empty] = 0.0
+    whole = np.asarray(~gaps[:, some].any(axis=1))
+    return filled, without_nan(z), some.astype(np.int64), whole
+
+
+def without_nan(z: Floats) -> Floats:
+    """A series with its median in place of NaN."""
+    gaps = np.isnan(z)
+    return np.where(gaps, _median(z), z) if gaps.any() else z
+
+
+def _median(series: Floats) -> float:
+    known = series[~np.isnan(series)]
+    return float(np.quantile(known, 0.5, method="nearest")) if len(known) else 0.0
+
+
+def counts_rows(column: NDArray[Any]) -> bool:
+    """Whether a column is a clock: time, or the number of the row.
+
+    Its steps go one way, and are equal up to the rounding of what was printed, so that the column
+    keeps within a step of a straight line, or nearly equal: those of a computer's clock jitter.
+    """
+    for part in (column[:LEAST], column):  # a few rows tell at once of most that are none
+        series = part[np.isfinite(part)].astype(float)
+        steps = np.diff(series)
+        if not ((steps >= 0).all() or (steps <= 0).all()):
+            return False
+    if len(steps) < LEAST - 1 or np.count_nonzero(steps) < LEAST // 2:  # a switch, no clock
+        return False
+    line = np.linspace(series[0], series[-1], len(series))
+    even = nearly_equal(steps)
+    return bool(abs(series - line).max() <= abs(steps).max() or even)
+
+
+def nearly_equal(steps: NDArray[Any]) -> bool:
+    """Whether most steps are their median, up to jitter."""
+    middle = np.median(steps)
+    return bool((abs(steps - middle) <= JITTER * abs(middle)).mean() >= MOST_STEPS)
+
+
+def distinct_columns(x: Floats, some: Indices, report: Collected) -> Indices:
+    """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
+    columns = x.shape[1]
+    low, high = x.min(axis=0), x.max(axis=0)
+    still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
+    constant, kept = some[still[some]], some[~still[some]]
+    if len(constant):
+        kind = "constant_columns" if len(kept) else "constant_columns.all"
+        report.columns(kind, constant, columns)
+    clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
+    if len(clocks):
+        kept = np.setdiff1d(kept, clocks)
+        report.columns("clocks", clocks, columns)
+    sample = standardised(x[:: max(1, len(x) // 2000)][:, kept])
+    # 1 − |r| is quadratic in the difference: a first look only
+    alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
+    copies = {
+        int(kept[j]): int(kept[i])
+        for i, j in np.argwhere(alike)
+        if _affinely_equal(x[:, kept[i]], x[:, kept[j]])
+    }
+    if copies:
+        copy, original = min(copies.items())
+        pair = {"copy": report.few([copy]), "original": report.few([original])}
+        more = " …" if len(copies) > 1 else ""
+        report.columns("equal_columns", sorted(copies), columns, **pair, more=more)
+    return np.setdiff1d(kept, list(copies)).astype(np.int64)
+
+
+def _affinely_equal(one: Floats, other: Floats) -> bool:
+    """Whether two columns agree, once centred and scaled, up to the rounding of their numbers."""
+    scales = [float(abs(column).max() / column.std()) for column in (one, other)]
+    a, b = standardised(one), standardised(other)
+    return bool(abs(a - np.sign(a @ b) * b).max() <= 32 * EPS * max(1.0, *scales))
+
+
+def standardised(x: Floats) -> Floats:
+    """Columns, or a series, of mean 0 and deviation 1."""
+    x = x - x.mean(axis=0)
+    return np.asarray(x / deviations_of(x))
+
+
+def deviations_of(x: Floats) -> Floats:
+    """Standard deviations; 1 for a column that has stopped varying, whose distances are then 0."""
+    deviations = x.std(axis=0)
+    return np.where(deviations > 0, deviations, 1.0)
+
+
+def check_storage(x: Floats, z: Floats, report: Collected) -> tuple[float, float | None]:
+    """Look for quantisation and few digits: rounding, relative to the states, and step."""
+    sample = x[:: max(1, len(x) // 2000)]
+    distinct = len(np.unique(z))
+    steps = np.array([_lattice_step(column, distinct) for column in sample.T])
+    deviations = deviations_of(x)
+    stored = _narrowest(sample)
+    digits = FORMATS[stored][1]
+    errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
+    if stored != "double" and np.isnan(steps).any():
+        report.add(f"{stored}_precision", error=np.median(errors))
+    errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
+    floor, stepped = float(np.sqrt((errors**2).mean())), steps > 0
+    if not stepped.any():
+        return floor, None
+    step, error = float(steps[stepped].max()), np.median(errors[stepped])
+    report.add("quantised", step=step, count=stepped.sum(), columns=len(steps), error=error)
+    return floor, step
+
+
+def _narrowest(values: Floats) -> str:
+    """The first of FORMATS that holds all of them."""
+    with np.errstate(over="ignore"):
+        return next(n for n in FORMATS if (values.astype(FORMATS[n][0]) == values).all())
+
+
+def _lattice_step(column: Floats, distinct: int) -> float:
+    """The q for which all values are offset + kq, k integer; 0 for few values, NaN for no lattice.
+
+    Gaps between neighbouring values are small multiples of q, so that Euclid's algorithm on them
+    does not blow up their rounding; distances from the median, longer and longer, make q precise.
+    """
+    values = np.unique(column)
+    # States of a delay line take as many values as a discrete input has: nothing was rounded.
+    if len(values) < 3 or len(values) <= distinct <= 64:
+        return 0.0
+    stored = _narrowest(values)
+    # decimals are multiples of their step only up to the rounding of the format they are stored in
+    for eps in (EPS,) if stored == "double" else (EPS, 2.0**-23):
+        noise = 2 * eps * float(abs(values).max())
+        gaps = np.diff(values)
+        gaps = np.sort(gaps[gaps > noise])
+        step = float(gaps[0]) if len(gaps) else 0.0
+        for gap in gaps[1:64].tolist():
+            while gap > max(8 * noise, 1e-4 * step):  # remainders inherit the larger ones' error
+                step, gap = gap, step - gap * round(step / gap)
+                gap = abs(gap)
+        if step <= 20 * noise:
+            continue
+        distances = np.sort(abs(values - values[len(values) // 2]))  # gaps are widest in the tails
+        for some in (distances[:64], distances):  # a few tell at once of most that are no lattice
+            for distance in some[1:].tolist():
+                step = distance / max(1, round(distance / step))
+            off = abs(some - step * np.rint(some / step)).max()
+            if off > 0.01 * step + noise:
+                break
+        else:
+            if distances[-1] <= 2 ** FORMATS[stored][2] * step:
+                return step
+    return np.nan
+
+
+def check_clipping(x: Floats, kept: Indices, report: Collected) -> None:
+    """Look for columns that sit at an extreme far more often than next to it."""
+    clipped: dict[int, None] = {}  # ordered sets of columns
+    rectified: dict[int, None] = {}
+    most = 0.0
+    for j in kept.tolist():
+        column = x[:, j]
+        for extreme in (column.min(), column.max()):
+            share = float((column == extreme).mean())
+            if share < 0.01 or share * len(column) < 5:
+                continue
+            values, counts = np.unique(column, return_counts=True)
+            if extreme == values[-1]:
+                counts = counts[::-1]
+            # coarse steps fill the last level too, but no more than the one before it
+            if len(values) >= 5 and counts[0] > 3 * counts[1] + 5:
+                (rectified if extreme == 0 else clipped)[j] = None
+                most = max(most, share)
+    if clipped:
+        report.columns("clipped", clipped, x.shape[1], percent=100 * most)
+    if rectified:
+        report.columns("rectified", rectified, x.shape[1])

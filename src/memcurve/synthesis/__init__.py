@@ -1,0 +1,11 @@
+"""Networks that remember what is wanted: curves to networks, better masks and readouts, pruning.
+
+``design`` makes a network for a memory curve, ``whitening`` gives a curve its best realization,
+``driving`` and ``reading`` choose input weights and the nodes to read, ``pruning`` leaves out what
+noise hides; ``tasks`` and ``energies`` read errors of linear tasks, information, Hankel values and
+control energies off the same factor. Imports ``memory`` and the rings below it through their
+façades; others import the names below only. Start reading at ``design``.
+"""
+
+from memcurve.synthesis.design import Design as Design
+from memcurve.synthesis.design import design as design

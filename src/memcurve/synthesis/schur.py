@@ -1,0 +1,81 @@
+"""Poles ↔ Schur parameters ↔ networks with white states.
+
+An all-pass filter of degree n is as good as its n Schur parameters γ_0 … γ_{n−1}, any numbers in
+(−1, 1), and a last γ_n = ±1: b_k is γ_k·Π_{i<k}(1 − γ_i²) and a function of the parameters before.
+With Θ_k = [[γ_k, ρ_k], [ρ_k, −γ_k]], ρ_k = √(1 − γ_k²), the five-diagonal (CMV) matrix::
+
+    U = (Θ_0 ⊕ Θ_2 ⊕ …)(1 ⊕ Θ_1 ⊕ Θ_3 ⊕ …)
+
+is orthogonal, and without its first row and column a network with these poles: at most four weights
+a node, one driven node, AAᵀ + CCᵀ = I. Rounding of γ can change the curve, never the stability.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.types import Complexes, Floats
+from memcurve.solve import section_poles, system_matrix
+
+
+def schur_parameters(poles: Complexes) -> Floats:
+    """γ_0 … γ_n of the all-pass filter with these poles, by reflections and rotations alone.
+
+    The orthogonal matrix of the cascade is brought to Hessenberg form by reflections that leave the
+    input alone; rotations that make it triangular have the parameters for cosines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.synthesis.schur import schur_parameters
+    >>> schur_parameters(np.array([0.5 + 0j]))
+    array([-0.5,  1. ])
+    """
+    from scipy.linalg import hessenberg
+
+    H = np.asarray(hessenberg(system_matrix(section_poles(poles))))
+    n = len(poles)
+    signs = np.ones(n + 1)
+    for k in range(n):  # subdiagonals are to be positive, as those of Θ are
+        signs[k + 1] = signs[k] * (np.sign(H[k + 1, k]) or 1.0)
+    H = signs[:, None] * H * signs
+    parameters = np.empty(n + 1)
+    for k in range(n):
+        cosine, sine = H[k : k + 2, k] / np.hypot(*H[k : k + 2, k])
+        parameters[k] = cosine
+        H[k : k + 2, k:] = np.array([[cosine, sine], [sine, -cosine]]) @ H[k : k + 2, k:]
+    parameters[n] = np.sign(H[n, n])
+    return parameters
+
+
+def banded(parameters: Floats) -> tuple[Floats, Floats]:
+    """The five-diagonal network (A, C) of Schur parameters."""
+    even, odd = np.eye(len(parameters)), np.eye(len(parameters))
+    for k, (gamma, rho) in enumerate(_rotations(parameters)):
+        factor = even if k % 2 == 0 else odd
+        factor[k : k + 2, k : k + 2] = [[gamma, rho], [rho, -gamma]]
+    last = len(parameters) - 1
+    (even if last % 2 == 0 else odd)[last, last] = parameters[last]
+    U = even @ odd
+    return U[1:, 1:].copy(), U[1:, 0].copy()
+
+
+def dense(parameters: Floats) -> tuple[Floats, Floats]:
+    """The Hessenberg network (A, C) of Schur parameters: full above its first subdiagonal."""
+    U = np.eye(len(parameters))
+    for k, (gamma, rho) in enumerate(_rotations(parameters)):
+        U[:, k : k + 2] = U[:, k : k + 2] @ np.array([[gamma, rho], [rho, -gamma]])
+    U[:, -1] *= parameters[-1]
+    return U[1:, 1:].copy(), U[1:, 0].copy()
+
+
+def _rotations(parameters: Floats) -> list[tuple[float, float]]:
+    inner = parameters[:-1]
+    return list(zip(inner.tolist(), np.sqrt((1 - inner) * (1 + inner)).tolist(), strict=True))
+
+
+def rounded(parameters: Floats, bits: int) -> Floats:
+    """The parameters as signed numbers of so many bits, strictly between −1 and 1."""
+    step = 2.0 ** (1 - bits)
+    inner = np.clip(np.round(parameters[:-1] / step) * step, step - 1, 1 - step)
+    return np.append(inner, parameters[-1])

@@ -1,0 +1,445 @@
+// The page: what is chosen, what is drawn.
+const PRESETS = JSON.parse(document.getElementById("presets").textContent);
+const MOST_RADIUS = 0.999, LEAST_HEIGHT = 0.002, MOST_LAGS = 1500, MOST_LAYER = 100;
+const SVG = "http://www.w3.org/2000/svg";
+const byId = (id) => document.getElementById(id);
+const start = { mode: "network", ensemble: "normal", size: 30, radius: 0.9, noise: -2, moved: {}, kept: [], shape: "exponential", nodes: 12, wish: null };
+let state = structuredClone(start);
+let reach = 0; // the lags shown: while curves are compared, the axis only grows
+let poles = [], layer = null, layerOf = "";
+
+// ---- what is chosen
+
+function unscaled() {
+  const sizes = PRESETS[state.ensemble].poles;
+  if (!sizes[state.size]) state.size = Number(Object.keys(sizes)[0]);
+  return sizes[state.size];
+}
+
+function networkPoles() {
+  const scale = PRESETS[state.ensemble].fixed ? 1 : state.radius;
+  return unscaled().map(([re, im], k) => state.moved[k] ?? [re * scale, im * scale]);
+}
+
+// The wish: control points (lag in units of n, value), stretched in time so that its sum is n.
+const SHAPES = {
+  exponential: (u) => Math.exp(-u), ramp: (u) => Math.max(0, 1 - u / 2),
+  power: (u) => (1 + u) ** -2, step: (u) => (u < 1 ? 1 : 0),
+};
+const HANDLES = [0, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 4];
+function wishPoints() {
+  return state.wish ?? HANDLES.map((u) => [u, SHAPES[state.shape](u)]);
+}
+function wished() {
+  const n = state.nodes, points = wishPoints();
+  const at = (u) => {
+    if (!state.wish) return SHAPES[state.shape](u);
+    const k = points.findIndex(([x]) => x > u);
+    if (k < 0) return points.at(-1)[1] * Math.exp(-(u - points.at(-1)[0]) * 3);
+    if (k === 0) return points[0][1];
+    const [[a, y], [b, z]] = [points[k - 1], points[k]];
+    return y + ((z - y) * (u - a)) / (b - a);
+  };
+  let area = 0;
+  for (let u = 0.005; u < 60; u += 0.01) area += at(u) * 0.01;
+  const stretch = area || 1; // time runs so much slower
+  const lags = Math.min(400, Math.max(40, 8 * n));
+  return { stretch, curve: Array.from({ length: lags }, (_, t) => at(((t + 0.5) / n) * stretch)) };
+}
+
+let fit = { key: "", poles: null, wanted: null, stretch: 1 };
+function wishPoles() {
+  const key = JSON.stringify([state.nodes, wishPoints(), state.wish ? "" : state.shape]);
+  if (fit.key !== key) {
+    const { curve, stretch } = wished();
+    // a step is a delay line: all eigenvalues are zero
+    const step = !state.wish && state.shape === "step";
+    const found = step ? Array.from({ length: state.nodes }, () => [0, 0]) : memory.fitted(curve, state.nodes);
+    fit = { key, poles: found, wanted: curve, stretch };
+  }
+  return fit.poles;
+}
+
+// ---- drawing
+
+function element(name, attributes, parent, text) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  parent.append(made);
+  return made;
+}
+
+function frame(svg, { x, y, xTicks, yTicks, xLabel, yLabel, xText = String }) {
+  svg.replaceChildren();
+  const { width, height } = svg.getBoundingClientRect();
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const left = 3.2 * rem, right = 0.8 * rem, top = 0.6 * rem, bottom = 2.7 * rem;
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  const toX = (v) => left + ((v - x[0]) / (x[1] - x[0])) * (width - left - right);
+  const toY = (v) => height - bottom - ((v - y[0]) / (y[1] - y[0])) * (height - top - bottom);
+  for (const v of yTicks) {
+    element("path", { class: "gridline", d: `M${left} ${toY(v)}H${width - right}` }, svg);
+    element("text", { x: left - 0.4 * rem, y: toY(v) + 0.25 * rem, "text-anchor": "end" }, svg, v);
+  }
+  for (const v of xTicks) {
+    element("path", { class: "gridline", d: `M${toX(v)} ${top}V${height - bottom}` }, svg);
+    element("text", { x: toX(v), y: height - bottom + 1.1 * rem, "text-anchor": "middle" }, svg, xText(v));
+  }
+  element("path", { class: "axis", fill: "none", d: `M${left} ${top}V${height - bottom}H${width - right}` }, svg);
+  element("text", { x: (left + width - right) / 2, y: height - 0.4 * rem, "text-anchor": "middle" }, svg, xLabel);
+  element("text", { transform: `translate(${0.9 * rem} ${(height - bottom) / 2}) rotate(-90)`, "text-anchor": "middle" }, svg, yLabel);
+  const line = (points, colour, dash = "") =>
+    element("path", {
+      class: "line", style: `stroke:var(${colour})`, "stroke-dasharray": dash,
+      d: points.map(([a, b], k) => `${k ? "L" : "M"}${toX(a).toFixed(1)} ${toY(b).toFixed(1)}`).join(""),
+    }, svg);
+  const back = (px, py) => [
+    x[0] + ((px - left) / (width - left - right)) * (x[1] - x[0]),
+    y[0] + ((height - bottom - py) / (height - top - bottom)) * (y[1] - y[0]),
+  ];
+  return { toX, toY, line, back };
+}
+
+function ticks(end, about = 6) {
+  const raw = end / about, power = 10 ** Math.floor(Math.log10(raw));
+  const step = Math.max(1, [1, 2, 5, 10].find((m) => m * power >= raw) * power);
+  return Array.from({ length: Math.floor(end / step) + 1 }, (_, k) => k * step);
+}
+
+function legend(box, entries) {
+  box.replaceChildren();
+  for (const { text, colour, dash, remove } of entries) {
+    const item = document.createElement("span");
+    const mark = document.createElement("i");
+    mark.style.borderTopColor = `var(${colour})`;
+    if (dash) mark.style.borderTopStyle = "dashed";
+    item.append(mark, text);
+    if (remove) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = "×";
+      button.setAttribute("aria-label", `Remove ${text}`);
+      button.addEventListener("click", remove);
+      item.append(button);
+    }
+    box.append(item);
+  }
+}
+
+const KEPT_COLOURS = ["--s3", "--s4", "--s1"];
+const sparse = (curve, most = 600) => {
+  const step = Math.max(1, Math.floor(curve.length / most));
+  return Array.from(curve, (v, t) => [t, v]).filter(([t]) => t % step === 0);
+};
+
+function describe() {
+  if (state.mode === "wish") return `wanted: ${state.wish ? "drawn" : state.shape}, ${state.nodes} nodes`;
+  const moved = Object.keys(state.moved).length ? ", moved" : "";
+  const radius = PRESETS[state.ensemble].fixed ? "" : `, ρ ${state.radius}`;
+  return `${PRESETS[state.ensemble].name}, ${state.size} nodes${radius}${moved}`;
+}
+
+function lagsNeeded(curve) {
+  let last = curve.length;
+  while (last > 1 && curve[last - 1] < 0.01) last -= 1;
+  return Math.min(curve.length, Math.max(10, Math.ceil(last * 1.15)));
+}
+
+function draw() {
+  poles = state.mode === "wish" ? wishPoles() : networkPoles();
+  const n = memory.size(poles);
+  const curve = memory.curve(poles, MOST_LAGS);
+  const noise = 10 ** state.noise;
+  const key = JSON.stringify(poles);
+  if (key !== layerOf && !dragging && n <= MOST_LAYER) [layer, layerOf] = [memory.layer(poles), key];
+  const fresh = key === layerOf && layer;
+  // the lags that matter; with curves to compare, the axis stays or grows
+  const needed = Math.max(lagsNeeded(curve), ...state.kept.map((k) => lagsNeeded(k.curve)), state.mode === "wish" ? 4 * n : 0);
+  if (!(dragging || state.kept.length) || needed > reach) reach = needed;
+  const chart = frame(byId("memory"), {
+    x: [0, reach], y: [0, 1.02], xTicks: ticks(reach), yTicks: [0, 0.25, 0.5, 0.75, 1],
+    xLabel: "lag τ", yLabel: "MC_τ",
+  });
+  const shown = [];
+  state.kept.forEach((one, k) => {
+    const colour = KEPT_COLOURS[k % KEPT_COLOURS.length];
+    chart.line(sparse(one.curve.slice(0, reach + 1)), colour, "6 4");
+    const remove = () => { state.kept.splice(k, 1); draw(); };
+    shown.push({ text: one.name, colour, dash: true, remove });
+  });
+  if (fresh) {
+    chart.line(sparse(memory.usableCurve(poles, layer, noise, Math.min(reach + 1, MOST_LAGS))), "--s1");
+    shown.unshift({ text: `usable, diagonal layer (σ = ${shortNumber(noise)})`, colour: "--s1" });
+  }
+  if (state.mode === "wish") {
+    chart.line(sparse(fit.wanted.slice(0, reach + 1)), "--s2", "2 4");
+    shown.unshift({ text: "wanted", colour: "--s2", dash: true });
+    handles(chart, n);
+  }
+  chart.line(sparse(curve.slice(0, reach + 1)), "--s0");
+  shown.unshift({ text: state.mode === "wish" ? "closest network found" : "memory curve", colour: "--s0" });
+  legend(byId("memory-legend"), shown);
+  drawDisc();
+  drawUsable(n, fresh, noise);
+  const half = curve.findIndex((v) => v < 0.5);
+  byId("total").textContent = n;
+  byId("half").textContent = half < 0 ? `over ${MOST_LAGS}` : half;
+  byId("age").textContent = memory.meanAge(poles).toPrecision(5);
+  byId("rho").textContent = Math.max(...poles.map(([a, b]) => Math.hypot(a, b))).toFixed(4);
+  byId("gap-box").hidden = state.mode !== "wish";
+  if (state.mode === "wish") {
+    byId("gap").textContent = Math.max(...fit.wanted.map((v, t) => Math.abs(v - curve[t]))).toFixed(4);
+  }
+  byId("usable-now").textContent = fresh ? memory.usable(layer, [noise])[0].toFixed(3) : "…";
+  byId("best-now").textContent = (n / (1 + noise * noise)).toFixed(3);
+  byId("radius-value").textContent = state.radius.toFixed(3);
+  byId("noise-value").textContent = `σ = ${shortNumber(noise)}`;
+  byId("nodes-value").textContent = state.nodes;
+  document.title = `memcurve: ${describe()}`;
+  history.replaceState(null, "", `#${encoded()}`);
+}
+
+const shortNumber = (v) => (v >= 0.01 ? String(Number(v.toPrecision(2))) : v.toExponential(1));
+
+function drawUsable(n, fresh, noise) {
+  const exponents = Array.from({ length: 49 }, (_, k) => -6 + k / 8);
+  const levels = exponents.map((e) => 10 ** e);
+  const chart = frame(byId("usable"), {
+    x: [-6, 0], y: [0, n * 1.04], xTicks: [-6, -5, -4, -3, -2, -1, 0], yTicks: ticks(n, 4),
+    xLabel: "standard deviation of the noise, states of variance 1", yLabel: "usable memory",
+    xText: (e) => `1e${e}`,
+  });
+  const best = levels.map((s, k) => [exponents[k], n / (1 + s * s)]);
+  chart.line(best, "--s2");
+  const shown = [{ text: "best network with this curve: uncorrelated states", colour: "--s2" }];
+  if (fresh) {
+    const values = memory.usable(layer, levels);
+    chart.line(values.map((v, k) => [exponents[k], v]), "--s1");
+    shown.push({ text: "diagonal layer", colour: "--s1" });
+  } else if (n > MOST_LAYER) {
+    shown.push({ text: `diagonal layer: shown up to ${MOST_LAYER} nodes`, colour: "--grid" });
+  }
+  const x = chart.toX(Math.log10(noise));
+  element("path", { class: "axis", "stroke-dasharray": "3 3", d: `M${x} ${chart.toY(0)}V${chart.toY(n)}` }, byId("usable"));
+  legend(byId("usable-legend"), shown);
+}
+
+// ---- eigenvalues that are dragged
+
+let dragging = null;
+
+function drawDisc() {
+  const svg = byId("disc");
+  const focused = document.activeElement?.dataset?.pole;
+  svg.replaceChildren();
+  element("path", { class: "cross", d: "M-1.08 0H1.08M0-1.08V1.08" }, svg);
+  element("circle", { class: "unit", r: 1 }, svg);
+  const size = poles.length > 60 ? 0.016 : 0.026;
+  poles.forEach(([re, im], k) => {
+    if (im > 0) element("circle", { class: "pole mirror", cx: re, cy: im, r: size }, svg);
+    const dot = element("circle", { class: "pole", cx: re, cy: -im, r: size, tabindex: 0, "data-pole": k }, svg);
+    element("title", {}, dot, `λ = ${re.toFixed(3)}${im ? ` ± ${im.toFixed(3)}i` : ""}`);
+    if (focused === String(k)) dot.focus({ preventScroll: true });
+  });
+}
+
+function moveTo(k, re, im) {
+  const real = poles[k][1] === 0;
+  let [x, y] = [re, real ? 0 : Math.max(LEAST_HEIGHT, im)];
+  const modulus = Math.hypot(x, y);
+  if (modulus > MOST_RADIUS) [x, y] = [(x * MOST_RADIUS) / modulus, (y * MOST_RADIUS) / modulus];
+  if (state.mode === "wish") return; // there the eigenvalues follow the wish
+  state.moved[k] = [x, y];
+  draw();
+}
+
+function inDisc(event) {
+  const box = byId("disc").getBoundingClientRect();
+  const scale = 2.24 / Math.min(box.width, box.height);
+  return [(event.clientX - box.left - box.width / 2) * scale, (box.top + box.height / 2 - event.clientY) * scale];
+}
+
+byId("disc").addEventListener("pointerdown", (event) => {
+  if (state.mode === "wish") return;
+  const [x, y] = inDisc(event);
+  let nearest = -1, least = 0.1;
+  poles.forEach(([re, im], k) => {
+    const distance = Math.hypot(re - x, im - Math.abs(y));
+    if (distance < least) [nearest, least] = [k, distance];
+  });
+  if (nearest < 0) return;
+  event.preventDefault();
+  dragging = { pole: nearest };
+  byId("disc").setPointerCapture(event.pointerId);
+});
+byId("disc").addEventListener("pointermove", (event) => {
+  if (dragging?.pole === undefined) return;
+  const [x, y] = inDisc(event);
+  moveTo(dragging.pole, x, Math.abs(y));
+});
+for (const end of ["pointerup", "pointercancel"]) {
+  byId("disc").addEventListener(end, () => { dragging = null; draw(); });
+}
+byId("disc").addEventListener("keydown", (event) => {
+  const k = Number(event.target.dataset?.pole);
+  const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+  if (!step || Number.isNaN(k)) return;
+  event.preventDefault();
+  moveTo(k, poles[k][0] + 0.01 * step[0], poles[k][1] + 0.01 * step[1]);
+});
+
+// ---- a wish that is drawn
+
+function handles(chart, n) {
+  const svg = byId("memory");
+  wishPoints().forEach(([u, value], k) => {
+    const lag = (u / fit.stretch) * n;
+    if (lag > reach) return;
+    const square = element("rect", {
+      class: "handle", x: chart.toX(lag) - 6, y: chart.toY(value) - 6, width: 12, height: 12,
+      tabindex: 0, role: "slider", "data-handle": k, "aria-label": `wanted at lag ${lag.toFixed(0)}`,
+      "aria-valuemin": 0, "aria-valuemax": 1, "aria-valuenow": value.toFixed(2),
+    }, svg);
+    square.addEventListener("pointerdown", (event) => {
+      event.preventDefault();
+      dragging = { handle: k, back: chart.back };
+      svg.setPointerCapture(event.pointerId);
+    });
+    square.addEventListener("keydown", (event) => {
+      const step = { ArrowUp: 0.02, ArrowDown: -0.02 }[event.key];
+      if (!step) return;
+      event.preventDefault();
+      wish(k, wishPoints()[k][1] + step);
+      svg.querySelector(`[data-handle="${k}"]`)?.focus();
+    });
+  });
+}
+
+// A memory curve never rises: the neighbours of a point that is moved give way.
+function wish(k, value) {
+  const points = wishPoints().map((point) => point.slice());
+  const limited = Math.max(0, Math.min(1, value));
+  points[k][1] = limited;
+  points.forEach((point, i) => {
+    if (i < k) point[1] = Math.max(point[1], limited);
+    if (i > k) point[1] = Math.min(point[1], limited);
+  });
+  if (points[0][1] < 0.05) points[0][1] = 0.05; // some memory there must be
+  state.wish = points;
+  draw();
+}
+
+byId("memory").addEventListener("pointermove", (event) => {
+  if (dragging?.handle === undefined) return;
+  const box = byId("memory").getBoundingClientRect();
+  wish(dragging.handle, dragging.back(event.clientX - box.left, event.clientY - box.top)[1]);
+});
+for (const end of ["pointerup", "pointercancel"]) {
+  byId("memory").addEventListener(end, () => {
+    if (dragging?.handle === undefined) return;
+    dragging = null;
+    draw();
+  });
+}
+
+// ---- controls
+
+function encoded() {
+  const { mode, ensemble, size, radius, noise, moved, shape, nodes, wish: drawn } = state;
+  const short = Object.fromEntries(Object.entries(moved).map(([k, p]) => [k, p.map((v) => Number(v.toFixed(4)))]));
+  const points = drawn?.map((p) => p.map((v) => Number(v.toFixed(3))));
+  return encodeURIComponent(JSON.stringify({ mode, ensemble, size, radius, noise, moved: short, shape, nodes, wish: points ?? null }));
+}
+
+function decode(text) {
+  try {
+    const told = JSON.parse(decodeURIComponent(text));
+    const next = { ...structuredClone(start), ...told, kept: [] };
+    const inside = (p) => Array.isArray(p) && p.length === 2 && p.every(Number.isFinite) && Math.hypot(...p) < 1;
+    const fits =
+      next.ensemble in PRESETS && ["network", "wish"].includes(next.mode) && next.shape in SHAPES &&
+      next.radius > 0 && next.radius <= MOST_RADIUS && next.noise >= -6 && next.noise <= 0 &&
+      next.nodes >= 2 && next.nodes <= 30 && Object.values(next.moved).every(inside) &&
+      (next.wish === null || (Array.isArray(next.wish) && next.wish.length === HANDLES.length));
+    if (fits) state = next;
+  } catch {
+    // a link that was cut: the page begins as it always does
+  }
+}
+
+function show() {
+  const wishing = state.mode === "wish";
+  byId("network").hidden = wishing;
+  byId("wish").hidden = !wishing;
+  byId("tab-network").setAttribute("aria-selected", String(!wishing));
+  byId("tab-wish").setAttribute("aria-selected", String(wishing));
+  byId("disc-remark").textContent = wishing
+    ? "The eigenvalues follow the wanted curve." : "Drag an eigenvalue; its conjugate follows.";
+  const ensemble = byId("ensemble");
+  if (!ensemble.options.length) {
+    for (const [key, { name }] of Object.entries(PRESETS)) ensemble.add(new Option(name, key));
+  }
+  ensemble.value = state.ensemble;
+  unscaled();
+  const size = byId("size");
+  size.replaceChildren();
+  for (const n of Object.keys(PRESETS[state.ensemble].poles)) size.add(new Option(n, n));
+  size.value = state.size;
+  byId("radius").value = state.radius;
+  byId("radius").closest("label").hidden = Boolean(PRESETS[state.ensemble].fixed);
+  byId("noise").value = state.noise;
+  byId("shape").value = state.shape;
+  byId("nodes").value = state.nodes;
+  draw();
+}
+
+const changes = {
+  ensemble: (v) => { state.ensemble = v; state.moved = {}; },
+  size: (v) => { state.size = Number(v); state.moved = {}; },
+  radius: (v) => { state.radius = Number(v); state.moved = {}; },
+  noise: (v) => { state.noise = Number(v); },
+  shape: (v) => { state.shape = v; state.wish = null; },
+  nodes: (v) => { state.nodes = Number(v); },
+};
+for (const [id, change] of Object.entries(changes)) {
+  byId(id).addEventListener("input", () => { change(byId(id).value); show(); });
+}
+for (const mode of ["network", "wish"]) {
+  byId(`tab-${mode}`).addEventListener("click", () => { state.mode = mode; reach = 0; show(); });
+}
+byId("keep").addEventListener("click", () => {
+  state.kept = [...state.kept.slice(-2), { name: describe(), curve: memory.curve(poles, MOST_LAGS) }];
+  draw();
+});
+byId("reset").addEventListener("click", () => { state = structuredClone(start); reach = 0; show(); });
+byId("share").addEventListener("click", async () => {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    byId("share").textContent = "Link copied";
+  } catch {
+    byId("share").textContent = "Copy it from the address bar";
+  }
+  setTimeout(() => { byId("share").textContent = "Copy link"; }, 2500);
+});
+byId("lecture").addEventListener("click", () => {
+  const on = document.documentElement.toggleAttribute("data-lecture");
+  byId("lecture").setAttribute("aria-pressed", String(on));
+  draw();
+});
+byId("full").addEventListener("click", () => {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else document.documentElement.requestFullscreen?.();
+});
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  byId("theme").textContent = name === "dark" ? "Light page" : "Dark page";
+}
+byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+addEventListener("resize", draw);
+addEventListener("hashchange", () => {
+  if (location.hash.slice(1) !== encoded()) { decode(location.hash.slice(1)); show(); }
+});
+if (location.hash) decode(location.hash.slice(1));
+show();
