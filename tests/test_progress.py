@@ -25,6 +25,7 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     buffer = io.StringIO()
     screen = console.Console(file=buffer, force_terminal=True, width=60)
     monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with listening(True) as tell:
         tell("counted", 1, 2)
         for done, label in enumerate(("first", "second", "third")):
@@ -32,6 +33,18 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     shown = buffer.getvalue().rpartition("counted")[2]  # what is left on the screen
     assert "50%" in shown
     assert not any(label in shown for label in ("first", "second", "third"))
+
+
+def test_lines_in_a_pipe(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """None at first, then one every ten seconds."""
+    clock = iter([0.0, 1.0, 2.5, 2.5, 5.0, 13.0, 13.0])
+    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
+    with listening(True) as tell:
+        for done in range(4):
+            tell("reading", 1000 * done, 4000)
+    assert capsys.readouterr().err == "reading: 1,000 of 4,000\nreading: 3,000 of 4,000\n"
 
 
 def test_it_shows_by_itself_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -337,8 +337,7 @@ def test_how_the_network_of_a_file_is_taken(command: Command, tmp_path: Path) ->
         audited = json.loads(command("audit", file, *given.split(), "--json").out)
         assert np.allclose(audited["curve"]["values"][:9], curve.values[:9], rtol=0, atol=1e-12)
     done = command("curve", file, "--leak", 0.3, "--spectral-radius", 0.8, "--json")
-    scaled = leaky(W, Win, 0.3)
-    scaled = scaled.replace(A=0.8 / scaled.spectral_radius * scaled.A)
+    scaled = leaky(0.8 / LinearNetwork(W, Win).spectral_radius * W, Win, 0.3)
     values = MemoryCurve.from_json(done.out).values
     assert np.allclose(values, memory_curve(scaled, len(values)).values, rtol=0, atol=1e-9)
     for given, text in {

@@ -72,7 +72,7 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert lines[-1].startswith("The total is the number of states in every case. The mean horizon")
     assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
     assert (folder / "study.png").stat().st_size > 10_000
-    assert len(pd.read_csv(folder / "study.csv", comment="#")) == 8
+    assert len(pd.read_csv(folder / "study.csv")) == 8
     assert Sweep.open(folder / "study.sqlite").counts["done"] == 8
 
 
@@ -96,7 +96,7 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     assert "The total is the number of states" in shown.out
     (folder / "study.toml").write_text("# remembered\n" + STUDY)
     kept = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
-    assert (kept.code, len(pd.read_csv(folder / "now.csv", comment="#"))) == (0, 8)
+    assert (kept.code, len(pd.read_csv(folder / "now.csv"))) == (0, 8)
     (folder / "study.toml").write_text(STUDY.replace("[4, 6]", "[4, 7]"))
     other = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
     assert "has no results of study 'study'" in failed(other)
@@ -159,7 +159,7 @@ def test_a_billion_cases_need_a_yes(command: Command, folder: Path) -> None:
         (["study.toml", "--serial", "--workers", "2"], 2, "--serial takes no --workers"),
         (["study.toml", "--dask", "tcp://a:1", "--workers", "2"], 2, "--dask takes no --workers"),
         (["study.toml", "--workers", "0"], 2, "--workers must be at least 1"),
-        (["study.toml", "--export", "rows.xlsx"], 2, "--export must end in one of .csv"),
+        (["study.toml", "--export", "rows.xlsx"], 2, "It must end in one of .csv"),
         (["study.toml", "--plot", "rows.csv"], 2, "It must end in one of .png"),
         (["study.toml", "--export", "no/rows.csv"], 1, "--export: no/rows.csv: there is no folder"),
         (["study.toml", "--plot", "no/a.png"], 1, "--plot: no/a.png: there is no folder"),
@@ -186,7 +186,7 @@ def test_what_will_fail_fails_first(
     assert "lines.toml: the picture would have 1000 lines" in message
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     message = failed(command("study.toml", "--serial", "--export", "rows.parquet"))
-    assert "writing Parquet needs pyarrow" in message
+    assert "writing .parquet files needs pyarrow" in message
     (folder / "taken.png").mkdir()
     message = failed(command("study.toml", "--serial", "--plot", "taken.png"))
     assert "--plot: taken.png: is a folder; name a file" in message

@@ -42,7 +42,7 @@ from memcurve.io.recordings import (
     require_rows,
     within_range,
 )
-from memcurve.io.tensors import as_array, tensor_values
+from memcurve.io.tensors import as_array, open_checkpoint, open_safetensors, tensor_values
 
 __all__ = [
     "NETWORK_FORMATS",
@@ -71,7 +71,9 @@ __all__ = [
     "node_mask",
     "node_names",
     "node_place",
+    "open_checkpoint",
     "open_recording",
+    "open_safetensors",
     "present",
     "readable",
     "require_rows",

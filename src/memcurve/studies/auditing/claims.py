@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -221,7 +222,9 @@ class ClaimContext:
 
 
 def claimed_number(claimed: Any) -> tuple[float, float]:
-    """A claimed total and half a unit of its last digit; text keeps the digits that were given.
+    """A claimed total and half a unit of its last digit, or the deviation that stands beside it.
+
+    Text keeps the digits that were given.
 
     Examples
     --------
@@ -229,21 +232,25 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
     (98.7, 0.005)
     >>> claimed_number(99)
     (99.0, 0.5)
+    >>> claimed_number("61.3 ± 0.4")
+    (61.3, 0.4)
     """
     text = str(claimed).strip().replace("−", "-")  # "True" and "False" are no numbers
+    total, *beside = re.split(r"\s*(?:±|\+/?-)\s*", text, maxsplit=1)
     try:
-        number = Decimal(text)
+        number, deviation = Decimal(total), abs(Decimal(beside[0])) if beside else Decimal(0)
     except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite() or abs(number) > Decimal("1e12"):
+        number = deviation = Decimal("nan")
+    if not (number + deviation).is_finite() or abs(number) > Decimal("1e12"):
         raise ValueError(
-            f"`claimed` must be a total memory, a finite number such as 98.7; got {claimed!r}."
+            f"`claimed` must be a total memory, a finite number such as 98.7 or '61.3 ± 0.4'; got "
+            f"{claimed!r}."
         )
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
     value = float(number)
     floor = BEST_PRECISION * max(1.0, abs(value))
-    return value, max(floor, 0.5 * 10.0 ** min(exponent, 0))
+    return value, max(floor, 0.5 * 10.0 ** min(exponent, 0), float(deviation))
 
 
 # --- numbers that are right by another convention

@@ -23,7 +23,7 @@ from memcurve.studies.sweeping.cases import Case, evaluate
 from memcurve.studies.sweeping.engine import CaseCounts, ProgressCallback, run_cases
 from memcurve.studies.sweeping.executors import Job, open_executor
 from memcurve.studies.sweeping.pictures import chosen_picture, require_readable
-from memcurve.studies.sweeping.result import Sweep, read_sweep, require_ending
+from memcurve.studies.sweeping.result import Sweep, read_sweep, require_writable
 from memcurve.studies.sweeping.store import CaseResult, Store
 from memcurve.studies.sweeping.studies import Study
 from memcurve.studies.sweeping.tables import CaseTable, Finished
@@ -246,7 +246,7 @@ def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
         if option == "--plot":
             require_drawable(study)
         else:
-            require_ending(path)
+            require_writable(path)
 
 
 def require_drawable(study: Study) -> None:

@@ -75,6 +75,14 @@ Saved = Annotated[
         help="Write the result to this file: all of it (.json), or its table (.csv, .tex).",
     ),
 ]
+Exported = Annotated[
+    Path | None,
+    Parameter(
+        validator=_ending_of("memcurve.studies.sweeping.result"),
+        help="Write all rows, with the study and the versions, to this file (.csv and .tex, with a "
+        ".json beside it, .parquet, .nc, .json).",
+    ),
+]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
 Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
@@ -233,8 +241,8 @@ class NetworkOptions(FileOptions):
     transpose
         Rows of the matrix in FILE are sources, columns targets: A is its transpose.
     leak
-        Leak rate lr, above 0 and at most 1, of the nodes: A is (1 − lr) I + lr W. Default: the one
-        in FILE, or 1.
+        Leak rate lr of the nodes, above 0 and at most 1: A is (1 − lr) I + lr W, and the spectral
+        radius is that of W. Default: the one in FILE, or 1.
     input_column
         Columns of FILE's mask that are inputs, from 0 on. Default: all.
     bias_column
@@ -269,25 +277,18 @@ class NetworkOptions(FileOptions):
         """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
         if file is None or self._changes_file():
             from memcurve.io import with_leak
-            from memcurve.network.scaling import scale_to_spectral_radius
 
-            network, leak = self.driven(file, usual_ensemble, scaled=file is None)
-            network = with_leak(network, leak)
-            if file is not None and self.spectral_radius is not None:
-                A = scale_to_spectral_radius(network.A, self.spectral_radius)
-                network = network.replace(A=A)
+            network = with_leak(*self.driven(file, usual_ensemble))
             return network if ranks is None else ranks.split(network)
         from memcurve.io import load_network
 
-        network = self._read(file, load_network, self.spectral_radius, communicator=ranks)
+        network = self._read(file, load_network, communicator=ranks)
         return self._with_readout(network)
 
-    def driven(
-        self, file: Path | None, usual_ensemble: str, *, scaled: bool = True
-    ) -> tuple[LinearNetwork, Any]:
+    def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
         """The same for a network that is driven: W and Win, and its leak rates or None.
 
-        The spectral radius, to which W is ``scaled``, is then that of W.
+        The spectral radius is then that of W.
         """
         if file is None:
             for name in (*self.which(), "transpose", "input_column", "bias_column"):
@@ -301,7 +302,7 @@ class NetworkOptions(FileOptions):
             return self._with_readout(network), _leak_rate(self.leak)
         from memcurve.io import load_driven
 
-        network, leak = self._read(file, load_driven, self.spectral_radius if scaled else None)
+        network, leak = self._read(file, load_driven)
         if leak is not None and self.leak is not None:
             raise UsageError(f"--leak {self.leak:g}: {file} has a leak rate; leave --leak out.")
         network = self._with_columns(network.replace(A=network.A.T) if self.transpose else network)
@@ -318,7 +319,7 @@ class NetworkOptions(FileOptions):
         given = {name: getattr(self, name) for name in names}
         return {name: value for name, value in given.items() if value is not None}
 
-    def _read(self, file: Path, load: Callable[..., Any], radius: float | None, **more: Any) -> Any:
+    def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
         """What a function of :mod:`memcurve.io` reads from the file."""
         if str(file) in get_args(Ensemble) and not file.exists():
             raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
@@ -332,7 +333,7 @@ class NetworkOptions(FileOptions):
         readout = self.readout if self._is_class() else None
         more |= {"mask": self.mask, "seed": self.seed, "readout": readout}
         try:
-            return load(file, spectral_radius=radius, **self.which(), **more)
+            return load(file, spectral_radius=self.spectral_radius, **self.which(), **more)
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error

@@ -10,6 +10,7 @@ from memcurve.views.cli.console import Printer, json_text, say_written, styled
 from memcurve.views.cli.options import (
     EXECUTOR,
     ExecutorOptions,
+    Exported,
     Flag,
     Json,
     Picture,
@@ -20,7 +21,6 @@ from memcurve.views.cli.process import (
     FAILED,
     FINE,
     UsageError,
-    require_ending,
     require_other_files,
     stoppable,
     warn,
@@ -39,7 +39,7 @@ def sweep(
     status: Flag = False,
     executor: ExecutorOptions = EXECUTOR,
     case_timeout: float | None = None,
-    export: Path | None = None,
+    export: Exported = None,
     plot: Picture = None,
     yes: Flag = False,
     json: Json = False,
@@ -74,15 +74,12 @@ def sweep(
         Print the progress of the sweep, without computing; --export and --plot use what is there.
     case_timeout
         Seconds after which a case counts as failed, and the sweep goes on. Default: no limit.
-    export
-        Write all rows, with the study and the versions, to this file (.csv, .parquet, .nc, .json).
     yes
         Run a study of more than a million cases.
     """
     if study is None:
         return _list(json)
     where = executor.arguments()
-    require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
     if dry_run and status:
         raise UsageError("--dry-run and --status exclude each other; give one of them.")
     if dry_run and (export or plot):
@@ -163,7 +160,7 @@ def _print(result: Sweep) -> None:
         printer.line((result.study.title, "bold"))
     # a terminal shows so many groups, a file or pipe all of them
     head, *body = result.cells(most=60 if sys.stdout.isatty() else None)
-    words = ("ensemble", "mask", "input", "method")
+    words = ("ensemble", "file", "mask", "input", "method")
     numbers = [k for k, name in enumerate(head) if name not in words]
     printer.table(head, body, right=numbers)
     printer.notes(result.notes)
