@@ -72,7 +72,10 @@ class Quantity:
 def _usable(number_format: str, states: str, label: str) -> Quantity:
     # the rounding taken as noise of the same size in all states, as in `noise_profile`
     return Quantity(
-        f"total with states {states}", f"usable {label}", bounded=True, number_format=number_format
+        f"total with states {states}",
+        f"usable memory {label}",
+        bounded=True,
+        number_format=number_format,
     )
 
 
