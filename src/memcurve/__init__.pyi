@@ -55,6 +55,7 @@ from memcurve.state_affine import Capacities as Capacities
 from memcurve.state_affine import StateAffineNetwork as StateAffineNetwork
 from memcurve.state_affine import bilinear as bilinear
 from memcurve.state_affine import capacities as capacities
+from memcurve.state_affine import quantum as quantum
 from memcurve.studies import nulls as nulls
 from memcurve.studies.auditing import Audit as Audit
 from memcurve.studies.auditing import audit as audit
