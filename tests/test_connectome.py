@@ -281,12 +281,11 @@ def test_text_in_tables_is_no_formula(start: str, tmp_path: Path) -> None:
     [row] = csv.DictReader((tmp_path / "found.csv").read_text().splitlines())
     assert (row["null"], row["quantity"]) == (f"'{text}", f"'{text}")
     assert float(row["observed"]) == -3.0  # numbers stay numbers
-    from memcurve.studies.sweeping.result import _cell
+    from memcurve.core.cells import csv_text
     from memcurve.views.exploring.files import table_of
 
     header = next(
         csv.reader(table_of({text: memcurve.memory_curve(NETWORK, 1)}).decode().split("\n"))
     )
     assert header == ["lag", f"'{text}", f"'{text} error"]
-    assert next(csv.reader([_cell(text)])) == [f"'{text}"]
-    assert [_cell(number) for number in (-0.5, "-0.5", None)] == ["-0.5", "-0.5", ""]
+    assert csv_text({"x": [-0.5, "-0.5", None]}) == 'x\n-0.5\n-0.5\n""\n'

@@ -25,6 +25,7 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     buffer = io.StringIO()
     screen = console.Console(file=buffer, force_terminal=True, width=60)
     monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with listening(True) as tell:
         tell("counted", 1, 2)
         for done, label in enumerate(("first", "second", "third")):
@@ -98,3 +99,21 @@ def test_lags_and_directions_of_large_networks() -> None:
     told.clear()
     noise_profile(large, [1e-6, 1e-3], progress=tell)
     assert told[-1].startswith("rank so far ")
+
+
+def test_lines_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None at first, then one every ten seconds."""
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with listening(True) as tell:
+        for now in (1.0, 6.0, 12.0, 13.0):
+            tell("study", 10 + int(now), 100)
+        now = 30.0
+        tell("one step", 0, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "study: 11 of 100 were done before",
+        "study: 16 of 100, 1 per second, about 84 seconds left",
+        "one step",
+    ]

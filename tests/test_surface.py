@@ -45,6 +45,7 @@ MADE: dict[type, Any] = {
     memcurve.MemoryCurves: lambda folder: memcurve.memory_curves(
         np.stack([0.5 * np.eye(3), np.diag([0.1, 0.2, 0.3])])
     ),
+    memcurve.Capacities: lambda folder: memcurve.capacities(NETWORK),
     memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
     memcurve.MeasurementReport: lambda folder: measurement_report(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), seed=1, precision=1, scales=[1.0]
@@ -58,6 +59,12 @@ MADE: dict[type, Any] = {
     memcurve.MaskChoice: lambda folder: memcurve.best_mask(NETWORK, 0.1),
     memcurve.ReadoutChoice: lambda folder: memcurve.best_readout(NETWORK, 0.1, 3),
     memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
+    memcurve.ModelMemory: lambda folder: memcurve.layers(
+        {"rnn.nu_log": np.full(3, -2.0), "rnn.theta_log": np.arange(3.0)}
+    ),
+    memcurve.MemoryDensity: lambda folder: memcurve.memory_density(
+        memcurve.ContinuousNetwork([[-1.0]], [1.0])
+    ),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
         NETWORK, draws=2, seed=1, executor="serial"

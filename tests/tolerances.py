@@ -75,3 +75,7 @@ def agree(one: Any, other: Any) -> bool:
     within = one.error[:count] + other.error[:count]
     totals = abs(one.total - other.total) <= one.total_error + other.total_error
     return bool(np.all(near <= within) and totals)
+
+
+#: Words in white coordinates: some products of matrices of norm at most one, of up to ten states.
+WORDS = 1e-12

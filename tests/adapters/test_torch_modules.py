@@ -204,3 +204,12 @@ def test_an_s5_layer_in_torch():
         states.append(torch.cat([x.real, x.imag]).numpy())
     assert off(adapters.s5(poles, B, log_step), z, np.array(states)) < SAME
     assert off(as_network((poles, B, step)), z, np.array(states)) < SAME
+
+
+def test_layers_known_by_their_tensors_are_taken() -> None:
+    unit = torch.nn.Module()
+    shapes = {"nu_log": (4,), "theta_log": (4,), "B_re": (4, 2), "B_im": (4, 2)}
+    for name, shape in shapes.items():
+        values = torch.linspace(-2, 0, 8)[: int(np.prod(shape))].reshape(shape)
+        unit.register_parameter(name, torch.nn.Parameter(values))
+    assert np.array_equal(as_network(unit).A.toarray(), as_network(unit.state_dict()).A.toarray())

@@ -11,6 +11,7 @@ import pytest
 
 import memcurve
 from memcurve import Audit, LinearNetwork, UnstableNetworkError, audit, ensembles, inputs
+from memcurve.studies.auditing import run
 from memcurve.studies.auditing.losses import Loss
 
 SMALL = ensembles.normal(20, spectral_radius=0.9, seed=1)
@@ -326,3 +327,23 @@ def test_states_beyond_all_numbers(capfd: pytest.CaptureFixture[str]) -> None:
     found = audit(line.replace(A=1e200 * line.A))
     assert found.total == 6
     assert "DLASCL" not in "".join(capfd.readouterr())
+
+
+def test_what_decorates_is_computed_as_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Squeezing and rounded weights: once, for whoever looks, and in every copy and file."""
+    asked = []
+    original = run.rounded_weights
+    monkeypatch.setattr(run, "rounded_weights", lambda *a: asked.append(1) or original(*a))
+    result = audit(ensembles.normal(12, seed=1), estimates=False)
+    assert asked == []
+    assert "rounded" not in vars(result)
+    back = type(result).from_json(result.to_json())
+    assert asked == [1]
+    assert result.rounded is result.rounded
+    assert asked == [1]
+    assert back.rounded.moved == result.rounded.moved > 0
+    assert back.squeezing is not None
+    assert result.squeezing is not None
+    assert back.squeezing.condition == result.squeezing.condition
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = result.nothing

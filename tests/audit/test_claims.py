@@ -299,7 +299,10 @@ def test_the_largest_lag_is_decisive_where_it_is_said(
     assert claim.holds is holds
 
 
-@pytest.mark.parametrize(("claimed", "tolerance"), [("1e2", 0.5), ("100", 0.5), ("1.0e2", 0.5)])
+@pytest.mark.parametrize(
+    ("claimed", "tolerance"),
+    [("1e2", 0.5), ("100", 0.5), ("1.0e2", 0.5), ("100 ± 2", 2.0), ("100+-0.1", 0.5)],
+)
 def test_no_digit_before_the_point_is_rounded(claimed: str, tolerance: float) -> None:
     assert claimed_number(claimed) == (100.0, tolerance)
 

@@ -123,7 +123,7 @@ VALUES = [
     (["paper", "--figure", "9"], "--figure must be among 1, 2, 3, 4, 5, 6, got 9"),
     (["sweep", "study.toml", "--workers", "0"], "--workers must be at least 1"),
     (["sweep", "study.toml", "--case-timeout", "0", "--serial"], "--case-timeout must be"),
-    (["sweep", "study.toml", "--export", "x.xls"], "--export must end in one of .csv"),
+    (["sweep", "study.toml", "--export", "x.xls"], "It must end in one of .csv"),
 ]
 
 #: What is refused for what it would take, or for what files hold; a missing file is one.

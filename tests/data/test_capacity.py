@@ -9,7 +9,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 
@@ -194,31 +193,18 @@ def test_notes() -> None:
     assert not any(noted(wide, series(), {1: 5, 2: 5}).values())
 
 
-def test_json(tmp_path: Path) -> None:
+def test_json_of_earlier_versions() -> None:
+    """As version 0.1 wrote it, whose notes have no kinds; and numbers that JSON does not know."""
     z, states = driven(1.0, 1000)
     result = capacity_from_data(states[0], z[0], {1: 5, 2: 3}, name="tanh")
-    result.save(tmp_path / "capacity.json")
-    again = Capacity.load(tmp_path / "capacity.json")
-    for item in dataclasses.fields(Capacity):
-        assert getattr(again, item.name) == getattr(result, item.name)
-    assert [note.kind for note in again.notes] == [note.kind for note in result.notes] != []
-    jsonschema.validate(json.loads(result.to_json()), Capacity.json_schema())
+    content = json.loads(result.to_json())
+    notes = [note["text"] for note in content["notes"]]
+    earlier = content | {"format": "memcurve.Capacity/1", "notes": notes}
+    read = Capacity.from_json(json.dumps(earlier))
+    for name in ("notes", "by_degree", "targets"):
+        assert getattr(read, name) == getattr(result, name)
     odd = dataclasses.replace(result, total_error=float("nan"))
     assert np.isnan(Capacity.from_json(odd.to_json()).total_error)
-    # as version 0.1 wrote it
-    content = json.loads(result.to_json())
-    earlier = {
-        "format": "memcurve.Capacity/1",
-        "notes": [note["text"] for note in content["notes"]],
-    }
-    read = Capacity.from_json(json.dumps(content | earlier))
-    assert (read.notes, read.by_degree, read.targets) == (
-        result.notes, result.by_degree, result.targets,
-    )  # fmt: skip
-    for text in ("{}", "[]", '{"format": "x"}', "no JSON"):
-        refuses(ValueError, "written by Capacity.save", Capacity.from_json, text)
-    (tmp_path / "bytes").write_bytes(b"\xff\xfe")
-    refuses(ValueError, "not a saved Capacity", Capacity.load, tmp_path / "bytes")
 
 
 def test_text_and_frames() -> None:
@@ -266,43 +252,37 @@ X, Z = np.random.default_rng(0).standard_normal((300, 2)), series(count=300)
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "facts"),
     [
-        ({"states": X[:, 0]}, r"`states` must be real of shape \(n, N\).*got shape \(300,\)"),
-        ({"states": X + 1j}, "`states` must be real"),
-        ({"states": X[:, :0]}, "`states` must be real of shape"),
-        ({"states": X.T}, "`states` must have more rows than states"),
-        ({"states": np.vstack([X, X])}, "got 600 rows and 300 inputs; give the inputs of all"),
-        ({"states": X * np.nan}, "`states` must be finite"),
-        ({"states": np.ones((300, 2))}, "`states` must vary in time"),
-        ({"states": np.ones((300, 290))}, "`states` must have more rows than states.*got 290 rows"),
-        ({"inputs": X}, r"`inputs` must be one real series of shape \(T,\), got shape \(300, 2\)"),
-        ({"inputs": Z + 1j}, "`inputs` must be one real series"),
-        ({"inputs": np.full(300, 2.0)}, "`inputs` must vary"),
-        ({"inputs": np.where(Z > 0, np.inf, Z)}, "`inputs` must be finite"),
-        ({"inputs": Z[:200]}, "`states` must not have more rows than `inputs` has steps"),
-        ({"degrees": {1: 300}}, "must have lags shorter than the recording of 300 inputs, got a"),
-        ({"degrees": {1: 298}}, "`states` must have more rows than states after the first 298"),
-        ({"degrees": {0: 5}}, "`degrees` must have positive integers as keys, got 0"),
-        ({"degrees": {1.5: 5}}, "`degrees` must have positive integers as keys, got 1.5"),
-        ({"degrees": {True: 5}}, "`degrees` must have positive integers as keys, got True"),
-        ({"degrees": {1: -1}}, "in whole time steps from 0 on"),
-        ({"degrees": {2: (1, 2, 3)}}, r"got \(1, 2, 3\) for degree 2"),
-        ({"degrees": {2: "ab"}}, "got 'ab' for degree 2"),
-        ({"degrees": {}}, "`degrees` must map each total degree"),
-        ({"degrees": 8}, "or be a number from 1 to 7; got 8"),
-        ({"degrees": [1, 2]}, "`degrees` must map each total degree"),
-        ({"degrees": {6: (40, 40)}}, "`degrees` asks for .* targets, more than 5,000,000"),
-        ({"polynomials": "chebyshev"}, "`polynomials` must be one of auto, legendre, hermite, emp"),
-        ({"threshold": 0}, "`threshold` must be a finite number between 0 and 1; got 0"),
-        ({"washout": 300}, "`washout` must be an integer from 0 to T - 1 = 299"),
-        ({"washout": 1.5}, "`washout` must be a positive integer"),
+        ({"states": X.T}, ("`states`", "300 states")),
+        ({"states": X * np.nan}, ("`states`", "nan")),
+        ({"states": np.ones((300, 2))}, "`states`"),
+        ({"states": np.ones((300, 290))}, ("`states`", "290 rows")),
+        ({"inputs": X}, ("`inputs`", "(300, 2)")),
+        ({"inputs": np.full(300, 2.0)}, "`inputs`"),
+        ({"inputs": np.where(Z > 0, np.inf, Z)}, ("`inputs`", "inf")),
+        ({"inputs": Z[:200]}, ("`states`", "300 rows", "200")),
+        ({"degrees": {1: 300}}, ("`degrees`", "300")),
+        ({"degrees": {1: 298}}, ("`states`", "298")),
+        ({"degrees": {0: 5}}, ("`degrees`", "0")),
+        ({"degrees": {1.5: 5}}, ("`degrees`", "1.5")),
+        ({"degrees": {True: 5}}, ("`degrees`", "True")),
+        ({"degrees": {1: -1}}, ("`degrees`", "degree 1")),
+        ({"degrees": {2: (1, 2, 3)}}, ("`degrees`", "(1, 2, 3)", "degree 2")),
+        ({"degrees": {2: "ab"}}, ("`degrees`", "'ab'")),
+        ({"degrees": {}}, "`degrees`"),
+        ({"degrees": 8}, ("`degrees`", "7", "8")),
+        ({"degrees": [1, 2]}, "`degrees`"),
+        ({"degrees": {6: (40, 40)}}, ("`degrees`", "5,000,000")),
+        ({"polynomials": "chebyshev"}, ("`polynomials`", "legendre", "hermite")),
+        ({"threshold": 0}, ("`threshold`", "0")),
+        ({"washout": 300}, ("`washout`", "299", "300")),
+        ({"washout": 1.5}, ("`washout`", "1.5")),
     ],
 )
-def test_bad_arguments(changes: dict, message: str) -> None:
+def test_bad_arguments(changes: dict, facts: Any) -> None:
     given = {"states": X, "inputs": Z, "degrees": {1: 10}} | changes
-    with pytest.raises(ValueError, match=message):
-        capacity_from_data(**given)
+    refuses(ValueError, facts, capacity_from_data, **given)
     refuses(TypeError, "`name`", capacity_from_data, X, Z, {1: 10}, name=3)
 
 

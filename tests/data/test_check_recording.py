@@ -434,6 +434,7 @@ def false_alarms(law, first, trials, skipped=0):
         ("uniform", 6, 109),
         ("spikes of any size", 13, 102),
         ("heavy", 10, 13),
+        ("lognormal", 14, 115),
     ],
 )
 def test_rare_and_large_inputs_raise_no_alarm(law, first, number):

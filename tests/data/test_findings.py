@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
-import jsonschema
 import numpy as np
 
 from memcurve import check_recording
@@ -27,18 +24,6 @@ def test_findings_are_a_sequence_that_prints():
     assert str(findings) == "error: a; b\nwarning: x < 3; y"
     assert "1 errors, 1 warnings" in repr(findings)
     assert "x &lt; 3" in findings._repr_html_()
-
-
-def test_json(tmp_path):
-    known = {"step": 0.1, "shift": -2, "washout": 7, "coloured": True, "period": 30}
-    findings = Findings(FOUND, kept=np.array([0, 2]), **known)
-    findings.save(tmp_path / "findings.json")
-    again = Findings.load(tmp_path / "findings.json")
-    assert again.found == FOUND
-    assert again.kept.tolist() == [0, 2]
-    assert {name: getattr(again, name) for name in known} == known
-    jsonschema.validate(json.loads(findings.to_json()), Findings.json_schema())
-    assert Findings.from_json(Findings(()).to_json()).ok
 
 
 def test_frames():

@@ -95,7 +95,7 @@ def test_large_values_in_clusters_widen_the_interval() -> None:
     clustered[np.argsort(clusters)] = large
     series = [rng.permutation(large), clustered]
     width = [_variance_of_mean((s - s.mean())[:, None], 3000, 3000)[0] for s in series]
-    long_run = [long_run_variance((s - s.mean())[:, None], 19)[0] / 3000 for s in series]
+    long_run = [long_run_variance((s - s.mean())[:, None])[0] / 3000 for s in series]
     unseen = [np.sqrt(w - v) for w, v in zip(width, long_run, strict=True)]
     assert unseen[0] > 0
     assert unseen[1] > 2 * unseen[0]

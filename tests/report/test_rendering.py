@@ -202,10 +202,6 @@ def test_labels_of_marks_keep_apart() -> None:
 
 def test_wrong_documents() -> None:
     refuses(ValueError, "one cell for each of the 2 columns", Table, ("a", "b"), (("1",),))
-    refuses(ValueError, ("`y`", "'s'", "`x`", "(3,)"), Series, "s", np.zeros(3), np.zeros(2))
-    with pytest.raises(ValueError, match="give both or neither"):
-        Series("s", np.zeros(3), np.zeros(3), low=np.zeros(3))
-    refuses(ValueError, ("'lines'", "'disc'", "'bars'"), Chart, "", "", "", (), kind="bars")
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -116,7 +116,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     again = sweep(failing_study(), path, executor="serial", retry_failed=True)
     assert again.counts["failed"] == 2
     again.save(tmp_path / "rows.csv")
-    frame = pd.read_csv(tmp_path / "rows.csv", comment="#")
+    frame = pd.read_csv(tmp_path / "rows.csv")
     assert frame["error"][0] == again.rows[0].error
 
 
@@ -196,7 +196,7 @@ def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
     for ending in (".csv", ".parquet", ".nc", ".json"):
         result.save(tmp_path / f"rows{ending}")
     # pandas before 3 reads the last digit less exactly than Python
-    frame = pd.read_csv(tmp_path / "rows.csv", comment="#", converters={"total": float})
+    frame = pd.read_csv(tmp_path / "rows.csv", converters={"total": float})
     stored = parquet.read_table(tmp_path / "rows.parquet")
     for name in ("ensemble", "size", "method", "noise", "seed", "total", "rank", "status", "key"):
         assert frame[name].tolist() == table[name], name
@@ -206,15 +206,16 @@ def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
     assert json.loads(frame["memory"][7]) == result.rows[7].curve["values"]  # type: ignore[index]
     about = json.loads(stored.schema.metadata[b"memcurve"])
     assert about == json.loads(json.dumps(dict(result.provenance)))
-    first = (tmp_path / "rows.csv").read_text().splitlines()[2]
-    assert json.loads(first.removeprefix("# study: ")) == STUDY.text
+    assert json.loads((tmp_path / "rows.csv.json").read_text()) == about | {"notes": []}
+    result.save(tmp_path / "rows.tex")
+    assert (tmp_path / "rows.tex").read_text().count(r"\\") == 1 + len(result)
     with xr.open_dataset(tmp_path / "rows.nc", engine="h5netcdf") as opened:
         xr.testing.assert_identical(opened.load(), result.to_xarray())
         assert opened.attrs["study"] == STUDY.text
     content = json.loads((tmp_path / "rows.json").read_text())
     assert content["text"] == STUDY.text
     assert [row["values"] for row in content["rows"]] == [row.values for row in result.rows]
-    with pytest.raises(ValueError, match=r"must end in one of .csv, .parquet, .nc, .json"):
+    with pytest.raises(ValueError, match=r"must end in one of .csv, .parquet, .nc, .json, .tex"):
         result.save(tmp_path / "rows.xlsx")
 
 
@@ -344,3 +345,59 @@ def test_seeds_stay_whole_where_some_are_missing() -> None:
     frame = sweep(cases, None, executor="serial").to_pandas()
     assert str(frame["seed"].dtype) == "Int64"
     assert frame["seed"][1] == 2**53 + 1
+
+
+def test_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files or a folder of them, with radius, leak, mask and noise varied; their contents count."""
+    monkeypatch.chdir(tmp_path)
+    Path("nets").mkdir()
+    networks = {f"nets/{seed}.npz": memcurve.ensembles.normal(6, seed=seed) for seed in (1, 2)}
+    for file, network in networks.items():
+        memcurve.save_network(network, file)
+    axes: dict[str, Any] = {
+        "spectral_radius": [0.5, 0.9], "leak": [0.3, 1.0], "mask": ["ones", "basis"],
+        "noise": [1e-3, 1e-6],
+    }  # fmt: skip
+    study = Study.grid(file="nets", **axes, keep="total")
+    assert study.axes["file"] == tuple(networks)
+    assert study.count == 32
+    found = sweep(study, "nets.sqlite", executor="serial")
+    for row in found.rows:
+        case = row.case
+        network = networks[case["file"]]
+        W = case["spectral_radius"] / network.spectral_radius * network.A
+        C = memcurve.masks.make(case["mask"], 6, seed=0)
+        leaky = memcurve.adapters.leaky(W, C, case.get("leak", 1.0))
+        exact = memcurve.memory_curve(leaky, 1, noise=case["noise"])
+        assert row.values is not None
+        assert row.values["total"] == pytest.approx(exact.total, rel=1e-9)
+        assert case["size"] == 6
+    assert found.to_xarray()["total"].dims == ("file", "spectral_radius", "leak", "mask", "noise")
+    found.plot()
+    before = {case.key for case in study.cases()}
+    memcurve.save_network(memcurve.ensembles.normal(6, seed=9), "nets/2.npz")
+    assert len(before & {case.key for case in study.cases()}) == 16
+    changed = next(row.case for row in found.rows if row.case["file"] == "nets/2.npz")
+    with pytest.raises(ValueError, match=r"`file` .* is not what it was"):
+        Case.from_dict(changed)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"file": "none.npz"}, "there is no none.npz"),
+        ({"file": "net.npz", "size": 5}, "grid.size: is for ensembles"),
+        ({"file": "net.npz", "density": 0.5}, "`density` is for ensembles"),
+        ({"file": "net.npz", "mask": "normal"}, "`seed` must be given"),
+        ({"file": "."}, "has no file of a network"),
+        ({"file": "net.npz", "leak": 2}, "must be a finite number above 0 and at most 1"),
+    ],
+)
+def test_what_does_not_go_with_own_networks(
+    fields: dict[str, Any], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if fields["file"] != ".":
+        memcurve.save_network(memcurve.ensembles.cyclic(3), "net.npz")
+    with pytest.raises(ValueError, match=message):
+        Study.grid(**fields)

@@ -1,6 +1,7 @@
 """Progress of long work: one keyword, ``progress=``, everywhere.
 
-``False`` shows nothing, ``True`` shows a bar on stderr, and a function is called as
+``False`` shows nothing, ``True`` shows a bar on stderr, or lines now and then where that is a pipe
+or a file, and a function is called as
 ``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step
 replaces the one before. ``None`` shows a bar after two seconds, in terminals and notebooks.
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
@@ -19,6 +21,8 @@ Progress = bool | Listener | None
 
 #: Seconds after which progress is shown by itself.
 PATIENCE = 2.0
+#: Seconds between lines where stderr is no terminal. Doubled: half as many.
+BETWEEN_LINES = 10.0
 
 
 @contextlib.contextmanager
@@ -28,7 +32,8 @@ def listening(progress: Progress) -> Iterator[Listener]:
     if callable(progress):
         yield progress
     elif progress or (progress is None and (notebook or sys.stderr.isatty())):
-        with (_line if notebook else _bars)(0.0 if progress else PATIENCE) as show:
+        shown = _line if notebook else _bars if sys.stderr.isatty() else _lines
+        with shown(0.0 if progress else PATIENCE) as show:
             yield show
     else:
         yield silent
@@ -69,6 +74,29 @@ def _bars(patience: float) -> Iterator[Listener]:
 
     with _after(patience, bars.start, end):
         yield show
+
+
+@contextlib.contextmanager
+def _lines(patience: float) -> Iterator[Listener]:
+    """Lines in a pipe or a file: none of work that is soon done, then one now and then."""
+    from memcurve.core.limits import in_words
+
+    begun, due = dict[str, tuple[float, int]](), time.monotonic() + max(patience, PATIENCE)
+
+    def show(label: str, done: int, total: int | None) -> None:
+        nonlocal due
+        now, line = time.monotonic(), label if total is None else f"{label}: {done:,} of {total:,}"
+        if label not in begun and done and total is not None:
+            print(f"{line} were done before", file=sys.stderr, flush=True)
+        start, before = begun.setdefault(label, (now, done))
+        if now < due:
+            return
+        due, rate = now + BETWEEN_LINES, (done - before) / max(now - start, 1e-9)
+        if rate and total is not None:
+            line += f", {rate:,.2g} per second, about {in_words((total - done) / rate)} left"
+        print(line, file=sys.stderr, flush=True)
+
+    yield show
 
 
 @contextlib.contextmanager

@@ -18,9 +18,10 @@ from memcurve.core.progress import Progress, watched
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.data import capacity_estimation as estimation
-from memcurve.data.autocorrelation import ljung_box
+from memcurve.data.checks import is_coloured
 from memcurve.data.prose import note
 from memcurve.data.stretches import stuck_stretches
+from memcurve.io import open_recording
 
 #: The degrees examined unless others are asked for: 2,825 targets.
 DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
@@ -352,34 +353,24 @@ def _joined(
 
 def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, int]:
     """States (n, N), inputs (T,) with T ≥ n, and the washout, if they fit together."""
-    z = exact_array(inputs, "inputs")
-    if z.ndim == 2 and z.shape[1] == 1:
-        z = z[:, 0]
-    if z.ndim != 1 or np.iscomplexobj(z):
+    z, X = exact_array(inputs, "inputs"), exact_array(states, "states")
+    steps = len(z) if z.ndim else 0
+    if z.ndim == 2 and z.shape[1] > 1:
         raise ValueError(
-            f"`inputs` must be one real series of shape (T,), got shape {z.shape} and dtype "
-            f"{z.dtype}; give one input channel at a time."
+            f"`inputs` must be one series of shape (T,), got shape {z.shape}; give one input "
+            f"channel at a time."
         )
-    X = exact_array(states, "states")
-    if X.ndim != 2 or X.shape[1] == 0 or np.iscomplexobj(X):
-        raise ValueError(
-            f"`states` must be real of shape (n, N), one row a time step, got shape {X.shape} and "
-            f"dtype {X.dtype}; a single state goes as states[:, None], complex ones as real and "
-            f"imaginary parts."
-        )
-    steps = len(z)
-    if len(X) > steps:
-        hint = "; transpose it" if X.shape[1] == steps else "; give the inputs of all of them"
-        raise ValueError(
-            f"`states` must not have more rows than `inputs` has steps, got {len(X)} rows and "
-            f"{steps} inputs{hint}."
-        )
+    if X.ndim == 2 and len(X) < steps:  # the first inputs may be without states
+        z = z.reshape(-1)
+        open_recording(X, z[steps - len(X) :])
+    else:
+        open_recording(X, z)
     if require_limit(washout, "washout") >= steps:
         raise ValueError(
             f"`washout` must be an integer from 0 to T - 1 = {steps - 1}, got {washout!r}; give a "
             f"longer recording or a shorter washout."
         )
-    return X, z, int(washout)
+    return X, z.reshape(-1), int(washout)
 
 
 def _notes(result: Capacity, constant: int, inputs: Floats, highest: int) -> Iterator[Note]:
@@ -388,7 +379,7 @@ def _notes(result: Capacity, constant: int, inputs: Floats, highest: int) -> Ite
     kurtosis = float((centred**4).mean())
     if kurtosis >= 6:  # that of the Laplace law
         yield note("capacity.heavy_tails", kurtosis=kurtosis)
-    if _serially_dependent(centred) or _serially_dependent(centred**2):
+    if is_coloured(centred) or (kurtosis > 1 + 1e-12 and is_coloured(centred**2)):
         yield note("capacity.dependent")
     if highest < max(result.count):
         yield note("capacity.values", values=highest + 1, highest=highest)
@@ -414,12 +405,3 @@ def _notes(result: Capacity, constant: int, inputs: Floats, highest: int) -> Ite
     unexplained = result.rank - result.total
     if unexplained > max(3 * result.total_error, AT_THE_EDGE):
         yield note("capacity.unexplained", dimensions=unexplained)
-
-
-def _serially_dependent(series: Floats) -> bool:
-    """Whether a Ljung–Box test over 20 lags finds correlation in time, at the level 1e-6."""
-    series = series - series.mean()
-    lags = min(20, len(series) // 4)
-    if lags < 1 or float(series @ series) <= len(series) * 1e-12:  # e.g. the square of ±1
-        return False
-    return ljung_box(series, series, lags)[1] < 1e-6

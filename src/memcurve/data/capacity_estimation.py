@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import table_entry
 from memcurve.core.types import EPS, Floats
 from memcurve.data.autocorrelation import beta_cut
+from memcurve.data.columns import basis_of
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.
@@ -259,16 +260,11 @@ def state_basis(rows: Floats, start: int) -> tuple[InputBasis, int]:
             f"`states` must have more rows than states after the first {start} steps (longest lag "
             f"and washout), got {n} rows for {states} states; record more, or give smaller lags."
         )
-    centred = rows - rows.mean(axis=0)
-    scale = np.sqrt(np.einsum("tk,tk->k", centred, centred))
     # rounding of the mean leaves a constant of up to √n·eps in each of n rows
-    varying = scale > n * EPS * np.abs(rows).max(axis=0)
+    varying = rows.std(axis=0) > np.sqrt(n) * EPS * np.abs(rows).max(axis=0)
     if not varying.any():
         raise ValueError("`states` must vary in time, got constant columns only; check the data.")
-    factor, triangle = np.linalg.qr(centred[:, varying] / scale[varying])
-    left, singular, _ = np.linalg.svd(triangle)
-    kept = singular > singular[0] * max(n, states) * EPS
-    Q = np.ascontiguousarray(factor @ left[:, kept])
+    Q, _ = basis_of(rows[:, varying], max(n, states) * EPS)
     return InputBasis(Q, start), int((~varying).sum())
 
 

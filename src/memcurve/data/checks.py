@@ -23,12 +23,12 @@ from memcurve.core.types import EPS, Floats
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.columns import (
     LEAST,
+    basis_of,
     check_clipping,
     check_storage,
     deviations_of,
     distinct_columns,
     nearly_equal,
-    standardised,
     without_gaps,
     without_nan,
 )
@@ -184,7 +184,7 @@ def _of_one_input(
     basis = _check_rank(x[first:last][:, kept], floor, report)
     if period:
         first, last = start, min(period, start + 2 * half)
-        basis = _basis_of(x[first:last][:, kept])[0]
+        basis = basis_of(x[first:last][:, kept], 8 * EPS)[0]
     shift = _check_alignment(basis, [one[first:last] for one in targets], level, report)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
@@ -388,12 +388,18 @@ def _check_transient(
     mean, deviation = body.mean(axis=0), deviations_of(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
-    distances = (((head - mean) / deviation @ whitening) ** 2).sum(axis=1)
+    first, later = (
+        (((part - mean) / deviation @ whitening) ** 2).sum(axis=1) for part in (head, body)
+    )
     if whole.any():  # medians in single columns are far off where columns go together
-        distances[~whole] = np.median(distances[whole])
-    blocks = np.log(distances[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
+        first[~whole] = np.median(first[whole])
+    blocks, others = (
+        np.log(part[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
+        for part in (first, later)
+    )
     reference = blocks[count // 2 :]
-    off, scatter = abs(blocks - reference.mean()), float(reference.std(ddof=1))
+    # rare inputs may all lie in one of the two
+    off, scatter = abs(blocks - reference.mean()), float(max(reference.std(ddof=1), others.std()))
     # neighbouring blocks share what is remembered: that many of them are as good as independent
     steps = np.diff(reference)
     persistence = 1 - float(steps @ steps) / max(2 * len(steps) * scatter**2, 1e-300)
@@ -403,8 +409,9 @@ def _check_transient(
     if blocks[0] < reference.mean() and np.ptp(z[:length]) == 0:  # the input rests, and so they do
         return 0
     centred = z - z.mean()
-    if _deciding(centred) < MOST_DECIDE * len(z) and abs(centred).argmax() < length:
-        return 0  # of heavy tails the largest input of all is there
+    size = abs(centred)
+    if _deciding(centred) < MOST_DECIDE * len(z) and size[:length].max() >= np.quantile(size, 0.99):
+        return 0  # of heavy tails one of the largest inputs is there
     # what started so far off has ended where it is no longer remarkable, one block later
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
     start = min(int(np.argmax(settled)) + 1, count // 2) * length
@@ -413,18 +420,9 @@ def _check_transient(
     return start
 
 
-def _basis_of(x: Floats) -> tuple[Floats, Floats]:
-    """An orthonormal basis of the centred states, and their singular values in deviations."""
-    if len(x) == 0:
-        return np.empty((0, x.shape[1])), np.zeros(x.shape[1])
-    q, r = np.linalg.qr(standardised(x))
-    u, s, _ = np.linalg.svd(r, full_matrices=False)
-    return np.asarray(q @ u[:, s > 8 * EPS * s[0]]), np.asarray(s / np.sqrt(len(x)))
-
-
 def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
     """Return the basis; say whether some directions of the states are but rounding."""
-    basis, s = _basis_of(x)
+    basis, s = basis_of(x, 8 * EPS)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
         report.add("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0])

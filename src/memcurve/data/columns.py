@@ -154,6 +154,18 @@ def deviations_of(x: Floats) -> Floats:
     return np.where(deviations > 0, deviations, 1.0)
 
 
+def basis_of(x: Floats, rounding: float) -> tuple[Floats, Floats]:
+    """An orthonormal basis of the centred states, and their singular values in deviations.
+
+    Directions below the share ``rounding`` of the largest are left out of the basis.
+    """
+    if len(x) == 0:
+        return np.empty((0, x.shape[1])), np.zeros(x.shape[1])
+    q, r = np.linalg.qr(standardised(x))
+    u, s, _ = np.linalg.svd(r, full_matrices=False)
+    return np.ascontiguousarray(q @ u[:, s > rounding * s[0]]), np.asarray(s / np.sqrt(len(x)))
+
+
 def check_storage(x: Floats, z: Floats, report: Collected) -> tuple[float, float | None]:
     """Look for quantisation and few digits: rounding, relative to the states, and step."""
     sample = x[:: max(1, len(x) // 2000)]

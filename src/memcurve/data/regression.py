@@ -1,35 +1,15 @@
 """Memory from a regression of the states on the lagged input, with its bias and intervals.
 
-*The recording* is read once, for the triangular factor of [1 | lagged inputs | states]: the R of a
-QR decomposition holds all that least squares needs. It is updated chunk by chunk (TSQR),
-R ← qr([R; chunk]), without ever forming a matrix of products, whose rounding would bury what lies
-below 1e-8 of the largest state.
+docs/theory/data_estimation.md has the derivation. In short: the triangular factor R of
+[1 | lagged inputs Z | states X] is updated chunk by chunk (TSQR), R ← qr([R; chunk]); products
+would bury what lies below 1e-8 of the largest state. The impulse response B of X = ZB + E, k lags
+long, gives the memory of lag τ as the *leverage* of row τ in [B; √θ·R_E; s·I], R_E the factor of E
+and s a noise floor. A second pass over the rows, in coordinates where the states are white, gives
+bias and influence functions: there g_t is the part of the state that the input explains, e_t the
+rest, u_t = e_t·b_τ and r_t = z_{t−τ} − (g_t + e_t)·b_τ.
 
-*The fit.* With X = ZB + E, B the impulse response (FIR) of k lags and E what the past k inputs do
-not explain, the covariance of the states is BᵀB + Σ_E for white input of unit variance, and the
-memory of lag τ is the *leverage* of row τ in K = [B; √θ·R_E; s·I], R_E the factor of E and s a
-noise floor: between 0 and 1, and summing to at most N. θ takes out the part of Σ_E that noise in B
-counts twice. Lags beyond k have the responses of the residuals.
-
-*Bias and intervals* come from a second pass over the rows, in coordinates where the states are
-white. With g_t the part of the whitened state that the input explains, e_t the rest, u_t = e_t·b_τ
-and r_t = z_{t−τ} − (g_t + e_t)·b_τ the residual of lag τ, the raw memory is too high by::
-
-    bias_τ ≈ (1/n) Σ_j Cov(ξ_t, ξ_{t+j}),        ξ_t = e_t r_t − g_t u_t + W b_τ
-
-over serial lags j. At j = 0 each row counts with its leverage h/(1 − h); other j matter only up to
-the last lag that is significant, since beyond it r is the white input itself. Intervals come from
-the long-run variance (Bartlett's window) of the influence function of each lag, and of their sum.
-Where that function has heavy tails, as the squares of heavy-tailed inputs do, its largest values
-may not have come up yet: what they would add, by a Pareto tail fitted to the largest that have and
-in clusters as long as those of the series, is part of the error. So are, of a slow network, the
-memory beyond the lags of the fit, and few rows, by what was measured.
-
-*Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag. They
-are taken to be independent of each other. Their variances are estimated too, which moves memory
-between them: one more term of the influence functions.
-
-*Rows that are missing* are left out of the factor, and are zeros in sums over pairs of rows.
+*Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag, and are
+taken for independent. *Rows that are missing* are left out of R, and zeros in sums over pairs.
 
 A total over all lags would be mostly the noise of those without memory. It ends where no sum over
 the lags that follow stands out from noise (after Lepski), which finds thin tails that no lag shows
@@ -511,8 +491,7 @@ def _variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
     Mξ/(1 − ξ) more than M per ``rows`` rows; and large values come in clusters, as those of
     bilinear states do, where the series depends on its past: of L over the variance, on average.
     """
-    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
-    long_run = long_run_variance(series, window)
+    long_run = long_run_variance(series)
     shape, largest = pareto_tail(series, known, rows)
     cluster = np.maximum(long_run / np.maximum((series**2).mean(axis=0), TINY), 1.0)
     unseen = UNSEEN_TAIL * cluster * largest * shape / (1 - shape) / rows
@@ -568,8 +547,9 @@ def _end(memory: Floats, chance: Floats, last: int, inputs: int) -> int:
     return len(memory) - 1
 
 
-def long_run_variance(series: Floats, window: int) -> Floats:
-    """Long-run variance of each column, with Bartlett's window."""
+def long_run_variance(series: Floats) -> Floats:
+    """Long-run variance of each column, with Bartlett's window over 1.3·n^(1/3) lags."""
+    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
     variance = (series**2).sum(axis=0)
     for j in range(1, window + 1):
         variance = variance + 2 * (1 - j / (window + 1)) * (series[j:] * series[:-j]).sum(axis=0)

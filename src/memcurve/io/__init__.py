@@ -1,6 +1,6 @@
 """Files of networks and of recordings.
 
-One module opens each format (``npy``, ``hdf5``, ``tensors``, ``text``, ``market``, ``parquet``,
+One module opens each format (``npy``, ``hdf5``, ``tensors``, ``text``, ``market``, ``arrow``,
 ``graphs``), without loading it and without ever running a pickle; ``arrays`` has what they return.
 ``networks`` makes a LinearNetwork of that, with ``edges`` and ``nodes`` for lists of these, and
 ``recordings`` states and their input, in chunks. Imports networks, masks and what stands below
@@ -22,7 +22,6 @@ from memcurve.io.networks import (
     NETWORK_FORMATS,
     as_mask,
     load_driven,
-    load_masked,
     load_matrix,
     load_network,
     network_parts,
@@ -43,7 +42,7 @@ from memcurve.io.recordings import (
     require_rows,
     within_range,
 )
-from memcurve.io.tensors import as_array, tensor_values
+from memcurve.io.tensors import as_array, open_checkpoint, open_safetensors, tensor_values
 
 __all__ = [
     "NETWORK_FORMATS",
@@ -64,7 +63,6 @@ __all__ = [
     "lagged_chunks",
     "listed_nodes",
     "load_driven",
-    "load_masked",
     "load_matrix",
     "load_network",
     "load_nodes",
@@ -73,7 +71,9 @@ __all__ = [
     "node_mask",
     "node_names",
     "node_place",
+    "open_checkpoint",
     "open_recording",
+    "open_safetensors",
     "present",
     "readable",
     "require_rows",

@@ -26,6 +26,7 @@ from memcurve.network.graph import (
     reachable_nodes,
     separate_parts,
 )
+from memcurve.network.linear import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory
@@ -189,7 +190,7 @@ def fisher_curve(
     1.0
     """
     s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
-    subject = as_network(network)
+    subject: LinearNetwork = as_network(network)
     if subject.readout is not None:
         raise ValueError(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "

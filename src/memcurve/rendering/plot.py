@@ -257,6 +257,38 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     return _labelled(ax, "", "capacity", 4, grid="y")
 
 
+def words(result: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw exact capacities: bars over the oldest lag, stacked by degree.
+
+    Parameters
+    ----------
+    result : Capacities
+        From :func:`memcurve.capacities`.
+    ax : matplotlib axes, optional
+        Where to draw; a new figure by default.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.bilinear([[0.5]], [[0.3]], [1.0])
+    >>> memcurve.plot.words(memcurve.capacities(network)).get_ylabel()
+    'capacity'
+    """
+    _require("result", (result,), ("table", "by_degree"), "Capacities")
+    ax = _new_axes() if ax is None else ax
+    seen = np.flatnonzero(result.table.sum(axis=0) > INVISIBLE)
+    lags = np.arange(int(seen[-1]) + 1 if len(seen) else 1)
+    bottom = np.zeros(len(lags))
+    for k, row in enumerate(result.table):
+        heights = row[: len(lags)]
+        name = f"degree {k + 1} (total {result.by_degree.get(k + 1, 0.0):.3g})"
+        colour, hatch = COLOURS[k % len(COLOURS)], "/" * (k // len(COLOURS))
+        ax.bar(lags, heights, 0.8, bottom, color=colour, hatch=hatch, label=name)
+        bottom += heights
+    ax.set_axisbelow(True)
+    return _labelled(ax, "oldest lag (time steps)", "capacity", 1, grid="y")
+
+
 def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     """Draw a network among its null models, one row per quantity and null model.
 
@@ -348,6 +380,49 @@ def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log")
     ax.set_ylim(bottom=0)
     return _labelled(ax, "scale of the input", "total memory")
+
+
+def densities(*results: Any, ax: Axes | None = None) -> Axes:
+    """Draw :class:`memcurve.MemoryDensity` against the lag.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> density = memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [1.0]))
+    >>> memcurve.plot.densities(density).get_ylabel()
+    'memory density (inputs per unit time)'
+    """
+    ax = _new_axes() if ax is None else ax
+    for k, one in enumerate(results):
+        label = f"{_plain(one.network)}: total {one.total:g}"
+        ax.plot(one.times, one.values, color=COLOURS[k % len(COLOURS)], lw=1.8, label=label)
+    ax.set_ylim(bottom=0)
+    return _labelled(ax, "lag τ", "memory density (inputs per unit time)")
+
+
+def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw a :class:`memcurve.ModelMemory`: usable memory of the channels of each layer, sorted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> weights = {"rnn.nu_log": np.full(4, -3.0), "rnn.theta_log": np.arange(4.0)}
+    >>> memcurve.plot.layer_map(memcurve.layers(weights)).get_xlabel()
+    'share of the channels, sorted (%)'
+    """
+    height = min(12.0, 1.6 + 0.28 * len(model.layers))
+    ax = _new_axes(height=height) if ax is None else ax
+    shares = np.linspace(0, 1, 101)
+    table = np.stack([np.quantile(layer.usable, shares) for layer in model.layers])
+    image = ax.imshow(
+        table, aspect="auto", cmap="viridis", vmin=0, extent=(0, 100, len(table) - 0.5, -0.5)
+    )
+    bar = ax.figure.colorbar(image, ax=ax)
+    bar.set_label("usable memory (inputs)")
+    ax.set_yticks(range(len(table)), [_plain(layer.name) for layer in model.layers], fontsize=8)
+    ax.set_xlabel("share of the channels, sorted (%)")
+    return ax
 
 
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:

@@ -12,6 +12,7 @@ from memcurve.solve.allpass import section_poles as section_poles
 from memcurve.solve.allpass import system_matrix as system_matrix
 from memcurve.solve.analysis import Analysis as Analysis
 from memcurve.solve.answer import Answer as Answer
+from memcurve.solve.balls import arithmetic as ball_arithmetic  # noqa: F401
 from memcurve.solve.choose import LARGEST_ERROR as LARGEST_ERROR
 from memcurve.solve.choose import SOLVERS as SOLVERS
 from memcurve.solve.choose import answered as answered
@@ -31,10 +32,12 @@ from memcurve.solve.leaves import lattice_answer as lattice_answer
 from memcurve.solve.leaves import reduction_of as reduction_of
 from memcurve.solve.modular import LostModes as LostModes
 from memcurve.solve.modular import centred as centred
+from memcurve.solve.modular import flint_matrix as flint_matrix
 from memcurve.solve.modular import krylov_terms as krylov_terms
 from memcurve.solve.modular import primes as primes
 from memcurve.solve.modular import proportional_rows as proportional_rows
 from memcurve.solve.modular import recurrence as recurrence
+from memcurve.solve.modular import residues as residues
 from memcurve.solve.powers import PROBES as PROBES
 from memcurve.solve.powers import PROBES_FROM_SIZE as PROBES_FROM_SIZE
 from memcurve.solve.powers import SMALL_REST as SMALL_REST

@@ -24,7 +24,8 @@ from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.solver import Enclosed, solve_in_balls
+from memcurve.solve.balls.arithmetic import Enclosed
+from memcurve.solve.balls.solver import solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
     solve_arnoldi,
@@ -54,6 +55,11 @@ ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
 #: Doubled: usable memory of networks between takes as long as the exact rank.
 RANK_UNDER_NOISE = 50
+
+
+#: From this many states on, an answer that is not good enough is not tried again. Doubled: usable
+#: memory below the rounding of products, as of measured connectomes, takes minutes.
+LONG = 1500
 
 
 class Solver(NamedTuple):
@@ -141,9 +147,7 @@ def is_products_only(problem: Problem) -> bool:
 
 def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
-    plain = problem.noise is None and problem.analysis.inputs == 1 and problem.reads_all
-    # without noise the poles of a single input are known with its rank
-    for each in (*SOLVERS[:-2], SOLVERS[-1], SOLVERS[-2]) if plain else SOLVERS:
+    for each in SOLVERS:
         if (solver is None or each.name == solver) and each.answers(problem):
             yield each
             if each.name == "nothing":
@@ -171,7 +175,7 @@ def answered(
             best = best and best.shared(merged[1])
         if best is None or reason:
             best, reason, name = _in_floating_point(problem, enough, solver)
-    rank = problem.rank if _wants_rank(problem, reason) else None
+    rank = problem.rank if _wants_rank(problem) else None
     if reason and solver is None and _is_affordable(problem, best, certify_up_to, tolerance):
         with few_threads(len(problem.states)):
             best = _in_balls(problem, best, enough)
@@ -183,7 +187,8 @@ def answered(
     elif reason:
         notes.append(_error_note(problem, best, enough))
     diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": name}
-    if problem.analysis.inputs == 1 and rank is not None:
+    small = len(problem.states) <= RANK_UNDER_NOISE
+    if problem.analysis.inputs == 1 and rank is not None and (problem.analysis.knows_rank or small):
         spectrum = problem.analysis.spectrum
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin
@@ -294,12 +299,12 @@ def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int
     )
 
 
-def _wants_rank(problem: Problem, reason: str) -> bool:
+def _wants_rank(problem: Problem) -> bool:
     """Whether the rank is told: usable memory does not need it, and large networks make it dear."""
     if problem.kind == "Fisher" or is_products_only(problem):
         return False
     cheap = len(problem.states) <= RANK_UNDER_NOISE or problem.analysis.knows_rank
-    return bool(cheap or reason or not is_usable_memory(problem))
+    return bool(cheap or not is_usable_memory(problem))
 
 
 def certified(problem: Problem) -> Answer:
@@ -345,7 +350,7 @@ def _in_floating_point(
         if problem.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
-        if len(problem.states) >= MANY_STATES:  # dense matrices would take minutes, for few digits
+        if len(problem.states) >= LONG:  # dense matrices would take minutes, for few digits
             break
     return best, reason, name
 

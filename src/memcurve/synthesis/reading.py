@@ -67,8 +67,8 @@ class ReadoutChoice(SynthesisResult):
     notes: tuple[Note, ...] = ()
 
     def columns(self) -> Mapping[str, Any]:
-        """One row per node: its number, its name, usable memory up to it."""
-        return {"node": self.nodes, "name": list(self.names), "usable": self.steps}
+        """One row per node: its number and usable memory up to it."""
+        return {"node": self.nodes, "usable": self.steps}
 
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""

@@ -18,9 +18,8 @@ from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
-from memcurve.core.types import Floats
 from memcurve.data import Capacity, capacity_from_data, long_run_variance
-from memcurve.data.measuring.forgetting import Draw, checked_run, forgetting, lyapunov_exponent
+from memcurve.data.measuring.forgetting import Draw, forgetting, lyapunov_exponent, settled_run
 from memcurve.data.measuring.models import Model, as_model
 from memcurve.data.measuring.run import drawn_inputs, measure
 from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
@@ -263,13 +262,6 @@ def measurement_report(
     )
 
 
-def _series(
-    model: Model, z: Floats, rng: np.random.Generator, noise: float, washout: int
-) -> Floats:
-    X = checked_run(model, z)[:, washout:]
-    return X + noise * rng.standard_normal(X.shape) if noise else X
-
-
 def _consistency(
     model: Model, draw: Draw, rng: np.random.Generator, noise: float, washout: int, states: int
 ) -> Consistency:
@@ -281,7 +273,7 @@ def _consistency(
     from scipy.stats import norm
 
     z = draw(1, washout + max(LEAST_ROWS, ROWS_A_STATE * states))
-    x, y = (_series(model, z, rng, noise, washout)[0] for _ in range(2))
+    x, y = (settled_run(model, z, washout, noise, rng)[0] for _ in range(2))
     middle, spread = (x.mean(axis=0) + y.mean(axis=0)) / 2, np.concatenate([x, y]).std(axis=0)
     used = spread > 0
     x, y = ((one[:, used] - middle[used]) / spread[used] for one in (x, y))
@@ -293,8 +285,7 @@ def _consistency(
     gamma = (cross + cross.T) / 2
     influence = (x * y).sum(axis=1) - ((x @ gamma) * x + (y @ gamma) * y).sum(axis=1) / 2
     influence -= influence.mean()
-    window = int(np.ceil(1.3 * len(x) ** (1 / 3)))
-    variance = float(long_run_variance(influence[:, None], window)[0]) / len(x)
+    variance = float(long_run_variance(influence[:, None])[0]) / len(x)
     width = float(norm.isf(0.05)) * math.sqrt(variance)
     return Consistency(float(np.trace(gamma)), width, int(kept.sum()))
 
@@ -311,7 +302,7 @@ def _capacity_of(
     if model.inputs > 1:
         return None, [note("capacity_left_out")]
     z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
-    X = _series(model, z, rng, noise, washout)[0]
+    X = settled_run(model, z, washout, noise, rng)[0]
     inputs = z[0, washout:, 0]
     return capacity_from_data(X, inputs, degrees=degrees, washout=0, name=model.name), []
 

@@ -133,6 +133,14 @@ def checked_run(model: Model, inputs: Floats) -> Floats:
     return states
 
 
+def settled_run(
+    model: Model, z: Floats, washout: int, noise: float, rng: np.random.Generator
+) -> Floats:
+    """States past the washout, with noise of that deviation."""
+    states = checked_run(model, z)[:, washout:]
+    return states + noise * rng.standard_normal(states.shape) if noise else states
+
+
 def _relative(one: Floats, other: Floats) -> Floats:
     """Distance of each pair at each step, in units of each state's own spread.
 

@@ -15,6 +15,7 @@ import sys
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from memcurve.core.types import Floats
 from memcurve.io.adapters.reservoirs import drawn_reservoir
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.state_affine import StateAffineNetwork
 
 #: Relative difference up to which a step for two states at once agrees with one for each. Doubled:
 #: hardly a change.
@@ -76,6 +78,16 @@ class Model(ABC):
         """The same model with its inputs multiplied by ``scale``."""
         return _Scaled(self, scale)
 
+    def _take(self, inputs: int, input_range: tuple[float, float] | None) -> None:
+        """Set what is put in, if it is valid."""
+        self.inputs = require_size(inputs, "inputs")
+        if input_range is None:
+            return
+        low, high = map(float, input_range)
+        if not low < high:
+            raise ValueError(f"`input_range` must be two numbers, low < high; got {input_range!r}.")
+        self.input_range = (low, high)
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {counted(self.inputs, 'input')}>"
 
@@ -107,7 +119,7 @@ class _OneByOne(Model):
 
 
 class Network(Model):
-    """A :class:`memcurve.LinearNetwork` or :class:`memcurve.NonlinearNetwork`.
+    """A :class:`memcurve.LinearNetwork`, ``NonlinearNetwork`` or ``StateAffineNetwork``.
 
     Examples
     --------
@@ -119,7 +131,7 @@ class Network(Model):
 
     together = True
 
-    def __init__(self, network: LinearNetwork | NonlinearNetwork) -> None:
+    def __init__(self, network: LinearNetwork | NonlinearNetwork | StateAffineNetwork) -> None:
         self.network = network
         self.name, self.inputs = network.name or repr(network), network.inputs
         self._readout: Any = slice(None)
@@ -172,8 +184,7 @@ class Function(_OneByOne):
         name: str | None = None,
     ) -> None:
         self.function, self.timeout = run, timeout
-        self.inputs = require_size(inputs, "inputs")
-        self.input_range = _validated_range(input_range)
+        self._take(inputs, input_range)
         self.name = name or str(getattr(run, "__name__", type(run).__name__))
 
     def _one(self, series: Floats) -> Any:
@@ -220,8 +231,7 @@ class Step(_OneByOne):
     ) -> None:
         self.step, self.observe = step, observe or (lambda state: state)
         self.start = np.array(start, float) if observe is None else start
-        self.inputs = require_size(inputs, "inputs")
-        self.input_range = _validated_range(input_range)
+        self._take(inputs, input_range)
         self.name = name or str(getattr(step, "__name__", type(step).__name__))
         if observe is None and np.ndim(self.start) != 1:
             raise ValueError(
@@ -439,8 +449,8 @@ class Command(_OneByOne):
             raise ValueError("`command` must name a program, got nothing.")
         self.line = command if isinstance(command, str) else list(command)
         self.name = command if isinstance(command, str) else shlex.join(command)
-        self.inputs = require_size(inputs, "inputs")
-        self.input_range, self.timeout = _validated_range(input_range), timeout
+        self.timeout = timeout
+        self._take(inputs, input_range)
 
     def _one(self, series: Floats) -> Any:
         lines = "".join(" ".join(map(repr, row.tolist())) + "\n" for row in series)
@@ -476,45 +486,34 @@ class Command(_OneByOne):
             ) from error
 
 
-def as_model(model: Any, *, start: Any = None, inputs: int | None = None, **options: Any) -> Model:
+def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Model:
     """The model for an object; a function with a ``start`` is a :class:`Step`."""
-    made: Callable[..., Model]
-    if isinstance(model, Model):
-
-        def made(model: Model) -> Model:
-            return model
-
-    elif isinstance(model, LinearNetwork | NonlinearNetwork):
+    made: Callable[..., Model] | None = None
+    if isinstance(model, LinearNetwork | NonlinearNetwork | StateAffineNetwork):
         made = Network
     elif _comes_from(model, "torch.nn"):
         made = Torch
     elif _comes_from(model, "reservoirpy"):
         made = Reservoirpy
-    elif callable(model):
+    elif callable(model) and not isinstance(model, Model):
         made = Function if start is None else Step
-        options |= {} if start is None else {"start": start}
-        start = None
-    else:
+    elif not isinstance(model, Model):
         raise TypeError(
             f"`model` must be a NonlinearNetwork or LinearNetwork, a torch module, a reservoirpy "
             f"node or model, a function, or one of memcurve.models; got {type(model).__name__}."
         )
-    if inputs is not None:
-        options["inputs"] = inputs
-    if start is not None:
-        options["start"] = start
-    unknown = set(options) - set(inspect.signature(made).parameters)
-    if unknown:
-        raise TypeError(
-            f"a model of type {type(model).__name__} takes no {', '.join(sorted(unknown))}; leave "
-            f"it out."
-        )
-    return made(model, **options)
+    given = {"start": start, "inputs": inputs}
+    options = {name: value for name, value in given.items() if value is not None}
+    taken = {} if made is None else inspect.signature(made).parameters
+    if unknown := sorted(set(options) - set(taken)):
+        name = type(model).__name__
+        raise TypeError(f"a model of type {name} takes no {', '.join(unknown)}; leave it out.")
+    return model if made is None else made(model, **options)
 
 
 def is_driven(model: Any) -> bool:
     """Whether an object can be simulated but is not a linear network, or close to one."""
-    if isinstance(model, Model):
+    if isinstance(model, Model | StateAffineNetwork):
         return True
     if isinstance(model, NonlinearNetwork):
         return model.activation != "identity"
@@ -525,15 +524,6 @@ def is_driven(model: Any) -> bool:
 
 def _comes_from(model: Any, package: str) -> bool:
     return any(f"{c.__module__}.".startswith(f"{package}.") for c in type(model).__mro__)
-
-
-def _validated_range(limits: Any) -> tuple[float, float] | None:
-    if limits is None:
-        return None
-    low, high = (float(end) for end in limits)
-    if not low < high:
-        raise ValueError(f"`input_range` must be two numbers, low < high; got {limits!r}.")
-    return low, high
 
 
 def _two_dimensional(states: ArrayLike, steps: int, name: str) -> Floats:
@@ -550,19 +540,15 @@ def _answered(call: Callable[[], Any], timeout: float | None, name: str) -> Any:
     """What a call returns or raises; abandoned after ``timeout`` seconds, if given."""
     if timeout is None:
         return call()
-    answer: dict[str, Any] = {}
+    answer = Future[Any]()
 
     def work() -> None:
         try:
-            answer["value"] = call()
+            answer.set_result(call())
         except BaseException as error:  # handed over to whoever waits
-            answer["error"] = error
+            answer.set_exception(error)
 
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(timeout)
-    if "error" in answer:
-        raise answer["error"]
-    if "value" not in answer:
+    threading.Thread(target=work, daemon=True).start()
+    if not wait([answer], timeout).done:
         raise ModelError(f"{name} has not answered within {timeout:g} s.")
-    return answer["value"]
+    return answer.result()

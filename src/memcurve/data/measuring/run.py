@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -27,7 +28,7 @@ from memcurve.data import (
     check_recording,
     memory_from_data,
 )
-from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, checked_run, forgetting
+from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, forgetting, settled_run
 from memcurve.data.measuring.models import Model, as_model
 from memcurve.data.prose import ENDED, note
 from memcurve.inputs import processes_for
@@ -176,20 +177,14 @@ def measure(
             report_progress("washout", 0, None)
             settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
         away = settled.washout if washout is None else require_limit(washout, "washout")
-        bench = _Bench(model, draw, rng, noise, away, coloured, lags)
+        asked = None if lags is None else require_size(lags, "lags")
+        options = {"level": level, "noise_floor": noise_floor}
+        bench = _Bench(model, draw, rng, noise, away, coloured, asked, options)
         findings = bench.first_look()
         if most is None and budget is None:
             least = 2 * (bench.lead + bench.first_rows)
             most = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
-        curve, stopped = _until_precise(
-            bench,
-            precision,
-            of,
-            until,
-            most,
-            {"level": level, "noise_floor": noise_floor},
-            report_progress,
-        )
+        curve, stopped = _until_precise(bench, precision, of, until, most, report_progress)
     reached = _width(curve, of)
     further: dict[str, Any] = {
         "precision": reached,
@@ -245,27 +240,26 @@ def drawn_inputs(model: Model, input: Any, rng: np.random.Generator) -> tuple[Dr
     return simulated, not all(process.is_white for process in processes)
 
 
+@dataclass(eq=False)
 class _Bench:
     """The rows measured so far: states past the washout, with the inputs before them."""
 
-    def __init__(
-        self,
-        model: Model,
-        draw: Draw,
-        rng: np.random.Generator,
-        noise: float,
-        washout: int,
-        coloured: bool,
-        lags: int | None,
-    ) -> None:
-        self.model, self.draw, self.rng = model, draw, rng
-        self.noise, self.washout, self.coloured = noise, washout, coloured
-        self.asked = None if lags is None else require_size(lags, "lags")
-        self.more = 1  # times the usual number of lags
-        self.X: list[Floats] = []
-        self.z: list[Floats] = []
-        self.rows = self.steps = self.count = 0
-        self.kept: Any = slice(None)
+    model: Model
+    draw: Draw
+    rng: np.random.Generator
+    noise: float
+    washout: int
+    coloured: bool
+    asked: int | None  # lags
+    options: dict[str, Any]
+    more: int = 1  # times the usual number of lags
+    X: list[Floats] = field(default_factory=list)
+    z: list[Floats] = field(default_factory=list)
+    rows: int = 0
+    steps: int = 0
+    count: int = 0
+    kept: Any = field(default_factory=lambda: slice(None))  # columns that hold something
+    states: int = 0
 
     @property
     def lags(self) -> int:
@@ -291,20 +285,15 @@ class _Bench:
         """Steps of each replica before its first row that counts."""
         return max(self.washout, self.lags - 1 + ORDER * self.coloured)
 
-    @property
-    def states(self) -> int:
-        return len(self.kept) if not isinstance(self.kept, slice) else self._width
-
     def one_run(self, rows: int) -> tuple[Floats, Floats]:
         """A single series past its washout."""
         z = self.draw(1, self.washout + rows)
-        X = self._noisy(checked_run(self.model, z))
-        return X[0, self.washout :][:, self.kept], z[0, self.washout :]
+        X = settled_run(self.model, z, self.washout, self.noise, self.rng)
+        return X[0][:, self.kept], z[0, self.washout :]
 
     def first_look(self) -> Findings:
         """Check a first run as a recording is; its columns that hold nothing are left out."""
         X, z = self.one_run(LEAST_ROWS)
-        self._width = X.shape[1]
         findings = check_recording(X, z)
         findings = dataclasses.replace(
             findings, found=tuple(one for one in findings if one.name not in KNOWN)
@@ -312,8 +301,7 @@ class _Bench:
         if findings.errors:
             listed = "\n  ".join(map(str, findings.errors))
             raise ModelError(f"the states of {self.model.name} give no memory:\n  {listed}")
-        if len(findings.kept) < X.shape[1]:
-            self.kept = findings.kept
+        self.kept, self.states = findings.kept, len(findings.kept)
         return findings
 
     def extend(self, rows: int) -> None:
@@ -323,7 +311,7 @@ class _Bench:
             count = int(np.clip(WASHED_OUT * rows / self.lead, 1, REPLICAS))
         each = -(-rows // count)
         z = self.draw(count, self.lead + each)
-        X = self._noisy(checked_run(self.model, z))[:, :, self.kept]
+        X = settled_run(self.model, z, 0, self.noise, self.rng)[:, :, self.kept]
         X[:, : self.lead] = np.nan  # rows that do not count, though their inputs do
         self.X.append(X.reshape(-1, X.shape[2]))
         self.z.append(z.reshape(-1, z.shape[2]))
@@ -331,19 +319,14 @@ class _Bench:
         self.steps += count * z.shape[1]
         self.count += count
 
-    def curve(self, **options: Any) -> MemoryCurve:
+    def curve(self) -> MemoryCurve:
         """The memory of all rows so far."""
         if len(self.X) > 1:
             self.X, self.z = [np.concatenate(self.X)], [np.concatenate(self.z)]
         z = self.z[0][:, 0] if self.model.inputs == 1 else self.z[0]
         return memory_from_data(
-            self.X[0], z, self.lags, checks=False, innovations=self.coloured, **options
+            self.X[0], z, self.lags, checks=False, innovations=self.coloured, **self.options
         )
-
-    def _noisy(self, states: Floats) -> Floats:
-        if self.noise:
-            states = states + self.noise * self.rng.standard_normal(states.shape)
-        return states
 
 
 def _until_precise(
@@ -352,7 +335,6 @@ def _until_precise(
     of: str,
     until: float,
     most: int | None,
-    options: dict[str, Any],
     progress: Listener,
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
@@ -371,9 +353,9 @@ def _until_precise(
             if curve is None:
                 raise
             return curve, ENDED["failed"].format(steps=bench.steps, problem=error)
-        curve = bench.curve(**options)
+        curve = bench.curve()
         while bench.reaches_further(curve):
-            curve = bench.curve(**options)
+            curve = bench.curve()
         reached = _width(curve, of)
         progress(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
         # an interval of fewer rows is not to be trusted, however narrow it is

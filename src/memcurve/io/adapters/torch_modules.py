@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.notes import notes_of
-from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
+from memcurve.io.adapters.arrays import (
+    RECORD,
+    exact_or_sparse,
+    from_mapping,
+    recurrent_network,
+)
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import stacked
 
@@ -22,6 +27,9 @@ def from_torch(module: Any) -> LinearNetwork:
             f"with memcurve.measure(module, seed=1), or {RECORD}."
         )
     if not kinds & {"RNN", "RNNCell"}:
+        tensors = module.state_dict()
+        if {"nu_log", "theta_log"} <= {name.rpartition(".")[2] for name in tensors}:  # an LRU
+            return from_mapping(tensors).replace(name=type(module).__name__)
         raise TypeError(
             f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
             f"{_inside(module)}; or give weights: as_network((A, C)), or "

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
+import numpy as np
+
 from memcurve.core.arguments import Seed, require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, one_thread
 from memcurve.core.notes import Note
-from memcurve.network import LinearNetwork
 from memcurve.solve import Answer, Feature, Problem
 
 #: What a method that answers every question answers.
@@ -146,7 +147,7 @@ def dense_single_input(problem: Problem) -> tuple[Any, Any]:
 
     A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
     """
-    require_stable(problem.network)
+    require_stable(problem)
     states = problem.analysis.everything
     largest = float(abs(states.mask).max())
     if largest == 0:
@@ -157,14 +158,19 @@ def dense_single_input(problem: Problem) -> tuple[Any, Any]:
     return states.dense, states.mask[:, 0] / scale
 
 
-def require_stable(network: LinearNetwork) -> None:
+def require_stable(problem: Problem) -> None:
     """Raise where LAPACK's eigenvalues say that the network is unstable."""
-    radius = network.spectral_radius
+    radius = spectral_radius(problem)
     if radius >= 1:
         raise UnstableNetworkError(
             f"the network is unstable as far as floating point can tell: its spectral radius is "
             f"{radius:.6g}. Scale `A` below 1."
         )
+
+
+def spectral_radius(problem: Problem) -> float:
+    """Largest modulus of an eigenvalue of A, from those that are known of it already."""
+    return float(np.abs(problem.analysis.all_eigenvalues).max(initial=0.0))
 
 
 def require_driven(problem: Problem) -> None:
@@ -174,7 +180,7 @@ def require_driven(problem: Problem) -> None:
             "no input reaches the states that are read, or none of them is in the range of the "
             "number format, so this method cannot be applied; method='exact' gives 0."
         )
-    require_stable(problem.network)
+    require_stable(problem)
 
 
 def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:

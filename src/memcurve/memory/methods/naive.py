@@ -10,6 +10,7 @@ p_τ = Ap_{τ−1} + Cγ(τ) and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ of
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import Any
 
@@ -58,65 +59,88 @@ def naive(
     ridge : float
         For ``"tikhonov"``.
     """
-    if not problem.is_plain:
-        return _general(problem, gramian, inverse, ridge)
-    A, C = dense_single_input(problem)
-    terms = truncation_for(len(C), terms, "terms")
-    count = problem.lags or 5 * len(C)
-    form = table_entry(_GRAMIANS, gramian, "gramian")
+    table_entry(_GRAMIANS, gramian, "gramian")
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
-    if inverse == "projector":
-        K = krylov_matrix(A, C, max(count, terms))
-        _, singular, Vh = np.linalg.svd(K, full_matrices=False)
-        with np.errstate(divide="ignore"):
-            condition = float((singular[0] / singular[-1]) ** 2)
-        # K⁺K is the projector on the rows above the cut-off, here MATLAB's
-        kept = Vh[singular > max(K.shape) * EPS * singular[0]]
-        memory = np.einsum("ij,ij->j", kept, kept)[:count]
-    else:
-        condition = np.inf
-        try:
-            with warnings.catch_warnings(), np.errstate(all="ignore"):
-                warnings.simplefilter("ignore", RuntimeWarning)  # the condition number tells
-                G = form(A, C, terms)
-            if not np.isfinite(G).all():  # LAPACK would print complaints
-                raise np.linalg.LinAlgError("entries of the Gramian overflow")
-            condition = float(np.linalg.cond(G))
-            X = krylov_matrix(A, C, count)
-            memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
-        except np.linalg.LinAlgError as error:
-            raise UncertainResultError(
-                f"method 'naive' with gramian={gramian!r}, inverse={inverse!r} fails: {error} "
-                f"(condition number of the Gramian {condition:.1e}). Use method='exact', which "
-                f"does not form it."
-            ) from None
-    options: dict[str, Any] = {"inverse": inverse}
-    if inverse != "projector":
-        options["gramian"] = gramian
-    if gramian == "series" or inverse == "projector":
-        options["terms"] = terms
-    if inverse == "tikhonov":
-        options["ridge"] = ridge
-    return estimate(
-        memory,
-        f"inverts a Gramian of condition number {condition:.1e}",
-        options=options,
-        diagnostics={"condition": condition},
-    )
-
-
-def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Answer:
-    invert: Any = table_entry(_INVERSES, inverse, "inverse")
-    if gramian != "lyapunov" or inverse == "projector":
+    projects, plain = inverse == "projector", problem.is_plain
+    if not plain and (gramian != "lyapunov" or projects):
         raise ValueError(
             "method 'naive' takes gramian='lyapunov' and any inverse but 'projector' for coloured "
             f"input, noise, several inputs or readouts; got gramian={gramian!r}, "
             f"inverse={inverse!r}."
         )
+    options: dict[str, Any] = {"inverse": inverse} | ({} if projects else {"gramian": gramian})
+    if plain:
+        A, C = dense_single_input(problem)
+        columns = truncation_for(len(C), terms, "terms")
+        count = problem.lags or 5 * len(C)
+        if gramian == "series" or projects:
+            options["terms"] = columns
+    if inverse == "tikhonov":
+        options["ridge"] = ridge
+    inverted, condition = "Gramian", math.inf
+    try:
+        if projects:
+            K = krylov_matrix(A, C, max(count, columns))
+            _, singular, Vh = np.linalg.svd(K, full_matrices=False)
+            condition = _condition(singular) ** 2
+            # K⁺K is the projector on the rows above the cut-off, here MATLAB's
+            rows = Vh[singular > max(K.shape) * EPS * singular[0]]
+            memory = np.einsum("ij,ij->j", rows, rows)[:count]
+        elif plain:
+            X, G, condition = kept_gramian(problem, gramian, columns)
+            memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
+        else:
+            inverted, X, G = "covariance", *_covariances(problem)
+            condition = float(np.linalg.cond(G))
+            memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
+            memory = memory.reshape(-1, len(problem.processes))
+    except np.linalg.LinAlgError as error:
+        raise UncertainResultError(
+            f"method 'naive' with gramian={gramian!r}, inverse={inverse!r} fails: {error} "
+            f"(condition number of the {inverted} {condition:.1e}). Use method='exact', which "
+            f"does not form it."
+        ) from None
+    return estimate(
+        memory,
+        f"inverts a {inverted} of condition number {condition:.1e}",
+        options=options,
+        diagnostics={"condition": condition},
+    )
+
+
+def _condition(singular: Floats) -> float:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(singular[0] / singular[-1])
+
+
+def kept_gramian(
+    problem: Problem, gramian: str = "lyapunov", terms: int | None = None
+) -> tuple[Floats, Floats, float]:
+    """Responses to all lags of a plain question, their Gramian and its condition number.
+
+    Kept with the network, since every inverse is one of this Gramian.
+    """
+    A, C = dense_single_input(problem)
+    count = problem.lags or 5 * len(C)
+    key, kept = (gramian, terms, count), problem.analysis.models
+    if key not in kept:
+        X = krylov_matrix(A, C, count)
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore", RuntimeWarning)  # the condition number tells
+            G = _GRAMIANS[gramian](A, C, X, terms or 5 * len(C))
+        if not np.isfinite(G).all():  # LAPACK would print complaints
+            raise np.linalg.LinAlgError("entries of the Gramian overflow")
+        kept[key] = X, G, _condition(np.sort(np.abs(np.linalg.eigvalsh(G)))[::-1])
+    X, G, condition = kept[key]
+    return X, G, condition
+
+
+def _covariances(problem: Problem) -> tuple[Floats, Floats]:
+    """Covariances of the states that are read with past inputs (states, lags·d), and their own."""
     require_driven(problem)
-    processes = problem.processes
-    rows, count = problem.rows, problem.lags or 5 * len(problem.C)
+    processes, rows = problem.processes, problem.rows
+    count = problem.lags or 5 * len(problem.C)
     present, covariance = problem.states.covariance(processes)
     [level] = problem.levels.tolist()
     if problem.state.any():
@@ -127,38 +151,22 @@ def _general(problem: Problem, gramian: str, inverse: str, ridge: float) -> Answ
     for lag in range(count):
         lagged[lag] = present
         present = problem.A @ present + problem.C * gamma[:, min(lag + 1, count - 1)]
-    condition = float(np.linalg.cond(covariance))
-    X = lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1)
-    try:
-        memory = np.einsum("ij,ij->j", X, invert(covariance, X, ridge)).reshape(count, -1)
-    except np.linalg.LinAlgError as error:
-        raise UncertainResultError(
-            f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
-            f"covariance {condition:.1e}). Use method='exact', which does not form it."
-        ) from None
-    return estimate(
-        memory,
-        f"inverts a covariance of condition number {condition:.1e}",
-        options={"gramian": gramian, "inverse": inverse},
-        diagnostics={"condition": condition},
-    )
+    return lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1), covariance
 
 
-def _series(A: Floats, C: Floats, terms: int) -> Floats:
-    K = krylov_matrix(A, C, terms)
+def _series(A: Floats, C: Floats, X: Floats, terms: int) -> Floats:
+    K = X if X.shape[1] == terms else krylov_matrix(A, C, terms)
     return K @ K.T
 
 
-def _lyapunov(A: Floats, C: Floats, terms: int) -> Floats:
-    from scipy.linalg import solve_discrete_lyapunov
-
-    try:
-        return np.asarray(solve_discrete_lyapunov(A, np.outer(C, C)))
-    except ValueError:  # infinite on the way
-        return np.full(A.shape, np.inf)
+def _lyapunov(A: Floats, C: Floats, X: Floats, terms: int) -> Floats:
+    """The solution of G = AGAᵀ + CCᵀ, from its series where all that follows is below rounding."""
+    sizes = np.einsum("ij,ij->j", X, X)
+    fades = len(sizes) > len(C) and sizes[-1] <= EPS**2 * sizes.max()
+    return X @ X.T if fades else solve_stein(A, np.outer(C, C))
 
 
-def _eigenbasis(A: Floats, C: Floats, terms: int) -> Floats:
+def _eigenbasis(A: Floats, C: Floats, X: Floats, terms: int) -> Floats:
     values, V = np.linalg.eig(A)
     weighted = V * np.linalg.solve(V, C)
     kernel = 1 / (1 - values[:, None] * values.conj())

@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from memcurve.core.types import Floats
 
 
@@ -49,20 +47,6 @@ class Series:
     dashed: bool = False
     shown: bool = True
 
-    def __post_init__(self) -> None:
-        for name in ("y", "low", "high"):
-            values = getattr(self, name)
-            if values is not None and np.shape(values) != np.shape(self.x):
-                raise ValueError(
-                    f"`{name}` of series {self.name!r} must have the shape of `x`, "
-                    f"{np.shape(self.x)}, got {np.shape(values)}; give one value for each x."
-                )
-        if (self.low is None) != (self.high is None):
-            raise ValueError(
-                f"`low` and `high` of series {self.name!r} bound a band together, got one of "
-                f"them; give both or neither."
-            )
-
 
 @dataclass(frozen=True, eq=False)
 class Chart:
@@ -84,12 +68,6 @@ class Chart:
     levels: tuple[tuple[str, float], ...] = ()
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("lines", "disc"):
-            raise ValueError(
-                f"`kind` must be 'lines' or 'disc', got {self.kind!r}; use 'lines' for curves."
-            )
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -24,7 +25,7 @@ from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.sentences import EXPLANATIONS
-from memcurve.studies.auditing.structure import HOPELESS
+from memcurve.studies.auditing.structure import HOPELESS, Squeezing
 from memcurve.studies.auditing.usable import UsableMemory
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
@@ -159,7 +160,7 @@ class ClaimContext:
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
     input: Any = None  # None for white
-    condition: float = float("nan")  # of the states' correlations, where it is known
+    squeezing: Callable[[], Squeezing | None] = lambda: None  # found out where it matters
     # how the number was made, where it is known
     k_max: int | None = None
     samples: int | None = None
@@ -221,7 +222,9 @@ class ClaimContext:
 
 
 def claimed_number(claimed: Any) -> tuple[float, float]:
-    """A claimed total and half a unit of its last digit; text keeps the digits that were given.
+    """A claimed total and half a unit of its last digit, or the deviation that stands beside it.
+
+    Text keeps the digits that were given.
 
     Examples
     --------
@@ -229,21 +232,25 @@ def claimed_number(claimed: Any) -> tuple[float, float]:
     (98.7, 0.005)
     >>> claimed_number(99)
     (99.0, 0.5)
+    >>> claimed_number("61.3 ± 0.4")
+    (61.3, 0.4)
     """
     text = str(claimed).strip().replace("−", "-")  # "True" and "False" are no numbers
+    total, *beside = re.split(r"\s*(?:±|\+/?-)\s*", text, maxsplit=1)
     try:
-        number = Decimal(text)
+        number, deviation = Decimal(total), abs(Decimal(beside[0])) if beside else Decimal(0)
     except InvalidOperation:
-        number = Decimal("nan")
-    if not number.is_finite() or abs(number) > Decimal("1e12"):
+        number = deviation = Decimal("nan")
+    if not (number + deviation).is_finite() or abs(number) > Decimal("1e12"):
         raise ValueError(
-            f"`claimed` must be a total memory, a finite number such as 98.7; got {claimed!r}."
+            f"`claimed` must be a total memory, a finite number such as 98.7 or '61.3 ± 0.4'; got "
+            f"{claimed!r}."
         )
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
     value = float(number)
     floor = BEST_PRECISION * max(1.0, abs(value))
-    return value, max(floor, 0.5 * 10.0 ** min(exponent, 0))
+    return value, max(floor, 0.5 * 10.0 ** min(exponent, 0), float(deviation))
 
 
 # --- numbers that are right by another convention
@@ -380,7 +387,8 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
 
 def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
     """No sum of squares is negative, but the noise of a hopeless inverse is."""
-    if case.claimed < -case.tolerance and case.condition > HOPELESS:
+    squeezing = case.squeezing() if case.claimed < -case.tolerance else None
+    if squeezing is not None and squeezing.condition > HOPELESS:
         yield from case.explanation("gramian", case.claimed, "as it is", "negative")
 
 

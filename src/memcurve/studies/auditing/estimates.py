@@ -101,7 +101,7 @@ def standard_estimates(
     ways = [way for way in ways if way[0] not in slow]
     if not ways:
         return (), tuple(notes)
-    radius = network.spectral_radius
+    radius = float(np.abs(problem.analysis.all_eigenvalues).max(initial=0.0))
     if radius >= 1:
         return (), (_note("unstable", radius=radius),)
     try:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -28,6 +28,7 @@ from memcurve.studies.auditing.sentences import (
     HEADS,
     LOST,
     READ,
+    REASONS,
     SECTIONS,
     SERIES,
     STATES,
@@ -129,6 +130,19 @@ class Audit(Reported):
     left_out: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
+    def computing(self, **ways: Callable[[], Any]) -> Self:
+        """The same, with fields that are computed as they are shown."""
+        for name in ways:
+            del self.__dict__[name]
+        self.__dict__["_ways"] = ways
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        ways = self.__dict__.get("_ways", {})
+        if name not in ways:
+            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+        return self.__dict__.setdefault(name, ways[name]())
+
     @property
     def total(self) -> float:
         """Total memory over all lags, without noise; NaN where it is not known."""
@@ -188,7 +202,7 @@ class Audit(Reported):
             _claim(self),
             *truth,
             None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
-            None if self.squeezing is None else squeezing_section(self.squeezing),
+            _squeezing(self),
             None if self.curve is None else _sensitivity(self),
             _left_out(self),
         ]
@@ -647,6 +661,14 @@ def spectrum_section(eigenvalues: Eigenvalues) -> Section:
     series = tuple(Series(name, z.real.copy(), z.imag.copy()) for name, z in points.items())
     chart = Chart(*CHARTS["spectrum"], series, "disc")
     return Section(TITLES["spectrum"], SECTIONS["spectrum"].format(here=here), chart=chart)
+
+
+def _squeezing(audit: Audit) -> Section | None:
+    if audit.squeezing is not None:
+        return squeezing_section(audit.squeezing)
+    if audit.curve is None or audit.inputs > 1 or not audit.account.most:
+        return None
+    return Section(TITLES["squeezing"], REASONS["squeezing"].format(states=audit.states))
 
 
 def squeezing_section(squeezing: Squeezing) -> Section:

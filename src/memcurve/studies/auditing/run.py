@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
 import numpy as np
@@ -42,8 +43,9 @@ from memcurve.studies.auditing.usable import (
     usable_memory_at_scale,
 )
 
-#: Seconds that the curve without noise of a sparse network may take, by estimate.
-MOST_SECONDS = 3600.0
+#: Seconds that the curve without noise of a sparse network may take, by estimate. Doubled: those of
+#: a quarter more states have it, and audits of them take minutes.
+MOST_SECONDS = 15.0
 
 
 @overload
@@ -205,16 +207,12 @@ def _in_full(
     usable = usable_memory(subject, input, asked.noise)
     tell("what is lost")
     account = account_of(subject, curve)
-    tell("squeezing")
     rank = account.most
-    squeezing = squeezing_of(subject, rank)
     left_out: tuple[Note, ...] = ()
-    if squeezing is None and subject.inputs == 1 and rank:
-        left_out += (Note("method", REASONS["squeezing"].format(states=subject.states)),)
     tell("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
-    tell("rounded weights")
-    rounded = rounded_weights(subject, curve, input)
+    squeezing = partial(squeezing_of, subject, rank)
+    rounded = partial(rounded_weights, subject, curve, input)
     shown: tuple[Estimate, ...] = ()
     if estimates:
 
@@ -234,11 +232,10 @@ def _in_full(
         last, listed = known.get("k_max", 0), curve
         if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
             listed = _curve(subject, last + 1, input=input)
-        condition = float("nan") if squeezing is None else squeezing.condition
         claim = judged(
             ClaimContext(
                 network=subject, curve=listed, estimates=shown, usable=usable, input=input,
-                condition=condition, **known,
+                squeezing=squeezing, **known,
             )
         )  # fmt: skip
     return Audit(
@@ -249,15 +246,15 @@ def _in_full(
         estimates=shown,
         usable=usable,
         eigenvalues=eigenvalues,
-        squeezing=squeezing,
-        rounded=rounded,
+        squeezing=None,
+        rounded=RoundedWeights(),
         claim=claim,
         notes=(*curve.notes, *left_out),
-    )
+    ).computing(squeezing=squeezing, rounded=rounded)
 
 
 def _require_time_for(network: LinearNetwork) -> None:
-    """Raise a TooLargeError where the curve without noise would take an hour, or has no matrix."""
+    """Raise a TooLargeError where the curve without noise would take long, or has no matrix."""
     if isinstance(network.A, Operator):
         raise TooLargeError("`network` must have a matrix here: `A` is known by its products only.")
     analysis = Analysis.of(network)
@@ -268,7 +265,8 @@ def _require_time_for(network: LinearNetwork) -> None:
     if seconds > MOST_SECONDS:
         raise TooLargeError(
             f"`network` must be smaller for a curve without noise: it takes all eigenvalues, and "
-            f"those of {largest:,} states take about {in_words(seconds)}."
+            f"those of {largest:,} states take about {in_words(seconds)}; memcurve.memory_curve "
+            f"computes it."
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.inputs import processes_for
-from memcurve.memory import MemoryCurve, ask
+from memcurve.memory import MemoryCurve, ask, kept_gramian
 from memcurve.network import LinearNetwork
 from memcurve.network.krylov import arnoldi_basis, krylov_matrix
 from memcurve.solve import Analysis, Problem, krylov_model, responses_to
@@ -131,14 +131,19 @@ def _condition(network: LinearNetwork, rank: int, directions: int) -> float:
     Where fewer ``directions`` are seen than there are, what lies outside of them is below a share
     of the mask, and of the correlations below its square relative to the smallest variance.
     """
-    analysis, white = Analysis.of(network), processes_for(None, network.inputs)
+    analysis = Analysis.of(network)
     if network.states > MOST_STATES:
-        least = float(analysis.deviations(white).min())
+        least = float(analysis.deviations(processes_for(None, network.inputs)).min())
         outside = INVISIBLE * float(np.linalg.norm(analysis.mask))
         hidden = directions < rank and outside**2 * WORST_CONDITION < least**2
         return WORST_CONDITION if hidden else float("nan")
-    G = analysis.covariance(white)[1]
-    size = np.sqrt(np.diag(G))
+    try:  # the one that standard methods invert
+        plain = network.replace(readout=None) if network.readout is not None else network
+        G = kept_gramian(Problem.of(plain, 2 * network.states + 1))[1]
+    except (UnstableNetworkError, np.linalg.LinAlgError):
+        return WORST_CONDITION
+    G = G[np.ix_(analysis.nodes, analysis.nodes)]
+    size = np.sqrt(np.maximum(np.diag(G), 0.0))
     if not np.all(size > 0):
         return WORST_CONDITION
     values = np.linalg.eigvalsh(G / np.outer(size, size))[::-1]

@@ -12,8 +12,10 @@ import hashlib
 import inspect
 import json
 import math
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -36,6 +38,7 @@ from memcurve.inputs.noise import (
     number_formats,
     parse_noise,
 )
+from memcurve.io import load_driven, with_leak
 from memcurve.memory import METHODS, MemoryCurve, memory_curve, noise_profile, rank
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.ensembles import ENSEMBLES, SPARSE_FROM
@@ -69,7 +72,10 @@ class Quantity:
 def _usable(number_format: str, states: str, label: str) -> Quantity:
     # the rounding taken as noise of the same size in all states, as in `noise_profile`
     return Quantity(
-        f"total with states {states}", f"usable {label}", bounded=True, number_format=number_format
+        f"total with states {states}",
+        f"usable memory {label}",
+        bounded=True,
+        number_format=number_format,
     )
 
 
@@ -129,12 +135,29 @@ def require_ensemble_options(ensemble: str, names: tuple[str, ...]) -> None:
 
 
 @functools.cache
-def draws(ensemble: str, mask: str | None, method: str) -> bool:
+def draws(ensemble: str | None, mask: str | None, method: str) -> bool:
     """Whether something is drawn at random, so that a seed is needed."""
-    seed = inspect.signature(ENSEMBLES[ensemble]).parameters["seed"]
     # the own mask of rings of any lengths is drawn, although their weights are not
     by_mask = ensemble == "permutation" if mask is None else is_random(mask)
-    return seed.default is inspect.Parameter.empty or by_mask or METHODS[method].draws
+    if ensemble is not None:
+        seed = inspect.signature(ENSEMBLES[ensemble]).parameters["seed"]
+        by_mask = by_mask or seed.default is inspect.Parameter.empty
+    return by_mask or METHODS[method].draws
+
+
+def file_and_digest(file: str | os.PathLike[str]) -> tuple[str, int, str]:
+    """The path of a network's file, its number of states, and the SHA-256 of its contents."""
+    path = Path(file)
+    if not path.is_file():
+        raise ValueError(f"`file` must be the file of a network, and there is no {path}.")
+    state = path.stat()
+    return str(path), *_states_and_digest(path.resolve(), state.st_mtime_ns, state.st_size)
+
+
+@functools.lru_cache(maxsize=1000)
+def _states_and_digest(path: Path, changed: int, size: int) -> tuple[int, str]:
+    network, _ = load_driven(path, mask="ones", seed=0)
+    return network.states, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _tidy_noise(noise: Any) -> float | str | None:
@@ -185,7 +208,7 @@ def _tidy_name(name: Any, field: str) -> str:
 
 def number_of_states(case: Mapping[str, Any]) -> int:
     """The bound on the memory of white input; complex states count twice."""
-    return int(case["size"]) * (2 if case["ensemble"] == "lru_ring" else 1)
+    return int(case["size"]) * (2 if case.get("ensemble") == "lru_ring" else 1)
 
 
 def label(name: str, options: Mapping[str, Any]) -> str:
@@ -213,12 +236,17 @@ def _or_none(tidy: Callable[..., Any], **fixed: Any) -> Callable[[Any], Any]:
 
 #: How each field gets its one form.
 TIDY: dict[str, Callable[[Any], Any]] = {
-    "ensemble": functools.partial(_tidy_name, field="ensemble"),
+    "ensemble": _or_none(_tidy_name, field="ensemble"),
     "size": require_size,
+    "file": _or_none(str),
+    "digest": _or_none(str),
     "spectral_radius": _or_none(
         require_number, argument="spectral_radius", rule="at least 0", holds=lambda r: r >= 0
     ),
     "density": _or_none(require_density),
+    "leak": _or_none(
+        require_number, argument="leak", rule="above 0 and at most 1", holds=lambda r: 0 < r <= 1
+    ),
     "mask": _or_none(_tidy_name, field="mask"),
     "ensemble_options": _tidy_options,
     "inputs": functools.partial(require_size, argument="inputs"),
@@ -235,14 +263,20 @@ TIDY: dict[str, Callable[[Any], Any]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A network of an ensemble, a method to compute its memory, and what to keep of the result.
+    """A network, a method to compute its memory, and what to keep of the result.
 
     Attributes
     ----------
     ensemble, size
         As for :func:`memcurve.ensembles.make`.
+    file, digest
+        A file of your own instead, as for :func:`memcurve.load_network`, and the SHA-256 of its
+        contents, which are part of the case; the size is then its number of states.
     spectral_radius, density, mask, ensemble_options
-        Options of the ensemble; None is its own default.
+        Options of the ensemble; None is its own default. W and the mask of a file are scaled and
+        replaced by them.
+    leak : float or None
+        Leak rate lr of the nodes: A is (1 − lr) I + lr W, and C is lr times the mask.
     inputs : int
         Number of inputs, each with a mask of its own.
     input : str or None
@@ -270,10 +304,13 @@ class Case:
     True
     """
 
-    ensemble: str
-    size: int
+    ensemble: str | None = None
+    size: int | None = None
+    file: str | None = None
+    digest: str | None = None
     spectral_radius: float | None = None
     density: float | None = None
+    leak: float | None = None
     mask: str | None = None
     ensemble_options: Mapping[str, Any] = field(default_factory=dict)
     inputs: int = 1
@@ -298,9 +335,14 @@ class Case:
                         f"of ensemble {self.ensemble!r}, {options[name]!r}."
                     )
                 given[name] = options[name]
+        if self.file is not None:
+            given |= self._of_file()
         for name, tidy in TIDY.items():
             object.__setattr__(self, name, tidy(given[name]))
-        require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
+        if self.ensemble is not None:
+            require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
+        elif self.file is None:
+            raise ValueError("a case needs an `ensemble` and its size, or the `file` of a network.")
         unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
             taken = ", ".join(METHODS[self.method].settings) or "none"
@@ -312,6 +354,20 @@ class Case:
                 f"`seed` must be given, since the case draws at random (ensemble "
                 f"{self.ensemble!r}, mask {self.mask!r}, method {self.method!r}); add e.g. seed=1."
             )
+
+    def _of_file(self) -> dict[str, Any]:
+        """What a case knows of its file, which must be what it was when the case was made."""
+        for name in ("ensemble", "density", "ensemble_options"):
+            if getattr(self, name):
+                raise ValueError(f"`{name}` is for ensembles; leave it out, or leave out `file`.")
+        if self.inputs != 1:
+            raise ValueError("`inputs` is for ensembles; a file has its own.")
+        file, size, digest = file_and_digest(self.file or "")
+        if self.digest not in (None, digest):
+            raise ValueError(
+                f"`file` {file} is not what it was when the study was begun; run the sweep again."
+            )
+        return {"file": file, "size": size, "digest": digest}
 
     @property
     def ensemble_arguments(self) -> dict[str, Any]:
@@ -337,9 +393,8 @@ class Case:
         for name in content:
             if name not in TIDY:
                 raise ValueError(f"a case has no field {name!r}; its fields are {known}.")
-        for name in ("ensemble", "size"):
-            if name not in content:
-                raise ValueError(f"a case needs `{name}`, got {dict(content)!r}.")
+        if not content.keys() >= {"ensemble", "size"} and "file" not in content:
+            raise ValueError(f"a case needs `ensemble` and `size`, got {dict(content)!r}.")
         return cls(**content)
 
     @functools.cached_property
@@ -389,8 +444,16 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
 
 def network_of(case: Case) -> LinearNetwork:
     """The network of a case, the same as that of the command with the same options."""
-    network = ensembles.make(case.ensemble, case.size, seed=case.seed, **case.ensemble_arguments)
-    return ensembles.with_inputs(network, case.inputs, case.mask, case.seed)
+    if case.file is not None:
+        radius, seed = case.spectral_radius, case.seed or 0
+        network, leak = load_driven(case.file, mask=case.mask, seed=seed, spectral_radius=radius)
+        if leak is not None and case.leak is not None:
+            raise ValueError(f"`leak` must not be given: {case.file} has a leak rate.")
+        return with_leak(network, leak if case.leak is None else case.leak)
+    given: dict[str, Any] = {"seed": case.seed, **case.ensemble_arguments}
+    network = ensembles.make(case.ensemble or "", case.size or 1, **given)
+    several = ensembles.with_inputs(network, case.inputs, case.mask, case.seed)
+    return with_leak(several, case.leak)
 
 
 class _Quantities:

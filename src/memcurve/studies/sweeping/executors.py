@@ -453,6 +453,8 @@ class DaskPool(Pool):
                 self._cluster = self._distributed.LocalCluster(
                     n_workers=self._asked_for, threads_per_worker=1, dashboard_address=None,
                     silence_logs=logging.CRITICAL,
+                    # any port, as that of another cluster may be taken, for this machine alone
+                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 )  # fmt: skip
         except Exception as problem:
             raise UnusableWorkerError(

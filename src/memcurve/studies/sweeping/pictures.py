@@ -233,7 +233,7 @@ def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
     turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     ax.set_xticks(range(len(across)), labels, **turn)
     _finish(points, picture, ax)
-    if x in ("ensemble", "mask", "input", "method"):  # the words at the ticks say it
+    if x in ("ensemble", "file", "mask", "input", "method"):  # the words at the ticks say it
         ax.set_xlabel("")
     ax.grid(visible=False, axis="x")
 

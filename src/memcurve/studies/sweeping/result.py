@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from memcurve.core.cells import safe_cell
+from memcurve.core.cells import csv_text
 from memcurve.core.display import grid
 from memcurve.core.optional import optional
-from memcurve.core.result import Result, replacing
+from memcurve.core.result import Result, replacing, require_ending
 from memcurve.studies.sweeping.cases import QUANTITIES
 from memcurve.studies.sweeping.library import SHIPPED, general
 from memcurve.studies.sweeping.pictures import draw
@@ -189,38 +189,42 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     def save(self, path: FilePath) -> None:
         """Write the sweep to a file, whole or not at all; its ending chooses the format.
 
-        ``.json`` has everything, and :meth:`load` reads it back. ``.csv`` has all rows as text,
-        after lines of provenance that begin with ``#`` (``pandas.read_csv(path, comment="#")``
-        reads them), ``.parquet`` the same with the provenance in its metadata, and ``.nc``
-        (netCDF) what :meth:`to_xarray` gives.
+        ``.json`` has everything, and :meth:`load` reads it back. ``.csv`` and ``.tex`` have all
+        rows as text, with the provenance and the notes in a file beside it, of the same name and
+        ``.json``; ``.parquet`` has the provenance in its metadata, and ``.nc`` (netCDF) is what
+        :meth:`to_xarray` gives.
         """
-        ending = require_ending(path)
-        if ending == ".json":
-            super().save(path)
-            return
-        table = dict(self.columns())
-        if any(row.curve for row in self.rows):
-            table["memory"] = [row.curve and row.curve["values"] for row in self.rows]
-        with replacing(path) as stream:
-            if ending == ".csv":
-                about = self.provenance.items()
-                lines = [f"# {key}: {json.dumps(v, ensure_ascii=False)}" for key, v in about]
-                rows = zip(*table.values(), strict=True)
-                lines += [",".join(map(_cell, cells)) for cells in (table, *rows)]
-                lines.append("")
-                stream.write("\n".join(lines).encode())
-            elif ending == ".parquet":
-                pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
-                content = pa.table(table)
-                metadata = dict(content.schema.metadata or {})
-                metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
+        ending = require_writable(path)
+        if ending == ".parquet":
+            pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
+            content = pa.table(self._with_curves())
+            metadata = dict(content.schema.metadata or {})
+            metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
+            with replacing(path) as stream:
                 parquet.write_table(content.replace_schema_metadata(metadata), stream)
-            else:
-                with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-                    draft = Path(folder) / "sweep.nc"
-                    self.to_xarray().to_netcdf(draft, engine="h5netcdf")
-                    with draft.open("rb") as written:
-                        shutil.copyfileobj(written, stream)
+        elif ending == ".nc":
+            with (
+                tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
+                replacing(path) as stream,
+            ):
+                draft = Path(folder) / "sweep.nc"
+                self.to_xarray().to_netcdf(draft, engine="h5netcdf")
+                with draft.open("rb") as written:
+                    shutil.copyfileobj(written, stream)
+        else:
+            super().save(path)
+            if ending != ".json":
+                about = {**self.provenance, "notes": self.notes}
+                with replacing(f"{os.fspath(path)}.json") as stream:
+                    stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
+
+    def to_csv(self) -> str:
+        """All rows as CSV, curves as lists in a last column."""
+        return csv_text(self._with_curves())
+
+    def _with_curves(self) -> dict[str, list[Any]]:
+        curves = [row.curve and row.curve["values"] for row in self.rows]
+        return {**self.columns(), **({"memory": curves} if any(curves) else {})}
 
     def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
@@ -267,24 +271,21 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         return title + grid(head, body) + (f"<ul>{notes}</ul>" if notes else "")
 
 
-#: The endings of files that :meth:`Sweep.save` writes, and the packages and extras it needs.
-ENDINGS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    ".csv": (),
-    ".parquet": (("pyarrow", "writing Parquet", "files"),),
-    ".nc": (("xarray", "writing netCDF", "frames"), ("h5netcdf", "writing netCDF", "frames")),
-    ".json": (),
+#: The endings of files that :meth:`Sweep.save` writes, and the packages of the extras it needs.
+ENDINGS: dict[str, dict[str, str]] = {
+    ".csv": {},
+    ".parquet": {"pyarrow": "files"},
+    ".nc": {"xarray": "frames", "h5netcdf": "frames"},
+    ".json": {},
+    ".tex": {},
 }
 
 
-def require_ending(path: FilePath) -> str:
+def require_writable(path: FilePath) -> str:
     """The ending of a file that can be written; raises where a package for it is missing."""
-    ending = Path(path).suffix.lower()
-    if ending not in ENDINGS:
-        raise ValueError(
-            f"`path` must end in one of {', '.join(ENDINGS)}, got {os.fspath(path)!r}."
-        )
-    for package, purpose, extra in ENDINGS[ending]:
-        optional(package, purpose, extra)
+    ending = require_ending(path, ENDINGS)
+    for package, extra in ENDINGS[ending].items():
+        optional(package, f"writing {ending} files", extra)
     return ending
 
 
@@ -292,14 +293,6 @@ def _coordinate(values: list[Any]) -> Any:
     if any(isinstance(value, str) for value in values):
         return np.array([value or "" for value in values], dtype=object)
     return np.array(values, dtype=float if None in values else None)  # None is NaN
-
-
-def _cell(value: Any) -> str:
-    """A cell; what could be taken for the end of it, or for a comment, stands in quotes."""
-    if value is None or isinstance(value, float):
-        return "" if value is None else repr(value)
-    text = json.dumps(value) if isinstance(value, list) else safe_cell(str(value))
-    return '"' + text.replace('"', '""') + '"' if set(text) & set(',"#\r\n') else text
 
 
 def is_list(text: str) -> bool:

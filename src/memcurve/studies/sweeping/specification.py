@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import difflib
 import functools
+import itertools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 from pydantic import (
@@ -21,6 +23,7 @@ from pydantic import (
     create_model,
 )
 
+from memcurve.io import NETWORK_FORMATS
 from memcurve.memory import METHODS
 from memcurve.studies.sweeping.cases import (
     LARGEST,
@@ -29,16 +32,16 @@ from memcurve.studies.sweeping.cases import (
     TIDY,
     USUAL,
     ensemble_options,
+    file_and_digest,
     label,
     tidy_keep,
 )
 
 #: What can be varied, in the order of tables.
 AXES = (
-    "ensemble", "size", "spectral_radius", "density", "mask", "inputs", "input", "noise",
-    "method", "lags", "seed",
+    "ensemble", "file", "size", "spectral_radius", "density", "leak", "mask", "inputs", "input",
+    "noise", "method", "lags", "seed",
 )  # fmt: skip
-_NEEDED = ("ensemble", "size")
 WHOLE = ("size", "inputs", "lags", "seed")
 _OPTIONS: dict[str, Callable[[str], tuple[str, ...]]] = {
     "ensemble": ensemble_options,
@@ -90,7 +93,7 @@ def axis_values(name: str, given: Any, *, design: str) -> Sequence[Any] | Span:
     case, in a random search it is drawn twice as often.
     """
     if isinstance(given, Mapping) and not (name in _OPTIONS and "name" in given):
-        if name not in (*WHOLE, "spectral_radius", "density", "noise"):
+        if name not in (*WHOLE, "spectral_radius", "density", "leak", "noise"):
             form = 'a name or { name = "…", option = … }' if name in _OPTIONS else "a word"
             raise ValueError(f"must be a value or a list of values, each {form}; got {given!r}.")
         listed = {"count", "step"} & {*given} or (name in WHOLE and {*given} == {"from", "to"})
@@ -100,6 +103,8 @@ def axis_values(name: str, given: Any, *, design: str) -> Sequence[Any] | Span:
             return _span(name, _validated(_Limits, limits))
         return _range(name, given) if name in WHOLE else _spaced(name, given)
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if name == "file":
+        values = tuple(itertools.chain.from_iterable(map(_files, values)))
     if not values:
         raise ValueError("is empty; give at least one value, or leave it out.")
     tidy = tuple(_value(name, value) for value in values)
@@ -107,6 +112,18 @@ def axis_values(name: str, given: Any, *, design: str) -> Sequence[Any] | Span:
         if design == "grid" and value in tidy[:k]:
             raise ValueError(f"has {values[k]!r} twice; leave one out.")
     return tidy
+
+
+def _files(given: Any) -> list[str]:
+    """The file of a network, or all those in a folder."""
+    if not isinstance(given, str):
+        raise ValueError(f"must be a file, a list of files or a folder; got {given!r}.")
+    if not Path(given).is_dir():
+        return [file_and_digest(given)[0]]
+    found = sorted(str(path) for path in Path(given).iterdir() if path.suffix in NETWORK_FORMATS)
+    if not found:
+        raise ValueError(f"the folder {given} has no file of a network.")
+    return found
 
 
 def _value(name: str, value: Any) -> Any:
@@ -236,7 +253,7 @@ def _axes(design: str, needed: bool) -> Any:
     fields: dict[str, Any] = {}
     for name in AXES:
         values = BeforeValidator(functools.partial(axis_values, name, design=design))
-        fields[name] = (Annotated[Any, values], ... if needed and name in _NEEDED else None)
+        fields[name] = (Annotated[Any, values], None)
     # the seed is that of the search: each case gets a seed of its own from it
     for name, least in (("samples", 1), ("seed", 0)) if design == "random" else ():
         number = Annotated[StrictInt, Field(ge=least, le=LARGEST)]
@@ -301,6 +318,12 @@ def checked(content: Mapping[str, Any]) -> Specification:
     if model.quick is not None:
         _validated(_QUICK[design], model.quick, "quick")
     axes = {axis: getattr(getattr(model, design), axis) for axis in content[design]}
+    wrong = [axis for axis in ("ensemble", "size") if (axis in axes) == ("file" in axes)]
+    is_for = "is for ensembles; leave it out, or leave out `file`."
+    is_missing = "is missing; give a value or a list of values, or `file`."
+    if wrong:
+        rule = is_for if "file" in axes else is_missing
+        raise ValueError(" ".join(f"{design}.{axis}: {rule}" for axis in wrong))
     _require_drawable(model, list(axes))
     beside = {name: getattr(model, name) for name in ("title", "curves", "conclusion", "picture")}
     samples, seed = (axes.pop(n) if design == "random" else None for n in ("samples", "seed"))

@@ -171,7 +171,7 @@ class Study(Specification):
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
             first["seed"] = self.search_seed
-        axes = [axis for axis in ("ensemble", "mask", "method") if axis in self.axes]
+        axes = [a for a in ("ensemble", "file", "mask", "method") if a in self.axes]
         for combination in itertools.product(*(self.axes[axis] for axis in axes)):
             try:
                 self._case(first | dict(zip(axes, combination, strict=True)))

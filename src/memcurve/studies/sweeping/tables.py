@@ -261,14 +261,15 @@ def texts(values: Iterable[Any]) -> dict[Any, str]:
 def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mapping[str, Any]:
     """The fields of a case, with ensemble and method as the study names them."""
     columns = dict(case)
-    columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
+    if "ensemble" in case:
+        columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
     columns["method"] = label(case["method"], case.get("options", {}))
     axes = study.axes if study is not None else {}
     # a density, say, given with the name of an ensemble is a field of the case, and is then no axis
     beside = [name for name in LIFTED if name not in axes]
     for ensemble in axes.get("ensemble", ()):
         own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
-        meant = ensemble.name == case["ensemble"] and own == case.get("ensemble_options", {})
+        meant = ensemble.name == case.get("ensemble") and own == case.get("ensemble_options", {})
         if meant and all(case.get(name) == ensemble.options.get(name) for name in beside):
             columns["ensemble"] = ensemble.label
     return columns

@@ -25,6 +25,7 @@ COMMANDS = {
     "connectome": "Memory of a network against null models: how much is explained by the wiring.",
     "data": "Memory of a network from its recorded states.",
     "measure": "Memory of any network by simulation, to a requested precision.",
+    "layers": "Memory of every recurrent layer of a trained model, from its weights.",
     "claims": "Published claims about memory, re-examined: a list, or the study of one claim.",
     "explore": "Explore the memory of networks interactively, in the browser.",
     "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',

@@ -21,6 +21,8 @@ def audit(
     ridge: float | None = None,
     input_variance: float | None = None,
     options: NetworkOptions = NETWORK,
+    layer: str | None = None,
+    channel: Whole = 0,
     full: Flag = False,
     fail_on_mismatch: Flag = False,
     output: ReportOptions = REPORT,
@@ -31,6 +33,7 @@ def audit(
 
       memcurve audit --html audit.html
       memcurve audit reservoir.mat --claimed 48.7
+      memcurve audit reservoir.mat --claimed 5.8+-0.4 --leak 0.3
       memcurve audit reservoir.mat --full
       memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
       memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
@@ -43,8 +46,9 @@ def audit(
         Network to read, as for `memcurve curve`; without one, a built-in ensemble is used, by
         default the paper's sparse normal network of 100 nodes.
     claimed
-        A total memory reported for it, with the digits as reported. The audit finds conventions
-        and artefacts that give this number.
+        A total memory reported for it, with the digits as reported, or mean and standard deviation
+        over networks like it, "61.3 ± 0.4" (also +-). The audit finds conventions and artefacts
+        that give this number.
     k_max
         The largest lag that the claimed number sums over, if known.
     samples
@@ -53,6 +57,10 @@ def audit(
         The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
     input_variance
         The variance of the input it comes from, if known.
+    layer
+        Audit this recurrent layer of a trained model, by the name that `memcurve layers` prints.
+    channel
+        Which channel of the layer.
     full
         Print the whole report instead of one screen.
     fail_on_mismatch
@@ -69,10 +77,18 @@ def audit(
     output.require_other_than(file)
     from memcurve.studies.auditing import audit as run
 
+    if layer is None:
+        network = options.network(file, "sparse_normal")
+    elif file is None:
+        raise UsageError("--layer names a layer of a model; give the model's file or folder.")
+    else:
+        from memcurve.trained import layer_network
+
+        network = layer_network(file, layer, channel)
     more = "--full prints all tables, --html FILE writes a page."
     show = print_document if full else partial(print_screen, more=more)
     result = run(
-        options.network(file, "sparse_normal"),
+        network,
         claimed=claimed,
         seed=options.seed,
         progress=sys.stderr.isatty(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -103,7 +102,7 @@ class RecordingOptions:
 
         names = ("lags", "washout", "noise_floor", "level", "estimator", "innovations", "checks")
         given = {name: getattr(self, name) for name in names}
-        arguments = {**given, **self._which(), "progress": sys.stderr.isatty(), **changes}
+        arguments = {**given, **self._which(), "progress": True, **changes}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # among the findings
             return memory_from_data(states, self.input_file, **arguments)

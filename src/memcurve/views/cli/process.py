@@ -73,12 +73,6 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
         written.add(path)
 
 
-def require_ending(option: str, path: Path | None, endings: tuple[str, ...]) -> None:
-    """Raise before hours of work rather than after."""
-    if path is not None and path.suffix.lower() not in endings:
-        raise UsageError(f"{option} must end in one of {', '.join(endings)}, got {str(path)!r}.")
-
-
 def warn(text: str) -> None:
     """Say something on stderr."""
     print(_folded(f"memcurve: {text}"), file=sys.stderr)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memcurve.views.cli.console import Printer, json_text, say_written, styled
 from memcurve.views.cli.options import (
     EXECUTOR,
     ExecutorOptions,
+    Exported,
     Flag,
     Json,
     Picture,
@@ -20,18 +21,21 @@ from memcurve.views.cli.process import (
     FAILED,
     FINE,
     UsageError,
-    require_ending,
     require_other_files,
     stoppable,
     warn,
 )
+
+# completion offers them, and help does without their files
+StudyName = Literal["architectures", "noise", "radius", "sparsity"]
 
 if TYPE_CHECKING:
     from memcurve.studies.sweeping import Study, Sweep
 
 
 def sweep(
-    study: str | None = None,
+    study: StudyName | str | None = None,
+    /,
     *,
     store: Path | None = None,
     quick: Flag = False,
@@ -39,7 +43,7 @@ def sweep(
     status: Flag = False,
     executor: ExecutorOptions = EXECUTOR,
     case_timeout: float | None = None,
-    export: Path | None = None,
+    export: Exported = None,
     plot: Picture = None,
     yes: Flag = False,
     json: Json = False,
@@ -74,15 +78,12 @@ def sweep(
         Print the progress of the sweep, without computing; --export and --plot use what is there.
     case_timeout
         Seconds after which a case counts as failed, and the sweep goes on. Default: no limit.
-    export
-        Write all rows, with the study and the versions, to this file (.csv, .parquet, .nc, .json).
     yes
         Run a study of more than a million cases.
     """
     if study is None:
         return _list(json)
     where = executor.arguments()
-    require_ending("--export", export, (".csv", ".parquet", ".nc", ".json"))
     if dry_run and status:
         raise UsageError("--dry-run and --status exclude each other; give one of them.")
     if dry_run and (export or plot):
@@ -163,7 +164,7 @@ def _print(result: Sweep) -> None:
         printer.line((result.study.title, "bold"))
     # a terminal shows so many groups, a file or pipe all of them
     head, *body = result.cells(most=60 if sys.stdout.isatty() else None)
-    words = ("ensemble", "mask", "input", "method")
+    words = ("ensemble", "file", "mask", "input", "method")
     numbers = [k for k, name in enumerate(head) if name not in words]
     printer.table(head, body, right=numbers)
     printer.notes(result.notes)
@@ -180,8 +181,9 @@ def _estimated(
     study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, time_it: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
+    from memcurve.core.limits import in_words
     from memcurve.studies.sweeping.executors import cores
-    from memcurve.studies.sweeping.run import duration, estimate
+    from memcurve.studies.sweeping.run import estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
@@ -199,7 +201,7 @@ def _estimated(
     if guess["estimated_seconds"] is not None:
         several = "1 worker" if workers == 1 else f"{workers} workers"
         print(
-            f"about {duration(guess['estimated_seconds'])} with {several}: an estimate, from "
+            f"about {in_words(guess['estimated_seconds'])} with {several}: an estimate, from "
             f"{guess['timed_cases']} of these cases timed here"
         )
     if guess["error"] is not None:

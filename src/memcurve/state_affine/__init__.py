@@ -1,0 +1,26 @@
+"""Exact capacities of state-affine networks: bilinear, quantum, selective, polynomial features.
+
+``network`` has the network and ``laws`` the law of its input; ``letters`` expands it, ``white``
+finds coordinates in which its covariance is the identity, ``precise`` the same in balls, ``ranks``
+the exact dimension; ``tree`` evaluates words, and ``evaluation`` is the entry point. Imports
+``memory`` and the rings below it; others import the names below only. Start reading at
+``evaluation``.
+"""
+
+from memcurve.state_affine import laws as laws
+from memcurve.state_affine import quantum as quantum
+from memcurve.state_affine.builders import as_state_affine as as_state_affine
+from memcurve.state_affine.builders import bilinear as bilinear
+from memcurve.state_affine.builders import cascade as cascade
+from memcurve.state_affine.builders import features as features
+from memcurve.state_affine.builders import from_functions as from_functions
+from memcurve.state_affine.builders import product as product
+from memcurve.state_affine.builders import side_by_side as side_by_side
+from memcurve.state_affine.evaluation import capacities as capacities
+from memcurve.state_affine.laws import Law as Law
+from memcurve.state_affine.network import Formula as Formula
+from memcurve.state_affine.network import StateAffineNetwork as StateAffineNetwork
+from memcurve.state_affine.result import Capacities as Capacities
+from memcurve.state_affine.selective import gated_layer as gated_layer
+from memcurve.state_affine.selective import rg_lru_layer as rg_lru_layer
+from memcurve.state_affine.selective import selective_layer as selective_layer

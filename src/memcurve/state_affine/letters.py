@@ -1,0 +1,105 @@
+"""Letters: p and q expanded in functions that are orthonormal for the law of the input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from memcurve.core.types import EPS, Floats
+from memcurve.state_affine.network import StateAffineNetwork
+
+#: Degrees of the polynomials that letters are expanded in. Doubled: alphabets that are infinite, as
+#: of √(1 − z²), are followed twice as far.
+DEGREES = 64
+#: How far functions given as a basis may be from orthonormal. Doubled: sloppier ones pass.
+ORTHONORMAL = 1e-9
+
+
+class Letters(NamedTuple):
+    """T_k, r_k of the centred recursion, and of what is read.
+
+    Outputs have letters ``out``, of states, and ``direct``; None where all states are read.
+    ``weights`` [d, k] is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d
+    is Σ_k weights[d, k] times letter k. ``mean`` is E x, ``output_mean`` that of the outputs.
+    """
+
+    T: Floats
+    r: Floats
+    out: Floats | None
+    direct: Floats | None
+    weights: Floats
+    mean: Floats
+    output_mean: Floats | None
+
+
+def letters_of(
+    network: StateAffineNetwork, basis: Sequence[Callable[[Any], Any]] | None = None
+) -> Letters:
+    """The letters of a network in floating point; ``basis`` takes the place of polynomials."""
+    law = network.input
+    root = np.sqrt(law.weights)
+    values = np.array([np.broadcast_to(f(law.nodes), law.nodes.shape) for f in network.functions])
+    rows, C = orthonormal(values * root)
+    T, Q = np.tensordot(C, network.p, 1), C @ network.q
+    mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
+    r = T @ mean + Q
+    r[0] = 0.0
+    if network.rounding == "absolute":  # zeros that rounding has filled are letters else
+        T[np.abs(T) < 4 * EPS * np.abs(T).max()] = 0.0
+        r[np.abs(r) < 4 * EPS * np.abs(r).max()] = 0.0
+    out = direct = output_mean = None
+    if network.outputs is not None:
+        out = np.tensordot(C, network.outputs[0], 1)
+        direct = out @ mean + C @ network.outputs[1]
+        output_mean = direct[0].copy()
+        direct[0] = 0.0
+    if basis is not None:
+        weights = (_checked(basis, law) * root) @ rows.T
+    elif network.is_polynomial:  # letter k is the polynomial of degree k itself
+        weights = np.eye(len(rows))
+    else:
+        degrees = len(law.nodes) - 1 if law.is_discrete else DEGREES
+        weights = (law.polynomials(degrees) * root) @ rows.T
+    weights[0] = np.eye(len(rows))[0]
+    weights[1:, 0] = 0.0
+    return Letters(T, r, out, direct, weights, mean, output_mean)
+
+
+def orthonormal(values: Floats) -> tuple[Floats, Floats]:
+    """Orthonormal rows E and C with values = Cᵀ E, in order, without those that are dependent.
+
+    The first row is kept as it is, up to its length.
+    """
+    rows: list[Floats] = []
+    C = np.zeros((len(values), len(values)))
+    for i, value in enumerate(values):
+        v = value
+        for _ in range(3):
+            for k, row in enumerate(rows):
+                c = float(row @ v)
+                C[k, i] += c
+                v = v - c * row
+        length = float(np.linalg.norm(v))
+        if length > 64 * EPS * max(float(np.linalg.norm(value)), 1e-300):
+            C[len(rows), i] = length
+            rows.append(v / length)
+    return np.array(rows), C[: len(rows)]
+
+
+def _checked(basis: Sequence[Callable[[Any], Any]], law: Any) -> Floats:
+    """Values of the functions of a basis at the nodes, if they are orthonormal."""
+    values = np.array([np.broadcast_to(f(law.nodes), law.nodes.shape) for f in basis], dtype=float)
+    if not len(values) or not np.allclose(values[0], 1):
+        raise ValueError("`basis` must begin with the constant 1, e.g. lambda z: 0*z + 1.")
+    gram = (values * law.weights) @ values.T
+    gap = np.abs(gram - np.eye(len(values)))
+    if gap.max() > ORTHONORMAL:
+        i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+        raise ValueError(
+            f"`basis` must be orthonormal for {law.name}, got E[b_{i} b_{j}] = {gram[i, j]:.6g} "
+            f"instead of {int(i == j)}; normalise the functions, or leave `basis` out for "
+            f"orthonormal polynomials."
+        )
+    return values

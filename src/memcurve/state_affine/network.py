@@ -1,0 +1,434 @@
+"""StateAffineNetwork: x_t = p(z_t) x_{t−1} + q(z_t), validated once and never changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memcurve.core.arguments import exact_array
+from memcurve.core.errors import UnstableNetworkError
+from memcurve.core.notes import Note, notes_of
+from memcurve.core.result import replacing
+from memcurve.core.types import Floats
+from memcurve.network.linear import Connected
+from memcurve.state_affine.laws import Law, discrete, law_of
+
+#: What the stored numbers stand for.
+ROUNDINGS = ("relative", "absolute", "formula")
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A function of the input that can be computed in floats and in any number of digits.
+
+    ``formula(z, m)`` takes exp, log and sqrt from ``m``: numpy for arrays, or those of balls.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.state_affine import Formula
+    >>> Formula(lambda z, m: m.exp(-z))(np.zeros(2))
+    array([1., 1.])
+    """
+
+    formula: Callable[[Any, Any], Any]
+
+    def __call__(self, z: Any) -> Any:
+        return self.formula(np.asarray(z, dtype=float), np)
+
+    def precise(self, z: Any) -> Any:
+        """The same of one ball."""
+        return self.formula(z, _Balls)
+
+
+class _Balls:
+    """The functions that a formula may use, of balls."""
+
+    @staticmethod
+    def exp(z: Any) -> Any:
+        return z.exp()
+
+    @staticmethod
+    def log(z: Any) -> Any:
+        return z.log()
+
+    @staticmethod
+    def sqrt(z: Any) -> Any:
+        return z.sqrt()
+
+
+@dataclass(frozen=True)
+class Power:
+    """z^power."""
+
+    power: int
+
+    def __call__(self, z: Any) -> Any:
+        return np.asarray(z, dtype=float) ** self.power
+
+    def precise(self, z: Any) -> Any:
+        return z**self.power
+
+
+#: 2√(1 − z²)/2 of the encoding of inputs in pure states, by the name that files have for it.
+HALF_CIRCLE = Formula(lambda z, m: m.sqrt((1 - z) * (1 + z)))
+_NAMED = {"half_circle": HALF_CIRCLE}
+
+
+@dataclass(frozen=True, eq=False, repr=False, init=False)
+class StateAffineNetwork(Connected):
+    """A network ``x_t = Σ_i P_i f_i(z_t) x_{t−1} + Σ_i q_i f_i(z_t)``, f_i(z) = z^i by default.
+
+    Inputs z_t are independent with one law. Bilinear networks, quantum reservoirs and gated layers
+    are of this kind, and linear networks with polynomial features of their states.
+
+    Parameters
+    ----------
+    p : sequence of (N, N) arrays
+        P_0, P_1, …, real.
+    q : sequence of (N,) arrays
+        q_0, q_1, …; where ``p`` and ``q`` differ in length, the missing ones are zero.
+    input : str, Law or frozen distribution of scipy.stats
+        ``"uniform"`` on [−1, 1], ``"normal"``, ``"rademacher"``, or one of
+        :mod:`memcurve.state_affine.laws`.
+    functions : sequence of functions, optional
+        f_0 = 1, f_1, …, in place of powers: callables of arrays, entry by entry.
+    readout : sequence of int, boolean mask or (M, N) matrix, optional
+        The states that can be read, or combinations of them.
+    outputs : pair of sequences, optional
+        O_i (M, N) and o_i (M,): what is read is Σ_i f_i(z_t)(O_i x_{t−1} + o_i) instead of states.
+    rounding : str
+        ``"relative"``: entries are what they are meant to be up to their last digit;
+        ``"absolute"``: only up to the last digit of the largest, as where they were computed;
+        ``"formula"``: functions differ by many orders, so that balls are needed from the start.
+    name : str, optional
+        A label for tables and plots.
+    labels : sequence of str, optional
+        A name for each state.
+    notes : sequence of str, optional
+        What one should know about where the network comes from.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> network = memcurve.StateAffineNetwork(p=[[[0.5]], [[0.3]]], q=[[0.0], [1.0]])
+    >>> network
+    StateAffineNetwork(size=1, degree 1, uniform on [-1, 1])
+    >>> network.simulate([1.0, -1.0]).ravel()
+    array([ 1. , -0.8])
+    """
+
+    p: Floats
+    q: Floats
+    input: Law
+    functions: tuple[Any, ...]
+    outputs: tuple[Floats, Floats] | None
+    rounding: str
+    name: str | None
+    labels: tuple[str, ...] | None
+    notes: tuple[Note, ...]
+
+    def __init__(
+        self,
+        p: ArrayLike | Sequence[ArrayLike],
+        q: ArrayLike | Sequence[ArrayLike],
+        input: Any = "uniform",
+        *,
+        functions: Sequence[Callable[..., Any]] | None = None,
+        readout: ArrayLike | None = None,
+        outputs: tuple[Any, Any] | None = None,
+        rounding: str = "relative",
+        name: str | None = None,
+        labels: Sequence[str] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        P, size = _stacked_matrices(p)
+        Q = _stacked(q, "q", (size,))
+        terms = max(len(P), len(Q)) if functions is None else len(functions)
+        if max(len(P), len(Q)) > terms:
+            raise ValueError(
+                f"`functions` must have one function for each of the {max(len(P), len(Q))} terms "
+                f"of `p` and `q`, the first of them the constant 1; got {terms}."
+            )
+        if rounding not in ROUNDINGS:
+            raise ValueError(f"`rounding` must be one of {', '.join(ROUNDINGS)}; got {rounding!r}.")
+        law = law_of(input)
+        P, Q = _padded(P, terms), _padded(Q, terms)
+        chosen = tuple(map(Power, range(terms))) if functions is None else tuple(functions)
+        _require_functions(chosen, law)
+        if functions is None:
+            law.require_moment(2 * (terms - 1))
+        if readout is not None and outputs is not None:
+            raise ValueError("`readout` is of states and `outputs` takes its place; give one.")
+        read = None
+        if readout is not None:
+            D = _reading(readout, size)
+            read = np.stack([D @ one for one in P]), Q @ D.T
+        elif outputs is not None:
+            first = _stacked(outputs[0], "outputs", None)
+            rows = first.shape[1] if first.ndim == 3 else 0
+            if first.ndim != 3 or first.shape[2] != size:
+                raise ValueError(
+                    f"`outputs` must begin with matrices of shape (M, {size}), got {first.shape}."
+                )
+            read = _padded(first, terms), _padded(_stacked(outputs[1], "outputs", (rows,)), terms)
+        if labels is not None and len(labels) != size:
+            raise ValueError(f"`labels` must be {size} names, one a state; got {len(labels)}.")
+        fields = {
+            "p": P, "q": Q, "input": law, "functions": chosen, "outputs": read,
+            "rounding": rounding, "name": name,
+            "labels": None if labels is None else tuple(labels),
+            "notes": notes_of(notes, "network"),
+        }  # fmt: skip
+        for array in (P, Q, *(read or ())):
+            array.flags.writeable = False
+        for field, value in fields.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def size(self) -> int:
+        """Number of states N."""
+        return int(self.p.shape[1])
+
+    @property
+    def inputs(self) -> int:
+        """One."""
+        return 1
+
+    @property
+    def is_sparse(self) -> bool:
+        """Never."""
+        return False
+
+    @property
+    def is_polynomial(self) -> bool:
+        """Whether p and q are polynomials."""
+        return all(isinstance(f, Power) and f.power == i for i, f in enumerate(self.functions))
+
+    @property
+    def is_precise(self) -> bool:
+        """Whether p and q can be computed in any number of digits."""
+        known = self.input.is_discrete or self.input._precise is not None
+        return known and all(hasattr(f, "precise") for f in self.functions)
+
+    def combinations(self) -> list[list[Fraction]]:
+        """Rows of exact weights of P_i: those of E p, then those of letters that span the others.
+
+        Normalising letters changes no span, so that ranks follow from these. A law of finitely many
+        values has as many letters as values, however many functions there are.
+        """
+        law, count = self.input, len(self.functions)
+        if law.is_discrete:
+            values = [[Fraction(float(f(z))) for f in self.functions] for z in law.nodes]
+            weights = [Fraction(w) for w in law.weights.tolist()]
+            mean = [
+                sum((w * v[i] for w, v in zip(weights, values, strict=True)), Fraction(0))
+                for i in range(count)
+            ]
+            return [mean, *([a - b for a, b in zip(v, values[0], strict=True)] for v in values[1:])]
+        mean = [Fraction(float(law.weights @ f(law.nodes))) for f in self.functions]
+        if self.is_polynomial:
+            mean = [law.moment(i) for i in range(count)]
+        return [mean, *([Fraction(int(i == k)) for i in range(count)] for k in range(1, count))]
+
+    def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
+        """Drive the network from rest and return the states, or what is read of them.
+
+        Parameters
+        ----------
+        inputs : (T,) array
+            One value per time step.
+        washout : int
+            How many of the first steps to leave out of the result.
+
+        Returns
+        -------
+        (T - washout, M) array
+            Row t is already driven by ``inputs[washout + t]``.
+        """
+        return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
+
+    def _states(self, z: Floats, washout: int) -> Floats:
+        count, steps = z.shape[:2]
+        factors = np.stack([np.broadcast_to(f(z[..., 0]), z.shape[:2]) for f in self.functions], 2)
+        out, direct = (self.p, self.q) if self.outputs is None else self.outputs
+        found = np.empty((count, steps - washout, direct.shape[1]))
+        x = np.zeros((count, self.size))
+        with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
+            for t in range(steps):
+                before, f = x, factors[:, t]
+                x = _step(self.p, self.q, f, before)
+                if t >= washout:
+                    read = x if self.outputs is None else _step(out, direct, f, before)
+                    found[:, t - washout] = read
+        if not np.isfinite(found).all():
+            raise UnstableNetworkError(
+                f"the states of this network leave the finite numbers within {steps} steps; scale "
+                f"`p` down."
+            )
+        return found
+
+    def replace(self, **changes: Any) -> StateAffineNetwork:
+        """The same network with some of its parts exchanged, e.g. ``replace(input="normal")``."""
+        parts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
+        if self.is_polynomial:
+            parts["functions"] = None
+        if "readout" in changes:
+            parts["outputs"] = None
+        unknown = set(changes) - set(parts) - {"readout"}
+        if unknown:
+            known = ", ".join([*parts, "readout"])
+            raise TypeError(f"`replace` knows the parts {known}; got {', '.join(sorted(unknown))}.")
+        return StateAffineNetwork(**(parts | changes))
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the network to an ``.npz`` file, which :meth:`load` reads back exactly."""
+        file = Path(path)
+        if file.suffix.lower() != ".npz":
+            raise ValueError(f"{file}: networks are written as .npz; give a path that ends so.")
+        names = {id(f): name for name, f in _NAMED.items()}
+        kinds = [str(f.power) if isinstance(f, Power) else names.get(id(f)) for f in self.functions]
+        stored = self.input.is_discrete or self.input._moment is not None
+        if None in kinds or not stored:
+            raise ValueError(
+                "`network` has functions of its own, or a density, which no file can hold; save "
+                "the arguments that it was made from."
+            )
+        arrays: dict[str, Any] = {"p": self.p, "q": self.q, "functions": np.array(kinds)}
+        arrays["law"] = np.array([self.input.name, self.rounding])
+        if self.input.is_discrete:
+            arrays |= {"values": self.input.nodes, "probabilities": self.input.weights}
+        if self.outputs is not None:
+            arrays |= {"out": self.outputs[0], "direct": self.outputs[1]}
+        texts = {"labels": self.labels, "notes": self.notes}
+        arrays |= {key: np.array(listed) for key, listed in texts.items() if listed}
+        with replacing(file) as stream:
+            np.savez(stream, **arrays)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> StateAffineNetwork:
+        """Read a network written by :meth:`save`; its name is that of the file."""
+        with np.load(path, allow_pickle=False) as stored:
+            missing = {"p", "q", "functions", "law"} - set(stored)
+            if missing:
+                raise ValueError(
+                    f"{os.fspath(path)} is not a saved StateAffineNetwork: it has no "
+                    f"{', '.join(sorted(missing))}."
+                )
+            arrays = dict(stored)
+        name, rounding = arrays["law"].tolist()
+        law: Any = name.partition(" ")[0] if name.startswith("uniform") else "normal"
+        if "values" in arrays:
+            law = discrete(arrays["values"], arrays["probabilities"], name=name)
+        kinds = arrays["functions"].tolist()
+        functions = [Power(int(k)) if k.isdigit() else _NAMED[k] for k in kinds]
+        read = (arrays["out"], arrays["direct"]) if "out" in arrays else None
+        texts = {k: arrays[k].tolist() for k in ("labels", "notes") if k in arrays}
+        return cls(
+            arrays["p"], arrays["q"], law, functions=functions, outputs=read, rounding=rounding,
+            name=Path(path).stem, **texts,
+        )  # fmt: skip
+
+    def _rows(self) -> list[tuple[str, str]]:
+        rows = [
+            (type(self).__name__, self.name or ""),
+            ("states", f"{self.size:,}"),
+            ("input", self.input.name),
+            ("p and q", self._kind()),
+        ]
+        read = "all states" if self.outputs is None else f"{self.outputs[1].shape[1]:,} outputs"
+        return [*rows, ("readout", read)]
+
+    def _kind(self) -> str:
+        count = len(self.functions) - 1
+        return f"degree {count}" if self.is_polynomial else f"{count} functions"
+
+    def __repr__(self) -> str:
+        parts = [repr(self.name)] * bool(self.name)
+        parts += [f"size={self.size}", self._kind(), self.input.name]
+        if self.outputs is not None:
+            parts.append(f"{self.outputs[1].shape[1]} outputs")
+        return f"StateAffineNetwork({', '.join(parts)})"
+
+
+def _step(P: Floats, Q: Floats, factors: Floats, x: Floats) -> Floats:
+    """Σ_i f_i (P_i x + q_i) of (R, N) states and (R, s) values of the functions."""
+    new = factors @ Q
+    for i, one in enumerate(P):
+        new = new + factors[:, i, None] * (x @ one.T)
+    return np.asarray(new)
+
+
+def _stacked(parts: Any, argument: str, shape: tuple[int, ...] | None) -> Floats:
+    array = exact_array(parts, argument)
+    if np.iscomplexobj(array):
+        raise ValueError(
+            f"`{argument}` must be real, got complex numbers; split states into real and imaginary "
+            f"parts."
+        )
+    if shape is not None and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
+        raise ValueError(
+            f"`{argument}` must be a sequence of arrays of shape {shape}, got {array.shape}."
+        )
+    return array
+
+
+def _stacked_matrices(p: Any) -> tuple[Floats, int]:
+    P = _stacked(p, "p", None)
+    if P.ndim != 3 or P.shape[1] != P.shape[2] or P.shape[1] == 0:
+        raise ValueError(
+            f"`p` must be a sequence of square matrices P_0, P_1, … of one size, got shape "
+            f"{P.shape}; a single one is p=[P_0]."
+        )
+    return P, P.shape[1]
+
+
+def _padded(array: Floats, count: int) -> Floats:
+    """Zeros for the terms that are missing."""
+    rest = np.zeros((count - len(array), *array.shape[1:]))
+    return np.concatenate([array, rest]) if len(rest) else array
+
+
+def _reading(readout: Any, size: int) -> Floats:
+    """The matrix D of what is read, D x."""
+    nodes = np.asarray(readout)
+    if nodes.dtype == bool and nodes.shape == (size,):
+        nodes = np.flatnonzero(nodes)
+    if nodes.ndim == 1 and nodes.dtype.kind in "iu" and len(nodes):
+        outside = nodes[(nodes < 0) | (nodes >= size)]
+        if len(outside):
+            raise ValueError(f"`readout` must hold indices from 0 to {size - 1}, got {outside[0]}.")
+        if len(np.unique(nodes)) < len(nodes):
+            raise ValueError(f"`readout` must name each state once, got {nodes.tolist()}.")
+        return np.asarray(np.eye(size)[nodes])
+    matrix = exact_array(readout, "readout")
+    if matrix.ndim != 2 or matrix.shape[1] != size or not len(matrix) or np.iscomplexobj(matrix):
+        raise ValueError(
+            f"`readout` must list states by their index, be a boolean mask of length {size}, or a "
+            f"real matrix of shape (M, {size}); got shape {matrix.shape}."
+        )
+    return np.asarray(matrix)
+
+
+def _require_functions(functions: tuple[Any, ...], law: Law) -> None:
+    for i, f in enumerate(functions):
+        if not callable(f):
+            raise TypeError(f"`functions` must be callables, got {f!r} at place {i}.")
+        with np.errstate(all="ignore"):
+            values = np.broadcast_to(np.asarray(f(law.nodes), dtype=float), law.nodes.shape)
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"`functions` must be finite where the input lies, got {f!r} at place {i}, which "
+                f"is not; {law.name} goes from {law.nodes.min():g} to {law.nodes.max():g}."
+            )
+        if i == 0 and not (values == 1).all():
+            raise ValueError("`functions` must begin with the constant 1, e.g. lambda z: 0*z + 1.")

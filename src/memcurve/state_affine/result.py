@@ -1,0 +1,292 @@
+"""Capacities: every capacity of a network, in total, by degree, by delay, and word by word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from memcurve.core import display
+from memcurve.core.arguments import require_number, require_size
+from memcurve.core.notes import Note, counted
+from memcurve.core.optional import optional
+from memcurve.core.result import installed_versions
+from memcurve.core.types import Floats
+from memcurve.memory import MemoryCurve
+from memcurve.rendering.report import Reported
+from memcurve.rendering.report.document import Chart, Document, Section, Series, Table
+from memcurve.state_affine.prose import REPORT
+from memcurve.state_affine.tree import Search, Tree, Word
+
+#: Words that tables and reports list. Doubled: longer tables.
+LISTED = 20
+
+
+class WordCapacity(NamedTuple):
+    """A word and its capacity."""
+
+    word: Word
+    capacity: float
+
+
+class Listing(tuple[WordCapacity, ...]):
+    """Words in decreasing order of capacity; ``remainder`` is what all others have together."""
+
+    remainder: float
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Capacities(Reported):
+    """Every capacity of a network, exactly.
+
+    A word ``(k_0, k_1, …, k_m)``, newest first, stands for the target
+    φ_{k_0}(z_t)·φ_{k_1}(z_{t−1})·…·φ_{k_m}(z_{t−m}) with orthonormal polynomials φ_k of degree k;
+    its degree is k_0 + … + k_m.
+
+    Attributes
+    ----------
+    total : float
+        Of all words: the rank of what is read; with noise, what can be used of it.
+    by_degree : dict
+        Degree → total of all words of that degree. ``beyond`` is the total of higher degrees.
+    by_delay : (m,) array
+        Total of all functions of z_{t−j}, z_{t−j−1}, … alone, for j = 0, 1, …
+    by_window : (m,) array
+        Total of all words whose oldest factor is z_{t−m}.
+    table : (degrees, lags) array
+        Total of all words of a degree and with an oldest lag: what :meth:`plot` draws.
+    curve : MemoryCurve
+        Capacities of z_{t−τ} itself, the memory curve.
+    error : float
+        Bound on the error of every number: estimated in floating point, proven in balls.
+    rank : int
+        Total without noise, exactly.
+    states : int
+        Number of states, or of outputs, that are read.
+    arithmetic : str
+        ``"floats"``, ``"balls"`` or ``"poles"`` (of a linear network).
+    listed : tuple of WordCapacity
+        The largest, in decreasing order.
+    notes, name, versions
+        As for other results.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.bilinear([[0.5]], [[0.3]], [1.0])
+    >>> result = memcurve.capacities(network)
+    >>> result.total
+    1.0
+    >>> round(result.of((0, 1)), 6), round(result.of((1, 1)), 6)
+    (0.18, 0.0216)
+    >>> [pair.word for pair in result.largest(3)]
+    [(1,), (0, 1), (0, 0, 1)]
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Capacities/1"
+    DERIVED: ClassVar[tuple[str, ...]] = ("beyond",)
+
+    total: float
+    by_degree: Mapping[int, float]
+    by_delay: Floats
+    by_window: Floats
+    table: Floats
+    curve: MemoryCurve
+    error: float
+    rank: int
+    states: int
+    arithmetic: str
+    listed: tuple[WordCapacity, ...] = ()
+    notes: tuple[Note, ...] = ()
+    name: str = ""
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_rest", self.total - sum(pair.capacity for pair in self.listed))
+        if self.table.ndim != 2:  # read from JSON, where no rows leave no columns
+            object.__setattr__(self, "table", np.zeros((0, 0)))
+
+    def with_tree(self, tree: Any, search: Any) -> Capacities:
+        """The same, with the coordinates that single words are computed in."""
+        object.__setattr__(self, "_tree", tree)
+        object.__setattr__(self, "_search", search)
+        return self
+
+    @property
+    def beyond(self) -> float:
+        """Total of the degrees above those of ``by_degree``; exact, as the total is."""
+        return max(0.0, self.total - sum(self.by_degree.values()))
+
+    @property
+    def remainder(self) -> float:
+        """Total of all words but those last listed: by :meth:`largest`, at first ``listed``."""
+        rest: float = self.__dict__["_rest"]
+        return rest
+
+    def of(self, word: Any) -> float:
+        """The capacity of one word: degrees by lag, newest first, so that (0, 1) is z_{t−1}."""
+        checked = _checked_word(word)
+        return float(self.tree.capacity(checked))
+
+    @property
+    def tree(self) -> Tree:
+        """White coordinates, from which any capacity follows; a file does not hold them."""
+        found: Tree | None = self.__dict__.get("_tree")
+        if found is None:
+            raise ValueError(
+                "this result was read from a file, which has no white coordinates; single words "
+                "need them: ask memcurve.capacities(network) again."
+            )
+        return found
+
+    def largest(self, count: int = LISTED, *, above: float | None = None) -> Listing:
+        """The largest capacities in exactly decreasing order, and the exact remainder.
+
+        Parameters
+        ----------
+        count : int
+            How many.
+        above : float, optional
+            All words with at least this capacity instead: none is missing.
+        """
+        if above is None and count <= len(self.listed):
+            pairs: Any = self.listed[: require_size(count, "count")]
+        elif above is None:
+            pairs = self._searched().first(require_size(count, "count"))
+        else:
+            level = require_number(above, "above", "above 0", lambda c: c > 0)
+            pairs = self._searched().above(level)
+        found = Listing(WordCapacity(*pair) for pair in pairs)
+        found.remainder = self.total - sum(pair.capacity for pair in found)
+        object.__setattr__(self, "_rest", found.remainder)
+        return found
+
+    def _searched(self) -> Search:
+        search: Search = self.__dict__["_search"] if self.tree is not None else None
+        return search
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row a degree: its total capacity and the error of that."""
+        return {
+            "degree": list(self.by_degree),
+            "capacity": list(self.by_degree.values()),
+            "error": [self.error] * len(self.by_degree),
+        }
+
+    def to_pandas(self, words: bool = False) -> Any:
+        """A pandas DataFrame, one row a degree, or with ``words=True`` one a listed word."""
+        if not words:
+            return super().to_pandas()
+        pd = optional("pandas", "this", "frames")
+        rows = [(target_name(w), sum(w), len(w) - 1, c, self.error) for w, c in self.listed]
+        names = ["target", "degree", "oldest lag", "capacity", "error"]
+        frame = pd.DataFrame(rows, columns=names).set_index("target")
+        frame.attrs.update(self._attributes())
+        return frame
+
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"total": self.total, "rank": self.rank, "error": self.error}
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over degrees and lags, the rest among its attributes."""
+        xr = optional("xarray", "this", "frames")
+        data = {
+            "capacity": ("degree", list(self.by_degree.values())),
+            "by_delay": ("delay", self.by_delay),
+            "by_window": ("window", self.by_window),
+            "table": (("table_degree", "oldest_lag"), self.table),
+        }
+        names = "total rank error states arithmetic name".split()
+        attributes = {n: getattr(self, n) for n in names} | {"notes": "\n".join(self.notes)}
+        return xr.Dataset(data, coords={"degree": list(self.by_degree)}, attrs=attributes)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw stacked bars by degree over the oldest lag, see :func:`memcurve.plot.words`."""
+        from memcurve.rendering import plot
+
+        return plot.words(self, ax=ax)
+
+    def _derived(self) -> dict[str, Any]:
+        return {"beyond": self.beyond}
+
+    def document(self) -> Document:
+        """The report, independent of its rendering."""
+        say = REPORT
+        degrees = Table(
+            ("degree", "capacity", "share"),
+            tuple(
+                (str(d), f"{c:.6f}", f"{100 * c / self.total:.2f} %" if self.total else "")
+                for d, c in [*self.by_degree.items(), *([("higher", self.beyond)])]
+            ),
+            frozenset({0, 1, 2}),
+        )
+        words = Table(
+            ("target", "degree", "capacity"),
+            tuple((target_name(w), str(sum(w)), f"{c:.6f}") for w, c in self.listed),
+            frozenset({1, 2}),
+        )
+        lags = np.arange(self.table.shape[1], dtype=float)
+        bars = tuple(
+            Series(f"degree {d + 1}", lags, row) for d, row in enumerate(self.table) if row.any()
+        )
+        chart = Chart(say["lags"], say["oldest"], "capacity", bars) if bars else None
+        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        linear = self.by_degree.get(1, 0.0)
+        return Document(
+            title=say["title"].format(name=self.name),
+            subtitle=say["subtitle"].format(states=counted(self.states, "state")),
+            verdict=[
+                say["total"].format(total=f"{self.total:.6g}", rank=self.rank),
+                say["linear"].format(linear=f"{linear:.6g}", rest=f"{self.total - linear:.6g}"),
+            ],
+            good=None,
+            figures=self._rows(),
+            sections=[
+                Section(say["degrees"], say["degrees_text"], table=degrees),
+                Section(say["lags"], say["lags_text"], chart=chart),
+                Section(say["words"], say["words_text"], table=words),
+            ],
+            notes=self.notes,
+            footer=f"{versions}.",
+        )
+
+    def _rows(self) -> list[tuple[str, str]]:
+        linear = self.by_degree.get(1, 0.0)
+        return [
+            ("network", self.name),
+            ("total capacity", f"{self.total:.10g} of {self.states} states"),
+            ("linear memory", f"{linear:.6g}"),
+            ("error of each number", f"{self.error:.1e} ({self.arithmetic})"),
+        ]
+
+    def __repr__(self) -> str:
+        rows = [f"  {d:6d}  {c:10.6f}" for d, c in self.by_degree.items()]
+        rows += [f"  higher  {self.beyond:10.6f}"] * (self.beyond > self.error)
+        head = f"<Capacities {self.name}, {self.states} states, rank {self.rank}"
+        last = f"   total  {self.total:10.6f} ± {self.error:.1e}>"
+        notes = [f"  note: {note}" for note in self.notes]
+        return "\n".join([f"{head}\n  degree    capacity", *rows, last, *notes])
+
+    def _repr_html_(self) -> str:
+        degrees = [(f"degree {d}", f"{c:.6f}") for d, c in self.by_degree.items()]
+        return display.table([*self._rows(), *degrees], self.notes)
+
+
+def target_name(word: Word) -> str:
+    """E.g. ``p1[0]·p2[3]`` for φ₁(z_t)·φ₂(z_{t−3}), as measured capacities are called."""
+    return "·".join(f"p{k}[{lag}]" for lag, k in enumerate(word) if k)
+
+
+def _checked_word(word: Any) -> Word:
+    listed = tuple(word) if isinstance(word, list | tuple | np.ndarray) else ()
+    whole = all(isinstance(k, int | np.integer) and not isinstance(k, bool) for k in listed)
+    if not listed or not whole or min(listed) < 0 or not any(listed):
+        raise ValueError(
+            f"`word` must be degrees by lag, newest first, e.g. (0, 1) for z(t-1) or (1, 0, 2): "
+            f"whole numbers from 0 on, one of them above 0; got {word!r}."
+        )
+    while not listed[-1]:
+        listed = listed[:-1]
+    return tuple(int(k) for k in listed)

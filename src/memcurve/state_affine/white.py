@@ -1,0 +1,354 @@
+"""White coordinates of a state-affine network, in floating point.
+
+With letters T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion ξ_t = p(z)ξ_{t−1} + r(z),
+E r = 0, the covariance G solves G = Σ T_k G T_kᵀ + Σ r_k r_kᵀ. In coordinates in which G = I,
+
+    Σ_k T_k T_kᵀ + r_k r_kᵀ = I,
+
+the coefficient of the word k_0 … k_m (newest first) is T_{k_0} … T_{k_{m−1}} r_{k_m}, and its
+capacity is the square of the length of that vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import cholesky, qr, solve_triangular
+
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.progress import Listener, silent
+from memcurve.core.types import EPS, SEED, Floats
+
+#: Directions that a letter adds are dropped below this share of the letter. Doubled: squeezed
+#: networks lose directions that are real; halved, rounding passes for some.
+DROPPED = 1e-13
+#: Entries are changed by this share of themselves to see how far the numbers move; it must be above
+#: ``DROPPED``. Doubled: errors twice as large are stated.
+CHANGE = 2e-12
+#: A solution of this relative accuracy is good enough to change coordinates with. Doubled: a step
+#: of GMRES less, and perhaps a change of coordinates more.
+ROUGH = 1e-7
+#: Whiteness that rounding allows, times the square root of the states. Doubled: fewer polishings.
+WHITE = 4 * EPS
+#: Steps of GMRES before it begins anew. Doubled: twice the memory.
+RESTART = 40
+#: Powers of T_0 are summed until they have shrunk by exp of minus this. Doubled: steps of GMRES are
+#: fewer and cost more.
+POWERS = 0.5
+#: States up to which the equation is solved as one linear system. Doubled: 64 times the work.
+DIRECT = 16
+
+
+class NotWhiteError(UncertainResultError):
+    """No white coordinates were found in floating point."""
+
+
+def applied(T: Floats, X: Floats) -> Floats:
+    """Φ(X) = Σ_k T_k X T_kᵀ."""
+    total = np.zeros_like(X)
+    for one in T:
+        total += one @ X @ one.T
+    return total
+
+
+def spectral_radius(T: Floats, steps: int = 2000, tolerance: float = 1e-8) -> float:
+    """ρ(Φ): a positive map, so that the power method from the identity finds it."""
+    X, before, growth = np.eye(T.shape[1]), 0.0, 0.0
+    for _ in range(steps):
+        X = applied(T, X)
+        growth = float(np.trace(X))
+        if not growth > 1e-200 or abs(growth - before) < tolerance * growth:
+            break
+        X, before = X / growth, growth
+    return growth if growth > 1e-200 else 0.0
+
+
+class Doubling:
+    """Q ↦ Σ_j A^j Q (A^j)ᵀ over j < 2^m, by m powers that are kept; over all j by default."""
+
+    def __init__(self, A: Floats, most: int = 60) -> None:
+        self.powers = [A][:most]
+        while len(self.powers) < most and np.linalg.norm(self.powers[-1]) > 1e-9:
+            self.powers.append(self.powers[-1] @ self.powers[-1])
+            if not np.linalg.norm(self.powers[-1]) < 1e100:
+                raise NotWhiteError("powers of E p grow: its spectral radius is 1 or above")
+
+    def __call__(self, Q: Floats) -> Floats:
+        for A in self.powers:
+            Q = Q + A @ Q @ A.T
+        return Q
+
+
+def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Floats:
+    """X = Φ(X) + Q with a relative residual of ``tolerance``, by GMRES.
+
+    It is preconditioned by a partial sum over powers of T_0, as long as these are large.
+    """
+    size = len(Q)
+    live = T[[bool(one.any()) for one in T]] if len(T) else T
+    if size <= DIRECT:
+        pairs = np.eye(size * size) - sum((np.kron(t, t) for t in live), np.zeros(()))
+        X = np.linalg.solve(pairs, Q.ravel()).reshape(size, size)
+        return np.asarray((X + X.T) / 2)
+    # a few powers are cheap; all of them help where coordinates differ by many orders
+    for powers in (_worthwhile(T[0]), 60):
+        X, rest = _refined(live, Q, Doubling(T[0], powers), tolerance, tell)
+        if rest < 100 * tolerance:
+            return X
+    raise NotWhiteError(f"the covariance is not found: a residual of {rest:.1e} is left")
+
+
+def _worthwhile(A: Floats, steps: int = 40) -> int:
+    """How many powers shorten GMRES by more than they cost: until A^j A^jᵀ is about a tenth."""
+    v = np.random.default_rng(SEED).standard_normal(len(A))
+    before = float(np.linalg.norm(v))
+    for _ in range(steps):
+        v = A @ v
+    radius = min(float(np.linalg.norm(v)) / before, 1e9) ** (1 / steps)
+    if not 0 < radius < 1:
+        return 8 if radius else 0
+    return int(np.clip(np.ceil(np.log2(POWERS / -np.log(radius))), 0, 12))
+
+
+def _refined(
+    T: Floats, Q: Floats, first: Doubling, tolerance: float, tell: Listener
+) -> tuple[Floats, float]:
+    """The solution by GMRES, begun anew until its relative residual is small or stays."""
+
+    def operator(X: Floats) -> Floats:
+        return first(X - applied(T, X))
+
+    X, R, size = np.zeros_like(Q), Q, float(np.linalg.norm(Q))
+    best, after = (X, 1.0), size
+    for attempt in range(25):
+        before = after
+        X = X + _gmres(operator, first(R), tolerance * size / before, tell)
+        X = (X + X.T) / 2
+        R = Q - X + applied(T, X)
+        after = float(np.linalg.norm(R))
+        best = min(best, (X, after / size), key=lambda pair: pair[1])
+        if after <= tolerance * size or (attempt and not after < 0.5 * before):
+            break
+    return best
+
+
+def _gmres(
+    operator: Callable[[Floats], Floats], b: Floats, tolerance: float, tell: Listener
+) -> Floats:
+    """Some steps of GMRES for matrices."""
+    beta = float(np.linalg.norm(b))
+    if beta == 0:
+        return b
+    V, H = [b / beta], np.zeros((RESTART + 1, RESTART))
+    for j in range(RESTART):
+        w = operator(V[j])
+        for _ in range(2):
+            for i, v in enumerate(V):
+                c = float(np.vdot(v, w))
+                H[i, j] += c
+                w = w - c * v
+        H[j + 1, j] = np.linalg.norm(w)
+        right = np.zeros(j + 2)
+        right[0] = beta
+        y, _, _, _ = np.linalg.lstsq(H[: j + 2, : j + 1], right, rcond=None)
+        rest = float(np.linalg.norm(H[: j + 2, : j + 1] @ y - right))
+        tell("covariance of the states", j + 1, None)
+        if rest <= 0.3 * tolerance * beta or H[j + 1, j] <= EPS * beta:
+            break
+        V.append(w / H[j + 1, j])
+    return np.asarray(sum((c * v for c, v in zip(y, V, strict=False)), np.zeros_like(b)))
+
+
+class WordBasis(NamedTuple):
+    """An orthonormal basis Q of what words reach: T_k Q = Q H_k, r_k = Q h_k up to rounding.
+
+    ``sizes`` are those at which words first reach each direction, ``margin`` the smallest share of
+    a letter that was taken for a direction.
+    """
+
+    H: Floats
+    h: Floats
+    Q: Floats
+    sizes: Floats
+    margin: float
+
+
+def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
+    """Grow a basis level by level of the tree of words.
+
+    Every T_k q_j is expanded with an error of rounding of T_k, whatever the condition of G; entries
+    that a level cannot reach are exactly zero.
+    """
+    letters, size = r.shape
+    Q, sizes, parts, margin = np.zeros((size, 0)), np.zeros(0), [], np.inf
+    norms = np.array([np.linalg.norm(t) for t in T])
+    live = np.flatnonzero(norms).tolist()
+    W, columns = r[1:].T, [(-1, k) for k in range(1, letters)]
+    weight, floor = np.ones(letters - 1), np.maximum(np.linalg.norm(r[1:], axis=1), 1e-300)
+    while columns:
+        first, coefficients = Q.shape[1], np.zeros((Q.shape[1], len(columns)))
+        while True:
+            for _ in range(3):  # twice for orthogonality, once more where words are tiny
+                more = Q.T @ W
+                coefficients, W = coefficients + more, W - Q @ more
+            share = np.linalg.norm(W, axis=0) / floor
+            W = np.where(share > DROPPED, W, 0.0)  # rounding of columns that are in the span
+            if Q.shape[1] == size or not W.any():
+                break
+            q, R, pivots = qr(W * weight, mode="economic", pivoting=True)
+            lengths = np.abs(np.diag(R))
+            share = lengths / (floor * weight)[pivots[: len(lengths)]]
+            real = (share > DROPPED) & (lengths > 1e-280)
+            count = min(len(real) if real.all() else int(np.argmin(real)), size - Q.shape[1])
+            if not count:
+                break
+            margin = min(margin, float(share[:count].min()))
+            new, signs = np.linalg.qr(q[:, :count] - Q @ (Q.T @ q[:, :count]))
+            new = new * np.sign(np.diag(signs))
+            coefficients = np.concatenate([coefficients, np.zeros((count, len(columns)))])
+            Q, sizes = np.concatenate([Q, new], axis=1), np.append(sizes, lengths[:count])
+        parts.append((columns, coefficients))
+        count = Q.shape[1] - first
+        columns = [(first + j, k) for k in live for j in range(count)]
+        W = np.concatenate([np.zeros((size, 0)), *(T[k] @ Q[:, first:] for k in live)], axis=1)
+        weight, floor = np.tile(sizes[first:], len(live)), np.repeat(norms[live], count)
+    reached = Q.shape[1]
+    H, h = np.zeros((letters, reached, reached)), np.zeros((letters, reached))
+    for columns, block in parts:
+        for (j, k), v in zip(columns, block.T, strict=True):
+            (h[k] if j < 0 else H[k, :, j])[: len(v)] = v
+    return WordBasis(H, h, Q, sizes, margin)
+
+
+@dataclass(frozen=True, eq=False)
+class WhiteNetwork:
+    """A network in white coordinates: ``T`` (K + 1, n, n), ``r`` (K + 1, n), r_0 = 0.
+
+    ``states`` is S (N, n) with ξ = S ξ_white; ``inverse`` (n, N) takes T there, T_white =
+    inverse·T·states. ``margin`` is that of the basis of words.
+    """
+
+    T: Floats
+    r: Floats
+    states: Floats
+    inverse: Floats | None = None
+    margin: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """Dimension reached: the total capacity of the states."""
+        return len(self.T[0])
+
+    def defect(self) -> Floats:
+        """Σ T_k T_kᵀ + r_k r_kᵀ − I."""
+        gram = self.r.T @ self.r - np.eye(self.size)
+        for one in self.T:
+            gram += one @ one.T
+        return gram
+
+
+def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
+    """White coordinates from letters, backward stable; raises where G is not positive."""
+    tell("words", 0, None)
+    H, h, Q, sizes, margin = word_arnoldi(T, r)
+    if not len(sizes):
+        return WhiteNetwork(H, h, Q, Q.T, margin)
+    scale = _passed_on(H, sizes)
+    # coordinates graded by the size at which words reach them, then by the deviation of the states
+    for _ in range(4):
+        graded = H / scale[:, None] * scale
+        G = solve(graded, (h / scale).T @ (h / scale), ROUGH, tell)
+        spread = np.sqrt(np.abs(np.diag(G)))
+        scale = scale * spread
+        if not (spread > 0).all() or np.abs(np.log(spread)).max() < 3:
+            break
+    G = G / spread[:, None] / spread
+    here = WhiteNetwork(H / scale[:, None] * scale, h / scale, Q * scale, (Q / scale).T, margin)
+    for _ in range(6):
+        here = _changed(here, G)
+        defect = here.defect()
+        if np.abs(defect).max() < WHITE * np.sqrt(here.size):
+            break
+        G = np.eye(here.size) + solve(here.T, defect, max(ROUGH, EPS), tell)
+    return here
+
+
+def _passed_on(H: Floats, sizes: Floats, sweeps: int = 60) -> Floats:
+    """Sizes at which words reach directions at any time: later ones may be far larger."""
+    steps = np.abs(H).max(axis=0)
+    for _ in range(sweeps):
+        larger = np.maximum(sizes, (steps * sizes).max(axis=1))
+        if (larger < 1.1 * sizes).all():
+            break
+        sizes = larger
+    return sizes
+
+
+def _changed(here: WhiteNetwork, G: Floats) -> WhiteNetwork:
+    """Coordinates in which a covariance G is white, by Cholesky's factor: it proves G positive."""
+    try:
+        L = cholesky(G, lower=True)
+    except np.linalg.LinAlgError as error:
+        raise NotWhiteError("the covariance of the states is not positive definite") from error
+    T = np.stack([solve_triangular(L, one @ L, lower=True) for one in here.T])
+    r = solve_triangular(L, here.r.T, lower=True).T
+    inverse = None if here.inverse is None else solve_triangular(L, here.inverse, lower=True)
+    return WhiteNetwork(T, r, here.states @ L, inverse, here.margin)
+
+
+def changed_slightly(
+    white: WhiteNetwork, T: Floats, r: Floats, *, absolute: bool = False
+) -> tuple[WhiteNetwork, float]:
+    """The white network of letters with every entry changed at random by ``CHANGE``.
+
+    ``absolute``: by that share of the largest entry. Also returned is how far from white it was in
+    the old coordinates: where that is not small, nothing is known.
+    """
+    rng, inverse = np.random.default_rng(SEED), white.inverse
+    if inverse is None:
+        raise ValueError("`white` must know how it was reached from the letters.")
+
+    def moved(x: Floats, largest: float) -> Floats:
+        size = largest if absolute else np.abs(x)
+        return CHANGE * rng.standard_normal(x.shape) * size
+
+    most_T, most_r = float(np.abs(T).max()), float(np.abs(r[1:]).max(initial=0.0))
+    new_T = np.stack([
+        one + inverse @ (moved(own, most_T) @ white.states)
+        for one, own in zip(white.T, T, strict=True)
+    ])  # fmt: skip
+    step = moved(r, most_r) @ inverse.T
+    step[0] = 0.0
+    near = WhiteNetwork(new_T, white.r + step, white.states)
+    defect = near.defect()
+    far = float(np.linalg.norm(defect, 2)) if np.isfinite(defect).all() else np.inf
+    if far > 0.1:
+        return near, far
+    G = np.eye(white.size) + solve(white.T, defect, 1e-2)
+    try:
+        return _changed(near, G), float(np.linalg.norm(G - np.eye(white.size), 2))
+    except NotWhiteError:
+        return near, np.inf
+
+
+def lyapunov_exponent(p: Any, draws: Floats, *, replicas: int = 64) -> tuple[float, float]:
+    """Mean growth log‖p(z_n)…p(z_1)v‖/n over ``replicas`` and its standard error.
+
+    ``p(z)`` gives matrices for a vector of inputs; ``draws`` has a row a step.
+    """
+    rng = np.random.default_rng(SEED)
+    size = p(draws[0, :1]).shape[-1]
+    v = rng.standard_normal((replicas, size, 1))
+    logs = np.zeros(replicas)
+    for step, z in enumerate(draws):
+        v = p(z[:replicas]) @ v
+        lengths = np.linalg.norm(v, axis=(1, 2))
+        lengths = np.where(lengths > 0, lengths, 1e-300)
+        v = v / lengths[:, None, None]
+        if step >= len(draws) // 10:
+            logs += np.log(lengths)
+    rates = logs / (len(draws) - len(draws) // 10)
+    return float(rates.mean()), float(rates.std() / np.sqrt(replicas))

@@ -1,0 +1,116 @@
+"""Models as they are stored: a folder with shards, one file, a live module, a tree of arrays."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memcurve.io import Archive, NetworkFileError, as_array, open_checkpoint, open_safetensors
+
+INDEX = "model.safetensors.index.json"
+#: Files of weights, in the order in which a folder is searched for them.
+WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """Tensors by name, read when they are asked for; and the model's configuration."""
+
+    name: str
+    archive: Archive
+    config: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes by name, without reading a tensor."""
+        return {name: array.shape for name, array in self.archive.arrays.items()}
+
+    def read(self, name: str) -> Any:
+        """One tensor."""
+        return self.archive.arrays[name].whole()
+
+    def number_format(self, name: str) -> str:
+        """The format that a tensor is stored in, as the file calls it."""
+        array = self.archive.arrays[name]
+        return (array.kind or str(array.dtype)).lower()
+
+
+def open_model(model: Any) -> Checkpoint:
+    """Open whatever holds a model's tensors."""
+    if isinstance(model, str | os.PathLike):
+        path = Path(model)
+        return _folder(path) if path.is_dir() else Checkpoint(path.name, _file(path))
+    if hasattr(model, "state_dict"):
+        config: Any = getattr(model, "config", None)
+        settings = config.to_dict() if hasattr(config, "to_dict") else {}
+        return Checkpoint(type(model).__name__, _tree(model.state_dict()), settings)
+    if isinstance(model, Mapping):
+        return Checkpoint("tensors", _tree(model))
+    raise TypeError(
+        f"`model` must be a folder, a file, a module or a mapping of tensors; got "
+        f"{type(model).__name__}. Save its weights, or pass module.state_dict()."
+    )
+
+
+def _file(path: Path) -> Archive:
+    if path.suffix == ".safetensors":
+        return open_safetensors(path)
+    if path.suffix in (".pt", ".pth", ".ckpt", ".bin"):
+        return open_checkpoint(path)
+    raise NetworkFileError(
+        f"{path}: must be a folder of a model, .safetensors, or a PyTorch checkpoint (.pt, .pth, "
+        f".ckpt, .bin)."
+    )
+
+
+def _folder(path: Path) -> Checkpoint:
+    config = _json(path / "config.json") if (path / "config.json").is_file() else {}
+    if (path / INDEX).is_file():
+        shards = sorted(set(_json(path / INDEX).get("weight_map", {}).values()))
+        if any(Path(shard).name != shard for shard in shards):
+            raise NetworkFileError(f"{path / INDEX}: names files outside of its folder.")
+        return Checkpoint(path.name, _joined(path, [path / shard for shard in shards]), config)
+    for name in WEIGHTS:
+        if (path / name).is_file():
+            return Checkpoint(path.name, _file(path / name), config)
+    others = sorted(path.glob("*.safetensors"))
+    if others:
+        return Checkpoint(path.name, _joined(path, others), config)
+    raise NetworkFileError(
+        f"{path}: holds no weights: none of {INDEX}, {', '.join(WEIGHTS)}, *.safetensors is there."
+    )
+
+
+def _joined(folder: Path, files: Sequence[Path]) -> Archive:
+    """Tensors of several files, none of them read."""
+    parts = [open_safetensors(file).arrays for file in files]
+    return Archive(folder, {name: array for part in parts for name, array in part.items()})
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise NetworkFileError(f"{path}: cannot be read as JSON ({error}).") from error
+    if not isinstance(content, dict):
+        raise NetworkFileError(f"{path}: must hold names and values, got {type(content).__name__}.")
+    return content
+
+
+def _tree(content: Any) -> Archive:
+    """Tensors by dotted names, of nested mappings as jax and flax have them."""
+    arrays: dict[str, Any] = {}
+
+    def enter(value: Any, name: str) -> None:
+        if isinstance(value, Mapping):
+            for key, part in value.items():
+                enter(part, f"{name}.{key}" if name else str(key))
+        elif hasattr(value, "shape"):
+            arrays[name] = as_array(value, name)
+
+    enter(content, "")
+    return Archive("model", arrays)

@@ -1,0 +1,408 @@
+"""How long each recurrent layer of a model remembers, from its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import require_number, table_entry
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.notes import Note, counted
+from memcurve.core.optional import optional
+from memcurve.core.progress import Progress, listening
+from memcurve.core.result import installed_versions
+from memcurve.core.types import Floats
+from memcurve.inputs.noise import floating_point_deviations
+from memcurve.io import NetworkFileError
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.rendering import report
+from memcurve.trained.channels import ChannelMemory, channel_memory
+from memcurve.trained.checkpoints import Checkpoint, open_model
+from memcurve.trained.kinds import KINDS, Found, Recurrence, fixed_decays, recognised
+
+#: Binary digits after the point of number formats, by the names that files and torch use.
+FORMATS = {
+    "float64": 52, "f64": 52, "float32": 23, "f32": 23, "float16": 10, "f16": 10,
+    "bfloat16": 7, "bf16": 7, "float8_e4m3fn": 3, "f8_e4m3": 3, "float8_e5m2": 2, "f8_e5m2": 2,
+    "complex64": 23, "complex128": 52,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class LayerMemory:
+    """One layer: what it is, and the memory of each of its channels.
+
+    Attributes
+    ----------
+    name, kind, gate : str
+        The prefix of its tensors, its kind, and the gate it is computed at; no gate for a layer
+        that is linear as it is.
+    states, channels, inputs : int
+        Real states and inputs of a channel, and the number of channels.
+    number_format : str
+        The format that its weights are stored in.
+    noise : float
+        Standard deviation of the noise, relative to that of each state.
+    usable, error : (channels,) array
+        Usable memory, and a bound on its error.
+    rank : (channels,) array
+        Memory without noise: the number of controllable states.
+    half, nine_tenths : (channels,) array
+        How many lags hold half, and nine tenths, of the usable memory.
+    mean_age : (channels,) array
+        Mean lag of the usable memory.
+    time_constant : (channels,) array
+        Steps in which the slowest mode decays to 1/e.
+    """
+
+    name: str
+    kind: str
+    gate: str
+    states: int
+    channels: int
+    inputs: int
+    number_format: str
+    noise: float
+    usable: Floats
+    error: Floats
+    rank: Floats
+    half: Floats
+    nine_tenths: Floats
+    mean_age: Floats
+    time_constant: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelMemory(report.Reported):
+    """The memory of every recurrent layer of a model.
+
+    Attributes
+    ----------
+    model : str
+        The model's name.
+    layers : tuple of LayerMemory
+        In the order of the checkpoint; ``result["name"]`` is one of them.
+    notes : tuple of Note
+        On gates, and on what was not recognised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> weights = {"mixer.A_log": np.log(np.ones((4, 1)) * np.arange(1, 5)),
+    ...            "mixer.dt_proj.bias": np.full(4, -4.0)}
+    >>> result = memcurve.layers(weights, noise=1e-3)
+    >>> result["mixer"].usable.round(3)
+    array([3.992, 3.992, 3.992, 3.992])
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.ModelMemory/1"
+
+    model: str
+    layers: tuple[LayerMemory, ...]
+    notes: tuple[Note, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    def __getitem__(self, name: str) -> LayerMemory:
+        """The layer of this name."""
+        return table_entry({each.name: each for each in self.layers}, name, "name")
+
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """One row per layer: its medians over the channels."""
+        rows = [_row(each) for each in self.layers]
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def to_xarray(self) -> Any:
+        """Every channel, by layer, padded with NaN to the widest layer."""
+        xr = optional("xarray", "this", "frames")
+        widest = max(each.channels for each in self.layers)
+        fields = ("usable", "error", "half", "nine_tenths", "mean_age", "time_constant")
+        tables = {
+            name: (("layer", "channel"), np.stack([_padded(getattr(each, name), widest)
+                                                   for each in self.layers]))
+            for name in fields
+        }  # fmt: skip
+        names = [each.name for each in self.layers]
+        return xr.Dataset(tables, coords={"layer": names}, attrs={"model": self.model})
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw a heat map: usable memory of the channels, sorted, layer by layer."""
+        from memcurve.rendering import plot
+
+        return plot.layer_map(self, ax=ax)
+
+    def document(self) -> report.Document:
+        """The report that ``to_html`` and ``to_markdown`` render."""
+        columns = self.columns()
+        rows = [[_cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
+        table = report.Table(
+            tuple(columns), tuple(map(tuple, rows)), frozenset(range(3, len(columns)))
+        )
+        quantiles = np.linspace(0, 1, 101)
+        series = tuple(
+            report.Series(each.name, 100 * quantiles, np.quantile(each.usable, quantiles),
+                          shown=len(self.layers) <= 8 or k in (0, len(self.layers) - 1))
+            for k, each in enumerate(self.layers)
+        )  # fmt: skip
+        chart = report.Chart(
+            "Usable memory over the channels", "share of the channels, %", "usable memory", series
+        )
+        longest = max(self.layers, key=lambda each: float(np.median(each.mean_age)))
+        verdict = [
+            f"{self.model} has {counted(len(self.layers), 'recurrent layer')}.",
+            f"The longest memory is that of {longest.name}: half of the usable memory of its "
+            f"median channel lies within {_cell(float(np.median(longest.half)))} steps, nine "
+            f"tenths within {_cell(float(np.median(longest.nine_tenths)))}.",
+        ]
+        return report.Document(
+            title=f"Memory of the layers of {self.model}",
+            subtitle=f"noise relative to each state: {_cell(self.layers[0].noise)}",
+            verdict=verdict,
+            good=None,
+            figures=[("layers", str(len(self.layers)))],
+            sections=[
+                report.Section("Layers", "Medians over the channels.", table=table),
+                report.Section("Channels", "Sorted from the least to the most.", chart=chart),
+            ],
+            notes=[str(note) for note in self.notes],
+            footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",
+        )
+
+    def __repr__(self) -> str:
+        lines = [
+            f"  {each.name}: {each.kind}, {each.channels} × {each.states} states, usable "
+            f"{np.median(each.usable):.3g} ± {each.error.max():.1g}"
+            for each in self.layers
+        ]
+        return "\n".join([f"<ModelMemory of {self.model}", *lines]) + ">"
+
+
+def layers(
+    model: Any,
+    *,
+    noise: Any = None,
+    gates: Mapping[str, Any] | None = None,
+    select: Sequence[str] | str | None = None,
+    progress: Progress = None,
+) -> ModelMemory:
+    """Memory of every recurrent layer of a model, from its weights.
+
+    Parameters
+    ----------
+    model : path, torch.nn.Module or mapping
+        A Hugging Face folder (shards are read lazily), a ``.safetensors`` file, a PyTorch
+        checkpoint (weights only), a live module, or a tree of arrays as jax and flax have it.
+    noise : float or str, optional
+        Standard deviation of the noise relative to that of each state, or a number format such as
+        ``"bfloat16"``. By default the rounding of the format that the weights are stored in.
+    gates : mapping, optional
+        Values of the gate by layer name, one per channel, where the decay of a layer depends on
+        its input: the quantity that ``gate`` of its row names. By default the gate at rest, that
+        of input zero.
+    select : str or sequence of str, optional
+        Only layers whose names contain one of these.
+    progress : bool or function
+        As for :func:`memcurve.memory_curve`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> rng = np.random.default_rng(1)
+    >>> weights = {"lru.nu_log": rng.normal(-3, 1, 8), "lru.theta_log": rng.normal(0, 1, 8)}
+    >>> result = memcurve.layers(weights)
+    >>> result.layers[0].kind, result.layers[0].states
+    ('LRU', 16)
+    """
+    checkpoint = open_model(model)
+    level = None if noise is None or isinstance(noise, str) else _require_noise(noise)
+    if isinstance(noise, str):
+        level = _format_noise(table_entry(FORMATS, noise.lower(), "noise"))
+    chosen = [select] if isinstance(select, str) else select
+    found = [
+        each
+        for each in recognised(checkpoint.shapes)
+        if chosen is None or any(part in each.prefix for part in chosen)
+    ]
+    rest = fixed_decays(checkpoint.config)
+    if not found and rest is None:
+        raise NetworkFileError(_nothing(checkpoint, chosen))
+    values = dict(gates or {})
+    rows, notes = [], []
+    with listening(progress) as tell:
+        for k, each in enumerate(found):
+            tell("layers", k, len(found))
+            rows.append(_layer(checkpoint, each, values.pop(_name(each), None), level))
+        tell("layers", len(found), len(found))
+    if rest is not None:
+        digits = FORMATS.get(str(checkpoint.config.get("torch_dtype")), 23)
+        at = _format_noise(digits) if level is None else level
+        rows.append(_summary("retention", "RetNet", "", rest, "from the configuration", at))
+    if values:
+        raise ValueError(
+            f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
+            f"layers are {', '.join(repr(row.name) for row in rows[:6])}."
+        )
+    for kind in dict.fromkeys(each.kind for each in found):
+        notes.append(Note("method", f"{kind.name}: {kind.source}"))
+        if kind.gate:
+            notes.append(
+                Note("question", f"{kind.name} is gated by its input and computed at a fixed gate, "
+                     f"{kind.gate}{' or as given' if gates else ', at rest'}: with the gate driven "
+                     f"its memory is another")
+            )  # fmt: skip
+    return ModelMemory(checkpoint.name, tuple(rows), tuple(notes))
+
+
+def layer_network(model: Any, name: str, channel: int = 0) -> LinearNetwork:
+    """One channel of a layer as a network, for :func:`memcurve.audit` and the other functions."""
+    checkpoint = open_model(model)
+    found = {_name(each): each for each in recognised(checkpoint.shapes)}
+    each = table_entry(found, name, "name")
+    recurrence = _recurrence(checkpoint, each, None)
+    label = f"{name}, channel {channel}"
+    if recurrence.networks:
+        if not 0 <= channel < len(recurrence.networks):
+            raise ValueError(f"`channel` must be below {len(recurrence.networks)}, got {channel}.")
+        return recurrence.networks[channel].replace(name=label)
+    assert recurrence.poles is not None
+    if not 0 <= channel < len(recurrence.poles):
+        raise ValueError(f"`channel` must be below {len(recurrence.poles)}, got {channel}.")
+    poles = recurrence.poles[channel]
+    return LinearNetwork(np.diag(poles), np.ones(len(poles)), name=label)
+
+
+def _require_noise(noise: Any) -> float:
+    rule = "above 0, relative to the standard deviation of each state, or a number format"
+    return require_number(noise, "noise", rule, lambda s: s > 0)
+
+
+def _format_noise(digits: int) -> float:
+    return float(floating_point_deviations(np.ones(1), digits)[0])
+
+
+def _name(found: Found) -> str:
+    return found.prefix.rstrip(".") or found.kind.name
+
+
+def _recurrence(checkpoint: Checkpoint, found: Found, gate: Any) -> Recurrence:
+    tensors = {name: checkpoint.read(f"{found.prefix}{name}") for name in found.names}
+    required = [tensors[name] for name in found.names[: len(found.kind.names)]]
+    try:
+        with np.errstate(over="raise", invalid="raise", under="ignore"):
+            return found.kind.recurrence(required, tensors, gate)
+    except (ValueError, IndexError, FloatingPointError) as error:
+        listing = ", ".join(f"{n} {checkpoint.shapes[found.prefix + n]}" for n in found.names)
+        raise NetworkFileError(
+            f"{_name(found)}: looks like a layer of kind {found.kind.name}, but {error}; it has "
+            f"{listing}."
+        ) from error
+
+
+def _layer(checkpoint: Checkpoint, found: Found, gate: Any, level: float | None) -> LayerMemory:
+    kind = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
+    at = _format_noise(FORMATS.get(kind, 23)) if level is None else level
+    recurrence = _recurrence(checkpoint, found, gate)
+    said = found.kind.gate and (f"{found.kind.gate}, at rest" if gate is None else "as given")
+    return _summary(_name(found), found.kind.name, said, recurrence, kind, at)
+
+
+def _summary(
+    name: str, kind: str, gate: str, recurrence: Recurrence, number_format: str, noise: float
+) -> LayerMemory:
+    if recurrence.networks:
+        memory = _networks(recurrence.networks, noise, name)
+        states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
+    else:
+        poles = recurrence.poles
+        assert poles is not None
+        if not np.abs(poles).max() < 1:
+            raise NetworkFileError(
+                f"{name}: {np.count_nonzero(np.abs(poles) >= 1)} of {poles.size} modes do not "
+                f"decay (largest modulus {np.abs(poles).max():.6g}); such a layer never forgets."
+            )
+        memory = channel_memory(poles, recurrence.drive, noise)
+        states, inputs = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1), 1
+    channels = len(memory.usable)
+    fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
+    return LayerMemory(name, kind, gate, states, channels, inputs, number_format, noise, **fields)
+
+
+def _networks(networks: Sequence[LinearNetwork], noise: float, name: str) -> ChannelMemory:
+    """Layers whose modes are not alone: each network by the exact method, states of variance 1."""
+    rows = []
+    for each in networks:
+        A, C = each.real_pair()
+        dense = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
+        mask = np.asarray(C).reshape(len(dense), -1)
+        try:
+            curve = memory_curve(_unit_states(dense, mask), noise=noise)
+        except UncertainResultError as error:
+            raise NetworkFileError(f"{name}: {error}") from error
+        within = np.cumsum(curve.values)
+        half, nine = np.searchsorted(within, np.array([0.5, 0.9]) * curve.total) + 1.0
+        age = float(curve.values @ np.arange(len(within)) / curve.total)
+        moduli = float(np.abs(np.linalg.eigvals(dense)).max())
+        slowest = -1 / np.log(moduli) if 0 < moduli < 1 else 0.0
+        rank = len(dense) if curve.rank is None else curve.rank
+        rows.append((curve.total, curve.total_error, rank, half, nine, age, slowest))
+    return ChannelMemory(*(np.array(column) for column in zip(*rows, strict=True)))
+
+
+def _unit_states(A: Floats, C: Floats) -> LinearNetwork:
+    """The same network with states of standard deviation one."""
+    from scipy.linalg import solve_discrete_lyapunov
+
+    sizes = np.sqrt(np.diag(solve_discrete_lyapunov(A, C @ C.T)))
+    live = sizes > 0
+    A, C, sizes = A[np.ix_(live, live)], C[live], sizes[live]
+    scaled = C / sizes[:, None]
+    return LinearNetwork(A * sizes / sizes[:, None], scaled[:, 0] if C.shape[1] == 1 else scaled)
+
+
+def _row(layer: LayerMemory) -> dict[str, Any]:
+    """A row of the table, medians over the channels."""
+    return {
+        "layer": layer.name,
+        "kind": layer.kind,
+        "gate": layer.gate or "none",
+        "channels": layer.channels,
+        "states": layer.states,
+        "inputs": layer.inputs,
+        "noise": layer.noise,
+        "usable": float(np.median(layer.usable)),
+        "error": float(layer.error.max()),
+        "usable_low": float(np.quantile(layer.usable, 0.1)),
+        "usable_high": float(np.quantile(layer.usable, 0.9)),
+        "half": float(np.median(layer.half)),
+        "nine_tenths": float(np.median(layer.nine_tenths)),
+        "mean_age": float(np.median(layer.mean_age)),
+        "time_constant": float(np.median(layer.time_constant)),
+    }
+
+
+def _cell(value: Any) -> str:
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def _padded(values: Floats, width: int) -> Floats:
+    return np.concatenate([values, np.full(width - len(values), np.nan)])
+
+
+def _nothing(checkpoint: Checkpoint, chosen: Sequence[str] | None) -> str:
+    known = "; ".join(
+        f"{kind.name}: {', '.join('/'.join(either) for either in kind.names)}" for kind in KINDS
+    )
+    if chosen is not None:
+        return f"{checkpoint.name}: no recurrent layer has {' or '.join(chosen)} in its name."
+    return (
+        f"{checkpoint.name}: no recurrent layer was recognised among {checkpoint.archive.listing}. "
+        f"Layers are recognised by the names of their tensors ({known}); rename yours, e.g. "
+        f"memcurve.layers({{'layer.nu_log': …, 'layer.theta_log': …}})."
+    )

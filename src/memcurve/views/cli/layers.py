@@ -1,0 +1,75 @@
+"""``memcurve layers``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from memcurve.views.cli.console import Printer
+from memcurve.views.cli.options import REPORT, SEVERAL, ReportOptions
+
+if TYPE_CHECKING:
+    from memcurve.trained import ModelMemory
+
+
+def layers(
+    model: Path,
+    *,
+    noise: str | None = None,
+    select: Annotated[list[str] | None, SEVERAL] = None,
+    output: ReportOptions = REPORT,
+) -> None:
+    """Memory of every recurrent layer of a trained model, from its weights.
+
+    Reads a Hugging Face folder, a .safetensors file or a PyTorch checkpoint; no code in it is run.
+    Layers are recognised by the names of their tensors: LRU, S4, S4D, S5, DSS, LMU, Mamba, Mamba-2,
+    RG-LRU, RWKV, mLSTM, GLA, RetNet. Those gated by their input are computed at the gate of input
+    zero.
+
+    For example:
+
+      memcurve layers mamba-130m
+      memcurve layers model.safetensors --noise 1e-3 --plot layers.png
+      memcurve layers model.safetensors --select layers.0 --save layers.csv
+
+    Parameters
+    ----------
+    model
+        Folder or file of the model.
+    noise
+        Standard deviation of the noise relative to each state, or a number format such as
+        bfloat16. Default: the format that the weights are stored in.
+    select
+        Only layers whose names contain one of these.
+    """
+    from memcurve.trained import layers as run
+
+    level = noise if noise is None or not _is_number(noise) else float(noise)
+    output.show(run(model, noise=level, select=select), _print)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _print(result: ModelMemory) -> None:
+    printer = Printer()
+    columns = result.columns()
+    noise = sorted(set(columns["noise"]))
+    about = f"  {len(result.layers)} recurrent layers; noise {', '.join(f'{s:.2g}' for s in noise)}"
+    printer.line((result.model, "bold"), f"{about} of each state; medians over the channels")
+    shown = {
+        "layer": "layer", "kind": "kind", "channels": "channels", "states": "states",
+        "usable": "usable", "half": "half within", "nine_tenths": "9/10 within",
+        "mean_age": "mean age", "time_constant": "time const.",
+    }  # fmt: skip
+    rows = [
+        [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
+        for row in zip(*(columns[name] for name in shown), strict=True)
+    ]
+    printer.table(list(shown.values()), rows, right=range(2, len(shown)))
+    printer.notes([str(note) for note in result.notes])

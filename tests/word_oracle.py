@@ -1,0 +1,75 @@
+"""Capacities of bilinear networks in python-flint, from the stored numbers: an independent way.
+
+Moments, a covariance by a sum of positive terms, and c'G⁻¹c; no white coordinates.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb, arb_mat
+
+from memcurve import StateAffineNetwork
+from state_affine import Floats
+
+Word = tuple[int, ...]
+
+
+def words(letters: int, longest: int) -> list[Word]:
+    """All words of up to so many letters 0 … letters that end with one that is not 0."""
+    every = (itertools.product(range(letters + 1), repeat=n) for n in range(1, longest + 1))
+    return [word for some in every for word in some if word[-1]]
+
+
+def _matrix(x: Any) -> Any:
+    return arb_mat([[arb(float(v)) for v in row] for row in np.atleast_2d(x)])
+
+
+def capacities(network: StateAffineNetwork, asked: Sequence[Word], bits: int = 900) -> Floats:
+    """Of a network of degree 1 under uniform input."""
+    before, flint.ctx.prec = flint.ctx.prec, bits
+    try:
+        return _capacities(network, asked, bits // 2)
+    finally:
+        flint.ctx.prec = before
+
+
+def _capacities(network: StateAffineNetwork, asked: Sequence[Word], digits: int) -> Floats:
+    root = arb(3).sqrt()
+    T = [_matrix(network.p[0]), _matrix(network.p[1]) / root]
+    q = [_matrix(network.q[0]).transpose(), _matrix(network.q[1]).transpose() / root]
+    size = network.size
+    mean = (_matrix(np.eye(size)) - T[0]).solve(q[0])
+    r = (T[1] * mean + q[1]).mid()
+    powers = [T[0].mid()]
+    while _largest(powers[-1]) > 2.0 ** (-digits / 2 - 20):
+        powers.append((powers[-1] * powers[-1]).mid())
+
+    def over_delays(X: Any) -> Any:
+        for A in powers:
+            X = (X + A * X * A.transpose()).mid()
+        return X
+
+    term = over_delays((r * r.transpose()).mid())
+    G = term
+    while _largest(term) > 2.0**-digits * _largest(G):
+        term = over_delays((T[1] * term * T[1].transpose()).mid())
+        G = (G + term).mid()
+    columns = []
+    for word in asked:
+        c = r
+        for k in word[-2::-1]:
+            c = (T[k] * c).mid()
+        columns.append([c[i, 0] for i in range(size)])
+    C = arb_mat(columns).transpose()
+    X = G.solve(C)
+    found = [sum((C[i, j] * X[i, j] for i in range(size)), arb(0)) for j in range(len(asked))]
+    return np.array([float(v.mid()) for v in found])
+
+
+def _largest(matrix: Any) -> float:
+    return max(abs(float(v.mid())) for v in matrix.entries())
