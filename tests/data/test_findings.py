@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve import check_recording
 from memcurve.data.findings import Finding, Findings
 
 FOUND = (
@@ -44,12 +43,3 @@ def test_plot():
     assert [text.get_text() for text in ax.texts] == [str(one) for one in FOUND]
     assert Findings(()).plot(ax) is ax
     assert ax.texts[-1].get_text() == "nothing to report"
-
-
-def test_long_recordings_say_what_was_looked_at():
-    z = np.random.default_rng(1).standard_normal(45_000)
-    findings = check_recording(np.stack([z, np.roll(z, 1)], axis=1)[1:], z[1:])
-    assert len(findings) == 0
-    (note,) = findings.notes
-    assert note.kind == "recording"
-    assert "of 44999 rows, 20000" in note
