@@ -480,7 +480,8 @@ def _errors(
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
     variance = _variance_of_mean(sums, part.known, rows)
-    return error, by_channel, np.sqrt(variance + noise).tolist()
+    # tails are fitted to each sum: a longer one is no more certain for it
+    return error, by_channel, np.maximum.accumulate(np.sqrt(variance + noise)).tolist()
 
 
 def _variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
