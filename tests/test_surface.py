@@ -58,6 +58,9 @@ MADE: dict[type, Any] = {
     memcurve.ModelMemory: lambda folder: memcurve.layers(
         {"rnn.nu_log": np.full(3, -2.0), "rnn.theta_log": np.arange(3.0)}
     ),
+    memcurve.MemoryDensity: lambda folder: memcurve.memory_density(
+        memcurve.ContinuousNetwork([[-1.0]], [1.0])
+    ),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
         NETWORK, draws=2, seed=1, executor="serial"

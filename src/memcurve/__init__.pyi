@@ -31,6 +31,7 @@ from memcurve.io.adapters import as_network as as_network
 from memcurve.memory import InputNormal as InputNormal
 from memcurve.memory import MemoryCurve as MemoryCurve
 from memcurve.memory import MemoryCurves as MemoryCurves
+from memcurve.memory import MemoryDensity as MemoryDensity
 from memcurve.memory import NoiseProfile as NoiseProfile
 from memcurve.memory import controllable_spectrum as controllable_spectrum
 from memcurve.memory import fisher_curve as fisher_curve
@@ -38,6 +39,7 @@ from memcurve.memory import forecasting_curve as forecasting_curve
 from memcurve.memory import input_normal as input_normal
 from memcurve.memory import memory_curve as memory_curve
 from memcurve.memory import memory_curves as memory_curves
+from memcurve.memory import memory_density as memory_density
 from memcurve.memory import noise_profile as noise_profile
 from memcurve.memory import rank as rank
 from memcurve.memory import reduced as reduced
@@ -45,6 +47,7 @@ from memcurve.memory import structural_rank as structural_rank
 from memcurve.network import LinearNetwork as LinearNetwork
 from memcurve.network import ensembles as ensembles
 from memcurve.network import masks as masks
+from memcurve.network.continuous import ContinuousNetwork as ContinuousNetwork
 from memcurve.network.nonlinear import NonlinearNetwork as NonlinearNetwork
 from memcurve.network.ranks import RankRows as RankRows
 from memcurve.rendering import plot as plot
@@ -52,6 +55,7 @@ from memcurve.state_affine import Capacities as Capacities
 from memcurve.state_affine import StateAffineNetwork as StateAffineNetwork
 from memcurve.state_affine import bilinear as bilinear
 from memcurve.state_affine import capacities as capacities
+from memcurve.state_affine import quantum as quantum
 from memcurve.studies import nulls as nulls
 from memcurve.studies.auditing import Audit as Audit
 from memcurve.studies.auditing import audit as audit

@@ -275,7 +275,7 @@ def test_sensitivity_is_that_of_single_networks(size: int) -> None:
     for k in range(3):
         one = powers.power_norms(np.asfortranarray(A[k]))
         assert squares[k] == pytest.approx(one.squares, rel=1e-3)
-        assert norms[k] == pytest.approx(one.sum, rel=1e-3)
+        assert norms[k] == pytest.approx(one.norms, rel=1e-3)
         assert bounds[k] == pytest.approx(errors.pole_sensitivity(A[k]).curve, rel=0.5)
 
 

@@ -56,6 +56,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (place / name).write_text("0\n2\n")
     (place / "edges.csv").write_bytes(gzip.decompress((place / "edges.csv.gz").read_bytes()))
     (place / "cells.csv").write_text("id,class\n0,sens\n1,motor\n2,sens\n")
+    from pyarrow import feather, table
+
+    brain = {"body_pre": [0, 1, 2], "body_post": [1, 2, 0], "weight": [5, 6, 7], "nt": ["GABA"] * 3}
+    feather.write_feather(table(brain), place / "brain.feather")
     from safetensors.numpy import save_file
 
     save_file({"rnn.A": network.A, "rnn.B": network.C}, place / "layer.safetensors")

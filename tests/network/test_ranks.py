@@ -160,10 +160,10 @@ def test_every_rank_reads_its_rows(write: Any, tmp_path: Path, monkeypatch: Any)
 def test_a_scaled_file_and_a_drawn_mask(tmp_path: Path) -> None:
     _ours(tmp_path / "network.npz")
     asked = {"mask": "ones", "seed": 1, "spectral_radius": 0.5}
-    known = memcurve.io.load_masked(tmp_path / "network.npz", **asked)
+    known = memcurve.load_network(tmp_path / "network.npz", **asked)
 
     def work(comm: Any) -> Any:
-        found = memcurve.io.load_masked(tmp_path / "network.npz", **asked, communicator=comm)
+        found = memcurve.load_network(tmp_path / "network.npz", **asked, communicator=comm)
         return memory_curve(found, noise=0.1)
 
     for found in answers(2, work):

@@ -131,9 +131,14 @@ def test_totals_are_the_sums(process: str) -> None:
 )
 def test_agrees_with_the_plain_enclosure(network: Any) -> None:
     found = run(network.A, network.C)
-    memory, _, error, rank, _ = enclose(network.A, network.C.ravel(), len(found.memory))
+    plain = enclose(network.A, network.C.ravel(), len(found.memory))
+    memory, error, rank = (
+        plain.answer.memory[0, :, 0],
+        plain.answer.memory_error[0, :, 0],
+        plain.rank,
+    )
     assert np.all(np.abs(found.memory[:, 0] - memory) <= found.memory_error[:, 0] + error)
-    assert found.rank == rank == found.total
+    assert found.rank == plain.rank == found.total
     assert found.memory.sum() == pytest.approx(rank, abs=1e-11)
 
 

@@ -24,7 +24,7 @@ def test_ranks_of_structured_cases(case: Case) -> None:
     rank = case.rank
     if rank is None:
         nodes = spectrum.reachable
-        rank = enclose(case.A[np.ix_(nodes, nodes)], case.C[nodes], 1)[3]
+        rank = enclose(case.A[np.ix_(nodes, nodes)], case.C[nodes], 1).rank
     assert spectrum.rank == rank
     assert spectrum.rank_robust == (rank if case.robust is None else case.robust)
     assert spectrum.poles is not None
@@ -110,4 +110,4 @@ def test_power_energy_of_a_transient() -> None:
     powers = [np.linalg.matrix_power(chain, k) for k in range(200)]
     truth = sum((P**2).sum() for P in powers)
     assert truth * (1 - 1e-6) <= power_norms(np.asfortranarray(chain)).squares <= 2.1 * truth
-    assert power_norms(np.asfortranarray(1.1 * np.eye(3))) == (np.inf, np.inf)
+    assert power_norms(np.asfortranarray(1.1 * np.eye(3)))[:2] == (np.inf, np.inf)

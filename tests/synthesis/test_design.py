@@ -97,8 +97,8 @@ def test_step_is_a_delay_line() -> None:
 
 @pytest.mark.parametrize(
     "curve",
-    [lambda lag: 0.8 ** (lag + 1), lambda lag: float(0.8 ** (int(lag) + 1)), 0.8 ** np.arange(1, 99)],
-)  # fmt: skip
+    [lambda lag: 0.8 ** (lag + 1), lambda lag: 0.8 ** (int(lag) + 1), 0.8 ** np.arange(1, 99)],
+)
 def test_functions_and_arrays(curve: Any) -> None:
     made = design(curve, 4)
     assert made.gap < 0.04

@@ -28,9 +28,9 @@ from memcurve.io.arrays import (
     opened,
     stem_of,
 )
+from memcurve.io.arrow import ARROW, open_columns
 from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
-from memcurve.io.parquet import open_parquet
 from memcurve.io.text import open_table
 
 #: How to open each ending that recordings come with.
@@ -40,7 +40,7 @@ RECORDING_FORMATS: dict[str, Opener] = {
     ".mat": open_mat,
     ".h5": open_hdf5,
     ".hdf5": open_hdf5,
-    ".parquet": open_parquet,
+    **dict.fromkeys(ARROW, open_columns),
     ".csv": open_table,
     ".txt": open_table,
     ".csv.gz": open_table,

@@ -11,6 +11,8 @@ from memcurve.memory.batch import memory_curves as memory_curves
 from memcurve.memory.curve import MemoryCurve as MemoryCurve
 from memcurve.memory.curve import NoiseProfile as NoiseProfile
 from memcurve.memory.curve import is_known as is_known
+from memcurve.memory.density import MemoryDensity as MemoryDensity
+from memcurve.memory.density import memory_density as memory_density
 from memcurve.memory.entry_points import ask as ask
 from memcurve.memory.entry_points import ask_family as ask_family
 from memcurve.memory.entry_points import controllable_spectrum as controllable_spectrum

@@ -54,6 +54,7 @@ from memcurve.core.arguments import (
 from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork, masks
+from memcurve.network.continuous import DISCRETISATIONS, hippo
 from memcurve.network.graph import CrowdedSpectrumError, stands_out
 from memcurve.network.scaling import (
     scale_by_circular_law,
@@ -472,9 +473,7 @@ def hippo_legs(
     array([[ 0.99  ,  0.    ],
            [-0.0171,  0.9802]])
     """
-    root = np.sqrt(2 * np.arange(_require_nodes(size)) + 1.0)
-    A = -np.tril(np.outer(root, root), -1) - np.diag(np.arange(1.0, len(root) + 1))
-    return _state_space("HiPPO-LegS", A, root, step, discretisation, mask, seed)
+    return _hippo("legs", size, step, discretisation, mask, seed)
 
 
 def hippo_legt(
@@ -501,12 +500,101 @@ def hippo_legt(
     array([[ 0.9899, -0.0098],
            [ 0.0294,  0.9703]])
     """
-    odd = 2 * np.arange(_require_nodes(size)) + 1.0
-    sign = (-1.0) ** np.arange(len(odd))
-    signs = np.tril(np.outer(sign, sign)) + np.triu(np.ones((len(odd), len(odd))), 1)
-    return _state_space(
-        "HiPPO-LegT", -odd[:, None] * signs, odd * sign, step, discretisation, mask, seed
+    return _hippo("legt", size, step, discretisation, mask, seed)
+
+
+def delay_reservoir(
+    nodes: int,
+    *,
+    spacing: float = 0.2,
+    feedback: float = 0.9,
+    shift: int = 0,
+    degree: int | None = None,
+    mask: Mask = None,
+    seed: Seed | None = None,
+) -> LinearNetwork:
+    """A linear delay reservoir, T x' = −x + ηx(t − τ) + m(t)z(t): virtual nodes on a delay line.
+
+    The input is held for one round of ``nodes`` virtual nodes and weighted by the mask, one weight
+    per node. This is the delay equation itself: on every node the solution is a polynomial, read at
+    its end (Legendre tau method). Holding the feedback over a node instead, as the usual map of
+    Appeltant et al. (2011) does, moves the curve by 0.1 at a spacing of 0.2. Mask: ±1, drawn.
+
+    Parameters
+    ----------
+    nodes : int
+        Number of virtual nodes N, which are read.
+    spacing : float
+        Length of a node in units of the response time T.
+    feedback : float
+        Gain η of the delayed feedback.
+    shift : int
+        The delay is N + ``shift`` nodes: 0 synchronised, 1 the usual desynchronised scheme.
+    degree : int, optional
+        Polynomial coefficients per node; by default enough for seven digits.
+    mask, seed
+        As above.
+
+    Examples
+    --------
+    >>> from memcurve.network import ensembles
+    >>> network = ensembles.delay_reservoir(10, seed=1)
+    >>> network.size, len(network.readout)
+    (50, 10)
+    """
+    count = require_size(nodes, "nodes")
+    length = require_number(spacing, "spacing", "above 0", lambda x: x > 0)
+    gain = require_number(feedback, "feedback", "between -1 and 1", lambda x: abs(x) < 1)
+    late = require_size(shift + 1, "shift") - 1
+    terms = require_size(degree, "degree") if degree else math.ceil(4 + 1.5 * length)
+    if mask is None:
+        if seed is None:
+            raise ValueError("`seed` must be given, as the mask is drawn: e.g. seed=1.")
+        mask = generator(seed).spawn(2)[1].choice([-1.0, 1.0], count)
+    weights = exact_array(mask, "mask")
+    if weights.shape != (count,):
+        raise ValueError(
+            f"`mask` must have {count} weights, one per virtual node, got {weights.shape}."
+        )
+    A, C = _delay_line_of_polynomials(count + late, length, gain, terms, weights)
+    details = f"spacing {length:g}, feedback {gain:g}, seed {seed}"
+    return LinearNetwork(
+        A, C, readout=np.arange(count) * terms, name=f"delay reservoir, N={count}, {details}"
     )
+
+
+def _delay_line_of_polynomials(
+    length: int, spacing: float, feedback: float, terms: int, mask: Floats
+) -> tuple[Floats, Floats]:
+    """A and C of the last ``length`` nodes, newest first, each by its end and its coefficients.
+
+    On a node x' = −x + f for r in [−1, 1], t = spacing·(r + 1)/2, x(−1) given; Legendre
+    coefficients, of which the first is replaced by the value at the end, their sum.
+    """
+    from numpy.polynomial import legendre
+
+    D = np.zeros((terms, terms))
+    for k in range(1, terms):
+        derivative = legendre.legder(np.eye(terms)[k])
+        D[: len(derivative), k] = derivative
+    equation = 2 / spacing * D + np.eye(terms)
+    equation[-1] = (-1.0) ** np.arange(terms)  # the last one is the value at the start
+    inverse = np.linalg.inv(equation)
+    from_start, driven = inverse[:, -1].copy(), inverse
+    driven[:, -1] = 0
+    ends = np.eye(terms)
+    ends[0] = 1.0  # coefficients → the end, and the others
+    coefficients = np.linalg.inv(ends)
+    on_feedback = ends @ driven @ coefficients * feedback
+    on_start, on_input = ends @ from_start, ends @ driven[:, 0]
+    states = length * terms
+    history = [np.eye(states)[k * terms : (k + 1) * terms] for k in range(length)]
+    inputs = [np.zeros(terms) for _ in range(length)]
+    for weight in mask:
+        newest = on_feedback @ history[-1] + np.outer(on_start, history[0][0])
+        drive = on_feedback @ inputs[-1] + on_start * inputs[0][0] + weight * on_input
+        history, inputs = [newest, *history[:-1]], [drive, *inputs[:-1]]
+    return np.vstack(history), np.concatenate(inputs)
 
 
 def lru_ring(
@@ -733,36 +821,12 @@ def _rotated(values: Floats, density: float, rng: np.random.Generator, sparse: b
     return csr_array(A) if sparse else A
 
 
-def _state_space(
-    kind: str, A: Floats, B: Floats, step: float, discretisation: str, mask: Mask, seed: Seed | None
+def _hippo(
+    kind: str, size: int, step: float, discretisation: str, mask: Mask, seed: Seed | None
 ) -> LinearNetwork:
-    step = require_number(step, "step", "above 0", lambda h: h > 0)
-    rule = table_entry(_DISCRETISATIONS, discretisation, "discretisation")
-    discrete, own_mask = rule(step * A, step * B)
-    details = f"step {step:g}, {discretisation}"
-    return _assembled(discrete, mask, own_mask, kind, details, seed, drawn=False)
-
-
-def _bilinear(A: Floats, B: Floats) -> tuple[Floats, Floats]:
-    from scipy.linalg import solve_triangular
-
-    one = np.eye(len(B))
-    both: Any = np.column_stack([one + A / 2, B])
-    if np.triu(A, 1).any():
-        both = np.linalg.solve(one - A / 2, both)
-    else:  # substitution keeps a triangular A exactly triangular
-        both = solve_triangular(one - A / 2, both, lower=True)
-    return both[:, :-1], both[:, -1]
-
-
-def _zero_order_hold(A: Floats, B: Floats) -> tuple[Floats, Floats]:
-    from scipy.linalg import expm
-
-    # the held input is a state of its own; put first, it keeps a lower triangular A so
-    flow = expm(np.block([[np.zeros((1, len(B) + 1))], [B[:, None], A]]))
-    if not np.triu(A, 1).any():  # which not every SciPy keeps to the last digit
-        flow = np.tril(flow)
-    return flow[1:, 1:], flow[1:, 0]
-
-
-_DISCRETISATIONS = {"bilinear": _bilinear, "zoh": _zero_order_hold}
+    require_number(step, "step", "above 0", lambda h: h > 0)
+    table_entry(DISCRETISATIONS, discretisation, "discretisation")
+    network = hippo(kind, _require_nodes(size))
+    discrete = network.discretised(step, discretisation)
+    label, details = str(network.name).split(",")[0], f"step {step:g}, {discretisation}"
+    return _assembled(discrete.A, mask, discrete.C, label, details, seed, drawn=False)

@@ -382,6 +382,24 @@ def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "scale of the input", "total memory")
 
 
+def densities(*results: Any, ax: Axes | None = None) -> Axes:
+    """Draw :class:`memcurve.MemoryDensity` against the lag.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> density = memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [1.0]))
+    >>> memcurve.plot.densities(density).get_ylabel()
+    'memory density (inputs per unit time)'
+    """
+    ax = _new_axes() if ax is None else ax
+    for k, one in enumerate(results):
+        label = f"{_plain(one.network)}: total {one.total:g}"
+        ax.plot(one.times, one.values, color=COLOURS[k % len(COLOURS)], lw=1.8, label=label)
+    ax.set_ylim(bottom=0)
+    return _labelled(ax, "lag τ", "memory density (inputs per unit time)")
+
+
 def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
     """Draw a :class:`memcurve.ModelMemory`: usable memory of the channels of each layer, sorted.
 

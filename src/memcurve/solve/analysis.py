@@ -296,32 +296,8 @@ class Analysis:
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
 
     def units(self) -> NDArray[np.int64]:
-        """Powers of two in which every state is about one, as far as mask and weights tell.
-
-        Nodes that can reach each other are alike once they are balanced; from one set of them to
-        the next the largest product of weights tells.
-        """
-        A, count = self.dense, len(self.strong_components)
-        label, inner = np.empty(len(self), np.intp), np.zeros(len(self))
-        for k, (nodes, B) in enumerate(zip(self.strong_components, self.blocks, strict=True)):
-            label[nodes] = k
-            if len(nodes) > 1:
-                inner[nodes] = np.log2(balanced(B)[1])
-        to, start = np.nonzero(A)
-        apart = label[to] != label[start]
-        to, start = to[apart], start[apart]
-        with np.errstate(divide="ignore"):
-            own = np.log2(np.abs(self.mask).max(axis=1)) - inner
-        gain = np.log2(np.abs(A[to, start])) + inner[start] - inner[to]
-        level = np.full(count, -np.inf)
-        np.maximum.at(level, label, own)
-        for _ in range(count):
-            before = level.copy()
-            np.maximum.at(level, label[to], gain + level[label[start]])
-            if np.array_equal(level, before):
-                break
-        orders = inner + level[label]
-        return np.rint(np.where(np.isfinite(orders), orders, 0.0)).astype(np.int64)
+        """Powers of two in which every state is about one, as far as mask and weights tell."""
+        return state_units(self.dense, self.mask)
 
     def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
@@ -600,7 +576,7 @@ class Analysis:
         if radius >= 1 and self.is_feed_forward:
             raise unstable(radius)
         well_outside = 1 + NOT_ROUNDING ** (1 / 3)  # a threefold one is off by a cube root
-        if radius > well_outside and not np.isfinite(power_norms(np.asfortranarray(self.A)).sum):
+        if radius > well_outside and not np.isfinite(power_norms(np.asfortranarray(self.A)).norms):
             raise unstable(radius)
 
     @cached_property
@@ -679,6 +655,37 @@ def _in_like_units(
             "side; measure the states in other units."
         )
     return np.ascontiguousarray(A), scaled, exponents + shift
+
+
+def state_units(A: Floats, C: Floats) -> NDArray[np.int64]:
+    """Powers of two in which every state is about one, as far as masks and weights tell.
+
+    Nodes that can reach each other are alike once they are balanced; from one set of them to the
+    next the largest product of weights tells, with 1/(1 − |w|) for a self-loop w.
+    """
+    components = strong_components(A)
+    label, inner = np.empty(len(A), np.intp), np.zeros(len(A))
+    loops = np.abs(np.diag(A))
+    lasting = -np.log2(1 - np.where(loops < 1, loops, 0.0))
+    for k, nodes in enumerate(components):
+        label[nodes] = k
+        if len(nodes) > 1:
+            inner[nodes], lasting[nodes] = np.log2(balanced(submatrix(A, nodes))[1]), 0.0
+    to, start = np.nonzero(A)
+    apart = label[to] != label[start]
+    to, start = to[apart], start[apart]
+    with np.errstate(divide="ignore"):
+        own = np.log2(np.abs(C).max(axis=1, initial=0.0)) - inner
+    gain = np.log2(np.abs(A[to, start])) + inner[start] - inner[to] + lasting[to]
+    level = np.full(len(components), -np.inf)
+    np.maximum.at(level, label, own)
+    for _ in components:
+        before = level.copy()
+        np.maximum.at(level, label[to], gain + level[label[start]])
+        if np.array_equal(level, before):
+            break
+    orders = inner + level[label]
+    return np.rint(np.where(np.isfinite(orders), orders, 0.0)).astype(np.int64)
 
 
 def _runaway(A: Any, C: Floats, *, many_modes: int = 1000, surely: float = 1e-6) -> float:

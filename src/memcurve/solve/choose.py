@@ -24,7 +24,8 @@ from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.solver import Enclosed, solve_in_balls
+from memcurve.solve.balls.arithmetic import Enclosed
+from memcurve.solve.balls.solver import solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
     solve_arnoldi,
@@ -146,9 +147,7 @@ def is_products_only(problem: Problem) -> bool:
 
 def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
-    plain = problem.noise is None and problem.analysis.inputs == 1 and problem.reads_all
-    # without noise the poles of a single input are known with its rank
-    for each in (*SOLVERS[:-2], SOLVERS[-1], SOLVERS[-2]) if plain else SOLVERS:
+    for each in SOLVERS:
         if (solver is None or each.name == solver) and each.answers(problem):
             yield each
             if each.name == "nothing":
@@ -188,7 +187,8 @@ def answered(
     elif reason:
         notes.append(_error_note(problem, best, enough))
     diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": name}
-    if problem.analysis.inputs == 1 and rank is not None:
+    small = len(problem.states) <= RANK_UNDER_NOISE
+    if problem.analysis.inputs == 1 and rank is not None and (problem.analysis.knows_rank or small):
         spectrum = problem.analysis.spectrum
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,29 +34,86 @@ class GrowingPowersError(UncertainResultError):
     """The powers of A grow beyond all use; A may still be stable, if far from normal."""
 
 
-class PowerNorms(NamedTuple):
-    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F, infinite where the sums do not settle."""
-
-    squares: float
-    sum: float
-
-
-Norms = TypeVar("Norms", bound=PowerNorms | None)
-
-
-def power_norms(A: Floats) -> PowerNorms:
-    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F, from above."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        norms = _in_short_numbers(_probed, A) if len(A) >= PROBES_FROM_SIZE else None
-        return _in_short_numbers(_doubled, A) if norms is None else norms
-
-
 class PowerSums(NamedTuple):
-    """Σ_m ‖A^m‖, Σ_m ‖A^m‖², and Σ_m ‖A^m v‖² of vectors v of length one, on average."""
+    """Σ_m ‖A^m‖, Σ_m ‖A^m‖², and Σ_m ‖A^m v‖² of vectors v of length one, on average.
+
+    From above, in Frobenius norms of dense matrices; infinite where the sums do not settle.
+    """
 
     norms: float
     squares: float
-    lasting: float
+    lasting: float = np.inf
+
+
+def power_norms(A: Floats, *, growth: float = 1e3) -> PowerSums:
+    """Sums over the powers of a dense A.
+
+    In single precision, which is enough up to Σ‖Aᵏ‖² of ``growth`` times N. By SciPy's BLAS, as
+    LAPACK is called: NumPy's has threads of its own, and the two pools get in each other's way
+    (N = 300 on two cores: 1.9 × eigvals with one pool, 3 × with both).
+    """
+    from scipy.linalg.blas import dgemm, sgemm
+
+    with np.errstate(over="ignore", invalid="ignore"):
+        sums = _dense_sums(A.astype(np.float32, order="F"), sgemm)
+        return sums if sums.squares < growth * len(A) else _dense_sums(A, dgemm)
+
+
+def _dense_sums(A: NDArray[Any], gemm: Any) -> PowerSums:
+    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once.
+
+    The norms of the 2^j powers added in a step sum to at most √(2^j Σ‖Aᵏ‖²).
+    """
+    sums = _probed(A, gemm) if len(A) >= PROBES_FROM_SIZE else None
+    if sums is not None:
+        return sums
+    X = np.eye(len(A), dtype=A.dtype, order="F") + gemm(1.0, A, A, trans_a=True)
+    squares = float(np.trace(X))
+    total, added = np.sqrt(len(A)) + np.sqrt(squares - len(A)), 1
+    for _ in range(60):
+        A = gemm(1.0, A, A)
+        rest = float((A**2).sum())  # the powers not yet added hold at most this share of the sum
+        if not np.isfinite(rest):
+            break
+        if rest <= SMALL_REST:
+            return PowerSums(float(total) / (1 - np.sqrt(rest)), squares / (1 - rest))
+        X += gemm(1.0, A, gemm(1.0, X, A), trans_a=True)
+        added *= 2
+        before, squares = squares, float(np.trace(X))
+        total += np.sqrt(added * max(0.0, squares - before))
+    return PowerSums(np.inf, np.inf)
+
+
+def _probed(A: NDArray[Any], gemm: Any) -> PowerSums | None:
+    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; None where the powers decay too slowly for it."""
+    probes = np.random.default_rng(SEED).standard_normal((len(A), PROBES))
+    probes = probes.astype(A.dtype, order="F")
+    squares, total = float(len(A)), float(np.sqrt(len(A)))
+    for _ in range(len(A) // 4):  # beyond this, doubling costs less
+        probes = gemm(1.0, A, probes)
+        rest = float((probes**2).sum()) / PROBES
+        squares += rest
+        total += np.sqrt(rest)
+        if rest <= SMALL_REST:
+            # twice, as even for powers of rank one probes seldom miss half of the sum
+            return PowerSums(2 * total / (1 - np.sqrt(rest)), 2 * squares / (1 - rest))
+    return None
+
+
+def normal_power_norms(moduli: Floats) -> PowerSums:
+    """The same from the moduli r of the eigenvalues, in blocks of powers from m to 2m − 1.
+
+    A block has Σ‖Aᵏ‖² = Σ_i r_i^{2m} (1 − r_i^{2m})/(1 − r_i²), and Σ‖Aᵏ‖ is at most √m times its
+    root.
+    """
+    if not np.all(moduli < 1):
+        return PowerSums(np.inf, np.inf)
+    complement = (1 - moduli) * (1 + moduli)
+    total, power, count = float(np.sqrt(len(moduli))), moduli**2, 1
+    while power.sum() > SMALL_REST:
+        total += float(np.sqrt(count * (power * (1 - power) / complement).sum()))
+        power, count = power**2, 2 * count
+    return PowerSums(total / (1 - float(np.sqrt(power.sum()))), float((1 / complement).sum()))
 
 
 def sums_of_powers(
@@ -75,20 +131,12 @@ def sums_of_powers(
     basis. Raises UncertainResultError where they do not get there, a GrowingPowersError where they
     grow.
 
-    Parameters
-    ----------
-    A : matrix
-        Anything that can be multiplied by a matrix.
-    count : int
-        Random vectors; one from :data:`MANY_STATES` states on.
-    margin : float
-        How far ‖A^m‖ may exceed what A^m does to so many vectors, ‖A^m‖_F in the mean square: for
-        powers of rank one, the worst case, that is too little once in 270 draws.
-    most : int
-        Powers that are followed.
-    plain, worth_a_basis : int
-        After so many powers of A with entries a basis is tried, where so many more are foreseen: a
-        step takes time of its own. Where A is known by its products only, it is tried at once.
+    A is anything that can be multiplied by a matrix; ``count`` vectors are taken, one from
+    :data:`MANY_STATES` states on, and ``most`` powers are followed. ``margin`` is how far ‖A^m‖ may
+    exceed what A^m does to so many vectors, ‖A^m‖_F in the mean square: for powers of rank one, the
+    worst case, that is too little once in 270 draws. After ``plain`` powers of A with entries a
+    basis is tried, where ``worth_a_basis`` more are foreseen: a step takes time of its own. Where A
+    is known by its products only, it is tried at once.
     """
     large, place, single = A.shape[0] >= MANY_STATES, place_of(A), SingleProbe()
     average, largest = margin, float(np.finfo(float).max)
@@ -150,36 +198,22 @@ def _summed(sizes: Floats, share: float) -> PowerSums:
 class SingleProbe:
     """One random vector, followed in a basis of its Krylov space, with tolerances.
 
-    Attributes
-    ----------
-    margin : float
-        How far ‖A^m‖ may exceed what A^m does to one vector: too little once in 300 draws.
-    average : float
-        The same on average over vectors.
-    looks : tuple of int
-        Steps after which the vector is looked at.
-    most : int
-        Powers it is followed to.
-    not_rounding : float
-        Of powers of this size, times the margin, rounding tells nothing.
-    little_left, little_leaves : float
-        What may be left in the end, and leave the space, times the margin.
-    patience, looks_before, reach : int
-        From so many steps on it is foreseen, from how it went since so many looks before, whether
-        so many steps will do, or a basis is given up: on a circle little is lost.
+    ``margin`` is how far ‖A^m‖ may exceed what A^m does to one vector, too little once in 300
+    draws; ``average`` the same on average over vectors. ``most`` powers are followed; of those of
+    size ``not_rounding``, times the margin, rounding tells nothing. ``little_left`` may be left in
+    the end, and ``little_leaves`` leave the space, times the margin. From ``patience`` steps on it
+    is foreseen, from how it went in the last third of them, whether ``reach`` of them will do, or a
+    basis is given up: on a circle little is lost.
     """
 
     margin: float = 250.0
     average: float = 4.0
-    looks: tuple[int, ...] = (
-        8, 12, 16, 20, 24, 28, 32, 36, 40, 45, 50, 56, 63, 70, 80, 90, 100, 115, 130, 160, 256
-    )  # fmt: skip
+    largest: int = 256
     most: int = 40_000
     not_rounding: float = 1e8
     little_left: float = 0.1
     little_leaves: float = 0.5
     patience: int = 90
-    looks_before: int = 4
     reach: int = 333
 
     def sums(self, A: Any, v: Tall, norms: list[float]) -> PowerSums | None:
@@ -194,7 +228,7 @@ class SingleProbe:
         What is left where H^m c is small counts as leaving. Few steps make Σs small, where
         eigenvalues are real or few are large; a space that is exhausted has nothing leave.
         """
-        place, leaving, size, most = place_of(A), list[float](), A.shape[0], self.looks[-1]
+        place, leaving, size, most = place_of(A), dict[int, float](), A.shape[0], self.largest
         if not isinstance(v, np.ndarray) and A.dtype != np.float64:
             return None
         try:
@@ -206,29 +240,30 @@ class SingleProbe:
             return None
         basis = Basis(size, most + 1, place)
         start = float(basis.add(_double(v))[0])
-        H = np.zeros((basis.capacity + 1, most))
+        H, look = np.zeros((basis.capacity + 1, most)), 8
         for k in range(1, most + 1):
             q = basis.column(k - 1)
             step = A @ (q.astype(np.float32) if A.dtype == np.float32 else q)
             H[:-1, k - 1] = basis.add(_double(step))
             ended = basis.count == k
-            if k not in self.looks and not ended:
+            if k < min(look, most) and not ended:
                 continue
+            look = k + max(4, k // 8)
             sizes, leaves = self._recursion(H[: k + 1, :k], start)
-            leaving.append(self.margin * leaves)
-            if leaving[-1] <= self.little_leaves:
+            leaving[k] = self.margin * leaves
+            if leaving[k] <= self.little_leaves:
                 a, average = (
-                    np.append(norms, margin * sizes) / (1 - leaving[-1])
+                    np.append(norms, margin * sizes) / (1 - leaving[k])
                     for margin in (self.margin, self.average)
                 )
                 lasting = 1 + float((average[1:] ** 2).sum()) / size
                 return PowerSums(float(a.sum()), float((a**2).sum()), lasting)
-            if ended or (k >= self.patience and np.isinf(leaving[-1])):
+            if ended or (k >= self.patience and np.isinf(leaving[k])):
                 return None
             if k >= self.patience:
-                earlier = len(leaving) - 1 - self.looks_before
-                fall = np.log(leaving[earlier] / leaving[-1]) / (k - self.looks[earlier])
-                if not np.log(leaving[-1] / self.little_leaves) <= (self.reach - k) * fall:
+                earlier = max(m for m in leaving if 3 * m <= 2 * k)
+                fall = np.log(leaving[earlier] / leaving[k]) / (k - earlier)
+                if not np.log(leaving[k] / self.little_leaves) <= (self.reach - k) * fall:
                     return None
         return None
 
@@ -283,69 +318,3 @@ def powers_times(A: Any, X: Tall, count: int) -> Tall:
         X = times(A, X)
         made.append(X)
     return X if count == 1 else place_of(A).joined(made)
-
-
-def normal_power_norms(moduli: Floats) -> PowerNorms:
-    """From the moduli r of the eigenvalues, in blocks of powers from m to 2m − 1.
-
-    A block has Σ‖Aᵏ‖² = Σ_i r_i^{2m} (1 − r_i^{2m})/(1 − r_i²), and Σ‖Aᵏ‖ is at most √m times its
-    root.
-    """
-    if not np.all(moduli < 1):
-        return PowerNorms(np.inf, np.inf)
-    complement = (1 - moduli) * (1 + moduli)
-    total, power, count = float(np.sqrt(len(moduli))), moduli**2, 1
-    while power.sum() > SMALL_REST:
-        total += float(np.sqrt(count * (power * (1 - power) / complement).sum()))
-        power, count = power**2, 2 * count
-    return PowerNorms(float((1 / complement).sum()), total / (1 - float(np.sqrt(power.sum()))))
-
-
-# SciPy's BLAS, as LAPACK is called through SciPy too: NumPy's has threads of its own, and the two
-# pools get in each other's way (N = 300 on two cores: 1.9 × eigvals with one pool, 3 × with both).
-
-
-def _in_short_numbers(way: Callable[..., Norms], A: Floats, *, growth: float = 1e3) -> Norms:
-    """Sums found in single precision, which is enough up to Σ‖Aᵏ‖² of ``growth`` times N."""
-    from scipy.linalg.blas import dgemm, sgemm
-
-    norms = way(A.astype(np.float32, order="F"), sgemm)
-    return norms if norms is None or norms.squares < growth * len(A) else way(A, dgemm)
-
-
-def _doubled(A: NDArray[Any], gemm: Any) -> PowerNorms:
-    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once.
-
-    The norms of the 2^j powers added in a step sum to at most √(2^j Σ‖Aᵏ‖²).
-    """
-    X = np.eye(len(A), dtype=A.dtype, order="F") + gemm(1.0, A, A, trans_a=True)
-    squares = float(np.trace(X))
-    total, added = np.sqrt(len(A)) + np.sqrt(squares - len(A)), 1
-    for _ in range(60):
-        A = gemm(1.0, A, A)
-        rest = float((A**2).sum())  # the powers not yet added hold at most this share of the sum
-        if not np.isfinite(rest):
-            break
-        if rest <= SMALL_REST:
-            return PowerNorms(squares / (1 - rest), float(total) / (1 - np.sqrt(rest)))
-        X += gemm(1.0, A, gemm(1.0, X, A), trans_a=True)
-        added *= 2
-        before, squares = squares, float(np.trace(X))
-        total += np.sqrt(added * max(0.0, squares - before))
-    return PowerNorms(np.inf, np.inf)
-
-
-def _probed(A: NDArray[Any], gemm: Any) -> PowerNorms | None:
-    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω; None where the powers decay too slowly for it."""
-    probes = np.random.default_rng(SEED).standard_normal((len(A), PROBES))
-    probes = probes.astype(A.dtype, order="F")
-    squares, total = float(len(A)), float(np.sqrt(len(A)))
-    for _ in range(len(A) // 4):  # beyond this, doubling costs less
-        probes = gemm(1.0, A, probes)
-        rest = float((probes**2).sum()) / PROBES
-        squares += rest
-        total += np.sqrt(rest)
-        if rest <= SMALL_REST:
-            # twice, as even for powers of rank one probes seldom miss half of the sum
-            return PowerNorms(2 * squares / (1 - rest), 2 * total / (1 - np.sqrt(rest)))
-    return None

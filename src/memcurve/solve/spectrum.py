@@ -416,10 +416,10 @@ def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
         return None
     H = np.asfortranarray(H[:rank, :rank])
     rounding, norms = backward_error(H) + leakage * norm, power_norms(H)
-    if not rounding * norms.sum <= FIRST_ORDER:
+    if not rounding * norms.norms <= FIRST_ORDER:
         return None
     curve = 4 * rounding * float(np.sqrt(norms.squares))
-    return Poles(eigenvalues(H), Sensitivity(curve, 2 * rounding * norms.sum))
+    return Poles(eigenvalues(H), Sensitivity(curve, 2 * rounding * norms.norms))
 
 
 def merged(A: Floats, C: Floats, rank: int) -> Poles | None:

@@ -21,6 +21,9 @@ from memcurve.core.types import Floats
 from memcurve.network.linear import Connected
 from memcurve.state_affine.laws import Law, discrete, law_of
 
+#: What the stored numbers stand for.
+ROUNDINGS = ("relative", "absolute", "formula")
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -104,7 +107,8 @@ class StateAffineNetwork(Connected):
         O_i (M, N) and o_i (M,): what is read is Σ_i f_i(z_t)(O_i x_{t−1} + o_i) instead of states.
     rounding : str
         ``"relative"``: entries are what they are meant to be up to their last digit;
-        ``"absolute"``: only up to the last digit of the largest, as where they were computed.
+        ``"absolute"``: only up to the last digit of the largest, as where they were computed;
+        ``"formula"``: functions differ by many orders, so that balls are needed from the start.
     name : str, optional
         A label for tables and plots.
     labels : sequence of str, optional
@@ -141,7 +145,7 @@ class StateAffineNetwork(Connected):
         *,
         functions: Sequence[Callable[..., Any]] | None = None,
         readout: ArrayLike | None = None,
-        outputs: tuple[Sequence[ArrayLike], Sequence[ArrayLike]] | None = None,
+        outputs: tuple[Any, Any] | None = None,
         rounding: str = "relative",
         name: str | None = None,
         labels: Sequence[str] | None = None,
@@ -155,8 +159,8 @@ class StateAffineNetwork(Connected):
                 f"`functions` must have one function for each of the {max(len(P), len(Q))} terms "
                 f"of `p` and `q`, the first of them the constant 1; got {terms}."
             )
-        if rounding not in ("relative", "absolute"):
-            raise ValueError(f"`rounding` must be 'relative' or 'absolute', got {rounding!r}.")
+        if rounding not in ROUNDINGS:
+            raise ValueError(f"`rounding` must be one of {', '.join(ROUNDINGS)}; got {rounding!r}.")
         law = law_of(input)
         P, Q = _padded(P, terms), _padded(Q, terms)
         chosen = tuple(map(Power, range(terms))) if functions is None else tuple(functions)

@@ -15,10 +15,10 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import Floats
-from memcurve.solve.stein import MOST_DOUBLINGS, squarings
+from memcurve.solve.answer import Answer
+from memcurve.solve.stein import MOST_DOUBLINGS
+from memcurve.solve.stein import solve_stein as stein
 
-#: Give up beyond this precision. Doubled: hopeless networks take three times as long to refuse.
-MAX_BITS = 2**15
 #: Bits of a first try. Doubled: easy networks take twice as long.
 FIRST_BITS = 192
 
@@ -29,14 +29,25 @@ UNSTABLE = (
 )
 
 
+class Enclosed(NamedTuple):
+    """Numbers with proven errors, the rank of what is read, and the precision it took."""
+
+    answer: Answer
+    rank: int | None
+    bits: int | None
+
+
 class TooWideError(UncertainResultError):
     """The balls are too wide: more bits are needed."""
 
 
 def with_rising_bits(
-    attempt: Callable[[], Result], first: int, last: int = MAX_BITS, *, growth: float = 1.6
+    attempt: Callable[[], Result], first: int, last: int = 2**15, *, growth: float = 1.6
 ) -> tuple[Result, int]:
-    """The result of an attempt and the precision at which its balls were narrow enough."""
+    """The result of an attempt and the precision at which its balls were narrow enough.
+
+    With twice as many bits at ``last``, hopeless networks take three times as long to refuse.
+    """
     from flint import ctx
 
     bits = first
@@ -149,12 +160,6 @@ def floor_log2(number: Any) -> int:
     return int(abs(mantissa)).bit_length() - 1 + int(exponent)
 
 
-def floats_of(matrix: Any, scale: Any = 1) -> Floats:
-    """Midpoints times a power of two, rounded to float64."""
-    entries = [float(entry) for entry in (matrix.mid() * scale).entries()]
-    return np.array(entries).reshape(matrix.nrows(), matrix.ncols())
-
-
 def rounded(balls: Sequence[Any], largest: float = np.inf) -> tuple[Floats, Floats]:
     """Midpoints of the balls, clipped to [0, largest], and upper bounds on the distance to them."""
     values = np.clip([float(ball.mid()) for ball in balls], 0.0, largest)
@@ -177,6 +182,11 @@ class Powers:
         while len(self._squares) <= k:
             self._squares.append(self._squares[-1] * self._squares[-1])
         return self._squares[k]
+
+    @cached_property
+    def floats(self) -> Floats:
+        """F in float64."""
+        return floats_of(self.F)
 
     def krylov(self, V: Any, count: int) -> Any:
         """[V, FV, F²V, …] with ``count`` powers, by doubling so that the balls stay small."""
@@ -233,42 +243,38 @@ def solve_stein(A: Powers, B: Powers, Q: Any, *, least_gain: int = 6) -> Any:
 
     transposed, bound = B.F.transpose(), (A.energy * B.energy).sqrt()
     X, R, size = arb_mat(Q.nrows(), Q.ncols()), Q, norm(Q)
-    target, in_floats = size * power_of_two(-ctx.prec), _float_sums(A.F, B.F)
+    target, wide = size * power_of_two(-ctx.prec), False
     while size > target:
-        change = in_floats(R, size) if in_floats else _doubled(A.F, B.F, R)
+        change = None if wide else _in_floats(A, B, R, size)
+        if change is None:
+            change, wide = _doubled(A.F, B.F, R), True
         rest = R - change + A.F * change * transposed
         before, after = size, norm(rest)
         if after < before:
             X, R, size = X + change, rest, after
         if not after * power_of_two(least_gain) <= before:
-            if in_floats is None or spread(rest) * 4 > after:  # only wider numbers would help
+            if wide or spread(rest) * 4 > after:
                 break
-            in_floats = None
+            wide = True  # only wider numbers would help
     return widened(X, bound * size)
 
 
-def _float_sums(A: Any, B: Any) -> Callable[[Any, Any], Any] | None:
-    """R ↦ Σ_k A^k R (B^k)ᵀ in float64, where the powers settle there."""
+def _in_floats(A: Powers, B: Powers, R: Any, size: Any) -> Any | None:
+    """The same in float64, where the powers settle there; no proof."""
     from flint import arb_mat
 
-    powers = []
+    unit = power_of_two(floor_log2(size))
     with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
-        for left, right, rest in squarings(floats_of(A), floats_of(B)):
-            powers.append((left, right))
-            if rest <= 1:
-                break
-    if not powers or not rest <= 1:
-        return None
+        X = stein(A.floats, floats_of(R, 1 / unit), None if B is A else B.floats)
+        if np.isfinite(X).all():
+            return arb_mat(X.tolist()) * unit
+    return None
 
-    def summed(R: Any, size: Any) -> Any:
-        exponent = floor_log2(size)
-        total = floats_of(R, power_of_two(-exponent))
-        with np.errstate(all="ignore"):
-            for left, right in powers:
-                total = total + left @ total @ right.T
-        return arb_mat(total.tolist()) * power_of_two(exponent)
 
-    return summed
+def floats_of(matrix: Any, scale: Any = 1) -> Floats:
+    """Midpoints times a power of two, rounded to float64."""
+    entries = [float(entry) for entry in (matrix.mid() * scale).entries()]
+    return np.array(entries).reshape(matrix.nrows(), matrix.ncols())
 
 
 def _doubled(A: Any, B: Any, Q: Any) -> Any:

@@ -32,9 +32,6 @@ from memcurve.solve.balls.arithmetic import (
     solve_stein,
 )
 
-#: Lags that are computed together, a power of two. Doubled: short curves take a little longer.
-BLOCK = 64
-
 
 class Autocovariances(NamedTuple):
     """γ(0) = 1, …, γ(m) and the recurrence beyond: the companion matrix Φ, or None for zeros."""
@@ -138,7 +135,12 @@ class Readout(NamedTuple):
 
 
 class Curve:
-    """Capacities of some lags or horizons, and those of F s, F² s, … after them, without end."""
+    """Capacities of some lags or horizons, and those of F s, F² s, … after them, without end.
+
+    Later ones are computed 2^``step`` together; with more, short curves take a little longer.
+    """
+
+    step = 6
 
     def __init__(self, listed: Any, readout: Readout, F: Powers, start: Any, later: Readout):
         self.balls = readout.capacities(listed)
@@ -150,12 +152,13 @@ class Curve:
         Every block starts from a product of few powers F^(2^k), so that its balls stay small.
         """
         while len(self.balls) < count:
-            block, k = (len(self.balls) - self._listed) // BLOCK, BLOCK.bit_length() - 1
+            k = self.step
+            block = (len(self.balls) - self._listed) >> k
             start = self.F.F * self.start
             while block:
                 start = self.F.square(k) * start if block & 1 else start
                 block, k = block >> 1, k + 1
-            self.balls += self.readout.capacities(self.F.krylov(start, BLOCK))
+            self.balls += self.readout.capacities(self.F.krylov(start, 1 << self.step))
 
     def before(self) -> Any:
         """Sum of those that are listed first."""

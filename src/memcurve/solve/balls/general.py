@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import Floats
 from memcurve.inputs import InputProcess
-from memcurve.network.graph import balanced
+from memcurve.solve.analysis import state_units
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
-    MAX_BITS,
+    Enclosed,
     Powers,
     TooWideError,
     beside,
@@ -44,28 +43,21 @@ from memcurve.solve.balls.curves import (
 )
 from memcurve.solve.balls.pivots import find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
-from memcurve.solve.stein import solve_stein as stein
-
-#: What the condition of the covariance costs for each state and input without noise, in bits, by
-#: experience. Doubled: noise-free questions take half as long again.
-BITS_PER_STATE = 8
-#: Largest radius of an answer. Doubled: nothing that a float64 shows.
-LARGEST_RADIUS = 2.0**-80
 
 
 def enclose_any(
-    problem: Enclosable, lags: int | None, horizons: int = 0, max_bits: int = MAX_BITS
-) -> tuple[Answer, int, int]:
+    problem: Enclosable, lags: int | None, horizons: int = 0, max_bits: int = 2**15
+) -> Enclosed:
     """Enclose memory and forecasting capacity rigorously.
 
     With p_τ,j = Cov(x_t, z_j,t−τ) and the covariance N of y_t = x_t[rows] + noise,
 
         MC_τ,j = p_τ,j[rows]ᵀ N⁻¹ p_τ,j[rows],        FC_h,j = MC_−h,j
 
-    and the pseudo-inverse of N where it is singular. All float64 numbers count as exact. Returns
-    the numbers, the rank of what the input excites of the states that are read, and the precision
-    that was needed. A full rank is proven, a deficient one holds unless a non-zero integer is
-    divisible by two given 62-bit primes; the other numbers then share that proviso.
+    and the pseudo-inverse of N where it is singular. All float64 numbers count as exact. A full
+    rank of what the input excites of the states that are read is proven, a deficient one holds
+    unless a non-zero integer is divisible by two given 62-bit primes; the other numbers then share
+    that proviso.
 
     Parameters
     ----------
@@ -81,12 +73,13 @@ def enclose_any(
     from flint import ctx
 
     if not problem.channels or not problem.pivots.outputs:
-        return Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0
+        return Enclosed(Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0)
     low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
     while True:
         white, bits = with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
         with ctx.workprec(low), contextlib.suppress(TooWideError):
-            return _answer(problem, white, lags, horizons), problem.pivots.rank, bits
+            answer = _answer(problem, white, lags, horizons)
+            return Enclosed(answer, problem.pivots.rank, bits)
         low, bits = 2 * low, bits + low
 
 
@@ -171,8 +164,8 @@ def _answer(problem: Enclosable, white: _White, lags: int | None, horizons: int)
     )
 
 
-def _require_narrow(balls: Iterable[Any], unit: float) -> None:
-    require(all(ball.rad() < LARGEST_RADIUS * unit for ball in balls))
+def _require_narrow(balls: Iterable[Any], unit: float, *, radius: float = 2.0**-80) -> None:
+    require(all(ball.rad() < radius * unit for ball in balls))
 
 
 def _table(problem: Enclosable, balls: list[list[Any]]) -> tuple[Floats, Floats]:
@@ -231,8 +224,8 @@ class Enclosable:
         own = np.full(len(A), observation[read].min() if read else 0.0)
         own[read] = observation[read]
         self.pivots = find_pivots(A, C, state, observation, read)
-        exponents = _exponents(A, with_state_noise(C, state))
-        units = np.array([[power_of_two(int(e))] for e in exponents], dtype=object)
+        exponents = state_units(A, with_state_noise(C, state)).tolist()
+        units = np.array([[power_of_two(e)] for e in exponents], dtype=object)
         with ctx.workprec(128):  # enough for these products to be exact
             self.A = arb_mat((A.astype(object) * units.T / units).tolist())
             self.C = arb_mat((C.astype(object) / units).tolist())
@@ -242,8 +235,11 @@ class Enclosable:
 
     @property
     def more_bits(self) -> int:
-        """What the condition of the covariance costs: variances are at most that of the noise."""
-        noise_free = 128 + BITS_PER_STATE * len(self.pivots.nodes) // len(self.channels)
+        """What the condition of the covariance costs: variances are at most that of the noise.
+
+        Without noise eight bits for each state and input, by experience.
+        """
+        noise_free = 128 + 8 * len(self.pivots.nodes) // len(self.channels)
         least = min(own + state for own, state in zip(self.own, self.state, strict=True))
         return max(0, min(32 - floor_log2(least), noise_free)) if least > 0 else noise_free
 
@@ -276,33 +272,3 @@ class Enclosable:
         require_zero(self.A * T - T * A, len(nodes))
         require_zero(self.C - T * C, len(nodes))
         return A, C, T
-
-
-def _exponents(A: Floats, masks: Floats) -> Any:
-    """Integers e such that x_i·2^−e_i have a variance of about one, as far as that is easily had.
-
-    First the least e with 2^e_i ≥ |masks_ij| and 2^e_i ≥ |A_ij|·2^e_j, the size of what reaches
-    node i on the best path; cycles that amplify have none: then those that balance A. In these
-    units float64 holds the variances, as a rule.
-    """
-    exponents = _path_exponents(A, masks)
-    with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
-        near, driven = (np.ldexp(x, -exponents[:, None]) for x in (A, masks))
-        variances = np.diag(stein(np.ldexp(near, exponents), driven @ driven.T))
-        usable = np.isfinite(variances) & (variances > 0)
-        exponents += np.rint(np.log2(np.where(usable, variances, 1.0)) / 2).astype(int)
-    return exponents
-
-
-def _path_exponents(A: Floats, masks: Floats) -> Any:
-    with np.errstate(divide="ignore"):
-        gains, reached = (np.log2(np.abs(x)) for x in (A, masks))
-    level = reached.max(axis=1, initial=-np.inf)
-    for _ in range(len(A) + 1):
-        further = np.maximum(level, (gains + level).max(axis=1))
-        if np.array_equal(further, level):
-            return np.ceil(np.where(np.isfinite(level), level, 0)).astype(int)
-        level = further
-    scale = balanced(A)[1]
-    usable = bool(np.isfinite(scale).all() and np.all(scale > 0))
-    return np.rint(np.log2(scale if usable else np.ones(len(A)))).astype(int)

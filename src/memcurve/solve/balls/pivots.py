@@ -1,7 +1,6 @@
 """Pivots modulo 62-bit primes: which states, and which powers, a proof solves for.
 
-Modulo an odd prime every rank of a matrix of floats has an exact answer, which never exceeds the
-true one; see :mod:`memcurve.solve.modular` for primes so small that BLAS does the work.
+See :mod:`memcurve.solve.modular` for primes so small that BLAS does the work.
 """
 
 from __future__ import annotations
@@ -14,11 +13,7 @@ import numpy as np
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import Floats
 from memcurve.solve.balls.arithmetic import UNSTABLE, columns_of, rows_of
-from memcurve.solve.modular import flint_matrix
-
-#: Far from powers of two (modulo 2^61 − 1, say, 1 and 2^61 would coincide). Doubled: no primes, and
-#: half as large, deficient ranks would be as certain but for one bit.
-WORD_PRIMES = (3141592653589793239, 2718281828459045269)
+from memcurve.solve.modular import WORD_PRIMES, flint_matrix
 
 
 class Pivots(NamedTuple):
@@ -51,8 +46,7 @@ def find_pivots(
     """
     masks = with_state_noise(C, state)
     silent = [row for row in rows if observation[row] == 0]
-    noisy = [row for row in rows if observation[row] > 0]
-    best = Pivots([], [], [], 0)
+    noisy, best = sorted(set(rows) - set(silent)), Pivots([], [], [], 0)
     for prime in WORD_PRIMES:
         krylov = _krylov(A, masks, prime)
         nodes, columns = _independent_columns(krylov), _independent_columns(krylov.transpose())

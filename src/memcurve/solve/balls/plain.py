@@ -20,9 +20,11 @@ import numpy as np
 
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import Floats
+from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
     UNSTABLE,
+    Enclosed,
     beside,
     require,
     require_zero,
@@ -35,8 +37,8 @@ from memcurve.solve.balls.pivots import find_pivots
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
 
-def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Floats, int, int]:
-    """Memory, loss, proven error, rank and precision in bits, for a pair that is all reachable."""
+def enclose(A: Floats, C: Floats, lags: int | None) -> Enclosed:
+    """The plain question, for a pair that is all reachable."""
     from flint import arb_mat
 
     quiet = np.zeros(len(C))
@@ -49,7 +51,8 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> tuple[Floats, Floats, Flo
         return _curve_of_polynomial(polynomial, lags)
 
     curve, bits = with_rising_bits(attempt, max(FIRST_BITS, 5 * len(nodes)))
-    return *curve, len(nodes), bits
+    memory, loss, error = (part[:, None] for part in curve)
+    return Enclosed(Answer.of_memory(memory, error, len(nodes), 0.0, loss), len(nodes), bits)
 
 
 def _minimal_polynomial(A: Any, C: Any, nodes: list[int]) -> list[Any]:
@@ -84,9 +87,8 @@ def _curve_of_polynomial(polynomial: list[Any], lags: int | None) -> tuple[Float
         memory, error = rounded(held, 1.0)
         listed = Lags(lags, len(polynomial) - 1)
         if listed.enough(memory):
-            parts = (memory, rounded(lost, 1.0)[0], error)
-            memory, loss, error = (part[: listed.count] for part in parts)
-            return memory, loss, error
+            shown = slice(listed.count)
+            return memory[shown], rounded(lost, 1.0)[0][shown], error[shown]
         count = min(4 * count, MOST_DEFAULT_LAGS)
 
 

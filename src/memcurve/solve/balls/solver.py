@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from memcurve.core.types import Floats
 from memcurve.inputs import White
 from memcurve.solve.answer import Answer
+from memcurve.solve.balls.arithmetic import Enclosed
 from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.fisher import scaled, unit_mask
 from memcurve.solve.problem import Problem
-
-
-class Enclosed(NamedTuple):
-    """Numbers with proven errors, the rank of what is read, and the precision it took."""
-
-    answer: Answer
-    rank: int | None
-    bits: int | None
 
 
 def solve_in_balls(
@@ -39,13 +30,11 @@ def solve_in_balls(
             rows=range(len(unit)),
             fisher=True,
         )
-        answer = enclose_any(enclosable, lags)[0]
+        answer = enclose_any(enclosable, lags).answer
         numbers = answer.memory[0], answer.memory_error[0], answer.total[0], answer.total_error[0]
         return Enclosed(scaled(*numbers, scale), None, None)
     if problem.is_plain:
-        memory, loss, error, rank, bits = enclose(problem.A, problem.C[:, 0], lags)
-        answer = Answer.of_memory(memory[:, None], error[:, None], rank, 0.0, loss[:, None])
-        return Enclosed(answer, rank, bits)
+        return enclose(problem.A, problem.C[:, 0], lags)
     enclosed = []
     A, C, observation, state = problem.matrices()
     for level in (problem.levels if levels is None else levels).tolist():
@@ -58,6 +47,7 @@ def solve_in_balls(
             rows=problem.rows.tolist(),
         )
         enclosed.append(enclose_any(enclosable, lags, problem.horizons))
-        lags = enclosed[-1][0].memory.shape[1]  # the same for all levels
-    answers, ranks, precisions = zip(*enclosed, strict=True)
-    return Enclosed(Answer.stacked(list(answers)), ranks[0], max(precisions))
+        lags = enclosed[-1].answer.memory.shape[1]  # the same for all levels
+    answers = [each.answer for each in enclosed]
+    bits = max(each.bits or 0 for each in enclosed)
+    return Enclosed(Answer.stacked(answers), enclosed[0].rank, bits)

@@ -1,0 +1,225 @@
+"""Memory in continuous time: a density, in inputs per unit time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from memcurve.core.arguments import exact_array
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.notes import Note
+from memcurve.core.optional import optional
+from memcurve.core.result import Result, installed_versions
+from memcurve.core.types import EPS, Complexes, Floats
+from memcurve.memory.entry_points import rank
+from memcurve.network.continuous import ContinuousNetwork
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MemoryDensity(Result):
+    """Memory density m(τ) of a network in continuous time, in inputs per unit time.
+
+    Attributes
+    ----------
+    network : str
+        The network's name.
+    times : (n,) array
+        Lags τ.
+    values, error : (n,) array
+        m(τ), and how far rounding may have moved it.
+    total : float
+        ∫₀^∞ m dτ, the number of controllable modes.
+    mean_age : float
+        ∫ τ·m dτ / total.
+    poles : (n,) array
+        The controllable eigenvalues.
+    notes : tuple of Note
+        Caveats.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ContinuousNetwork([[-0.5]], [1.0])
+    >>> memcurve.memory_density(network, [0.0, 1.0]).values.round(6)
+    array([1.      , 0.367879])
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.MemoryDensity/1"
+
+    network: str
+    times: Floats
+    values: Floats
+    error: Floats
+    total: float
+    mean_age: float
+    poles: Complexes
+    notes: tuple[Note, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per lag."""
+        return {"time": self.times, "density": self.values, "error": self.error}
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset over the lags."""
+        xr = optional("xarray", "this", "frames")
+        data = {"density": ("time", self.values), "error": ("time", self.error)}
+        attributes = {"network": self.network, "total": self.total, "mean_age": self.mean_age}
+        return xr.Dataset(data, coords={"time": self.times}, attrs=attributes)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the density against the lag."""
+        from memcurve.rendering import plot
+
+        return plot.densities(self, ax=ax)
+
+    def __repr__(self) -> str:
+        return (
+            f"<MemoryDensity of {self.network}: total {self.total:g}, mean age "
+            f"{self.mean_age:.6g}, m(0) = {-2 * self.poles.real.sum():.6g}>"
+        )
+
+
+def memory_density(
+    network: ContinuousNetwork, times: ArrayLike | None = None, *, trials: int = 3
+) -> MemoryDensity:
+    """Memory density of a network in continuous time, m(τ), with ∫m = n and m(0) = −2 tr A.
+
+    For dx = Ax dt + C dW with controllable eigenvalues λ_k the input-normal realization is
+    ``A' = diag(λ) − tril(ccᵀ, −1)``, ``c_k = √(−2Re λ_k)``, and ``m(τ) = ‖e^(A'τ)c‖²``: the energy
+    of the all-pass filter Π(s + λ̄_k)/(s − λ_k) beyond τ. Of a discretised network
+    MC_k = h·m((k + ½)h)(1 + O(h²)).
+
+    Parameters
+    ----------
+    network : ContinuousNetwork
+        Its driven eigenvalues must have negative real parts.
+    times : array, optional
+        Lags τ ≥ 0; by default 201 of them, up to where 99.9 % of the memory is counted.
+    trials : int
+        Changes of A by rounding that the error is measured with; twice as many take twice as long.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.network.continuous import hippo
+    >>> density = memcurve.memory_density(hippo("legs", 8))
+    >>> density.total, round(float(density.values[0]), 9)  # n(n + 1)
+    (8.0, 72.0)
+    """
+    if not isinstance(network, ContinuousNetwork):
+        raise TypeError(
+            f"`network` must be a memcurve.ContinuousNetwork, got {type(network).__name__}; in "
+            f"discrete time the question is memcurve.memory_curve."
+        )
+    poles, notes = controllable_poles(network)
+    if len(poles) and not poles.real.max() < 0:
+        raise UnstableNetworkError(
+            f"the network is unstable: an eigenvalue that the input drives has real part "
+            f"{poles.real.max():.6g}. Subtract a multiple of the identity from `A`."
+        )
+    lags = _default_times(poles) if times is None else exact_array(times, "times")
+    if lags.ndim != 1 or len(lags) == 0 or not (lags >= 0).all():
+        raise ValueError(f"`times` must be a vector of lags from 0 on, got {times!r}.")
+    values = _density(poles, lags)
+    error = 32 * EPS * values
+    rng = np.random.default_rng(20_261_118)
+    for _ in range(trials if len(poles) else 0):
+        change = rng.standard_normal(network.A.shape)
+        change *= 4 * EPS * np.linalg.norm(network.A) / np.linalg.norm(change)
+        change = np.where(network.A == 0, 0.0, change)  # rounding keeps a triangle
+        nearby, _ = _excited(network.A + change, network.C, len(poles))
+        if not nearby.real.max() < 0:
+            raise UncertainResultError("rounding decides whether the network is stable.")
+        error = np.maximum(error, 10 * np.abs(_density(nearby, lags) - values))
+    age = _mean_age(poles)
+    name = network.name or f"continuous network, N={network.size}"
+    return MemoryDensity(name, lags, values, error, float(len(poles)), age, poles, tuple(notes))
+
+
+def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note]]:
+    """Eigenvalues that the input excites, as many as the exact rank says."""
+    count = rank((network.A, network.C))
+    if count == 0:
+        return np.zeros(0, complex), [Note("question", "no input reaches the network")]
+    if count == network.size:
+        return np.linalg.eigvals(network.A).astype(complex), []
+    poles, gap = _excited(network.A, network.C, count)
+    if not gap > 1e6:
+        raise UncertainResultError(
+            f"rounding hides which {count} of {network.size} eigenvalues are controllable."
+        )
+    note = Note("rank", f"{count} of {network.size} modes are controllable, the others left out")
+    return poles, [note]
+
+
+def _excited(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
+    """The ``count`` eigenvalues with the largest overlap of C and the left eigenvector (PBH)."""
+    from scipy.linalg import eig
+
+    if count == len(A):
+        return np.linalg.eigvals(A).astype(complex), np.inf
+    both: Any = eig(A, left=True, right=False)
+    values, left = both
+    overlap = np.abs(left.conj().T @ C) / np.linalg.norm(left, axis=0)
+    order = np.argsort(overlap)[::-1]
+    least, most = overlap[order[count - 1]], overlap[order[count]]
+    return values[order[:count]], float(least / max(most, EPS**2))
+
+
+def _realization(poles: Complexes) -> tuple[Complexes, Complexes]:
+    """A' and c: A' + A'* = −cc*."""
+    c = np.sqrt(-2 * poles.real)
+    return np.diag(poles) - np.tril(np.outer(c, c), -1), c.astype(complex)
+
+
+def _density(poles: Complexes, times: Floats) -> Floats:
+    """‖e^(A'τ)c‖², from one lag to the next in increasing order."""
+    from scipy.linalg import expm
+
+    if len(poles) == 0:
+        return np.zeros(len(times))
+    A, state = _realization(poles)
+    order = np.argsort(times)
+    values, last, flows = np.zeros(len(times)), 0.0, dict[float, Complexes]()
+    for k in order:
+        step = round(float(times[k]) - last, 13)
+        if step > 0:
+            if step not in flows:
+                flows[step] = expm(step * A)
+            state = flows[step] @ state
+            last += step
+        values[k] = float((np.abs(state) ** 2).sum())
+    return values
+
+
+def _default_times(poles: Complexes, *, left: float = 1e-3, count: int = 201) -> Floats:
+    """Lags up to where a share ``left`` of the memory is still to come; half of it: a longer axis.
+
+    What comes after τ is ‖e^(A'τ)‖².
+    """
+    from scipy.linalg import expm
+
+    if len(poles) == 0:
+        return np.linspace(0, 1, count)
+    A, _ = _realization(poles)
+    step = 1 / np.abs(poles).max()
+    flow = expm(step * A)
+    while (np.abs(flow) ** 2).sum() > left * len(poles) and step < 1e12:
+        flow, step = flow @ flow, 2 * step
+    return np.linspace(0, step, count)
+
+
+def _mean_age(poles: Complexes) -> float:
+    """∫‖e^(A'τ)‖² dτ / n = tr X/n, with A'X + XA'* = −1."""
+    from scipy.linalg import solve_continuous_lyapunov
+
+    if len(poles) == 0:
+        return 0.0
+    A, _ = _realization(poles)
+    X = solve_continuous_lyapunov(A, -np.eye(len(A), dtype=complex))
+    return float(np.trace(X).real / len(poles))

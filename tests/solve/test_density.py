@@ -1,0 +1,130 @@
+"""Continuous time: closed forms, the Gramian, limits of discretised networks, delay equations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm, solve_continuous_lyapunov
+from scipy.signal import lfilter
+from scipy.special import eval_jacobi, eval_laguerre
+
+import memcurve
+from memcurve.network import ensembles
+from memcurve.network.continuous import hippo
+
+rng = np.random.default_rng(5)
+A = rng.normal(size=(6, 6))
+A -= (np.linalg.eigvals(A).real.max() + 0.5) * np.eye(6)
+NETWORK = memcurve.ContinuousNetwork(A, rng.normal(size=6))
+
+
+def test_the_gramian_of_a_small_network_agrees() -> None:
+    times = np.linspace(0, 4, 9)
+    G = solve_continuous_lyapunov(NETWORK.A, -np.outer(NETWORK.C, NETWORK.C))
+    flows = [expm(t * NETWORK.A) @ NETWORK.C for t in times]
+    by_gramian = np.array([x @ np.linalg.solve(G, x) for x in flows])
+    density = memcurve.memory_density(NETWORK, times)
+    assert np.abs(density.values - by_gramian).max() < 1e-9
+    assert abs(density.values[0] + 2 * np.trace(NETWORK.A)) < 1e-12
+    assert density.total == 6
+
+
+def test_legs_has_jacobi_polynomials() -> None:
+    """Poles −1 … −n: m = Σ(2k+2)y²P_k^(0,1)(2y−1)², y = e^−τ."""
+    times, n = np.linspace(0, 3, 31), 20
+    y = np.exp(-times)
+    exact = sum((2 * k + 2) * y**2 * eval_jacobi(k, 0, 1, 2 * y - 1) ** 2 for k in range(n))
+    density = memcurve.memory_density(hippo("legs", n), times)
+    assert (np.abs(density.values - exact) <= density.error + 1e-12 * exact).all()
+    assert np.abs(density.values - exact).max() < 1e-9
+    assert abs(density.values[0] - n * (n + 1)) < 1e-9
+
+
+def test_lagt_has_laguerre_polynomials() -> None:
+    """One eigenvalue −½, n times: m = Σe^−τ L_k(τ)²."""
+    times, n = np.linspace(0, 30, 31), 20
+    exact = sum(np.exp(-times) * eval_laguerre(k, times) ** 2 for k in range(n))
+    density = memcurve.memory_density(hippo("lagt", n), times)
+    assert np.abs(density.values - exact).max() < 1e-11
+
+
+@pytest.mark.parametrize("kind", ["legs", "legt", "fout"])
+def test_total_and_mean_age_are_integrals(kind: str) -> None:
+    network = hippo(kind, 9)
+    density = memcurve.memory_density(network, np.linspace(0, 60, 120_001))
+    total = np.trapezoid(density.values, density.times)
+    assert abs(total - 9) < 2e-3
+    age = np.trapezoid(density.values * density.times, density.times) / 9
+    assert abs(age - density.mean_age) < 2e-3 * density.mean_age
+
+
+@pytest.mark.parametrize("method", ["zoh", "bilinear"])
+def test_discretised_networks_have_it_as_their_limit(method: str) -> None:
+    """MC_k = h·m((k + ½)h)(1 + O(h²)): halving h divides the difference by four."""
+    gaps = []
+    for h in (0.01, 0.005):
+        lags = np.round(np.array([0.0, 0.5, 1.0, 2.0]) / h).astype(int)
+        curve = memcurve.memory_curve(NETWORK.discretised(h, method), int(2.5 / h))
+        density = memcurve.memory_density(NETWORK, (lags + 0.5) * h)
+        gaps.append(np.abs(curve.values[lags] / h - density.values).max())
+    assert 3 < gaps[0] / gaps[1] < 5
+
+
+def test_uncontrollable_modes_are_left_out() -> None:
+    apart = memcurve.ContinuousNetwork(np.diag([-1.0, -2.0, -3.0]), [1.0, 0.0, 1.0])
+    density = memcurve.memory_density(apart)
+    assert density.total == 2
+    assert sorted(density.poles.real) == [-3, -1]
+    assert memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [0.0])).total == 0
+
+
+def test_bad_input() -> None:
+    with pytest.raises(memcurve.UnstableNetworkError, match="real part"):
+        memcurve.memory_density(memcurve.ContinuousNetwork([[0.5]], [1.0]))
+    with pytest.raises(ValueError, match="`A`"):
+        memcurve.ContinuousNetwork(np.ones((2, 3)), [1.0, 1.0])
+    with pytest.raises(ValueError, match="`C`"):
+        memcurve.ContinuousNetwork(-np.eye(2), [1.0])
+    with pytest.raises(ValueError, match="`times`"):
+        memcurve.memory_density(NETWORK, [-1.0])
+    with pytest.raises(TypeError, match="ContinuousNetwork"):
+        memcurve.memory_density(ensembles.normal(3, seed=1))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="`step`"):
+        NETWORK.discretised(0)
+
+
+def integrated(spacing: float, feedback: float, mask: np.ndarray, rounds: int) -> np.ndarray:
+    """Node ends of the delay equation after one input, by small exact steps of the low pass."""
+    fine = 3000
+    decay = np.exp(-spacing / fine)
+    history, x, ends = np.zeros(len(mask) * fine), 0.0, []
+    for k in range(rounds):
+        new = np.empty_like(history)
+        for i, weight in enumerate(mask):
+            part = slice(i * fine, (i + 1) * fine)
+            drive = feedback * history[part] + weight * (k == 0)
+            new[part] = lfilter([1 - decay], [1, -decay], drive, zi=[decay * x])[0]
+            x = new[part][-1]
+        history = new
+        ends.append(history[fine - 1 :: fine][::-1])
+    return np.array(ends)
+
+
+@pytest.mark.parametrize("spacing", [0.2, 1.0])
+def test_delay_reservoirs_solve_the_delay_equation(spacing: float) -> None:
+    mask = np.random.default_rng(1).choice([-1.0, 1.0], 8)
+    network = ensembles.delay_reservoir(8, spacing=spacing, feedback=0.9, mask=mask)
+    impulse = np.zeros(4)
+    impulse[0] = 1
+    assert np.abs(network.simulate(impulse) - integrated(spacing, 0.9, mask, 4)).max() < 3e-4
+    finer = ensembles.delay_reservoir(8, spacing=spacing, feedback=0.9, mask=mask, degree=14)
+    assert np.abs(network.simulate(impulse) - finer.simulate(impulse)).max() < 2e-6
+
+
+def test_delay_reservoirs_refuse_bad_input() -> None:
+    with pytest.raises(ValueError, match="`feedback`"):
+        ensembles.delay_reservoir(5, feedback=1.5, seed=1)
+    with pytest.raises(ValueError, match="`seed`"):
+        ensembles.delay_reservoir(5)
+    with pytest.raises(ValueError, match="`mask`"):
+        ensembles.delay_reservoir(5, mask=[1.0])
