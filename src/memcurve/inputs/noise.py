@@ -386,7 +386,9 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
         relative = np.ldexp(kept, -exponent)  # whose squares are numbers
         if len(kept):
             errors = noise.relative_observation(relative, exponent)
-            marks[noise.label] = math.ldexp(np.sqrt((errors**2).mean()), exponent)
+            largest = float(errors.max()) or 1.0
+            mean = largest * float(np.sqrt(((errors / largest) ** 2).mean()))
+            marks[noise.label] = math.ldexp(mean, exponent)
     reach = 4 * float(finite.max(initial=0.0))
     for bits in (16, 12) if 0 < reach < np.inf else ():
         marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
