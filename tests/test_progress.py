@@ -35,18 +35,6 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     assert not any(label in shown for label in ("first", "second", "third"))
 
 
-def test_lines_in_a_pipe(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """None at first, then one every ten seconds."""
-    clock = iter([0.0, 1.0, 2.5, 2.5, 5.0, 13.0, 13.0])
-    monkeypatch.setattr(progress.time, "monotonic", lambda: next(clock))
-    with listening(True) as tell:
-        for done in range(4):
-            tell("reading", 1000 * done, 4000)
-    assert capsys.readouterr().err == "reading: 1,000 of 4,000\nreading: 3,000 of 4,000\n"
-
-
 def test_it_shows_by_itself_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a terminal, and once the time is over."""
     buffer = io.StringIO()
@@ -111,3 +99,21 @@ def test_lags_and_directions_of_large_networks() -> None:
     told.clear()
     noise_profile(large, [1e-6, 1e-3], progress=tell)
     assert told[-1].startswith("rank so far ")
+
+
+def test_lines_in_a_pipe(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """None at first, then one every ten seconds."""
+    now = 0.0
+    monkeypatch.setattr("time.monotonic", lambda: now)
+    with listening(True) as tell:
+        for now in (1.0, 6.0, 12.0, 13.0):
+            tell("study", 10 + int(now), 100)
+        now = 30.0
+        tell("one step", 0, None)
+    assert capsys.readouterr().err.splitlines() == [
+        "study: 11 of 100 were done before",
+        "study: 16 of 100, 1 per second, about 84 seconds left",
+        "one step",
+    ]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from command import Command, ended, failed
+from memcurve.studies.sweeping import shipped
 from memcurve.views import cli
 
 BASH = pytest.mark.skipif(
@@ -53,6 +54,7 @@ def test_bash(command: Command, tmp_path: Path) -> None:
     assert completed(script, "memcurve", "cur") == ["curve"]
     assert "--spectral-radius" in completed(script, "memcurve", "curve", "--sp")
     assert "orthogonal" in completed(script, "memcurve", "curve", "--ensemble", "orth")
+    assert completed(script, "memcurve", "sweep", "") == shipped()
 
 
 @pytest.mark.parametrize(

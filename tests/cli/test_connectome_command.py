@@ -107,7 +107,7 @@ def test_printed_and_written(command: Command, brain: Any) -> None:
     assert Path("edges.nulls.sqlite").is_file()
     again = json.loads(command(*asked, "--json").out)
     assert again["sentence"] in done.out
-    assert "were computed before" in command(*asked).err
+    assert "were done before" in command(*asked).err
 
 
 def test_errors(command: Command, brain: Any) -> None:

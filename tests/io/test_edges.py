@@ -10,10 +10,18 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from memcurve import LinearNetwork, load_matrix, load_network, memory_curve, save_network
+from memcurve import (
+    LinearNetwork,
+    load_matrix,
+    load_network,
+    load_nodes,
+    memory_curve,
+    save_network,
+)
 from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError
 from memcurve.io import text as reader
+from refusals import refuses
 from stored_networks import refused
 from written import failure
 
@@ -284,7 +292,7 @@ def test_refused(tmp_path, text, parts):
 
 def test_damaged_files(tmp_path):
     path = tmp_path / "e.csv"
-    path.write_bytes(b"a,b\xff,1\nb,a,2\n")
+    path.write_bytes(b"a,b\xff\x00,1\nb,a,2\n")
     refused(path, "cannot be read", mask="a")
     packed = written(tmp_path, listing() * 1000, "e.csv.gz")
     packed.write_bytes(packed.read_bytes()[:-20])
@@ -373,7 +381,7 @@ def test_graphs_refused(tmp_path, monkeypatch):
     refused(written(tmp_path, text, "t.gml"), weights, mask="A")
     refused(written(tmp_path, text.replace('"x"', "NAN"), "t.gml"), weights, mask="A")
     known = written(tmp_path, text.replace('weight "x"', "syn 2"), "t.gml")
-    refused(known, "must have an attribute 'q'", "they have syn", mask="A", matrix="q")
+    refused(known, "must have a column 'q'", "they have syn", mask="A", matrix="q")
     wrong = {"mask": "A", "spectral_radius": -1}
     failure(ValueError, load_network, known, parts=["`spectral_radius` must be a finite"], **wrong)
     monkeypatch.setattr("memcurve.core.limits._ALWAYS_THERE", 10)
@@ -427,8 +435,8 @@ def test_matrix_between_its_names(tmp_path, names, corner, separator):
 
 
 def test_names_around_a_matrix_that_differ(tmp_path):
-    rows = [f"n{k}," + ",".join("0" * 30) for k in range(29)] + ["n31," + ",".join("0" * 30)]
-    text = "\n".join(["," + ",".join(f"n{k}" for k in range(30)), *rows])
+    rows = [f"n{k}," + ",".join("0" * 60) for k in range(59)] + ["n61," + ",".join("0" * 60)]
+    text = "\n".join(["," + ",".join(f"n{k}" for k in range(60)), *rows])
     refused(written(tmp_path, text), "the same nodes", mask="ones")
 
 
@@ -480,6 +488,126 @@ def test_columns_that_are_not_used_are_named(tmp_path):
     path = tmp_path / "synapses.csv"
     path.write_text("pre,post,neuropil,syn_count,nt_type\na,b,X,3,GABA\nb,a,X,2,ACH\n")
     unused = [note for note in load_network(path, mask=np.ones(2)).notes if note.kind == "unused"]
-    assert unused == ["columns of edges that were not used: neuropil, nt_type"]
+    assert "neuropil, nt_type" in unused[0]
+    assert "signs='nt_type'" in unused[0]
     path.write_text("pre,post,weight\na,b,3\nb,a,2\n")
     assert not any(note.kind == "unused" for note in load_network(path, mask=np.ones(2)).notes)
+
+
+# ---- connectomes as they are published
+
+#: Rows as the Codex of FlyWire lists them: a pair may have several, one a neuropil.
+CODEX = [
+    ("720575940", "720575941", "AL_L", 3, "ACH"),
+    ("720575940", "720575941", "AL_R", 4, "ACH"),
+    ("720575941", "720575942", "AL_L", 6, "GABA"),
+    ("720575942", "720575940", "LH_L", 9, "GLUT"),
+    ("720575942", "720575941", "LH_L", 2, "DA"),
+    ("720575943", "720575940", "LH_L", 8, ""),
+]
+HEADS = {
+    "codex": ("pre_root_id", "post_root_id", "neuropil", "syn_count", "nt_type"),
+    "male": ("body_pre", "body_post", "roi", "weight", "nt_type"),
+    "neuprint": ("bodyId_pre", "bodyId_post", "roi", "weight", "nt_type"),
+}
+SIGNED = np.array([[0, 0, -9, 8], [7, 0, 2, 0], [0, -6, 0, 0], [0, 0, 0, 0]])
+
+
+def published(tmp_path, ending, heads="codex", rows=CODEX):
+    path = tmp_path / f"connections{ending}"
+    if ".csv" in ending:
+        lines = [HEADS[heads], *rows]
+        return written(tmp_path, "\n".join(",".join(map(str, row)) for row in lines), path.name)
+    if ending in (".gexf", ".graphml"):
+        nx = pytest.importorskip("networkx")
+        graph = nx.MultiDiGraph()
+        for pre, post, _, count, kind in rows:
+            graph.add_edge(pre, post, weight=count, nt_type=kind)
+        (nx.write_gexf if ending == ".gexf" else nx.write_graphml)(graph, path)
+        return path
+    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    columns = dict(zip(HEADS[heads], map(list, zip(*rows, strict=True)), strict=True))
+    columns |= {name: [int(node) for node in columns[name]] for name in HEADS[heads][:2]}
+    table = arrow.table(columns)
+    if ending == ".feather":
+        feather.write_feather(table, path)
+    else:
+        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".feather", ".parquet", ".csv", ".csv.gz", ".gexf", ".graphml"])
+def test_published_formats(tmp_path, ending, monkeypatch):
+    for heads in HEADS if "g" not in ending[1:2] else ["codex"]:
+        path = published(tmp_path, ending, heads)
+        for arrow_from in (0, 10**9):  # read by pyarrow, and line by line
+            monkeypatch.setattr("memcurve.io.arrow._LONG", arrow_from)
+            plain = load_network(path, mask="ones")
+            assert plain.labels == tuple(str(720575940 + k) for k in range(4))
+            np.testing.assert_array_equal(dense(plain), np.abs(SIGNED))
+            unused = [note for note in plain.notes if note.kind == "unused"]
+            assert "nt_type" in unused[0]
+            signed = load_network(path, mask="ones", signs="nt_type")
+            np.testing.assert_array_equal(dense(signed), SIGNED)
+            assert not any("nt_type" in note for note in signed.notes if note.kind == "unused")
+            own = load_network(path, mask="ones", signs="nt_type", inhibitory="da, ach")
+            np.testing.assert_array_equal(np.sign(dense(own)[1]), [-1, 0, -1, 0])
+
+
+def test_weak_pairs_are_left_out_as_if_never_listed(tmp_path):
+    """A pair counts with all its rows, whatever their signs; nodes without others go too."""
+    total = {(a, b): sum(row[3] for row in CODEX if row[:2] == (a, b)) for a, b, *_ in CODEX}
+    strong = [row for row in CODEX if total[row[:2]] >= 7]
+    found = load_network(published(tmp_path, ".csv"), mask="ones", min_weight=7, signs="nt_type")
+    path = published(tmp_path, ".csv", rows=strong)
+    expected = load_network(path, mask="ones", signs="nt_type")
+    assert found.labels == expected.labels
+    np.testing.assert_array_equal(dense(found), dense(expected))
+    mixed = [("1", "2", "x", 4, "ACH"), ("1", "2", "y", 4.5, "GABA"), ("2", "1", "x", 7, "ACH")]
+    path = published(tmp_path, ".csv", rows=mixed)
+    assert load_network(path, mask="ones", min_weight=8, signs="nt_type").A.data.tolist() == [-0.5]
+    refused(path, "9", "`min_weight`", mask="ones", min_weight=9)
+    refused(path, "`min_weight`", "-1", mask="ones", min_weight=-1)
+
+
+CELLS = "root_id,class,side,size,nt\n" + "\n".join(
+    f"{720575940 + k},{kind},{side},{10 * k},{nt}"
+    for k, (kind, side, nt) in enumerate(
+        [("sensory", "left", "GABA"), ("inter", "left", "ach"), ("motor", "right", "histamine")]
+    )
+)
+
+
+def test_only_the_nodes_of_a_table(tmp_path):
+    path, cells = published(tmp_path, ".csv"), written(tmp_path, CELLS, "cells.csv")
+    listed = load_network(path, nodes=cells, mask="class=sensory", readout="class == 'motor'")
+    assert listed.labels == tuple(str(720575940 + k) for k in range(3))
+    np.testing.assert_array_equal(dense(listed), np.abs(SIGNED[:3, :3]))
+    assert listed.C.tolist() == [1, 0, 0]
+    assert listed.readout.tolist() == [2]
+    assert any("3 of the 4 nodes and 5 of the 6 edges" in note for note in listed.notes)
+    left = load_network(path, nodes=cells, where="side == 'left'", mask="ones")
+    np.testing.assert_array_equal(dense(left), np.abs(SIGNED[:2, :2]))
+    by_source = load_network(path, nodes=load_nodes(cells), signs="nt", mask="ones")
+    np.testing.assert_array_equal(dense(by_source), np.abs(SIGNED[:3, :3]) * [-1, 1, -1])
+    refused(path, "'nt'", "neuropil", "`signs`", mask="ones", signs="nt")
+    refuses(ValueError, "`nodes`", load_network, path, mask="ones", where="side=left")
+    refuses(ValueError, "`signs`", load_network, path, mask="ones", inhibitory="GABA")
+    other = written(tmp_path, "id,class\nx,a\ny,b\n", "other.csv")
+    refused(path, "2 nodes of other.csv", "'720575940'", mask="ones", nodes=other)
+    negative = written(tmp_path, "pre,post,w,nt\na,b,-1,ACH\nb,a,1,ACH\n", "n.csv")
+    refused(negative, "negative", mask="ones", signs="nt")
+    np.save(tmp_path / "A.npy", RING)
+    refused(tmp_path / "A.npy", "for edges", mask="ones", min_weight=1)
+
+
+def test_tables_with_holes_are_refused(tmp_path):
+    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    holes = [("body_pre", [1, None]), ("weight", [1.0, np.nan]), ("weight", [1, None])]
+    for column, values in holes:
+        table = {"body_pre": [1, 2], "body_post": [2, 1], "weight": [1, 1], column: values}
+        feather.write_feather(arrow.table(table), tmp_path / "e.feather")
+        refused(tmp_path / "e.feather", "rows 0 … 1", mask="ones")
+    unnamed = arrow.table({name: [1, 2] for name in "abcd"})
+    feather.write_feather(unnamed, tmp_path / "e.feather")
+    refused(tmp_path / "e.feather", "source, target", mask="ones")

@@ -78,7 +78,9 @@ def test_single_array_shapes(single):
     parts = ("no input mask C", "mask='C.npy'", "[A | C]", "archive with A and C")
     refused(single(A), *parts, error=MissingMaskError)
     refused(single(A[:, :3]), "[A | C] of shape (N, N + d)", "(5, 3)")
-    refused(single(np.hstack([A, C2])), "square A, as `mask` is given", "(5, 7)", mask=C)
+    replaced = load_network(single(np.hstack([A, C2])), mask=C)
+    same(replaced, A, C)
+    assert "5 × 7 is read as [A | C]" in replaced.notes[0]
 
 
 def test_single_arrays_have_no_names(single):

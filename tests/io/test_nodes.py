@@ -10,6 +10,7 @@ import pytest
 
 import memcurve
 from memcurve.io import NetworkFileError, load_nodes
+from refusals import refuses
 
 TABLE = "id,class1,x,y\n07,sens,0.5,1\n3,inter,1,2\n11,sens,2,3\n4,motor,0,0\n"
 
@@ -87,3 +88,42 @@ def test_unknown_columns_values_and_nodes(table: Path) -> None:
         nodes.entries("class1", ("x", "y"))
     with pytest.raises(NetworkFileError, match="must have a number for every node"):
         nodes.numbers(["class1"], ("7",))
+
+
+@pytest.mark.parametrize(
+    ("condition", "nodes"),
+    [
+        ("class1 == 'sens'", ["07", "11"]),
+        ("class1 != 'sens'", ["3", "4"]),
+        ("class1 = sens and x > 1", ["11"]),
+        ("class1 == 'sens' and x >= 1 or class1 == 'motor'", ["11", "4"]),
+        ("`x` < 1", ["07", "4"]),
+        ("y<=1", ["07", "4"]),
+    ],
+)
+def test_conditions(table: Path, condition: str, nodes: list[str]) -> None:
+    assert load_nodes(table).where(condition) == nodes
+    assert load_nodes(table).selected(condition).names == tuple(nodes)
+
+
+def test_conditions_that_are_none(table: Path) -> None:
+    nodes = load_nodes(table)
+    for condition in ("sens", "class1 ==", "== 'sens'", "x > much"):
+        refuses(ValueError, "`where`", nodes.where, condition)
+    table.write_text("id,region\na,food and water\nb,other\n")
+    assert load_nodes(table).where("region = 'food and water' or id = b") == ["a", "b"]
+
+
+def test_a_table_is_shown_in_one_line(table: Path) -> None:
+    assert repr(load_nodes(table)) == "<NodeTable cells.csv: 4 nodes with id, class1, x, y>"
+
+
+def test_tables_of_pyarrow(tmp_path: Path) -> None:
+    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
+    columns = {"somaSide": ["L", None], "bodyId": [10001, 10002], "soma": [[1, 2], [3, 4]]}
+    feather.write_feather(arrow.table(columns), tmp_path / "cells.feather")
+    nodes = load_nodes(tmp_path / "cells.feather")
+    assert nodes.names == ("10001", "10002")
+    assert {name: list(column) for name, column in nodes.columns.items()} == {
+        "somaSide": ["L", ""], "bodyId": ["10001", "10002"],
+    }  # fmt: skip

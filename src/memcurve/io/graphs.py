@@ -1,89 +1,51 @@
-"""Graphs by networkx, in files (.graphml, .gml) or in memory: names of nodes, and a sparse A."""
+"""Graphs of networkx, in files (.graphml, .gml, .gexf) or in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from memcurve.core.arguments import exact_array
 from memcurve.core.limits import require_room
-from memcurve.core.notes import Note, counted
 from memcurve.core.optional import optional
-from memcurve.io.arrays import Graph, NetworkFileError, ending_of, reading
+from memcurve.io.arrays import NetworkFileError, ending_of, reading
 from memcurve.io.text import open_bytes
 
 #: Peak memory of a graph of networkx by byte of its file, as measured.
 _BYTES_PER_BYTE = 20
 #: Bytes of a packed file that are counted at a time.
 _BLOCK = 2**22
-#: What an edge means, for notes.
-DIRECTION = "source drives target, A[target, source]"
-
-
-def read_graph(file: Path, weight: str | None = None) -> Graph:
-    """Read a GraphML or GML file; nodes go by their attribute label or name, if all have one."""
-    graph = _opened(file)
-    labels, attribute = _labels(graph)
-    asked, weight = weight is not None, weight or "weight"
-    try:
-        A = graph_matrix(graph, weight)
-    except (TypeError, ValueError) as error:
-        raise NetworkFileError(
-            f"{file}: the attribute {weight!r} of edges must hold finite numbers; name another one "
-            f"by `matrix`. ({error})"
-        ) from error
-    edges, count = [data for *_, data in graph.edges(data=True)], graph.number_of_edges()
-    lacking = sum(weight not in data for data in edges)
-    names = list(dict.fromkeys(name for data in edges for name in data))
-    if asked and 0 < lacking == count:
-        raise NetworkFileError(
-            f"{file}: must have an attribute {weight!r} for `matrix`, which names the weights of "
-            f"edges; they have {', '.join(names) or 'none'}."
-        )
-    ones = f", {lacking:,} of them without a weight, taken as 1" if lacking else ""
-    both = "" if graph.is_directed() else ", each in both directions"
-    text = (
-        f"read as {counted(count, 'edge')}{both} between {counted(len(labels), 'node')}, named by"
-    )
-    note = Note("network", f"{text} their {attribute}{ones}: {DIRECTION}")
-    notes = unused_note("attributes", [name for name in names if name not in (weight, "id")])
-    return Graph(file, A, tuple(labels), (note, *notes))
-
-
-def unused_note(what: str, names: Sequence[str]) -> list[Note]:
-    """The note on columns, or attributes, that say something else about edges."""
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    text = f"{what} of edges that were not used: {', '.join(names[:8])}{more}"
-    return [Note("unused", text)] if names else []
+#: Graphs that networkx reads, and by what.
+GRAPHS = {".graphml": "read_graphml", ".gml": "read_gml", ".gexf": "read_gexf"}
 
 
 def read_node_attributes(file: Path) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """The nodes of a GraphML or GML file, and their attributes, as text."""
-    graph = _opened(file)
+    """The nodes of a graph in a file, and their attributes, as text."""
+    graph = networkx_graph(file)
     nodes = [data for _, data in graph.nodes(data=True)]
     attributes = dict.fromkeys(attribute for data in nodes for attribute in data)
     columns = {name: tuple(str(data.get(name, "")) for data in nodes) for name in attributes}
-    return tuple(_labels(graph)[0]), columns
+    return tuple(graph_labels(graph)[0]), columns
 
 
-def _opened(file: Path) -> Any:
+def networkx_graph(file: Path) -> Any:
+    """Read a GraphML, GML or GEXF file, plain or packed, once it is known to fit."""
     networkx = optional("networkx", f"{file}: reading it", "adapters")
     with reading(file), open_bytes(file) as stream:
         size = sum(map(len, iter(lambda: stream.read(_BLOCK), b"")))
     what = f"{file} is too large: it"
     require_room(_BYTES_PER_BYTE * size, what, "Write it as a list of edges.")
     with reading(file), open_bytes(file) as stream:
-        if ending_of(file).startswith(".graphml"):
-            graph = networkx.read_graphml(stream)
-        else:
-            graph = networkx.read_gml(stream, label="id")
+        kind = ending_of(file).removesuffix(".gz")
+        options = {"label": "id"} if kind == ".gml" else {}
+        graph = getattr(networkx, GRAPHS[kind])(stream, **options)
     if not len(graph):
         raise NetworkFileError(f"{file}: has no nodes; write it again.")
     return graph
 
 
-def _labels(graph: Any) -> tuple[list[str], str]:
+def graph_labels(graph: Any) -> tuple[list[str], str]:
     """What the nodes of a graph are called, and by which attribute."""
     for attribute in ("label", "name"):
         labels = [str(data.get(attribute, "")) for _, data in graph.nodes(data=True)]

@@ -11,7 +11,8 @@ import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,12 @@ from memcurve.io.arrays import (
     reading,
     stem_of,
 )
-from memcurve.io.edges import LISTS, counts_nodes, open_text
-from memcurve.io.graphs import read_graph
+from memcurve.io.arrow import ARROW
+from memcurve.io.edges import LISTS, EdgeOptions, counts_nodes, open_text, read_graph, read_table
+from memcurve.io.graphs import GRAPHS
 from memcurve.io.hdf5 import open_mat
 from memcurve.io.market import open_market
-from memcurve.io.nodes import listed_nodes, node_mask, node_place
+from memcurve.io.nodes import NodeTable, listed_nodes, load_nodes, node_mask, node_place
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.text import Text, open_matrix
@@ -54,21 +56,25 @@ from memcurve.network.scaling import scale_to_spectral_radius
 SINGLE: dict[str, Opener] = {".npy": open_npy, ".csv": open_matrix, ".mtx": open_market}
 #: Text, plain or packed: a matrix or edges, and of a mask the nodes that are driven.
 TEXT = [end + gz for gz in ("", ".gz") for end in (".csv", ".tsv", ".txt", *LISTS)]
-#: Graphs that networkx reads.
-GRAPHS = [end + gz for gz in ("", ".gz") for end in (".graphml", ".gml")]
+#: How to open each ending of edges.
+_EDGES: dict[str, Callable[[Path, EdgeOptions], Opened | Graph]] = {
+    **dict.fromkeys(TEXT, open_text),
+    **dict.fromkeys(ARROW, read_table),
+    **dict.fromkeys([end + gz for gz in ("", ".gz") for end in GRAPHS], read_graph),
+}
 #: How to open each ending that networks come with.
-NETWORK_FORMATS: dict[str, Callable[[Path], Opened | Graph]] = {
+NETWORK_FORMATS: dict[str, Callable[..., Opened | Graph]] = {
     ".npz": open_npz,
     ".mat": open_mat,
     ".safetensors": open_safetensors,
     **SINGLE,
-    **dict.fromkeys(TEXT, open_text),
-    **dict.fromkeys(GRAPHS, read_graph),
+    **_EDGES,
     **dict.fromkeys(CHECKPOINTS, open_checkpoint),
 }
 
 #: Connectivity and mask, in the order they are looked for.
-_PAIRS = (("A", "C"), ("W", "Win"))
+_RESERVOIRS = ("W", "W_res", "Wres", "W_rec")
+_PAIRS = (("A", "C"), *((W, Win) for W in _RESERVOIRS for Win in ("Win", "W_in")))
 _LEAKS = ("lr", "leak", "leak_rate", "leaking_rate")
 _BIASES = ("bias",)
 _POLES = ("eigenvalues", "lambda", "Lambda")
@@ -78,6 +84,7 @@ _HIDDEN, _INPUT = "weight_hh_l0", "weight_ih_l0"
 #: Further parts of a network that are read from a .npz file, where they are there.
 _EXTRAS = ("shift", "readout")
 _TEXTS = ("labels", "notes")
+_REPLACED = "the file's own input mask, {}, is left out for the one that is given"
 #: In place of a mask: the matrix alone is wanted.
 _NO_MASK = object()
 
@@ -89,7 +96,14 @@ def load_network(
     *,
     matrix: str | None = None,
     mask: str | os.PathLike[str] | ArrayLike | Mapping[str, float] | None = None,
+    seed: Seed | None = None,
+    readout: str | Sequence[str] | Sequence[int] | None = None,
     edges: bool | None = None,
+    nodes: str | os.PathLike[str] | NodeTable | None = None,
+    where: str | None = None,
+    min_weight: float | None = None,
+    signs: str | None = None,
+    inhibitory: str | Sequence[str] | None = None,
     spectral_radius: float | None = None,
     name: str | None = None,
     communicator: Any = None,
@@ -100,29 +114,50 @@ def load_network(
     ----------
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
-        hold arrays by name: A and C, or else W and Win (with a leak rate ``lr`` or ``leak`` and a
-        ``bias`` beside them, which are applied), or a layer's parameters, see below.
-        ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or, without
-        ``mask``, the N rows and N + d columns of ``[A | C]``. A ``.csv`` may have one header line,
-        or the names of nodes above and before its numbers, which are its ``labels``; commas,
-        semicolons, tabs or blanks separate these.
+        hold arrays by name: A and C, or else W (W_res) and Win (W_in) (with a leak rate ``lr`` or
+        ``leak`` and a ``bias`` beside them, which are applied), or a layer's parameters, see below;
+        also as fields of a MATLAB struct.
+        ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or the N rows
+        and N + d columns of ``[A | C]``. A ``.csv`` may have one header line, or the names of nodes
+        above and before its numbers, which are its ``labels``; commas, semicolons, tabs or blanks
+        separate these.
         ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target
         and, if there is a third column, weight. The edge of a source drives its target:
-        ``A[target, source] = weight``. Names or numbers, with a header or without. ``.graphml`` and
-        ``.gml`` are read by networkx. All of these may be packed, ``.csv.gz``.
+        ``A[target, source] = weight``. Names or numbers, with a header or without. ``.feather`` and
+        ``.parquet`` tables of such columns are read by pyarrow, ``.graphml``, ``.gml`` and
+        ``.gexf`` by networkx. Texts and graphs may be packed, ``.csv.gz``.
     matrix : str, optional
-        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``; of the column or
-        attribute that holds the weights of edges.
+        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``, or ``"esn.W"`` for a
+        field of a struct; of the column or attribute that holds the weights of edges.
     mask : str, path, array, list of names or mapping, optional
-        The input mask: the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
+        The input mask: one of :data:`memcurve.masks.MASKS` (drawn with ``seed`` where it is
+        random), the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
         ``.mtx``, or the numbers themselves. Where nodes have names: those that the input drives
-        with weight 1, as a list or as ``"a,b"``, a mapping ``{"a": 0.5}`` of names to weights, or a
-        text file with one node name per line, optionally followed by a weight. Where they have
-        none, the same with their numbers, from 0 on.
+        with weight 1, as a list, as ``"a,b"`` or by a condition on ``nodes``
+        (``"class == 'sensory'"``), a mapping ``{"a": 0.5}`` of names to weights, or a text file
+        with one node name per line, optionally followed by a weight. Where they have none, the same
+        with their numbers, from 0 on. A mask that is given takes the place of the file's own.
+    seed : int, SeedSequence or Generator, optional
+        Where the draw of a random mask starts.
+    readout : str, sequence of str or of int, optional
+        The nodes that are read, by name, number, or a condition on ``nodes``.
     edges : bool, optional
         Whether a text lists edges (True) or is a matrix (False), where its first lines mislead:
         names and numbers of nodes in two or three columns, in more rows than a matrix of so many
         columns has.
+    nodes : path or NodeTable, optional
+        A table of nodes, see :func:`memcurve.load_nodes`: of the edges, only those between its
+        nodes are taken.
+    where : str, optional
+        Only the nodes of the table for which this holds, e.g. ``"class == 'sensory'"``.
+    min_weight : float, optional
+        Leave out pairs of nodes whose edges together weigh less, before signs: 5 of synapse counts.
+    signs : str, optional
+        The column of transmitters, of the edges or else of ``nodes`` (that of the source), by
+        which weights get their signs.
+    inhibitory : str or sequence of str, optional
+        Transmitters whose weights become negative (default GABA, glutamate and histamine, as in
+        flies [1]_); all others are positive.
     spectral_radius : float, optional
         Scale A to this largest modulus of an eigenvalue.
     name : str, optional
@@ -136,10 +171,10 @@ def load_network(
     -------
     LinearNetwork
         Sparse matrices (``.mtx``, MATLAB, ``scipy.sparse.save_npz``) stay sparse. A mask of one
-        column, in MATLAB also of one row, becomes a vector. ``shift``, ``readout`` and ``labels``
-        are read from ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take.
-        Edges give a sparse A, their nodes in the order of their numbers, or else of their names,
-        which are its ``labels``; edges that are listed twice are summed, and a note says so.
+        column or of one row becomes a vector. ``shift``, ``readout`` and ``labels`` are read from
+        ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take. Edges give a
+        sparse A, their nodes in the order of their numbers, or else of their names, which are its
+        ``labels``; edges that are listed several times are summed. ``notes`` say what was done.
 
     Notes
     -----
@@ -160,8 +195,14 @@ def load_network(
     OSError, MemoryError
         There is no file to read, or what it says it holds does not fit into memory.
     ModuleNotFoundError
-        MATLAB 7.3 and ``.safetensors`` need ``pip install memcurve[files]``, checkpoints torch,
-        graphs ``memcurve[adapters]``.
+        MATLAB 7.3, ``.safetensors``, ``.feather`` and ``.parquet`` need
+        ``pip install memcurve[files]``, checkpoints torch, graphs ``memcurve[adapters]``.
+
+    References
+    ----------
+    .. [1] Liu, W. W. and Wilson, R. I. (2013). Glutamate is an inhibitory neurotransmitter in the
+       Drosophila olfactory system. PNAS 110, 10294-10299; as in Shiu, P. K. et al. (2024). A
+       Drosophila computational brain model reveals sensorimotor processing. Nature 634, 210-219.
 
     Examples
     --------
@@ -170,38 +211,91 @@ def load_network(
     >>> from tempfile import TemporaryDirectory
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder) / "pair.csv"
-    ...     _ = path.write_text("source,target,weight\na,b,0.5\nb,a,-0.25\n")
-    ...     network = memcurve.load_network(path, mask="a")
+    ...     _ = path.write_text("pre,post,syn_count,nt_type\na,b,5,ACH\nb,a,2,GABA\n")
+    ...     network = memcurve.load_network(path, mask="a", signs="nt_type")
     >>> network, network.labels
     (LinearNetwork('pair', size=2, inputs=1, sparse), ('a', 'b'))
     >>> network.A.toarray()
-    array([[ 0.  , -0.25],
-           [ 0.5 ,  0.  ]])
+    array([[ 0., -2.],
+           [ 5.,  0.]])
     """
-    read = partial(_read, path, matrix, mask, edges, name)
-    return _loaded(read, path, spectral_radius, communicator)
-
-
-def _loaded(
-    read: Callable[[Ranks | None], tuple[LinearNetwork, Any]],
-    path: str | os.PathLike[str],
-    radius: float | None,
-    communicator: Any,
-) -> LinearNetwork:
-    """The network that is read, with its leak, scaled; over ranks by rows, or else whole."""
+    which = _Which(matrix, edges, nodes, where, min_weight, signs, inhibitory)
+    read = partial(_read, path, which, mask, seed, readout, name)
     if communicator is None:
-        return _leaking(*read(None), path, radius)
+        return _leaking(*read(None), path, spectral_radius)
     ranks = communicator if isinstance(communicator, Ranks) else Ranks(communicator)
     with ranks.collective():
-        network = _leaking(*read(ranks if radius is None else None), path, radius)
+        parts = read(ranks if spectral_radius is None else None)
+        network = _leaking(*parts, path, spectral_radius)
         return network if isinstance(network.A, RankRows) else ranks.split(network)
+
+
+@dataclass(frozen=True)
+class _Which:
+    """What of a file is read."""
+
+    matrix: str | None = None
+    edges: bool | None = None
+    nodes: str | os.PathLike[str] | NodeTable | None = None
+    where: str | None = None
+    min_weight: float | None = None
+    signs: str | None = None
+    inhibitory: str | Sequence[str] | None = None
+
+    @cached_property
+    def table(self) -> NodeTable | None:
+        """The table of nodes, as far as it is asked for."""
+        if self.nodes is None:
+            if self.where is not None:
+                raise ValueError("`where` is about a table of nodes; give that too, as `nodes`.")
+            return None
+        table = self.nodes if isinstance(self.nodes, NodeTable) else load_nodes(self.nodes)
+        return table if self.where is None else table.selected(self.where)
+
+    def of_edges(self) -> EdgeOptions:
+        """What is asked of edges."""
+        text = self.inhibitory
+        names = [name.strip() for name in text.split(",")] if isinstance(text, str) else text
+        if names is not None and self.signs is None:
+            raise ValueError("`inhibitory` lists transmitters; name their column by `signs`.")
+        return EdgeOptions(self.matrix, self.edges, self.table, self.min_weight, self.signs, names)
+
+    def opened(self, path: str | os.PathLike[str], ranks: Ranks | None) -> Opened | Graph:
+        """Open a file; each of the ``ranks`` will read some rows of A only, where it can."""
+        ending, formats, options = ending_of(path), dict(NETWORK_FORMATS), self.of_edges()
+        formats[".npz"] = partial(open_npz, ranks=ranks)
+        for end, read in _EDGES.items():
+            formats[end] = lambda file, read=read: read(file, options)
+        if self.edges and ending not in formats:
+            formats[ending] = formats[".txt"]
+        if self.edges is not None and ending in NETWORK_FORMATS and ending not in TEXT:
+            raise NetworkFileError(
+                f"{path}: `edges` says whether a text lists edges, and a {ending} file is none; "
+                f"leave it out."
+            )
+        contents = opened(path, formats, "build LinearNetwork(A, C)")
+        if options.select and not isinstance(contents, Graph):
+            raise NetworkFileError(
+                f"{path}: `nodes`, `min_weight` and `signs` are for edges, and it holds matrices; "
+                f"leave them out, or change A: LinearNetwork(A, C)."
+            )
+        return contents
+
+    def by_class(self, text: Any, labels: Sequence[str] | None) -> list[str] | None:
+        """The nodes for which a condition holds, where the text is one; else None."""
+        if self.table is None or labels is None or not isinstance(text, str) or text in labels:
+            return None
+        if not set(text) & set("=<>") or Path(text).is_file():
+            return None
+        return [labels[place] for place in self.table.places(text, labels)]
 
 
 def _read(
     path: str | os.PathLike[str],
-    matrix: str | None,
+    which: _Which,
     mask: Any,
-    edges: bool | None,
+    seed: Seed | None,
+    readout: Any,
     name: str | None,
     ranks: Ranks | None = None,
 ) -> tuple[LinearNetwork, Any]:
@@ -209,21 +303,33 @@ def _read(
 
     And the leak rates beside it, which are not applied yet; None where there are none.
     """
-    file, contents = _opened(path, matrix, edges, ranks)
-    if by_nodes := _names_nodes(mask, contents):
-        parts = _parts(file, contents, matrix, None, _NO_MASK)
+    file, contents = Path(path), which.opened(path, ranks)
+    if isinstance(contents, Graph):
+        by_class = which.by_class(mask, contents.labels)
+        mask = mask if by_class is None else by_class
+    is_drawn = isinstance(mask, str) and mask in MASKS
+    if by_nodes := not is_drawn and _names_nodes(mask, contents):
+        parts = _parts(file, contents, which.matrix, None, _NO_MASK)
         parts["C"], left_out = _driven(mask, parts)
         parts["notes"] = (*parts.get("notes", ()), *left_out)
+    elif is_drawn:
+        parts = _parts(file, contents, which.matrix, None, partial(make, mask, seed=seed))
     else:
-        parts = _parts(file, contents, matrix, *_name_or_values(mask))
+        parts = _parts(file, contents, which.matrix, *_name_or_values(mask))
     aside = ""
-    if isinstance(mask, str | os.PathLike) and not by_nodes:
+    if isinstance(mask, str | os.PathLike) and not (by_nodes or is_drawn):
         aside = f" (with the mask {mask!s})"
     leak = parts.pop("leak", None)
     extra = not parts.keys() <= {"A", "C", "notes"} and not isinstance(contents, Graph)
     remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
     with _naming(f"{file}{aside}", remedy):
-        return LinearNetwork(**parts, name=stem_of(file) if name is None else name), leak
+        network = LinearNetwork(**parts, name=stem_of(file) if name is None else name)
+        if readout is None:
+            return network, leak
+        read = which.by_class(readout, network.labels) or readout
+        if isinstance(read, str):
+            read = [part.strip() for part in read.split(",")]
+        return network.replace(readout=read), leak
 
 
 def _leaking(
@@ -285,103 +391,29 @@ def load_matrix(
     array([[0.  , 0.5 ],
            [0.25, 0.  ]])
     """
-    file, contents = _opened(path, matrix, edges)
-    parts = _parts(file, contents, matrix, None, _NO_MASK, extras=False)
-    with _naming(str(file)):  # a network is the one place that checks matrices
+    contents = _Which(matrix, edges).opened(path, None)
+    parts = _parts(Path(path), contents, matrix, None, _NO_MASK, extras=False)
+    with _naming(str(path)):  # a network is the one place that checks matrices
         network = LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1]))
-    return _leaking(network, parts.get("leak"), file, None).A
-
-
-def load_masked(
-    path: str | os.PathLike[str],
-    mask: str | None,
-    *,
-    seed: Seed,
-    matrix: str | None = None,
-    edges: bool | None = None,
-    spectral_radius: float | None = None,
-    communicator: Any = None,
-) -> LinearNetwork:
-    """Read a network whose mask is one of :data:`memcurve.masks.MASKS`, or stands in a file.
-
-    ``mask`` is the name of one of those, drawn with ``seed`` where it is random, and takes the
-    place of one that stands in the file; or else it is what :func:`memcurve.load_network` takes.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> import numpy as np
-    >>> from pathlib import Path
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     np.save(Path(folder) / "A.npy", np.eye(3) / 2)
-    ...     network = memcurve.io.load_masked(Path(folder) / "A.npy", "ones", seed=1)
-    >>> network.C.round(3)
-    array([0.577, 0.577, 0.577])
-    """
-    read = partial(_masked, path, mask, seed, matrix, edges)
-    return _loaded(read, path, spectral_radius, communicator)
+    return _leaking(network, parts.get("leak"), path, None).A
 
 
 def load_driven(
     path: str | os.PathLike[str],
-    mask: str | None,
     *,
-    seed: Seed,
-    matrix: str | None = None,
-    edges: bool | None = None,
+    mask: Any = None,
+    seed: Seed | None = None,
+    readout: Any = None,
     spectral_radius: float | None = None,
+    **which: Any,
 ) -> tuple[LinearNetwork, Any]:
-    """Read the weights of :func:`load_masked` without the leak, and the leak rates or None.
+    """Read the weights of :func:`load_network` without the leak, and the leak rates or None.
 
     For a network that is driven, x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias): A and C
     are W and Win, ``shift`` is the bias, and ``spectral_radius`` is that of W.
     """
-    network, leak = _masked(path, mask, seed, matrix, edges)
+    network, leak = _read(path, _Which(**which), mask, seed, readout, None)
     return _scaled(network, spectral_radius, path), leak
-
-
-def _masked(
-    path: str | os.PathLike[str],
-    mask: str | None,
-    seed: Seed,
-    matrix: str | None,
-    edges: bool | None,
-    ranks: Ranks | None = None,
-) -> tuple[LinearNetwork, Any]:
-    """What :func:`_read` gives, its mask perhaps one of :data:`memcurve.masks.MASKS`."""
-    if mask not in MASKS:
-        return _read(path, matrix, mask, edges, None, ranks)
-    network, leak = _unmasked(path, matrix, edges, ranks)
-    return network.replace(C=make(mask, network.size, seed=seed)), leak
-
-
-def _unmasked(
-    path: str | os.PathLike[str], matrix: str | None, edges: bool | None, ranks: Ranks | None
-) -> tuple[LinearNetwork, Any]:
-    """The network of a file, whose own mask is left out, and its leak rates."""
-    file, contents = _opened(path, matrix, edges, ranks)
-
-    def drawn(given: Any, extras: bool) -> tuple[LinearNetwork, Any]:
-        parts = _parts(file, contents, matrix, None, given, extras=extras)
-        leak = parts.pop("leak", None)
-        if parts["C"] is not None:
-            size, inputs = (*parts["C"].shape, 1)[:2]
-            text = (
-                f"the file's own input mask, of {counted(inputs, 'column')}, is left out for the "
-            )
-            text += "one that is given"
-            if "notes" not in parts:  # one array
-                text = f"an array of {size} × {size + inputs} is read as [A | C]; {text}"
-            parts["notes"] = (*parts.get("notes", ()), *notes_of([text], "network"))
-        with _naming(str(file)):
-            C = np.zeros(parts["A"].shape[:1])
-            return LinearNetwork(**parts | {"C": C}, name=stem_of(file)), leak
-
-    try:
-        return drawn(None, extras=True)
-    except NetworkFileError:  # there is no mask in it, or all of it is wrong
-        return drawn(_NO_MASK, extras=False)
 
 
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
@@ -426,14 +458,17 @@ def network_parts(
 
     Where a mask is ``given`` it stands for the archive's own.
     """
-    pairs = [(matrix or a, mask or c)[: 1 if given is not None else 2] for a, c in _PAIRS]
+    start = _struct(archive, matrix)
+    pairs = [
+        (matrix or start + a, mask or start + c)[: 1 if given is not None else 2] for a, c in _PAIRS
+    ]
     found = next((names for names in pairs if archive.arrays.keys() >= set(names)), None)
     named = matrix is not None or mask is not None
     if found is None:
         parts = None if named else _layer_parts(archive, given, discretisation)
         if parts is not None:
             return parts
-        wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs)))
+        wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs[:2])))
         problem = f"{archive.source}: has no {wanted}; it holds {archive.listing}."
         if given is not None:
             raise NetworkFileError(f"{problem} Name the array with matrix='...'.")
@@ -444,24 +479,30 @@ def network_parts(
         )
     A = _whole(archive.arrays[found[0]])
     C = _mask(archive, found[-1], given, A)
-    if found[0] != "W":
+    own = archive.first([start + c for a, c in _PAIRS if start + a == found[0]])
+    is_given = given is not None and given is not _NO_MASK
+    replaced = [_REPLACED.format(own)] if own is not None and is_given else []
+    if found[0].removeprefix(start) not in _RESERVOIRS:
         is_layer = found[0].endswith(_HIDDEN)
         others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
-        notes = [f"one layer of several: {', '.join(others)} left out"] if others else []
-        used, second = {*found, *_EXTRAS, *_TEXTS}, _PAIRS[1]
+        notes = [f"one layer of several: {', '.join(others)} left out"] if others else replaced
+        used, second = {*found, own, *_EXTRAS, *_TEXTS}, _PAIRS[1]
         if found[0] == "A" and not named and archive.arrays.keys() >= {*second}:
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
             used |= {*second}
         notes += [] if is_layer or named else _unused(archive, used)
         return _network_of(A, C, *notes) | _layer_bias(archive, found[0])
-    leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
+    leak, bias = (
+        None if named else archive.first([start + n for n in names]) for names in (_LEAKS, _BIASES)
+    )
     missing = "an activation" if bias is not None else "an activation or bias"
-    notes = [f"W and Win taken as a linear network: the file does not specify {missing}"]
-    notes += _unused(archive, {*found, leak, bias}, has_leak=leak is not None)
-    if np.ndim(C) == 2 and C.shape[1] > 1:
-        text = f"Win has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias column"
-        text += " (--bias-column)"
+    both = f"{found[0]} and {found[-1]}" if given is None else found[0]
+    notes = [f"{both} taken as a linear network: the file does not specify {missing}", *replaced]
+    notes += _unused(archive, {*found, own, leak, bias}, has_leak=leak is not None)
+    if given is None and np.ndim(C) == 2 and C.shape[1] > 1:
+        text = f"{found[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
+        text += "column (--bias-column)"
         notes.append(Note("unused", text))
     parts = _network_of(A, C, *notes)
     if leak is not None:
@@ -470,6 +511,19 @@ def network_parts(
         values = _flat(archive, bias)
         parts["shift"] = np.full(A.shape[0], values) if values.size == 1 else values
     return parts
+
+
+def _struct(archive: Archive, matrix: str | None) -> str:
+    """What stands before the names of a network's arrays: the name of the one struct of a pair."""
+    if matrix is not None:
+        return matrix[: matrix.rfind(".") + 1]
+    starts = {key[: key.rfind(".") + 1] for key in archive.arrays}
+    starts = {
+        start
+        for start in starts
+        if any({start + a, start + c} <= archive.arrays.keys() for a, c in _PAIRS)
+    }
+    return "" if "" in starts or len(starts) != 1 else starts.pop()
 
 
 def _unused(archive: Archive, used: Collection[str | None], *, has_leak: bool = True) -> list[Note]:
@@ -553,9 +607,17 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
     shape: tuple[int, ...] = values.shape
     rows, columns = shape if len(shape) == 2 else (0, 0)
     if mask is not None and rows == columns > 0:
-        return {"A": values, "C": None if mask is _NO_MASK else as_mask(mask)}
+        return {"A": values, "C": _given_mask(mask, rows)}
     if mask is None and 0 < rows < columns:
         return {"A": values[:, :rows], "C": as_mask(values[:, rows:])}
+    if mask is not _NO_MASK and 0 < rows < columns:
+        own = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
+        text = f"an array of {rows} × {columns} is read as [A | C]; {own}"
+        return {
+            "A": values[:, :rows],
+            "C": _given_mask(mask, rows),
+            "notes": (Note("network", text),),
+        }
     if mask is None and rows == columns > 0:
         raise MissingMaskError(
             f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
@@ -567,35 +629,7 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
     if mask is _NO_MASK:
         rule = "a square A"
         remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
-    elif mask is not None:
-        rule = "a square A, as `mask` is given"
-        remedy = "leave out `mask` to read it as [A | C]" if 0 < rows < columns else remedy
     raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}{hint}.")
-
-
-def _opened(
-    path: str | os.PathLike[str],
-    matrix: str | None,
-    edges: bool | None,
-    ranks: Ranks | None = None,
-) -> tuple[Path, Opened | Graph]:
-    """Open a file; ``matrix`` names the weights of edges, ``edges`` says that there are some.
-
-    Each of the ``ranks`` will read some rows of A only, where the format allows for it.
-    """
-    ending, formats = ending_of(path), dict(NETWORK_FORMATS)
-    text = partial(open_text, edges=edges, weight=matrix)
-    formats[".npz"] = partial(open_npz, ranks=ranks)
-    formats |= dict.fromkeys(TEXT, text)
-    formats |= dict.fromkeys(GRAPHS, partial(read_graph, weight=matrix))
-    if edges and ending not in formats:
-        formats[ending] = text
-    if edges is not None and ending not in TEXT and formats[ending] is not text:
-        raise NetworkFileError(
-            f"{path}: `edges` says whether a text lists edges, and a {ending} file is none; leave "
-            f"it out."
-        )
-    return Path(path), opened(path, formats, "build LinearNetwork(A, C)")
 
 
 def _parts(
@@ -619,7 +653,7 @@ def _parts(
                 f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one per line, or "
                 f"give mask='C.npy'."
             )
-        C = None if given is _NO_MASK else as_mask(given)
+        C = _given_mask(given, len(contents.labels))
         return {"A": contents.A, "C": C, "labels": contents.labels, "notes": contents.notes}
     if isinstance(contents, Archive):
         with _naming(str(file)):
@@ -643,9 +677,8 @@ def _parts(
     remedy = "; edges=True (--edges) reads it as a list of edges" if maybe else ""
     parts = _side_by_side(contents, given, remedy)
     if maybe:
-        parts["notes"] = (
-            Note("network", f"read as a matrix, A of shape {parts['A'].shape}{remedy}"),
-        )
+        text = f"read as a matrix, A of shape {parts['A'].shape}{remedy}"
+        parts["notes"] = (*parts.get("notes", ()), Note("network", text))
     return parts
 
 
@@ -772,12 +805,21 @@ def _flat(archive: Archive, name: str) -> Any:
 
 
 def _mask(archive: Archive, name: str, given: Any, A: Any) -> Any:
-    """The mask given, or else the array of that name."""
+    """The mask given, or else the array of that name, one row of which is meant as a column."""
     if given is _NO_MASK:
         return np.zeros(A.shape[:1])
     if given is not None:
-        return as_mask(given)
-    return as_mask(archive.arrays[name].series().whole())
+        return _given_mask(given, A.shape[0])
+    C = archive.arrays[name].whole()
+    is_row = len(C.shape) == 2 and C.shape[0] == 1 < C.shape[1] == A.shape[0]
+    return as_mask(C.T if is_row else C)
+
+
+def _given_mask(given: Any, size: int) -> Any:
+    """A mask that is given: to be drawn, by its values, or (``_NO_MASK``) not at all."""
+    if given is _NO_MASK:
+        return None
+    return given(size) if callable(given) else as_mask(given)
 
 
 def as_mask(C: Any) -> Any:

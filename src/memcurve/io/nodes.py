@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import difflib
 import math
+import operator
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
@@ -18,9 +19,11 @@ from numpy.typing import NDArray
 
 from memcurve.core.arguments import exact_array
 from memcurve.core.limits import require_room
+from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
-from memcurve.io.graphs import read_node_attributes
+from memcurve.io.arrow import ARROW, distinct, encoded, open_arrow
+from memcurve.io.graphs import GRAPHS, read_node_attributes
 from memcurve.io.text import (
     Text,
     content_lines,
@@ -31,13 +34,23 @@ from memcurve.io.text import (
 )
 
 #: Names of the column that names nodes; else it is the first.
-_NAMES = ("id", "node", "name", "neuron", "label", "cell", "root_id", "skid", "bodyid")
+_NAMES = ("id", "rootid", "bodyid", "body", "skid", "node", "name", "neuron", "label", "cell")
+#: Rows of a table of pyarrow that are read at a time.
+_ROWS = 2**20
 #: Peak memory of a node in a list, as measured.
 _BYTES_PER_NODE = 250
 _WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
+_QUOTES = "'\"`"
+#: Parts of a condition: a text in quotes, an operator, and what stands between these.
+_TOKEN = re.compile(
+    r"""'[^']*'|"[^"]*"|`[^`]*`|[=!<>]=|[=<>]|\s+(?:and|or)\s+|[^'"`=!<>\s]+|\s+|."""
+)
+_COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NodeTable:
     """What is known of nodes: columns of text by their names, one entry a node.
 
@@ -55,27 +68,84 @@ class NodeTable:
     >>> from pathlib import Path
     >>> from memcurve.io.nodes import NodeTable
     >>> table = NodeTable(Path("cells.csv"), ("a", "b", "c"), {"class": ("sens", "inter", "sens")})
-    >>> table.where("class=sens")
+    >>> table
+    <NodeTable cells.csv: 3 nodes with class>
+    >>> table.where("class == 'sens'")
     ['a', 'c']
     """
 
     file: Path
     names: tuple[str, ...]
-    columns: dict[str, tuple[str, ...]]
+    columns: Mapping[str, Sequence[str]]
+
+    def __repr__(self) -> str:
+        """The file, how many nodes there are, and what is known of them."""
+        more = f" and {len(self.columns) - 8} columns more" if len(self.columns) > 8 else ""
+        columns = ", ".join([*self.columns][:8]) + more
+        return f"<NodeTable {self.file.name}: {counted(len(self.names), 'node')} with {columns}>"
 
     def where(self, condition: str) -> list[str]:
-        """The nodes for which a column has one of some values: ``"class=sens,asc"``."""
-        name, _, listed = condition.partition("=")
-        entries, values = self._column(name.strip()), [value.strip() for value in listed.split(",")]
-        for value in values:
-            if value not in entries:
-                known = sorted({*entries})
-                near = difflib.get_close_matches(value, known, 1)
-                shown = ", ".join(map(repr, near or known[:8]))
+        """The nodes for which a condition on their columns holds.
+
+        ``"class=sens,asc"`` (one of some values), ``"class == 'sens'"``, ``"side != 'left'"``,
+        ``"size >= 100"``, and several of these joined by ``and`` and ``or``.
+        """
+        holds = self._holds(condition)
+        return [name for name, is_one in zip(self.names, holds, strict=True) if is_one]
+
+    def selected(self, condition: str) -> NodeTable:
+        """The table of the nodes for which a condition holds."""
+        rows = np.flatnonzero(self._holds(condition)).tolist()
+        columns = {name: [entries[k] for k in rows] for name, entries in self.columns.items()}
+        return NodeTable(self.file, tuple(self.names[k] for k in rows), columns)
+
+    def _holds(self, condition: str) -> NDArray[np.bool_]:
+        """Whether it holds, for each node; ``and`` binds closer than ``or``."""
+        either: list[NDArray[np.bool_]] = []
+        parts: list[list[str]] = [[]]
+        for token in _TOKEN.findall(condition):
+            if token.strip() in ("and", "or") and token != token.strip():
+                parts += [[token.strip()], []]
+            else:
+                parts[-1].append(token)
+        for k in range(0, len(parts), 2):
+            one = self._compared(parts[k], condition)
+            if k and parts[k - 1] == ["and"]:
+                either[-1] &= one
+            else:
+                either.append(one)
+        return np.asarray(np.any(either, axis=0))
+
+    def _compared(self, tokens: list[str], condition: str) -> NDArray[np.bool_]:
+        """Whether one comparison holds, for each node."""
+        at = next((k for k, token in enumerate(tokens) if token[:1] in tuple("=!<>")), 0)
+        name, sign = "".join(tokens[:at]).strip().strip(_QUOTES), tokens[at] if at else ""
+        text = "".join(tokens[at + 1 :]).strip()
+        if not name or not text:
+            raise ValueError(
+                f"`where` must compare columns with values, e.g. \"class == 'sensory'\" or "
+                f"class=sensory,motor; got {condition!r}."
+            )
+        entries = self._column(name)
+        if sign in _COMPARISONS:
+            numbers = [real_number(entry) for entry in entries]
+            values = np.array([math.nan if number is None else number for number in numbers])
+            limit = real_number(text)
+            if limit is None:
+                raise ValueError(f"`where`: {name} {sign} needs a number, got {text!r}.")
+            return np.asarray(_COMPARISONS[sign](values, limit))
+        is_one = text[:1] in tuple(_QUOTES) and text.count(text[0]) == 2
+        wanted = [part.strip().strip(_QUOTES) for part in ([text] if is_one else text.split(","))]
+        known = {*entries}
+        for value in wanted:
+            if value not in known:
+                near = difflib.get_close_matches(value, known, 1) or sorted(known)[:8]
                 raise NetworkFileError(
-                    f"{self.file}: no node has {name.strip()}={value!r}; there is {shown}."
+                    f"{self.file}: no node has {name}={value!r}; there is "
+                    f"{', '.join(map(repr, near))}."
                 )
-        return [node for node, entry in zip(self.names, entries, strict=True) if entry in values]
+        among = np.array([entry in wanted for entry in entries])
+        return ~among if sign == "!=" else among
 
     def places(self, condition: str, labels: Sequence[str]) -> list[int]:
         """Those of the nodes in ``labels`` for which a condition holds, by their places there."""
@@ -88,9 +158,15 @@ class NodeTable:
             )
         return places
 
+    def has(self, labels: Sequence[str]) -> NDArray[np.bool_]:
+        """Whether the table has each of these nodes."""
+        is_there = np.zeros(len(labels), bool)
+        is_there[[*self._places(labels).values()]] = True
+        return is_there
+
     def entries(self, column: str, labels: Sequence[str]) -> list[str]:
         """A column in the order of ``labels``, empty for nodes that the table has not."""
-        found, known = [""] * len(labels), self._places(labels)
+        listed, known = [""] * len(labels), self._places(labels)
         if not known:
             raise NetworkFileError(
                 f"{self.file}: has none of the nodes of the network, {labels[0]!r} …; name them "
@@ -98,8 +174,8 @@ class NodeTable:
             )
         for name, entry in zip(self.names, self._column(column), strict=True):
             if name in known:
-                found[known[name]] = entry
-        return found
+                listed[known[name]] = entry
+        return listed
 
     def numbers(self, columns: Sequence[str], labels: Sequence[str]) -> Floats:
         """Columns of numbers, such as positions, one row for each of ``labels``."""
@@ -120,10 +196,10 @@ class NodeTable:
     def _places(self, labels: Sequence[str]) -> dict[str, int]:
         """Where in ``labels`` the nodes of the table stand, by their names here."""
         among = {label: place for place, label in enumerate(labels)}
-        found = {name: node_place(name, among) for name in self.names}
-        return {name: place for name, place in found.items() if place is not None}
+        places = {name: node_place(name, among) for name in self.names}
+        return {name: place for name, place in places.items() if place is not None}
 
-    def _column(self, name: str) -> tuple[str, ...]:
+    def _column(self, name: str) -> Sequence[str]:
         if name not in self.columns:
             raise NetworkFileError(
                 f"{self.file}: has no column {name!r}; its columns are {', '.join(self.columns)}."
@@ -132,19 +208,21 @@ class NodeTable:
 
 
 def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
-    r"""Read what is known of the nodes of a network: cell classes, positions.
+    r"""Read what is known of the nodes of a network: cell classes, transmitters, positions.
 
     Parameters
     ----------
     path : path
-        Text with a header and one node per line (``.csv``, ``.tsv``, ``.txt``, packed or not): its
-        first column names the nodes, or one called id, node, name, neuron, label or cell. Or a
-        ``.graphml`` or ``.gml`` graph, whose nodes have attributes.
+        Text with a header and one node per line (``.csv``, ``.tsv``, ``.txt``, packed or not), or a
+        ``.feather`` or ``.parquet`` file: its first column names the nodes, or one called id,
+        root_id, bodyId, node, name, neuron, label or cell. Or a ``.graphml``, ``.gml`` or ``.gexf``
+        graph, whose nodes have attributes.
 
     Returns
     -------
     NodeTable
-        ``table.where("class=sens")`` names nodes, as ``mask=`` and ``readout=`` take them.
+        ``table.where("class == 'sensory'")`` names nodes, as ``mask=`` and ``readout=`` take them;
+        ``load_network(…, nodes=table)`` takes the nodes of the table alone.
 
     Examples
     --------
@@ -158,19 +236,18 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     ['a']
     """
     file = readable(path)
-    if ending_of(file).removesuffix(".gz") in (".graphml", ".gml"):
+    ending = ending_of(file)
+    if ending.removesuffix(".gz") in GRAPHS:
         return NodeTable(file, *read_node_attributes(file))
-    text = Text(file)
-    heads = text.top[0]
     with reading(file):
-        batches = [text.columns(batch) for batch in text.batches(1)]
-    if len(heads) < 2 or not batches:
+        heads, columns = _arrow_columns(file) if ending in ARROW else _text_columns(file)
+    if len(heads) < 2 or not columns:
         raise NetworkFileError(
             f"{file}: must have a header that names at least two columns, and one node per line."
         )
-    at = next((k for word in _NAMES for k, head in enumerate(heads) if head.lower() == word), 0)
-    columns = [tuple(chain(*parts)) for parts in zip(*batches, strict=True)]
-    names = columns[at]
+    words = [re.sub(r"[\W_]+", "", head.lower()) for head in heads]
+    at = next((words.index(word) for word in _NAMES if word in words), 0)
+    names = tuple(columns[at])
     if len({*names}) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise NetworkFileError(
@@ -178,6 +255,28 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
         )
     titles = [head or f"column {k + 1}" for k, head in enumerate(heads)]
     return NodeTable(file, names, dict(zip(titles, columns, strict=True)))
+
+
+def _text_columns(file: Path) -> tuple[list[str], list[Sequence[str]]]:
+    text = Text(file)
+    batches = [text.columns(batch) for batch in text.batches(1)]
+    return text.top[0], [tuple(chain(*parts)) for parts in zip(*batches, strict=True)]
+
+
+def _arrow_columns(file: Path) -> tuple[list[str], list[Sequence[str]]]:
+    """Columns as text, where that can be had of them; equal entries are the same object."""
+    table = open_arrow(file)
+    names = [
+        name
+        for name, kind in zip(table.names, table.kinds, strict=True)
+        if not str(kind).startswith(("list", "struct", "map", "large_list", "fixed_size"))
+    ]
+    columns: list[list[str]] = [[] for _ in names]
+    for batch in table.batches(names, _ROWS):
+        for entries, column in zip(columns, batch.columns, strict=True):
+            texts, [places] = distinct(encoded(column))
+            entries += [texts[place] for place in places.tolist()]
+    return names, [*columns] if columns and columns[0] else []
 
 
 def whole_number(text: str) -> int | None:

@@ -1,7 +1,8 @@
 """Text files: lines, fields and numbers; tables and matrices, a block of lines at a time.
 
-Every reader of text goes through :class:`Text`: how a file is written (separator, decimal comma,
-comments) is found out from its first lines, once.
+Every reader of text goes through :class:`Text`: how a file is written (encoding, separator, decimal
+comma, comments, lines above its table) is found out from its first lines, once. Long blocks are
+read by pyarrow, where it is installed and nothing in them needs a closer look.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ from numpy.typing import NDArray
 from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.io.arrays import BLOCK, Array, Blocks, Columns, NetworkFileError, reading
+from memcurve.io.arrow import parsed_text
 
 #: Lines that begin with one of these are comments.
 COMMENTS = ("#", "%")
 _BLANKS = " \t"
-#: Lines by which it is found out how a text is written. Doubled: later oddities are seen, too.
-_TOP_LINES = 20
+#: Lines by which it is found out how a text is written. Doubled: later oddities are seen, too, and
+#: twice as many lines above a table are passed over.
+_TOP_LINES = 40
 #: Characters of these lines, at most. Doubled: matrices with longer rows are seen as far.
 _TOP_SIZE = 2**24
 #: Characters of a line; beyond it a packed file may be a decompression bomb. Doubled: rows of twice
@@ -39,6 +42,8 @@ _BYTES_PER_CHARACTER = 100
 #: Bytes that a character takes while its line is read. Doubled: half as many lines at a time.
 _BYTES_PER_READ_CHARACTER = 16
 
+#: Bytes that no text has.
+_BINARY = re.compile(rb"[\x00-\x08\x0e-\x1f\x7f]")
 _QUOTED = re.compile(r'"[^"]*"')
 _FIELD_BETWEEN_BLANKS = re.compile(r'"[^"]*"|\S+')
 _INTEGER = re.compile(r"[+-]?\d+")
@@ -70,12 +75,15 @@ class Batch(NamedTuple):
     @property
     def rows_left(self) -> int:
         """How many rows are below, at least, if none is longer."""
-        return self.left // (1 + max(map(len, self.lines)))
+        return self.left and self.left // (1 + max(map(len, self.lines)))
 
 
-def open_table(file: Path) -> Columns:
-    """Open columns of real numbers, named by a header line if there is one; NaN is missing."""
-    text = Text(file)
+def open_table(file: Path, skip_rows: int | None = None) -> Columns:
+    """Open columns of real numbers, named by a header line if there is one; NaN is missing.
+
+    Lines above the table are passed over: ``skip_rows`` of them, or those above its header.
+    """
+    text = Text(file, skip_rows)
     names, skip = text.header()
     return Columns(
         file, names, text.count(skip), text.width, lambda columns: text.read(skip, columns)
@@ -100,21 +108,27 @@ class Text:
         The fields of the comment on the line before these: numpy.savetxt writes a header so.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, skip: int | None = 0) -> None:
+        """Look at the first lines below ``skip`` ones, or (None) from a header of words on."""
         self.file, above = file, (0, "")
+        self._skipped = skip or 0
         top: list[tuple[int, str]] = []
         with reading(file):
-            batches = (zip(*batch[:2], strict=True) for batch in _batches(file))
-            for number, line in chain.from_iterable(batches):
+            for number, line in chain.from_iterable(
+                zip(*batch[:2], strict=True) for batch in _batches(file)
+            ):
                 content = line.strip(" ")
                 if content.startswith(COMMENTS):
                     above = above if top else (number, content)
-                elif content.strip(_BLANKS):
+                elif content.strip(_BLANKS) and number > self._skipped:
                     top.append((number, content))
                     if len(top) == _TOP_LINES or sum(len(text) for _, text in top) > _TOP_SIZE:
                         break
         if not top:
             raise self.fault("empty")
+        if skip is None and (preamble := _preamble([line for _, line in top])):
+            self._skipped = top[preamble - 1][0]
+            del top[:preamble]
         self.separator, self._has_decimal_commas = _written([line for _, line in top])
         self.top = [fields_of(line, self.separator) for _, line in top]
         is_above = above[0] == top[0][0] - 1
@@ -135,12 +149,15 @@ class Text:
         """Return the error of that kind."""
         return NetworkFileError(f"{self.file}: {_FAULTS[kind].format(**facts)}")
 
-    def batches(self, skip: int = 0, *, has_empty: bool = False) -> Iterator[Batch]:
-        """Go through the rows, some megabytes at a time.
+    def batches(
+        self, skip: int = 0, *, has_empty: bool = False, blocks: int = 1
+    ) -> Iterator[Batch]:
+        """Go through the rows, some megabytes at a time, or so many ``blocks`` of these.
 
         Lines of tabs alone are rows where tabs separate fields and a table ``has_empty`` ones.
         """
-        for batch in _content(self.file, self._blanks if has_empty else _BLANKS):
+        blanks = self._blanks if has_empty else _BLANKS
+        for batch in _content(self.file, blanks, self._skipped, blocks):
             if skip < len(batch.lines):
                 yield Batch(batch.numbers[skip:], batch.lines[skip:], batch.left)
             skip = max(0, skip - len(batch.lines))
@@ -155,21 +172,13 @@ class Text:
                 raise self.fault("fields", number=number, got=len(row), width=self.width)
         return [[field.strip() for field in column] for column in zip(*rows, strict=True)]
 
-    def parsed(self, batch: Batch, kinds: list[Any]) -> NDArray[Any] | None:
-        """Rows by numpy.loadtxt, one type per column; None where some line needs a closer look.
-
-        Names are UTF-8, have the blanks around them, and are cut off where their type is shorter.
-        """
-        sign, joined = self.separator, "\n".join(batch.lines)
-        is_odd = ' "' in joined if sign else '"' in joined or not joined.isascii()
-        if is_odd or "\0" in joined:
-            return None
-        lines = joined.encode().decode("latin-1").split("\n")  # a character per byte
-        try:
-            rows = np.loadtxt(lines, kinds, comments=None, delimiter=sign, quotechar='"', ndmin=1)
-        except ValueError:
-            return None
-        return rows if len(rows) == len(lines) else None
+    def parsed(
+        self, batch: Batch, *, numbers: Sequence[int], names: Sequence[int] = (), has_empty: bool
+    ) -> Any | None:
+        """Columns of numbers and of names by pyarrow; None where some line needs a closer look."""
+        point = "," if self._has_decimal_commas else "."
+        sign = self.separator or " "
+        return parsed_text(batch.lines, sign, point, self.width, numbers, names, has_empty)
 
     def header(self) -> tuple[list[str] | None, int]:
         """Names of the columns of a table, if there are any, and how many rows these take."""
@@ -210,9 +219,9 @@ class Text:
 
     def numbers(self, batch: Batch, which: Sequence[int], is_table: bool) -> NDArray[Any]:
         """Some columns; missing entries are NaN in a table, and matrices may be complex."""
-        rows = self.parsed(batch, [("numbers", float, (self.width,))])
-        if rows is not None and not self._has_decimal_commas:
-            return cast(Floats, rows["numbers"][:, which])
+        rows = self.parsed(batch, numbers=which, has_empty=is_table)
+        if rows is not None:
+            return np.stack([column.to_numpy() for column in rows.columns], axis=1)
         columns = self.columns(batch)
         if self._has_decimal_commas:
             columns = [[field.replace(",", ".") for field in column] for column in columns]
@@ -253,18 +262,30 @@ def open_bytes(file: Path) -> IO[bytes]:
     return cast(IO[bytes], gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb"))
 
 
-def _batches(file: Path) -> Iterator[Batch]:
-    """Go through all lines, some at a time; in UTF-8, or in UTF-16 as Excel's Unicode Text."""
+def _encoding(file: Path) -> str:
+    """UTF-16 by its mark (Excel's Unicode Text), UTF-8, or else Latin-1, unless it is binary."""
     with open_bytes(file) as stream:
-        mark = stream.read(2)
+        start = stream.read(BLOCK // _BYTES_PER_READ_CHARACTER)
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return "utf-8" if _BINARY.search(start) else "latin-1"
+    return "utf-8-sig"
+
+
+def _batches(file: Path, blocks: int = 1) -> Iterator[Batch]:
+    """Go through all lines, some at a time."""
+    step = max(1, blocks * BLOCK // _BYTES_PER_READ_CHARACTER)
     size = 0 if file.suffix.lower() == ".gz" else file.stat().st_size
-    is_wide = mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+    encoding = _encoding(file)
     number, rest = 1, ""
-    with io.TextIOWrapper(open_bytes(file), "utf-16" if is_wide else "utf-8-sig") as stream:
-        while block := stream.read(max(1, BLOCK // _BYTES_PER_READ_CHARACTER)):
+    with io.TextIOWrapper(open_bytes(file), encoding) as stream:
+        while block := stream.read(step):
             lines = (rest + block).split("\n")
             rest = lines.pop()
-            left = max(0, size - stream.buffer.tell()) // (1 + is_wide)
+            left = max(0, size - stream.buffer.tell()) // (1 + (encoding == "utf-16"))
             yield Batch(range(number, number + len(lines)), lines, left)
             number += len(lines)
             if len(rest) > LONGEST_LINE:
@@ -275,10 +296,11 @@ def _batches(file: Path) -> Iterator[Batch]:
     yield Batch([number], [rest])
 
 
-def _content(file: Path, blanks: str) -> Iterator[Batch]:
-    """Go through the lines that are neither blank nor a comment, some at a time."""
-    for batch in _batches(file):
-        numbers, lines, left = batch
+def _content(file: Path, blanks: str, skip: int = 0, blocks: int = 1) -> Iterator[Batch]:
+    """Go through the lines that are neither blank nor a comment, below ``skip`` ones."""
+    for numbers, lines, left in _batches(file, blocks):
+        if lines and numbers[0] <= skip:
+            numbers, lines = numbers[skip + 1 - numbers[0] :], lines[skip + 1 - numbers[0] :]
         if min(lines, default="") < "&":  # blanks and the signs of comments come before it
             lines = [line.strip(" ") for line in lines]  # tabs may stand between empty fields
             are_rows = [line.strip(blanks) and not line.startswith(COMMENTS) for line in lines]
@@ -292,6 +314,18 @@ def content_lines(file: Path) -> Iterator[tuple[int, str]]:
     for batch in _content(file, _BLANKS):
         for number, line in zip(batch.numbers, batch.lines, strict=True):
             yield number, line.strip(" ")
+
+
+def _preamble(lines: Sequence[str]) -> int:
+    """How many lines stand above a header of words, which has as many fields as all below it."""
+    separator = separator_of(lines[len(lines) // 2 :])
+    rows = [fields_of(line, separator) for line in lines]
+    width = len(rows[-1])
+    first = next(k for k, row in enumerate(rows) if len(row) == width)
+    below = rows[first:]
+    is_table = width > 1 and len(below) > 2 and all(len(row) == width for row in below)
+    is_header = is_table and _are_words(below[0]) and not _are_words(below[1])
+    return first if is_header and all(len(row) < width for row in rows[:first]) else 0
 
 
 def separator_of(lines: Sequence[str]) -> str | None:

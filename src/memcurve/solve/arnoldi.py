@@ -330,7 +330,7 @@ def _leakage(H: Floats, c: Floats, passed_on: float, small: float) -> float:
     k, d = H.shape[1], c.shape[1]
     before, asked = np.inf, False
     with np.errstate(all="ignore"):
-        for R, _, _ in longer_responses(H[:k], c):
+        for R in longer_responses(H[:k], c, banded=True):
             last, lags = float(np.sqrt((R[:, -d:] ** 2).sum())), R.shape[1] // d
             if last <= small / passed_on:
                 break

@@ -147,9 +147,7 @@ def is_products_only(problem: Problem) -> bool:
 
 def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
-    plain = problem.noise is None and problem.analysis.inputs == 1 and problem.reads_all
-    # without noise the poles of a single input are known with its rank
-    for each in (*SOLVERS[:-2], SOLVERS[-1], SOLVERS[-2]) if plain else SOLVERS:
+    for each in SOLVERS:
         if (solver is None or each.name == solver) and each.answers(problem):
             yield each
             if each.name == "nothing":
@@ -189,7 +187,8 @@ def answered(
     elif reason:
         notes.append(_error_note(problem, best, enough))
     diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": name}
-    if problem.analysis.inputs == 1 and rank is not None:
+    small = len(problem.states) <= RANK_UNDER_NOISE
+    if problem.analysis.inputs == 1 and rank is not None and (problem.analysis.knows_rank or small):
         spectrum = problem.analysis.spectrum
         diagnostics["rank_robust"] = spectrum.rank_robust
         diagnostics["margin"] = None if np.isnan(spectrum.margin) else spectrum.margin

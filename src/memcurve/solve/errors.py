@@ -203,7 +203,7 @@ def measured(
     # what is left out moves a value by at most twice its size relative to the noise; lags beyond
     # are noise to the reader, of which the square counts. A change of the inputs' density by a
     # share of it moves past inputs and states by half as much each, and what one has of the other
-    outside = left.gain**2 * _share(left.outside, floor**2)
+    outside = left.gain**2 * _share(left.outside + base.lifted, floor**2)
     cut = 2 * missing + missing**2 + tail**2 + 4 * left.uncertainty + outside
     rounding = ARITHMETIC * EPS * np.sqrt(len(base.sigma) + 1)
     rounding = rounding + _share(ARITHMETIC * base.rounding, levels)
@@ -219,6 +219,8 @@ def measured(
         )
 
     slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
+    if np.isinf(base.sigma).all() and levels.min() > 0:  # shares at this level already
+        slope = np.sqrt(np.maximum(total, 1.0))
     second = (missing**2 + tail**2) * len(base.sigma)
     # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ); a direction holds gain² at most
     common = left.gain**2 * (2 * missing * np.maximum(slope, levels == 0) + second)

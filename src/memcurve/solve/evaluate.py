@@ -20,13 +20,17 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
-from memcurve.solve.factor import KrylovFactor, state_covariance
+from memcurve.solve.factor import KrylovFactor, orthonormal, state_covariance
 from memcurve.solve.filters import Filter
 from memcurve.solve.stein import solve_stein
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
 #: will do. Doubled: nothing but time.
 NORMWISE = 1e-5
+
+#: A single level so far above rounding is evaluated without singular values. Doubled: four times
+#: the error, of 1e-8 at most.
+FAR_BELOW = 1e-4
 
 #: Λ⁻¹ on the rows that are read, a function of M.
 Whiten = Callable[[Floats], Floats]
@@ -38,7 +42,9 @@ class SingularSystem(NamedTuple):
     ``squares`` (lags·d, k) are those of past inputs, ``ahead`` (horizons·d, k) of inputs to come;
     ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons. ``sizes`` (k,) tell
     directions from rounding: singular values, or what each adds to those before where every state
-    is read exactly. ``rounding`` is the size of what the decomposition changes.
+    is read exactly. ``rounding`` is the size of what the decomposition changes. Where all singular
+    values are infinite, shares are those of a single noise level already; ``lifted`` is the square
+    of what rounding may add to them.
     """
 
     sigma: Floats
@@ -48,6 +54,7 @@ class SingularSystem(NamedTuple):
     held_ahead: Floats
     sizes: Floats
     rounding: float
+    lifted: float = 0.0
 
     def filter_factors(self, levels: Floats, rank: int) -> Floats:
         """σ²/(σ² + s²) for each level s, as (levels, k); without noise one, ``rank`` times."""
@@ -87,17 +94,23 @@ def singular_system(
     M, V, beyond = factor.M, factor.W, None
     future = np.zeros((0, V.shape[1]))
     if not white:
-        V, future, R, beyond = _coloured(factor, filters)
-        M = M @ R.T if whiten is not None else M
+        V, future, M, beyond = _past_and_future(factor, filters)
     sigma = np.full(V.shape[1], np.inf)
     sizes, rounding = np.abs(np.diag(M)) if len(M) == len(sigma) else sigma, 0.0
+    # directions that rounding leads to are known by their singular values, unless far below noise
+    filtered = whiten is not None and len(levels) == 1
+    filtered = filtered and 0 < np.sqrt(factor.lifted) <= FAR_BELOW * levels[0]
     if whiten is not None:
-        sigma, Z, rounding = decomposed(whiten(M), levels)
-        sizes = sigma
+        if filtered:
+            Z = leverage(whiten(M), float(levels[0]))
+            sigma = sizes = np.full(Z.shape[1], np.inf)
+        else:
+            sigma, Z, rounding = decomposed(whiten(M), levels)
+            sizes = sigma
         V, future = V @ Z, future @ Z
         beyond = None if beyond is None else beyond @ Z
     squares, ahead = np.square(V), np.square(future)
-    held = np.ones(len(sigma))
+    held = np.square(Z).sum(axis=0) if filtered else np.ones(len(sigma))
     if not white:
         held = np.ascontiguousarray(squares.T).sum(axis=1)  # as a row, NumPy adds it up by halves
         if beyond is not None:
@@ -109,34 +122,28 @@ def singular_system(
     listed[: len(nearest)] = nearest
     return SingularSystem(
         sigma, squares, held, listed.reshape(horizons * d, len(sigma)), held_ahead, sizes,
-        rounding,
+        rounding, factor.lifted if filtered else 0.0,
     )  # fmt: skip
 
 
-def _coloured(
+def _past_and_future(
     factor: KrylovFactor, filters: Sequence[Filter]
 ) -> tuple[Floats, Floats, Floats, Floats | None]:
-    """Covariances V of past inputs with white states, those of inputs to come, and R of ΨᵀW = QR.
+    """Covariances V of past inputs with white states, those of inputs to come, and M.
 
     Inputs to come are listed from the farthest to the nearest, all that a filter reaches. Also a
     factor of what lies beyond the lags that are listed, where that is not nothing.
     """
+    W, d, n = factor.W, len(filters), factor.W.shape[1]
     if factor.input_normal is not None:
-        return _stationary(*factor.input_normal, filters, len(factor.W) // factor.inputs)
-    d, W = len(filters), factor.W
-    parts = [each.applied(W[j::d]) for j, each in enumerate(filters)]
-    lags = max(map(len, parts))
-    B = np.zeros((lags, d, W.shape[1]))
-    for j, part in enumerate(parts):
-        B[: len(part), j] = part
-    Q, R = np.linalg.qr(B.reshape(lags * d, -1))
-    reach = max(len(each.psi) for each in filters) - 1
-    V = np.zeros((lags + reach, d, Q.shape[1]))
+        V, future, R, beyond = _stationary(*factor.input_normal, filters, len(W) // d)
+        return V, future, factor.M @ R.T, beyond
+    lags, reach = len(W) // d, max(len(each.psi) for each in filters) - 1
+    both = np.zeros((lags + reach, d, n))
     for j, each in enumerate(filters):
-        part = each.adjoint(Q[j::d], reach)
-        V[: len(part), j] = part
-    n = Q.shape[1]
-    return V[reach:].reshape(lags * d, n), V[:reach].reshape(reach * d, n), R, None
+        part = each.adjoint(W[j::d], reach)
+        both[: len(part), j] = part
+    return both[reach:].reshape(lags * d, n), both[:reach].reshape(reach * d, n), factor.M, None
 
 
 def _stationary(
@@ -174,20 +181,40 @@ def _stationary(
     return V[reach * d :], V[: reach * d], L.T, beyond
 
 
+def leverage(M: Floats, level: float) -> Floats:
+    """Z with ZZᵀ = Mᵀ(MMᵀ + s²)⁻¹M for a single level s, by a QR decomposition of [Mᵀ; s].
+
+    Its columns are scaled to like lengths: states may be of any size relative to each other.
+    """
+    M = _condensed(M)
+    rows, columns = M.shape
+    lengths = np.maximum(np.abs(M).max(axis=1), level)
+    both = np.zeros((columns + rows, rows), order="F")
+    both[:columns] = (M / lengths[:, None]).T
+    both[columns + np.arange(rows), np.arange(rows)] = level / lengths
+    return orthonormal(both)[0][:columns]
+
+
+def _condensed(M: Floats) -> Floats:
+    """As few rows as hold the same, where there are many, large ones first."""
+    if not np.isfinite(M).all():
+        raise UncertainResultError("the states leave the range of floating point.")
+    if len(M) <= 2 * M.shape[1]:
+        return M
+    order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
+    return np.asarray(np.linalg.qr(M[order], mode="r"))
+
+
 def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats, float]:
     """Singular values and right singular vectors of M, relatively accurate where levels need it.
 
     Also the size of its rounding, zero where that is relative to each singular value.
     """
+    M = _condensed(M)
     rows, columns = M.shape
-    if not np.isfinite(M).all():
-        raise UncertainResultError("the states leave the range of floating point.")
     if not M.any():
         smaller = min(rows, columns)
         return np.zeros(smaller), np.eye(columns, smaller), 0.0
-    if rows > 2 * columns:
-        order = np.argsort(-np.abs(M).max(axis=1), kind="stable")
-        M = np.asarray(np.linalg.qr(M[order], mode="r"))
     size = float(np.sqrt((M**2).sum()))
     if levels.min() >= NORMWISE * size:
         _, sigma, Zt = np.linalg.svd(M, full_matrices=False)

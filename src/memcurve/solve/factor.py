@@ -20,8 +20,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from typing import Any
+from functools import cache, cached_property, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,7 @@ from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
-from memcurve.solve.powers import power_norms, sums_of_powers
+from memcurve.solve.powers import PowerSums, power_norms, sums_of_powers
 from memcurve.solve.several import several_input_cascade
 from memcurve.solve.stein import solve_stein
 
@@ -39,9 +39,12 @@ from memcurve.solve.stein import solve_stein
 #: twice as much, 1e-13 at most.
 LEFT_OUT = 1e-13
 #: Lags end where all that follow are below this share of the noise, or of each direction without
-#: noise. Of white input its square counts, and the square is asked for where the input is coloured.
-#: Doubled: fewer lags, and errors of four times as much, 1e-14 at most.
+#: noise. Of white input its square counts. Doubled: fewer lags, and errors of four times as much,
+#: 1e-14 at most.
 TAIL = 1e-7
+#: The same where the input is coloured, relative to its largest density: what is left out counts as
+#: it is. Doubled: fewer lags, and errors of twice as much, 2e-10 at most.
+COLOURED_TAIL = 1e-10
 #: Numbers in the responses that are kept at most. Doubled: slower networks are answered without
 #: their poles, with twice the memory (0.4 GB).
 MOST_ENTRIES = 50_000_000
@@ -49,10 +52,12 @@ MOST_ENTRIES = 50_000_000
 MOST_LAGS = 50_000
 #: By how much lags left out are mostly longer in white states. Doubled: a few more lags; halved,
 #: responses are often made twice.
-USUAL_STRETCH = 16.0
+USUAL_STRETCH = 256.0
 #: What rounding leads to beyond the directions, relative to the noise, before all are taken.
-#: Doubled: four times the error.
-OUTSIDE = 1e-6
+#: Doubled: four times the error, of 4e-8 at most.
+OUTSIDE = 1e-4
+#: The same where some of the states are read. Doubled: twice the error, of 4e-8 at most.
+OUTSIDE_ROWS = 1e-8
 #: Rows whose lengths differ by more decades (e-folds) than this are scaled anew. Doubled: rounding
 #: in responses grows by as much.
 UNEVEN = 7.0
@@ -135,12 +140,12 @@ class ReducedModel:
         return model
 
     @cached_property
-    def passed_on(self) -> float:
-        """Σ_m ‖A^m‖, infinite where it is not known: how far what leaves the space is passed on."""
+    def powers(self) -> PowerSums:
+        """Σ_m ‖A^m‖ and its like, infinite where they are not known."""
         try:
-            return sums_of_powers(self.H).norms
+            return sums_of_powers(self.H)
         except UncertainResultError:
-            return np.inf
+            return PowerSums(np.inf, np.inf, np.inf)
 
     @cached_property
     def _from_lag_on(self) -> Floats:
@@ -167,30 +172,31 @@ class ReducedModel:
 
 @dataclass(eq=False, kw_only=True)
 class KrylovFactor:
-    """K = M·Wᵀ for d inputs, W (lags·d, n) with orthonormal columns.
+    """KΨ = M·Wᵀ for d inputs coloured by Ψ, W (lags·d, n) with orthonormal columns.
 
     Attributes
     ----------
     M : (rows, n) array
         States that are read, or the directions that they are made of up to a rotation.
     W : (lags·d, n) array
-        The first lags of the white coordinates, all that matter unless there is a ``realization``.
+        The first lags of the white coordinates, all that matter unless they are ``input_normal``.
     inputs : int
         d.
     missing : float
         Bound on what is left out of K within these lags.
     tail : float
         Bound on what lies beyond them, relative to what is read with the least noise.
-    outside : float
-        Square of what rounding leads to beyond the directions, at all lags.
+    outside, lifted : float
+        Square of what rounding leads to beyond the directions, and anywhere, at all lags.
     complete : bool
         Whether nothing but rounding is left out, at any noise.
-    directions : int
+    directions, lags : int
         Of the reduced model that were used.
     colour : float
         How far the states ξ = Wᵀz are from white, by rounding.
     input_normal : tuple of arrays or None
-        A' and C' of ξ_t = A'ξ_{t−1} + C'z_t, where W is but the first lags of many.
+        A' and C' of ξ_t = A'ξ_{t−1} + C'z_t, where W is but the first lags of many, and not yet
+        coloured.
     """
 
     M: Floats
@@ -199,8 +205,10 @@ class KrylovFactor:
     missing: float = 0.0
     tail: float = 0.0
     outside: float = 0.0
+    lifted: float = np.inf
     complete: bool = True
     directions: int = 0
+    lags: int = 0
     colour: float = 0.0
     input_normal: tuple[Floats, Floats] | None = None
 
@@ -284,20 +292,20 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
     def extend(V: Floats, parents: Floats, column: Floats) -> None:
         """Orthogonalise V against all directions, keep what is new."""
         nonlocal count
-        lengths = np.sqrt(np.einsum("ij,ij->j", V, V))
+        first, lengths = count, np.sqrt(np.einsum("ij,ij->j", V, V))
         part = Q[:, :count].T @ V
         V = V - Q[:, :count] @ part
         column[:count] += part
         for j, (v, before) in enumerate(zip(V.T, lengths.tolist(), strict=True)):
-            rest = 0.0
+            rest, since = float(np.sqrt(v @ v)), first
             for _ in range(4):  # until nothing goes away any more
-                part = Q[:, :count].T @ v
-                v = v - Q[:, :count] @ part
-                column[:count, j] += part
+                since, before = (since if rest > 0.7 * before else 0), rest
+                part = Q[:, since:count].T @ v
+                v = v - Q[:, since:count] @ part
+                column[since:count, j] += part
                 rest = float(np.sqrt(v @ v))
-                if rest > 0.5 * before:
+                if rest > 0.7 * before:
                     break
-                before = rest
             if count < n and rest > smallest * lengths[j]:
                 Q[:, count] = v / rest
                 column[count, j] = rest
@@ -310,7 +318,8 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
     extend(C, np.zeros(d), c)
     while done < count:
         stop = min(count, done + d)
-        extend(A @ Q[:, done:stop], log_sizes[done:stop], H[:, done:stop])
+        images = np.stack([A @ Q[:, j] for j in range(done, stop)], axis=1)
+        extend(images, log_sizes[done:stop], H[:, done:stop])
         done = stop
     m = count
     left = np.append(dropped[d:], dropped[:d])
@@ -335,13 +344,13 @@ def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
 
     m = model.reached
     H, c = model.H[:m, :m], model.c[:m]
-    R, log_sizes, _ = _graded(H, c, model.log_sizes[:m], 0.0, TAIL)
+    R, log_sizes = _graded(model, m, 0.0, (TAIL, TAIL), MOST_LAGS)[:2]
     with np.errstate(all="ignore"):
         sizes = np.exp(log_sizes)
         A = np.where(H == 0, 0.0, H * (sizes / sizes[:, None]))
         C, T = c / sizes[:, None], np.diag(sizes)
     for again in (False, True):  # the second time for the rounding of the first
-        L = _orthonormal_rows(R)[1]
+        L = orthonormal(np.asfortranarray(R.T))[1].T.copy()
         if not (np.abs(np.diag(L)) > PARALLEL * np.sqrt((L**2).sum(axis=1))).all():
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         A = np.asarray(solve_triangular(L, A @ L, lower=True))
@@ -359,6 +368,7 @@ def krylov_factor(
     model: ReducedModel,
     level: float,
     *,
+    filters: Sequence[Filter],
     tail: float = TAIL,
     directions: int | None = None,
     lags: int = 0,
@@ -375,7 +385,10 @@ def krylov_factor(
     # directions of responses are not at right angles: in white coordinates the tail is longer
     cut = tail / USUAL_STRETCH
     for _ in range(3):
-        factor, beyond, stretch = _factor(model, level, cut, directions, lags, whole, rng)
+        tails = cut, tail
+        factor, beyond, stretch = _factor(
+            model, level, filters, tails, directions, lags, whole, rng
+        )
         factor.tail = beyond * stretch
         if factor.tail <= 4 * tail or directions is not None or not np.isfinite(stretch):
             break
@@ -386,49 +399,52 @@ def krylov_factor(
 def _factor(
     model: ReducedModel,
     level: float,
-    tail: float,
+    filters: Sequence[Filter],
+    tails: tuple[float, float],
     directions: int | None,
     lags: int,
     whole: bool,
     rng: np.random.Generator | None,
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
-    fixed, d = directions is not None, model.c.shape[1]
-    m, leakage = min(len(model.H), directions or model.cut(level)), 0.0
+    fixed, d, n = directions is not None, model.c.shape[1], len(model.H)
+    # of directions that stand above the noise half as many more, as later ones may grow
+    m = model.cut(level) if level == 0 else 3 * model.cut(level) // 2 + 16
+    m, leakage = min(n, directions or m), 0.0
     if model.lags and not fixed:  # the first lags of so many directions, exactly
-        lags = model.first_lags(tail * level)
-        m = min(len(model.H), lags * d)
+        lags = model.first_lags(tails[1] * level)
+        m = min(n, lags * d)
     entering = np.square(model.rounding) + np.square(model.dropped)
     while True:
-        H, c = model.H[:m, :m], model.c[:m]
-        cut_off = m < len(model.H) and not fixed and not lags
-        most = 4 * len(model.H) + 2000 if cut_off else MOST_LAGS
+        cut_off = m < n and not fixed and not lags
+        most = 4 * n + 2000 if cut_off else MOST_LAGS
         try:
-            scale = model.log_sizes if model.scale is None else model.scale
-            scale = scale if len(scale) >= m else model.log_sizes
-            R, log_sizes, beyond = _graded(H, c, scale[:m], level, tail, most, lags)
+            R, log_sizes, beyond, by_noise = _graded(model, m, level, tails, most, lags)
         except UncertainResultError:  # a part of a stable network need not be stable
             if not cut_off:
                 raise
-            m = len(model.H)
+            m = n
             continue
-        if scale is model.log_sizes:
+        if model.scale is None:
             model.scale = log_sizes
         with np.errstate(under="ignore", over="ignore"):
             sizes = np.exp(log_sizes)
             K = sizes[:, None] * R
         energy = np.einsum("ij,ij->i", K, K)
-        outside = _outside(model, entering, energy)
-        if not cut_off or level == 0:
+        lifted = _lifted(model, entering, energy)
+        outside = lifted if m < n or model.lasting else 0.0
+        # so many directions hold so many lags, exactly
+        if not cut_off or level == 0 or R.shape[1] <= m:
             break
         # what is reached late may grow: as long as the space is left with more, it is too small
-        leaving = np.square(model.H[m : m + d, :m] @ K).sum()
-        leakage = float(np.sqrt(leaving)) * model.passed_on
-        if leakage <= 10 * LEFT_OUT * level and np.sqrt(outside) <= OUTSIDE * level:
+        leakage = float(np.sqrt(np.square(model.H[m : m + d, :m] @ K).sum())) * model.powers.norms
+        if leakage <= 10 * LEFT_OUT * level:
             break
-        m = min(len(model.H), int(1.4 * m) + 4) if leakage < level else len(model.H)
-        m = len(model.H) if np.sqrt(outside) > OUTSIDE * level else m
-        leakage = 0.0
+        m, leakage = min(n, int(1.4 * m) + 4) if leakage < level else n, 0.0
+    used = m if fixed or R.shape[1] > m else R.shape[1]
+    if not fixed and np.sqrt(outside) > (OUTSIDE if whole else OUTSIDE_ROWS) * level:
+        # where changed networks have all directions, what rounding leads to shows
+        used, outside = n, outside if model.lasting else 0.0
     missing = model.leakage + leakage
     if level > 0:  # rows that hold nothing above the noise
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
@@ -438,8 +454,12 @@ def _factor(
     if rng is not None:  # rounding knows nothing of where the responses come from
         noise = rng.standard_normal(R.shape)
         R = R + 2 * EPS * np.sqrt((R**2).sum(axis=1, keepdims=True) / R.shape[1]) * noise
-    W, L = _orthonormal_rows(R)
-    complete = level == 0
+    count, weights = R.shape[1] // d, np.ones(len(R))
+    if level > 0:
+        weights = sizes / level if by_noise else np.minimum(1.0, sizes / level)
+    B, cut = coloured(R.T, filters, weights, tails[by_noise])
+    W, triangle = orthonormal(B)
+    L, complete = triangle.T.copy(), level == 0
     if level == 0:
         parts = np.abs(np.diag(L)) / np.sqrt(np.einsum("ij,ij->i", L, L))[: L.shape[1]]
         parallel = np.flatnonzero(~(parts > PARALLEL))
@@ -447,31 +467,53 @@ def _factor(
             kept, complete = int(parallel[0]), False
             missing += float(np.sqrt(energy[kept:].sum()))
             W, L, sizes = W[:, :kept], L[:kept, :kept], sizes[:kept]
-    if lags:
-        beyond, stretch = (model.later_lags(lags) / level if model.lags else 0.0), 1.0
-    else:
-        stretch = _stretch(L, sizes, level)
+    if lags and model.lags:
+        beyond = model.later_lags(lags) / level
+    beyond += cut
+    stretch = 1.0 if by_noise else _stretch(L, sizes, level)
     M = sizes[:, None] * L
     if not whole:  # what lies outside is not at right angles to the rest where some rows are read
         assert model.read is not None
         M, missing, outside = model.read(M), missing + 2 * float(np.sqrt(outside)), 0.0
+        lifted *= 4
     factor = KrylovFactor(
         M=M, W=W, inputs=d, missing=missing, outside=outside, complete=complete,
-        directions=m,
+        directions=used, lags=count, lifted=lifted,
     )  # fmt: skip
     return factor, beyond, stretch
 
 
-def _outside(model: ReducedModel, entering: Floats, energy: Floats) -> float:
-    """The square of what rounding leads to beyond directions of so much energy, at all lags.
+def coloured(
+    W: Floats, filters: Sequence[Filter], weights: Floats, tail: float
+) -> tuple[Floats, float]:
+    """ΨᵀW for weights W (lags·d, n) of past inputs, to where the rest is below ``tail``; the rest.
+
+    Each direction has its own weight in that.
+    """
+    if all(each.is_white for each in filters):
+        return np.asfortranarray(W), 0.0
+    d, n = len(filters), W.shape[1]
+    parts = [each.applied(W[j::d]) for j, each in enumerate(filters)]
+    both = np.zeros((max(map(len, parts)), d, n))
+    for j, part in enumerate(parts):
+        both[: len(part), j] = part
+    after = np.sqrt(np.cumsum(((both * weights) ** 2).sum(axis=(1, 2))[::-1])[::-1])
+    count = max(n // d + 1, int(np.count_nonzero(after > tail)))
+    rest = float(after[count]) if count < len(after) else 0.0
+    return np.asfortranarray(both[:count].reshape(-1, n)), rest
+
+
+def _lifted(model: ReducedModel, entering: Floats, energy: Floats) -> float:
+    """The square of what rounding leads to from directions of so much energy, at all lags.
 
     A passes it on: as further states that are read it can but add memory, as much as this relative
     to the noise.
     """
-    m, lasting = len(energy), model.lasting
-    if lasting == 0 and m < len(model.H):
-        lasting = max(1.0, float(energy.sum() / np.square(model.c).sum()))
-    return lasting * float(entering[:m] @ energy + entering[len(model.H) :].sum())
+    whole = float(energy.sum())
+    if model.relative:
+        return (4 * EPS * len(energy)) ** 2 * whole
+    lasting = model.lasting or max(1.0, whole / float(np.square(model.c).sum()))
+    return lasting * float(entering[: len(energy)] @ energy + entering[len(model.H) :].sum())
 
 
 def _stretch(L: Floats, sizes: Floats, level: float) -> float:
@@ -491,46 +533,46 @@ def _stretch(L: Floats, sizes: Floats, level: float) -> float:
     return np.inf if singular else float(np.sqrt((np.triu(inverse) ** 2).sum()))
 
 
-def _orthonormal_rows(R: Floats) -> tuple[Floats, Floats]:
-    """W with orthonormal columns and L, lower triangular, with R = L·Wᵀ."""
+def orthonormal(X: Floats) -> tuple[Floats, Floats]:
+    """Q with orthonormal columns and T, upper triangular, with X = QT; X may be overwritten."""
     from scipy.linalg.lapack import dgeqrf, dorgqr
 
-    columns = np.asfortranarray(R.T)
-    n = min(columns.shape)
-    reflections, scales, _, info = dgeqrf(columns, lwork=64 * columns.shape[1], overwrite_a=1)
-    L = np.triu(reflections[:n]).T.copy()
-    W, _, failed = dorgqr(reflections[:, :n], scales, lwork=64 * n, overwrite_a=1)
+    n = min(X.shape)
+    reflections, scales, _, info = dgeqrf(X, lwork=64 * X.shape[1], overwrite_a=1)
+    T = np.triu(reflections[:n])
+    Q, _, failed = dorgqr(reflections[:, :n], scales, lwork=64 * n, overwrite_a=1)
     if info or failed:
         raise UncertainResultError("LAPACK's dgeqrf fails.")
-    return W, L
+    return Q, T
 
 
 def _graded(
-    H: Floats,
-    c: Floats,
-    log_sizes: Floats,
-    level: float,
-    tail: float,
-    most: int = MOST_LAGS,
-    lags: int = 0,
-) -> tuple[Floats, Floats, float]:
+    model: ReducedModel, m: int, level: float, tails: tuple[float, float], most: int, lags: int = 0
+) -> tuple[Floats, Floats, float, bool]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
-    Also a bound on what lies beyond their lags, relative to each direction or to the noise; none
-    where it is said how many ``lags`` there are.
+    Also a bound on what lies beyond their lags, relative to each direction or to the noise, and
+    whether to the noise, with a tail for each; none where it is said how many ``lags`` there are.
     """
+    H, c, banded = model.H[:m, :m], model.c[:m], not model.relative
+    log_sizes = model.log_sizes if model.scale is None else model.scale
+    log_sizes = (log_sizes if len(log_sizes) >= m else model.log_sizes)[:m]
     for _ in range(4):
         with np.errstate(all="ignore"):
             ratio = np.exp(np.minimum(log_sizes - log_sizes[:, None], 700.0))
             scaled = np.where(H == 0, 0.0, H * ratio)
             start = c * np.exp(-log_sizes)[:, None]
-            weights = np.ones(len(H))
+            unit, weights = None, np.ones(m)
             if level > 0:
                 weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
+                share = tails[0] / tails[1]
+                unit = Unit(np.exp(log_sizes - np.log(level)) * share, lambda: model.powers.squares)
             if lags:
-                R, beyond = responses_to(scaled, start, lags), 0.0
+                R, beyond, by_noise = responses_to(scaled, start, lags, banded=banded), 0.0, True
             else:
-                R, beyond = faded(scaled, start, weights, tail, most)
+                R, beyond, by_noise = faded(
+                    scaled, start, weights, tails[0], most, banded=banded, unit=unit
+                )
         largest = np.abs(R).max(axis=1)
         if level > 0:  # what is reached by later lags only is far below the noise
             largest = np.where(largest > 0, largest, 1.0)
@@ -542,84 +584,110 @@ def _graded(
         if np.abs(np.log(lengths)).max() <= UNEVEN:
             break
         log_sizes = log_sizes + np.log(lengths)
-    return R, log_sizes, beyond
+    return R, log_sizes, beyond * (tails[1] / tails[0] if by_noise else 1.0), by_noise
+
+
+class Unit(NamedTuple):
+    """Sizes of the directions relative to the noise, and a bound on Σ_m ‖A^m‖², when asked."""
+
+    sizes: Floats
+    squares: Callable[[], float]
 
 
 def faded(
-    H: Floats, c: Floats, weights: Floats, tail: float, most: int = MOST_LAGS
-) -> tuple[Floats, float]:
-    """[c, Hc, H²c, …] to where all that follows is below ``tail``, weighted by direction."""
-    d, before = c.shape[1], (0, 0.0)
-    summed: tuple[float, float] | None = None
+    H: Floats,
+    c: Floats,
+    weights: Floats,
+    tail: float,
+    most: int = MOST_LAGS,
+    *,
+    banded: bool = False,
+    unit: Unit | None = None,
+    below: float = 0.03,
+    margin: float = 10.0,
+) -> tuple[Floats, float, bool]:
+    """[c, Hc, H²c, …] to where all that follows is small; a bound on it; whether in the unit.
+
+    Later lags of a response v are Σ_m ‖A^m v‖² ≤ ‖v‖² Σ_m ‖A^m‖², in a ``unit`` in which the norms
+    of powers are known. Without, as in coordinates in which no direction outgrows the others, they
+    are followed to a share ``below`` of the ``tail``, and extrapolated with a ``margin``: a mode
+    that is still out of sight there is below it altogether. Twice the margin is a few more lags.
+    """
+    n, d = c.shape
+    before = (1, float(np.sqrt((c**2).sum())))
     most = min(most, MOST_ENTRIES // (4 * c.size))  # beyond, poles take less time
-    for R, power, block in longer_responses(H, c):
-        last, lags = R[:, -block:], R.shape[1] // d
-        size = float(np.sqrt(((weights[:, None] * last) ** 2).sum()))
+    for R in longer_responses(H, c, banded=banded):
+        last, lags = R[:, -d:], R.shape[1] // d
+        size = float(np.sqrt((last**2).sum()))
         if not np.isfinite(size) or lags > most:
             break
-        if size > tail:
-            # at the rate of now it takes too long
-            rate = np.log(size / (before[1] or size)) / (lags - before[0])
-            if (
-                lags > 4 * len(H) + 2000
-                and lags - np.log(size / tail) / min(rate, -TINY) > 2 * most
-            ):
-                break
-            before = lags, size
-            continue
-        if summed is None:  # of a power that later ones are powers of
-            summed = _sum_of_powers(power)
-        total, q = summed  # what comes after is ΣP^j·last
-        if not q <= 0.5:
-            break
-        rest = float(np.sqrt((last**2).sum())) * total / (1 - q)
-        if rest > tail:
+        rate = np.log(max(size, TINY) / max(before[1], TINY)) / (lags - before[0])
+        slow = lags > 4 * n + 2000 and size > tail
+        if slow and lags - np.log(size / tail) / min(rate, -TINY) > 2 * most:
+            break  # at the rate of now it takes too long
+        before, rest, in_unit = (lags, size), np.inf, False
+        if unit is not None:
+            own = float(np.sqrt(((unit.sizes[:, None] * last) ** 2).sum()))
+            if own <= tail and (rest := own * float(np.sqrt(unit.squares()))) <= tail:
+                in_unit, weights = True, unit.sizes
+        if not in_unit and size <= below * tail and lags * d >= n and rate < 0:
+            rest = margin * size / float(np.sqrt(-np.expm1(2 * rate)))
+        if not rest <= tail:
             continue
         # more lags were made than it takes
         energy = ((weights[:, None] * R) ** 2).sum(axis=0).reshape(-1, d).sum(axis=1)
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
         count = max(1, int(np.count_nonzero(after > tail)))
         cut = float(after[count]) if count < len(after) else 0.0
-        return R[:, : count * d], cut + rest
+        return R[:, : count * d], cut + rest, in_unit
     raise UncertainResultError("the responses do not fade soon.")
 
 
-def _sum_of_powers(P: Floats) -> tuple[float, float]:
-    """Bound on Σ_j ‖P^j‖, j ≥ 1, but for a factor 1/(1 − q), and q, by doubling."""
-    total, q = float(np.sqrt((P**2).sum())), np.inf
-    for _ in range(60):
-        q = float(np.sqrt((P**2).sum()))
-        if not np.isfinite(q) or q <= 0.5:
-            break
-        total *= 1 + q
-        P = P @ P
-    return total, q
+def faded_states(A: Floats, C: Floats, tail: float) -> tuple[Floats, float]:
+    """[C, AC, A²C, …] to where all that follows is below ``tail``, and a bound on it."""
+    ones = np.ones(len(A))
+    unit = Unit(ones, cache(lambda: sums_of_powers(A).squares))
+    return faded(A, C, ones, tail, unit=unit, below=0.0)[:2]
 
 
-def longer_responses(H: Floats, c: Floats) -> Iterator[tuple[Floats, Floats, int]]:
-    """[c, Hc, H²c, …] to ever more lags, the power P that takes the last ``block`` of them on.
+def longer_responses(
+    H: Floats, c: Floats, *, banded: bool = False, few: float = 4, block: int = 32
+) -> Iterator[Floats]:
+    """[c, Hc, H²c, …] to ever more lags. ``banded``: each lag reaches d further directions at most.
 
-    Doubled as long as they are few; then the power reached is good for many blocks, as long as
-    these are less work than to square it.
+    One by one, which is quickest while there are less than ``few`` times as many as directions;
+    then by a power of H, a ``block`` at a time, or more where they are many.
     """
-    R, power, block, d = c, H, c.shape[1], c.shape[1]
+    n, d = c.shape
+    few = few if n > 200 else 0.125  # squares take no time
+    R, made, power, taken = np.zeros((n, 64 * d), order="F"), 1, H, 1
+    R[:, :d] = c
     while True:
-        later = [R[:, -block:]]
-        while sum(part.shape[1] for part in later) <= max(block, R.shape[1] // 2):
-            later.append(power @ later[-1])
-        R = np.concatenate([R, *later[1:]], axis=1)
-        yield R, power, block
-        worth_it = len(H) <= 256 or 4 * R.shape[1] > len(H)  # a square takes N products
-        if (block < 32 * d and worth_it) or R.shape[1] > 8 * len(H):
-            power = power @ power
-            block = min(2 * block, R.shape[1])
+        goal = max(made + 16, made + made // 4)
+        goal = made + taken * max(1, (goal - made) // taken)
+        if goal * d > R.shape[1]:
+            longer = np.zeros((n, 2 * goal * d), order="F")
+            longer[:, : made * d] = R[:, : made * d]
+            R = longer
+        if taken == 1:
+            for k in range(made * d, goal * d):
+                top, inner = (min(n, k + 1), min(n, k + 1 - d)) if banded else (n, n)
+                R[:top, k] = H[:top, :inner] @ R[:inner, k - d]
+        else:
+            for k in range(made * d, goal * d, taken * d):
+                R[:, k : k + taken * d] = power @ R[:, k - taken * d : k]
+        made = goal
+        yield R[:, : made * d]
+        while made > few * n and taken < min(made // 2, max(block, made // n)):
+            power, taken = power @ power, 2 * taken
 
 
-def responses_to(H: Floats, c: Floats, lags: int) -> Floats:
+def responses_to(H: Floats, c: Floats, lags: int, *, banded: bool = False) -> Floats:
     """[c, Hc, H²c, …] (n, lags·d)."""
     width = lags * c.shape[1]
     with np.errstate(all="ignore"):
-        return next(R[:, :width] for R, _, _ in longer_responses(H, c) if R.shape[1] >= width)
+        many = longer_responses(H, c, banded=banded)
+        return next(R[:, :width] for R in many if R.shape[1] >= width)
 
 
 # --- sizes of the states
@@ -636,7 +704,7 @@ def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     for _ in range(4 if certain else 0):
         try:
             with np.errstate(all="ignore"):
-                R, _ = faded(A, C, np.ones(len(A)), tail)
+                R = faded_states(A, C, tail)[0]
         except UncertainResultError:
             break
         variances = sum(
@@ -698,7 +766,12 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
 
 
 def cascade_factor(
-    A: Floats, C: Floats, poles: Complexes | None, read: bool, tail: float = 0.0
+    A: Floats,
+    C: Floats,
+    poles: Complexes | None,
+    read: bool,
+    filters: Sequence[Filter],
+    tail: float = 0.0,
 ) -> KrylovFactor:
     """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W to where it fades, or to be listed.
 
@@ -707,11 +780,13 @@ def cascade_factor(
     A1, C1 = cascade_of(A, C, poles)
     input_normal: tuple[Floats, Floats] | None = (A1, C1)
     W = C1.T
+    M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
     if tail > 0:  # where that takes less time than equations for all lags
         with contextlib.suppress(UncertainResultError):
-            W = faded(A1, C1, np.ones(len(A1)), tail, most=8 * len(A1) + 1000)[0].T
-            input_normal = None
-    M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
+            ones = np.ones(len(A1))
+            W = faded(A1, C1, ones, tail, most=8 * len(A1) + 1000)[0].T
+            W, triangle = orthonormal(coloured(W, filters, ones, tail)[0])
+            M, input_normal = M @ triangle.T, None
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = 0.0  # those of a single input are to the last digits, relative to each section

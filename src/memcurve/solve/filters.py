@@ -31,11 +31,13 @@ class Filter(NamedTuple):
 
     Where it is not causal, its noise is counted from the first e_t that it needs. γ(0), γ(1), … are
     the autocovariances of the process, as far as they matter; they are known without a filter, too.
+    ``ratio``: numerator and denominator of ψ, where it is rational.
     """
 
     psi: Floats
     uncertainty: float
     gamma: Floats
+    ratio: tuple[Floats, Floats] | None = None
 
     @property
     def is_white(self) -> bool:
@@ -51,8 +53,11 @@ class Filter(NamedTuple):
         """Σ_{i+j=m} W_i ψ_j for weights W (lags, n) of past inputs: those of the noise."""
         if len(self.psi) == 1:
             return W * self.psi
-        from scipy.signal import convolve
+        from scipy.signal import convolve, lfilter
 
+        if self.ratio is not None:
+            padded = np.concatenate([W, np.zeros((len(self.psi) - 1, W.shape[1]))])
+            return np.asarray(lfilter(*self.ratio, padded, axis=0))
         return np.asarray(convolve(W, self.psi[:, None], method=self._method), dtype=float)
 
     def adjoint(self, W: Floats, ahead: int = 0) -> Floats:
@@ -62,8 +67,11 @@ class Filter(NamedTuple):
         """
         if len(self.psi) == 1:
             return np.concatenate([np.zeros((ahead, W.shape[1])), W * self.psi])
-        from scipy.signal import convolve
+        from scipy.signal import convolve, lfilter
 
+        if self.ratio is not None:
+            padded = np.concatenate([np.zeros((ahead, W.shape[1])), W])
+            return np.asarray(lfilter(*self.ratio, padded[::-1], axis=0))[::-1]
         every = convolve(W, self.psi[::-1, None], method=self._method)
         first = len(self.psi) - 1 - ahead
         missing = np.zeros((max(0, -first), W.shape[1]))
@@ -74,7 +82,10 @@ class Filter(NamedTuple):
         if self.is_white:
             return self
         psi, gamma = (x * (1 + EPS * rng.standard_normal(len(x))) for x in (self.psi, self.gamma))
-        return self._replace(psi=psi, gamma=gamma)
+        if self.ratio is None:
+            return self._replace(psi=psi, gamma=gamma)
+        b, a = (x * (1 + EPS * rng.standard_normal(len(x))) for x in self.ratio)
+        return self._replace(psi=psi, gamma=gamma, ratio=(b, np.append(1.0, a[1:])))
 
     @property
     def _method(self) -> Literal["direct", "fft"]:
@@ -131,7 +142,8 @@ def _rational_filter(process: ARMA) -> Filter:
         uncertainty = EPS + 4 * EPS * (order + 1) * float(np.abs(a).sum() / least)
     psi = np.convolve(inverse, np.append(1.0, process.ma))
     gamma = process.autocovariance(len(psi)) / process.variance
-    return Filter(psi / np.sqrt(process.variance), uncertainty, gamma)
+    b = np.append(1.0, process.ma) / np.sqrt(process.variance)
+    return Filter(psi / np.sqrt(process.variance), uncertainty, gamma, (b, a))
 
 
 def _root_filter(process: InputProcess) -> Filter:

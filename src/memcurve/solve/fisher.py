@@ -17,7 +17,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.factor import TAIL, faded
+from memcurve.solve.factor import TAIL, faded_states
 from memcurve.solve.lags import Lags
 from memcurve.solve.powers import power_norms
 from memcurve.solve.problem import Problem
@@ -82,7 +82,7 @@ def _in_floats(
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the noise is singular.") from None
     try:  # all lags there are
-        K, rest = faded(A, C, np.ones(len(A)), TAIL * float(np.sqrt((C**2).sum())))
+        K, rest = faded_states(A, C, TAIL * float(np.sqrt((C**2).sum())))
         F, largest = _energies(L, K, C.shape[1])
         total = float(F.sum())
         total_error = total * (relative + len(F) * EPS) + rest**2  # R⁻¹ is at most one

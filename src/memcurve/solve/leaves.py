@@ -31,6 +31,7 @@ from memcurve.solve.errors import (
 )
 from memcurve.solve.evaluate import SingularSystem, Whiten, singular_system
 from memcurve.solve.factor import (
+    COLOURED_TAIL,
     LEFT_OUT,
     MOST_ENTRIES,
     TAIL,
@@ -75,7 +76,7 @@ def solve_lattice(problem: Problem) -> Answer:
 
 
 def _require_like_units(problem: Problem) -> None:
-    if problem.states.has_wild_units:
+    if problem.states.has_wild_units and not problem.states.is_feed_forward:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
         )
@@ -250,7 +251,7 @@ def solve_arnoldi(problem: Problem) -> Answer:
     """Usable memory of sparse networks, and of those known by products, under observation noise."""
     filters, space = _filters(problem), coordinates(problem, dense=False)
     white = all(each.is_white for each in filters)
-    tail = TAIL if white else TAIL**2 / max(each.gain for each in filters)
+    tail = TAIL if white else COLOURED_TAIL / max(each.gain for each in filters)
     model = arnoldi_model(problem, space, tail)
     return _read_off(problem, model, space._replace(whiten=model.read and _as_it_is), filters)
 
@@ -288,7 +289,7 @@ def _read_off(
     level = float(space.levels.min())
     gain = max(each.gain for each in filters)
     white = all(each.is_white for each in filters)
-    tail = TAIL if white else TAIL**2 / gain
+    tail = TAIL if white else COLOURED_TAIL / gain
     whole = space.whiten is None
     if (
         level == 0
@@ -305,7 +306,7 @@ def _read_off(
     def system(
         model: ReducedModel, own: tuple[Filter, ...], **changed: Any
     ) -> tuple[KrylovFactor, SingularSystem]:
-        factor = krylov_factor(model, level, tail=tail, whole=whole, **changed)
+        factor = krylov_factor(model, level, filters=own, tail=tail, whole=whole, **changed)
         if whiten is None and not factor.complete:
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         found = singular_system(
@@ -313,11 +314,12 @@ def _read_off(
         )
         return factor, found
 
-    key = (space.key, problem.horizons, *(each.psi.tobytes() for each in filters))
+    single = level if len(space.levels) == 1 else None  # whose system serves no other level
+    key = (space.key, single, problem.horizons, *(each.psi.tobytes() for each in filters))
     kept = model.systems.get(key) if space.key is not None else None
     if kept is None or not kept[0] <= level:
         factor, base = system(model, filters)
-        fewer, lags = factor.directions, len(factor.W) // len(filters)
+        fewer, lags = factor.directions, factor.lags
         if fewer < len(model.H) and not model.lags:  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
         systems = [base]
@@ -346,18 +348,17 @@ def _as_it_is(M: Floats) -> Floats:
 
 
 def _rank_read(problem: Problem, systems: list[SingularSystem], *, clear: float = 1e6) -> int:
-    """Rank of what is read: that of its rows where no singular value is a matter of rounding.
+    """Rank of what is read: that of its rows where no direction is a matter of rounding.
 
-    Singular values ``clear`` times their own error are none; twice as many, and the rank is found
-    modulo primes more often.
+    Singular values ``clear`` times their own error are none, and so are directions with what each
+    adds to those before; twice as many, and the rank is found modulo primes more often.
     """
-    sigma, count = systems[0].sigma, len(problem.rows)
-    others = [other.sigma[:count] for other in systems[1:]]
-    if not problem.reads_all and all(len(each) == count for each in (sigma, *others)):
-        shifts = [np.abs(other - sigma).max() for other in others]
-        if sigma[-1] > clear * float(max(shifts)):
+    sizes, count = systems[0].sizes, len(problem.rows)
+    if "rank" not in vars(problem) and all(len(each.sizes) == count for each in systems):
+        shifts = np.max([np.abs(other.sizes - sizes) for other in systems[1:]], axis=0)
+        least = shifts if problem.reads_all else shifts.max()
+        if (sizes > clear * least).all():
             vars(problem)["rank"] = count  # no need to count modulo primes
-            return count
     return problem.rank
 
 
@@ -399,7 +400,7 @@ def solve_cascade(
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
-    tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else TAIL**2 / gain
+    tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
 
     def system(factor: KrylovFactor, own: tuple[Filter, ...]) -> SingularSystem:
         return singular_system(
@@ -407,7 +408,7 @@ def solve_cascade(
             whiten=(space.whiten or _as_it_is) if read else None, horizons=problem.horizons,
         )  # fmt: skip
 
-    factor = cascade_factor(space.A, space.C, poles, read, tail)
+    factor = cascade_factor(space.A, space.C, poles, read, filters, tail)
     left = Truncation(gain=gain, uncertainty=space.uncertainty + factor.colour)
     if doubt <= LARGEST_UNCERTAINTY:
         left = left._replace(uncertainty=left.uncertainty + doubt)
@@ -431,8 +432,9 @@ def solve_cascade(
     rng, others = np.random.default_rng(SEED), []
     for _ in range(_trials(len(problem.states))):
         A, C = _changed(space.A, space.C, rng)
-        again = cascade_factor(A, C, chosen(eigenvalues(A)) if single else None, read, tail)
-        others.append(system(again, tuple(f.changed(rng) for f in filters)))
+        own = tuple(f.changed(rng) for f in filters)
+        again = cascade_factor(A, C, chosen(eigenvalues(A)) if single else None, read, own, tail)
+        others.append(system(again, own))
     return answer_of(measured([base, *others], space.levels, rank, len(filters), left), problem)
 
 

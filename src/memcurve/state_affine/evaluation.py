@@ -11,7 +11,7 @@ from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, require_room_for_states
 from memcurve.core.notes import Note
-from memcurve.core.progress import Listener, Progress, listening
+from memcurve.core.progress import Listener, Progress, listening, silent
 from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.noise import Noise, noise_of
 from memcurve.io.adapters import as_network
@@ -37,6 +37,8 @@ from memcurve.state_affine.white import (
 #: Errors above this are followed by balls, where the network is small enough. Doubled: fewer
 #: networks are.
 SMALL_ERROR = 1e-9
+#: Directions of numbers known up to rounding are clear above this share. Doubled: fewer are.
+CLEAR = 1e-9
 #: Errors above this are no answer. Doubled: worse answers are given.
 LARGEST_ERROR = 1e-3
 #: Degrees that are listed unless others are asked for; half of them above ``MANY`` states. Doubled:
@@ -44,6 +46,8 @@ LARGEST_ERROR = 1e-3
 DEGREES = 24
 #: States from which fewer degrees are listed. Doubled: longer waits.
 MANY = 300
+#: Degrees of the table by degree and lag. Doubled: twice the time for what is hardly seen.
+SHOWN = 5
 #: Share of the total that the degrees may leave. Doubled: coarser tables.
 LEFT = 1e-9
 #: Lags of the memory curve at most. Doubled: longer curves.
@@ -130,7 +134,7 @@ def capacities(
         return _of_constant(network, noise, lags, progress)
     require_room_for_states(network.size, Work(3 + 2.0 * len(network.functions), 0, 10))
     with listening(progress) as tell:
-        found = _coordinates(network, noise, basis, tell)
+        found = coordinates(network, noise, basis, tell)
         return _result(network, found, degree, lags, tell)
 
 
@@ -145,15 +149,20 @@ class Coordinates(NamedTuple):
     noise: Floats | None
 
 
-def _coordinates(
-    network: StateAffineNetwork, noise: Any, basis: Any, tell: Listener
+def coordinates(
+    network: StateAffineNetwork, noise: Any = None, basis: Any = None, tell: Listener = silent
 ) -> Coordinates:
-    letters = letters_of(network, basis)
+    """White coordinates of a network, in floats or, where these are not enough, in balls."""
     tell("exact rank", 0, None)
     reached = reached_by_words(network)
     notes = list(network.notes)
     if reached.rank < network.size:
         notes.append(note("reached", reached=reached.rank, states=network.size))
+    if network.rounding == "formula" and reached.rank:
+        if basis is not None:
+            raise ValueError("`basis` must be left out for a layer whose gate is a formula.")
+        return _in_balls(network, reached, noise, notes, "letters are rounded away", tell)
+    letters = letters_of(network, basis)
     if not reached.rank:
         count = len(letters.T)
         empty = WhiteNetwork(
@@ -161,21 +170,11 @@ def _coordinates(
         )
         nothing = Tree.of(empty, None, None, letters.weights)
         return Coordinates(nothing, reached.outputs, 0.0, "floats", notes, None)
-    tree, error, why = _in_floats(network, letters, reached, noise, tell)
+    tree, error, why, found_rank = _in_floats(network, letters, reached, noise, tell)
     if tree is None or error > SMALL_ERROR:
         small = network.size <= MOST_STATES and basis is None and network.is_precise
         if small:
-            precise = white_precisely(network, reached, tell)
-            notes.append(note("balls", bits=precise.bits, why=why))
-            deviations = _deviations(
-                noise, network, precise.white, precise.out, precise.direct, precise.output_mean
-            )
-            tree = Tree.of(
-                precise.white, precise.out, precise.direct, precise.weights,
-                rank=reached.outputs, noise=deviations,
-            )  # fmt: skip
-            error = 32 * EPS * np.sqrt(tree.T.shape[1]) * max(1.0, _condition(precise, deviations))
-            return Coordinates(tree, reached.outputs, error, "balls", notes, deviations)
+            return _in_balls(network, reached, noise, notes, why, tell)
         if tree is None or error > LARGEST_ERROR:
             raise UncertainResultError(
                 f"in floating point {why}, and balls are for up to {MOST_STATES} states whose p "
@@ -184,9 +183,23 @@ def _coordinates(
             )
         notes.append(note("large", error=error, most=MOST_STATES))
     else:
-        notes.append(note("estimated"))
+        notes.append(note("estimated" if found_rank == reached.outputs else "rounded"))
     deviations = None if noise_of_states(noise) is None else np.ones(1)
-    return Coordinates(tree, reached.outputs, error, "floats", notes, deviations)
+    return Coordinates(tree, found_rank, error, "floats", notes, deviations)
+
+
+def _in_balls(
+    network: StateAffineNetwork, reached: Reached, noise: Any, notes: list[Note], why: str,
+    tell: Listener,
+) -> Coordinates:  # fmt: skip
+    found = white_precisely(network, reached, tell)
+    read = _deviations(noise, network, found.white, found.out, found.direct, found.output_mean)
+    tree = Tree.of(
+        found.white, found.out, found.direct, found.weights, rank=reached.outputs, noise=read
+    )
+    error = 32 * EPS * np.sqrt(found.white.size) * max(1.0, _condition(found, read))
+    said = [*notes, note("balls", bits=found.bits, why=why)]
+    return Coordinates(tree, reached.outputs, float(error), "balls", said, read)
 
 
 def _condition(precise: Any, deviations: Floats | None) -> float:
@@ -199,22 +212,33 @@ def _condition(precise: Any, deviations: Floats | None) -> float:
 
 def _in_floats(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, tell: Listener
-) -> tuple[Tree | None, float, str]:
-    """A tree in floating point with its error, or why there is none."""
+) -> tuple[Tree | None, float, str, int]:
+    """A tree in floating point with its error, or why there is none; and the rank of what is read.
+
+    Of numbers that are known only up to rounding, the rank modulo primes may be too high: that of
+    words is taken where it is clear.
+    """
+    absolute, known = network.rounding == "absolute", reached.outputs
     try:
         white = whitened(letters.T, letters.r, tell)
     except NotWhiteError as error:
         radius = spectral_radius(letters.T)
         if radius >= 1 - 1e-9:
             raise _no_variance(network, radius) from error
-        return None, np.inf, str(error)
+        return None, np.inf, str(error), known
     if white.size != reached.rank:
-        return None, np.inf, f"{white.size} directions are found instead of {reached.rank}"
+        if not absolute or white.size > reached.rank or white.margin < CLEAR:
+            short = f"{white.size} directions are found instead of {reached.rank}"
+            return None, np.inf, short, known
+        known = white.size
+    if absolute and letters.out is not None and letters.direct is not None:
+        read = np.concatenate([*(letters.out @ white.states), letters.direct.T], axis=1)
+        s = np.linalg.svd(read, compute_uv=False)
+        known = int((s > CLEAR * s[0]).sum())
     tell("error", 0, None)
-    absolute = network.rounding == "absolute"
     near, moved = changed_slightly(white, letters.T, letters.r, absolute=absolute)
     if not moved < 0.1:
-        return None, np.inf, "the covariance is too ill-conditioned"
+        return None, np.inf, "the covariance is too ill-conditioned", known
 
     def tree_of(one: WhiteNetwork, shift: float) -> Tree:
         out = direct = None
@@ -224,12 +248,12 @@ def _in_floats(
             out = (letters.out + shift * size * rng.standard_normal(letters.out.shape)) @ one.states
             direct = letters.direct * (1 + shift * rng.standard_normal(letters.direct.shape))
         read = _deviations(noise, network, one, out, direct, letters.output_mean)
-        return Tree.of(one, out, direct, letters.weights, rank=reached.outputs, noise=read)
+        return Tree.of(one, out, direct, letters.weights, rank=known, noise=read)
 
     tree, other = tree_of(white, 0.0), tree_of(near, 2e-12)
     change = float(np.abs(_sampled(tree) - _sampled(other)).max())
     bound = MARGIN * change + 8 * EPS * white.size
-    return tree, bound, f"the error is {bound:.1e}"
+    return tree, bound, f"the error is {bound:.1e}", known
 
 
 def _sampled(tree: Tree) -> Floats:
@@ -240,7 +264,7 @@ def _sampled(tree: Tree) -> Floats:
         words += level
         level = [(k, *w) for w in level for k in range(min(len(tree.weights), 4))]
     singles = [tree.capacity(word) for word in words]
-    line = tree.line(min(2 * tree.T.shape[1] + 2, 400))
+    line = tree.line(min(2 * tree.T.shape[1] + 2, 400), negligible=-1.0)
     degrees = list(tree.by_degree(3, np.inf).values())
     return np.concatenate([singles, line, degrees])
 
@@ -413,9 +437,10 @@ def _result(
         top = degree or (DEGREES if tree.T.shape[1] <= MANY else DEGREES // 2)
         by_degree = tree.by_degree(top, np.inf if degree else total * (1 - LEFT))
         what = "tables by delay"
-        shown = min(len(by_degree), 6)
+        shown = min(len(by_degree), SHOWN)
         steps = tree.affordable_lags(shown)
-        table, window, delay = tree.table(shown, steps), tree.by_window(steps), tree.by_delay(steps)
+        table = tree.table(shown, steps)
+        window, delay = tree.by_window(table.shape[1]), tree.by_delay(steps)
         what = "the largest words"
         listed = tuple(WordCapacity(*pair) for pair in _listed(search))
     except KeyboardInterrupt:

@@ -16,9 +16,8 @@ from memcurve.core.types import EPS, Floats
 
 #: Nodes in float64, for laws with a density. Doubled: letters take twice as long to make.
 NODES = 96
-#: Step of the trapezoid rule for the normal law in float64, and in more digits half of it: its
-#: error is exp(−2π·d/step) for functions that are analytic within d of the real line. Doubled:
-#: half the digits for gates whose poles are near.
+#: Step of the trapezoid rule for the normal law: its error is exp(−2π·d/step) for functions that
+#: are analytic within d of the real line. Doubled: half the digits for gates whose poles are near.
 STEP = 0.125
 #: Ends of that rule in float64, in standard deviations. Doubled: twice the nodes, no more digits.
 END = 16.0
@@ -57,7 +56,7 @@ class Law:
     weights: Floats
     is_discrete: bool = False
     _moment: Callable[[int], Fraction] | None = None
-    _precise: Callable[[int], Rule] | None = None
+    _precise: Callable[[int, int], Rule] | None = None
     _draw: Callable[[np.random.Generator, Any], Floats] | None = None
 
     def __repr__(self) -> str:
@@ -78,12 +77,15 @@ class Law:
         pairs = zip(self.weights.tolist(), self.nodes.tolist(), strict=True)
         return sum((Fraction(w) * Fraction(z) ** order for w, z in pairs), Fraction(0))
 
-    def precise(self, bits: int) -> Rule | None:
-        """Nodes and weights as balls of so many bits; None where there is no formula for them."""
+    def precise(self, bits: int, finer: int = 1) -> Rule | None:
+        """Nodes and weights as balls of so many bits; None where there is no formula for them.
+
+        Rules of a density have ``finer`` times as many nodes as are enough for entire functions.
+        """
         from flint import arb
 
         if self._precise is not None:
-            return self._precise(bits)
+            return self._precise(bits, finer)
         if not self.is_discrete:
             return None
         return [arb(z) for z in self.nodes.tolist()], [arb(w) for w in self.weights.tolist()]
@@ -130,11 +132,11 @@ def uniform() -> Law:
     Fraction(1, 5)
     """
 
-    def precise(bits: int) -> Rule:
+    def precise(bits: int, finer: int) -> Rule:
         from flint import arb
 
         half = arb.pi() / 2
-        count = max(2 * NODES, bits)
+        count = finer * max(NODES, bits // 3)
         pairs = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
         nodes = [(half * u.mid()).sin() for u, _ in pairs]
         # Σ w·cos is 4/π up to the error of the rule
@@ -163,11 +165,11 @@ def normal() -> Law:
     Fraction(3, 1)
     """
 
-    def precise(bits: int) -> Rule:
+    def precise(bits: int, finer: int) -> Rule:
         from flint import arb
 
-        step = arb(STEP) / 2
-        count = int((math.sqrt(1.4 * bits) + 2) / (STEP / 2))
+        step = arb(STEP) / finer
+        count = int((math.sqrt(1.4 * bits) + 2) * finer / STEP)
         nodes = [step * j for j in range(-count, count + 1)]
         scale = step / (2 * arb.pi()).sqrt()
         return nodes, [(-(z * z) / 2).exp() * scale for z in nodes]

@@ -46,6 +46,9 @@ def letters_of(
     mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
     r = T @ mean + Q
     r[0] = 0.0
+    if network.rounding == "absolute":  # zeros that rounding has filled are letters else
+        T[np.abs(T) < 4 * EPS * np.abs(T).max()] = 0.0
+        r[np.abs(r) < 4 * EPS * np.abs(r).max()] = 0.0
     out = direct = output_mean = None
     if network.outputs is not None:
         out = np.tensordot(C, network.outputs[0], 1)

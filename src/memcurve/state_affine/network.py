@@ -21,6 +21,9 @@ from memcurve.core.types import Floats
 from memcurve.network.linear import Connected
 from memcurve.state_affine.laws import Law, discrete, law_of
 
+#: What the stored numbers stand for.
+ROUNDINGS = ("relative", "absolute", "formula")
+
 
 @dataclass(frozen=True)
 class Formula:
@@ -104,7 +107,8 @@ class StateAffineNetwork(Connected):
         O_i (M, N) and o_i (M,): what is read is Σ_i f_i(z_t)(O_i x_{t−1} + o_i) instead of states.
     rounding : str
         ``"relative"``: entries are what they are meant to be up to their last digit;
-        ``"absolute"``: only up to the last digit of the largest, as where they were computed.
+        ``"absolute"``: only up to the last digit of the largest, as where they were computed;
+        ``"formula"``: functions differ by many orders, so that balls are needed from the start.
     name : str, optional
         A label for tables and plots.
     labels : sequence of str, optional
@@ -141,7 +145,7 @@ class StateAffineNetwork(Connected):
         *,
         functions: Sequence[Callable[..., Any]] | None = None,
         readout: ArrayLike | None = None,
-        outputs: tuple[Sequence[ArrayLike], Sequence[ArrayLike]] | None = None,
+        outputs: tuple[Any, Any] | None = None,
         rounding: str = "relative",
         name: str | None = None,
         labels: Sequence[str] | None = None,
@@ -155,8 +159,8 @@ class StateAffineNetwork(Connected):
                 f"`functions` must have one function for each of the {max(len(P), len(Q))} terms "
                 f"of `p` and `q`, the first of them the constant 1; got {terms}."
             )
-        if rounding not in ("relative", "absolute"):
-            raise ValueError(f"`rounding` must be 'relative' or 'absolute', got {rounding!r}.")
+        if rounding not in ROUNDINGS:
+            raise ValueError(f"`rounding` must be one of {', '.join(ROUNDINGS)}; got {rounding!r}.")
         law = law_of(input)
         P, Q = _padded(P, terms), _padded(Q, terms)
         chosen = tuple(map(Power, range(terms))) if functions is None else tuple(functions)
@@ -313,13 +317,12 @@ class StateAffineNetwork(Connected):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StateAffineNetwork:
         """Read a network written by :meth:`save`; its name is that of the file."""
+        if not cls.is_stored(path):
+            raise ValueError(
+                f"{os.fspath(path)} is not a saved StateAffineNetwork: it lacks some of the arrays "
+                f"p, q, functions and law."
+            )
         with np.load(path, allow_pickle=False) as stored:
-            missing = {"p", "q", "functions", "law"} - set(stored)
-            if missing:
-                raise ValueError(
-                    f"{os.fspath(path)} is not a saved StateAffineNetwork: it has no "
-                    f"{', '.join(sorted(missing))}."
-                )
             arrays = dict(stored)
         name, rounding = arrays["law"].tolist()
         law: Any = name.partition(" ")[0] if name.startswith("uniform") else "normal"
@@ -333,6 +336,14 @@ class StateAffineNetwork(Connected):
             arrays["p"], arrays["q"], law, functions=functions, outputs=read, rounding=rounding,
             name=Path(path).stem, **texts,
         )  # fmt: skip
+
+    @staticmethod
+    def is_stored(path: str | os.PathLike[str]) -> bool:
+        """Whether a file is one that :meth:`save` wrote."""
+        if Path(path).suffix.lower() != ".npz" or not Path(path).is_file():
+            return False
+        with np.load(path, allow_pickle=False) as stored:
+            return {"p", "q", "functions", "law"} <= set(stored)
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,6 +25,10 @@ MOST_STATES = 96
 FIRST_BITS, LAST_BITS = 320, 6000
 #: Widest ball that is rounded to a float. Doubled: nothing, as balls are far narrower as a rule.
 NARROW = 1e-20
+#: Rules of ever more nodes, until two agree. Doubled: twice the time, no more digits.
+FINER = (1, 2, 4, 8)
+#: How close white letters of two rules must be. Doubled: nothing, rules settle exponentially.
+SAME = 1e-14
 
 
 class PreciseLetters(NamedTuple):
@@ -47,17 +52,35 @@ def white_precisely(
             "with; give them as memcurve.state_affine.Formula, or add `noise`."
         )
     tell("more digits", 0, None)
-    found: tuple[Any, Any, Any, Any, Any]
-    found, bits = balls.with_rising_bits(
-        lambda: _attempt(network, reached, tell), FIRST_BITS, LAST_BITS, growth=1.8
+    exact = network.is_polynomial or network.input.is_discrete
+    before: PreciseLetters | None = None
+    for finer in (1,) if exact else FINER:
+        found: tuple[Any, Any, Any, Any, Any]
+        found, bits = balls.with_rising_bits(
+            partial(_attempt, network, reached, finer, tell), FIRST_BITS, LAST_BITS, growth=1.8
+        )
+        now = PreciseLetters(*found, bits)
+        if exact or (before is not None and _distance(before, now) < SAME):
+            return now
+        before = now
+    raise UncertainResultError(
+        "expectations of p and q over `input` do not settle as nodes are added: a pole of the "
+        "`functions` is too near. Take a smoother gate."
     )
-    return PreciseLetters(*found, bits)
+
+
+def _distance(one: PreciseLetters, other: PreciseLetters) -> float:
+    """How far the white letters of two rules are apart."""
+    if one.white.T.shape != other.white.T.shape:
+        return np.inf
+    parts = (one.white.T - other.white.T, one.white.r - other.white.r, one.weights - other.weights)
+    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
 
 
 def _attempt(
-    network: StateAffineNetwork, reached: Reached, tell: Listener
+    network: StateAffineNetwork, reached: Reached, finer: int, tell: Listener
 ) -> tuple[Any, Any, Any, Any, Any]:
-    C, weights = _expansion(network)
+    C, weights = _expansion(network, finer)
     size = network.size
     T, Q = _mixed(C, network.p), _mixed(C, network.q[:, :, None])
     mean = balls.solved(balls.diagonal([1] * size) - T[0], Q[0])
@@ -114,7 +137,7 @@ def _mixed(C: Any, parts: Floats) -> list[Any]:
     return found
 
 
-def _expansion(network: StateAffineNetwork) -> tuple[Any, Floats]:
+def _expansion(network: StateAffineNetwork, finer: int) -> tuple[Any, Floats]:
     """C with f_i = Σ_k C[k, i] e_k for orthonormal e, and <φ_d, e_k> for polynomials φ_d."""
     from flint import arb, arb_mat, ctx, fmpq
 
@@ -125,7 +148,7 @@ def _expansion(network: StateAffineNetwork) -> tuple[Any, Floats]:
         table = [arb(fmpq(m.numerator, m.denominator)) for m in moments]
         gram = arb_mat([[table[i + j] for j in range(count)] for i in range(count)])
     else:
-        rule = law.precise(ctx.prec)
+        rule = law.precise(ctx.prec, finer)
         if rule is None:
             raise UncertainResultError("`input` has no nodes with more digits.")
         nodes, w = rule

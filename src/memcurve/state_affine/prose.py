@@ -30,6 +30,11 @@ _NOTES: dict[str, tuple[NoteKind, str]] = {
         "the error is estimated, by computing again with every number changed by 2e-12 of itself; "
         "the rank is exact modulo primes",
     ),
+    "rounded": (
+        "proof",
+        "the rank is that of the numbers up to their rounding, and the error an estimate: p and q "
+        "were computed, and have no last digits to count with",
+    ),
     "large": (
         "arithmetic",
         "floating point reaches no more than an error of {error:.1e} here, and balls are for up to "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,7 +19,7 @@ Word = tuple[int, ...]
 #: twice the lags, in twice the time.
 TABLE_WORK = 1e11
 #: Lags of that table at most. Doubled: long memory is seen further.
-TABLE_LAGS = 40
+TABLE_LAGS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,35 +154,47 @@ class Tree:
     def by_window(self, lags: int) -> Floats:
         """Totals of all words whose oldest lag is m = 0 … lags − 1."""
         found, X = [float((self.direct**2).sum())], self.r.T @ self.r
-        for _ in range(lags - 1):
-            found.append(sum(_traced(out, X) for out in self.out))
-            X = applied(self.T, X)
+        while len(found) < lags:
+            step = applied(self.T, X)
+            read = float(np.trace(step)) if self.reads_states else self._read(X)
+            found.append(read)
+            X = step
         return np.array(found)
 
-    def table(self, degrees: int, lags: int) -> Floats:
-        """Totals (degrees, lags) of all words of a degree and with an oldest lag."""
-        degrees = min(degrees, len(self.weights) - 1) if not self.is_finite else degrees
+    def _read(self, X: Floats) -> float:
+        return sum(_traced(out, X) for out in self.out)
+
+    def table(self, degrees: int, lags: int, negligible: float = 1e-6) -> Floats:
+        """Totals (degrees, lags) of all words of a degree and with an oldest lag.
+
+        Lags end where what follows is ``negligible``.
+        """
+        degrees = degrees if self.is_finite else min(degrees, len(self.weights) - 1)
         used = range(min(degrees, len(self.weights) - 1) + 1)
-        T = {k: self.letter(k, self.T) for k in used}
-        out = {k: self.letter(k, self.out) for k in used}
-        live = [k for k in used if T[k].any() or out[k].any()]
-        found = np.zeros((degrees, lags))
-        parts: dict[int, Floats] = {}
+        letters = {k: (self.letter(k, self.T), self.letter(k, self.out)) for k in used}
+        live = [k for k, pair in letters.items() if pair[0].any() or pair[1].any()]
+        columns, parts = list[Floats](), dict[int, Floats]()
+        first = np.zeros(degrees)
         for d in range(1, degrees + 1):
             direct, r = self.letter(d, self.direct), self.letter(d, self.r)
-            found[d - 1, 0] = direct @ direct
+            first[d - 1] = direct @ direct
             if r.any():
                 parts[d] = np.outer(r, r)
-        for m in range(1, lags):
-            new: dict[int, Floats] = {}
+        columns.append(first)
+        while len(columns) < lags and sum(float(np.trace(X)) for X in parts.values()) > negligible:
+            new, column = dict[int, Floats](), np.zeros(degrees)
             for d in range(1, degrees + 1):
-                for k in live:
-                    if d - k in parts:
-                        found[d - 1, m] += _traced(out[k], parts[d - k])
-                        step = T[k] @ parts[d - k] @ T[k].T
-                        new[d] = new[d] + step if d in new else step
+                for k in [k for k in live if d - k in parts]:
+                    T, out = letters[k]
+                    step = T @ parts[d - k] @ T.T
+                    both = (
+                        float(np.trace(step)) if self.reads_states else _traced(out, parts[d - k])
+                    )
+                    column[d - 1] += both
+                    new[d] = new[d] + step if d in new else step
+            columns.append(column)
             parts = new
-        return found
+        return np.array(columns).T
 
     def affordable_lags(self, degrees: int) -> int:
         """Lags of a table that are computed in moderate time."""
@@ -190,7 +202,7 @@ class Tree:
         products = 2 * degrees * letters * float(n) ** 3
         return int(np.clip(TABLE_WORK / max(products, 1.0), 4, TABLE_LAGS))
 
-    def explained(self, target: dict[Word, float]) -> float:
+    def explained(self, target: Mapping[Word, float]) -> float:
         """Σ over the target's expansion: bᵀMb for b = Σ d_w c_w, the variance that is explained."""
         b: Any = 0.0
         for word, coefficient in target.items():

@@ -165,13 +165,15 @@ def _gmres(
 class WordBasis(NamedTuple):
     """An orthonormal basis Q of what words reach: T_k Q = Q H_k, r_k = Q h_k up to rounding.
 
-    ``sizes`` are those at which words first reach each direction.
+    ``sizes`` are those at which words first reach each direction, ``margin`` the smallest share of
+    a letter that was taken for a direction.
     """
 
     H: Floats
     h: Floats
     Q: Floats
     sizes: Floats
+    margin: float
 
 
 def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
@@ -181,36 +183,44 @@ def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
     that a level cannot reach are exactly zero.
     """
     letters, size = r.shape
-    Q, sizes, parts = np.zeros((size, 0)), np.zeros(0), []
+    Q, sizes, parts, margin = np.zeros((size, 0)), np.zeros(0), [], np.inf
     norms = np.array([np.linalg.norm(t) for t in T])
     live = np.flatnonzero(norms).tolist()
     W, columns = r[1:].T, [(-1, k) for k in range(1, letters)]
     weight, floor = np.ones(letters - 1), np.maximum(np.linalg.norm(r[1:], axis=1), 1e-300)
     while columns:
-        upper = np.zeros((Q.shape[1], len(columns)))
-        for _ in range(3):  # twice is enough for orthogonality, once more where words are tiny
-            more = Q.T @ W
-            upper, W = upper + more, W - Q @ more
-        q, R, pivots = qr(W * weight, mode="economic", pivoting=True)
-        lengths = np.abs(np.diag(R))
-        share = lengths / (floor * weight)[pivots[: len(lengths)]]
-        real = (share > DROPPED) & (lengths > 1e-280)
-        count = min(len(real) if real.all() else int(np.argmin(real)), size - Q.shape[1])
-        new, signs = np.linalg.qr(q[:, :count] - Q @ (Q.T @ q[:, :count]))
-        new = new * np.sign(np.diag(signs))
-        lower = np.zeros((count, len(columns)))
-        lower[:, pivots] = R[:count] / weight[pivots]
-        parts.append((columns, np.concatenate([upper, lower])))
-        columns = [(Q.shape[1] + j, k) for k in live for j in range(count)]
-        Q, sizes = np.concatenate([Q, new], axis=1), np.append(sizes, lengths[:count])
-        W = np.concatenate([np.zeros((size, 0)), *(T[k] @ new for k in live)], axis=1)
-        weight, floor = np.tile(lengths[:count], len(live)), np.repeat(norms[live], count)
+        first, coefficients = Q.shape[1], np.zeros((Q.shape[1], len(columns)))
+        while True:
+            for _ in range(3):  # twice for orthogonality, once more where words are tiny
+                more = Q.T @ W
+                coefficients, W = coefficients + more, W - Q @ more
+            share = np.linalg.norm(W, axis=0) / floor
+            W = np.where(share > DROPPED, W, 0.0)  # rounding of columns that are in the span
+            if Q.shape[1] == size or not W.any():
+                break
+            q, R, pivots = qr(W * weight, mode="economic", pivoting=True)
+            lengths = np.abs(np.diag(R))
+            share = lengths / (floor * weight)[pivots[: len(lengths)]]
+            real = (share > DROPPED) & (lengths > 1e-280)
+            count = min(len(real) if real.all() else int(np.argmin(real)), size - Q.shape[1])
+            if not count:
+                break
+            margin = min(margin, float(share[:count].min()))
+            new, signs = np.linalg.qr(q[:, :count] - Q @ (Q.T @ q[:, :count]))
+            new = new * np.sign(np.diag(signs))
+            coefficients = np.concatenate([coefficients, np.zeros((count, len(columns)))])
+            Q, sizes = np.concatenate([Q, new], axis=1), np.append(sizes, lengths[:count])
+        parts.append((columns, coefficients))
+        count = Q.shape[1] - first
+        columns = [(first + j, k) for k in live for j in range(count)]
+        W = np.concatenate([np.zeros((size, 0)), *(T[k] @ Q[:, first:] for k in live)], axis=1)
+        weight, floor = np.tile(sizes[first:], len(live)), np.repeat(norms[live], count)
     reached = Q.shape[1]
     H, h = np.zeros((letters, reached, reached)), np.zeros((letters, reached))
     for columns, block in parts:
         for (j, k), v in zip(columns, block.T, strict=True):
             (h[k] if j < 0 else H[k, :, j])[: len(v)] = v
-    return WordBasis(H, h, Q, sizes)
+    return WordBasis(H, h, Q, sizes, margin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -218,13 +228,14 @@ class WhiteNetwork:
     """A network in white coordinates: ``T`` (K + 1, n, n), ``r`` (K + 1, n), r_0 = 0.
 
     ``states`` is S (N, n) with ξ = S ξ_white; ``inverse`` (n, N) takes T there, T_white =
-    inverse·T·states.
+    inverse·T·states. ``margin`` is that of the basis of words.
     """
 
     T: Floats
     r: Floats
     states: Floats
     inverse: Floats | None = None
+    margin: float = 0.0
 
     @property
     def size(self) -> int:
@@ -242,9 +253,9 @@ class WhiteNetwork:
 def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
     """White coordinates from letters, backward stable; raises where G is not positive."""
     tell("words", 0, None)
-    H, h, Q, sizes = word_arnoldi(T, r)
+    H, h, Q, sizes, margin = word_arnoldi(T, r)
     if not len(sizes):
-        return WhiteNetwork(H, h, Q, Q.T)
+        return WhiteNetwork(H, h, Q, Q.T, margin)
     scale = _passed_on(H, sizes)
     # coordinates graded by the size at which words reach them, then by the deviation of the states
     for _ in range(4):
@@ -255,7 +266,7 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
         if not (spread > 0).all() or np.abs(np.log(spread)).max() < 3:
             break
     G = G / spread[:, None] / spread
-    here = WhiteNetwork(H / scale[:, None] * scale, h / scale, Q * scale, (Q / scale).T)
+    here = WhiteNetwork(H / scale[:, None] * scale, h / scale, Q * scale, (Q / scale).T, margin)
     for _ in range(6):
         here = _changed(here, G)
         defect = here.defect()
@@ -285,7 +296,7 @@ def _changed(here: WhiteNetwork, G: Floats) -> WhiteNetwork:
     T = np.stack([solve_triangular(L, one @ L, lower=True) for one in here.T])
     r = solve_triangular(L, here.r.T, lower=True).T
     inverse = None if here.inverse is None else solve_triangular(L, here.inverse, lower=True)
-    return WhiteNetwork(T, r, here.states @ L, inverse)
+    return WhiteNetwork(T, r, here.states @ L, inverse, here.margin)
 
 
 def changed_slightly(

@@ -341,22 +341,24 @@ class NullComparison(report.Reported):
             figures=[],
             sections=[
                 report.Section("Permutation tests", text=PROSE["legend"], table=table),
-                *(report.Section(f"Surrogates: {chart.y_label}", chart=chart) for chart in charts),
+                *(report.Section(f"Surrogates: {chart.title}", chart=chart) for chart in charts),
             ],
             notes=self.notes,
         )
 
     def _chart(self, k: int) -> report.Chart:
-        """Empirical distribution: each value at the fraction of surrogates up to it."""
+        """A row of points per null model, one for each surrogate, and a rule at the network."""
         series = []
-        for draws in self._drawn:
-            values = np.sort(draws.values[np.isfinite(draws.values[:, k]), k])
-            shares = (np.arange(len(values)) + 0.5) / max(1, len(values))
-            series.append(report.Series(draws.null, shares, values))
-        own = float(self.observed[k])
-        levels = ((f"network: {_number(own)}", own),) if math.isfinite(own) else ()
-        name = self.quantities[k]
-        return report.Chart(name, "fraction of surrogates", name, tuple(series), levels=levels)
+        for row, draws in enumerate(self._drawn):
+            values = draws.values[np.isfinite(draws.values[:, k]), k]
+            # spread evenly over the height of the row, whatever the values are
+            heights = row + 0.6 * (np.arange(len(values)) * (math.sqrt(5) - 1) / 2 % 1 - 0.5)
+            series.append(report.Series(draws.null, values, heights))
+        own, name = float(self.observed[k]), self.quantities[k]
+        marks = ((f"network: {_number(own)}", own),) if math.isfinite(own) else ()
+        unit = "time steps" if "horizon" in name else "past inputs"
+        x_label = f"{name}, in {unit}"
+        return report.Chart(name, x_label, "null model", tuple(series), kind="strip", marks=marks)
 
     def columns(self) -> Mapping[str, Any]:
         """The permutation tests, one row per null model and quantity."""

@@ -29,6 +29,7 @@ from memcurve.core.types import Floats
 from memcurve.io.adapters.reservoirs import drawn_reservoir
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.state_affine import StateAffineNetwork
 
 #: Relative difference up to which a step for two states at once agrees with one for each. Doubled:
 #: hardly a change.
@@ -118,7 +119,7 @@ class _OneByOne(Model):
 
 
 class Network(Model):
-    """A :class:`memcurve.LinearNetwork` or :class:`memcurve.NonlinearNetwork`.
+    """A :class:`memcurve.LinearNetwork`, ``NonlinearNetwork`` or ``StateAffineNetwork``.
 
     Examples
     --------
@@ -130,7 +131,7 @@ class Network(Model):
 
     together = True
 
-    def __init__(self, network: LinearNetwork | NonlinearNetwork) -> None:
+    def __init__(self, network: LinearNetwork | NonlinearNetwork | StateAffineNetwork) -> None:
         self.network = network
         self.name, self.inputs = network.name or repr(network), network.inputs
         self._readout: Any = slice(None)
@@ -488,7 +489,7 @@ class Command(_OneByOne):
 def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Model:
     """The model for an object; a function with a ``start`` is a :class:`Step`."""
     made: Callable[..., Model] | None = None
-    if isinstance(model, LinearNetwork | NonlinearNetwork):
+    if isinstance(model, LinearNetwork | NonlinearNetwork | StateAffineNetwork):
         made = Network
     elif _comes_from(model, "torch.nn"):
         made = Torch
@@ -512,7 +513,7 @@ def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Mod
 
 def is_driven(model: Any) -> bool:
     """Whether an object can be simulated but is not a linear network, or close to one."""
-    if isinstance(model, Model):
+    if isinstance(model, Model | StateAffineNetwork):
         return True
     if isinstance(model, NonlinearNetwork):
         return model.activation != "identity"

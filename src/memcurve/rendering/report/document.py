@@ -11,8 +11,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from memcurve.core.types import Floats
 
 
@@ -49,28 +47,15 @@ class Series:
     dashed: bool = False
     shown: bool = True
 
-    def __post_init__(self) -> None:
-        for name in ("y", "low", "high"):
-            values = getattr(self, name)
-            if values is not None and np.shape(values) != np.shape(self.x):
-                raise ValueError(
-                    f"`{name}` of series {self.name!r} must have the shape of `x`, "
-                    f"{np.shape(self.x)}, got {np.shape(values)}; give one value for each x."
-                )
-        if (self.low is None) != (self.high is None):
-            raise ValueError(
-                f"`low` and `high` of series {self.name!r} bound a band together, got one of "
-                f"them; give both or neither."
-            )
-
 
 @dataclass(frozen=True, eq=False)
 class Chart:
     """Series over one pair of axes.
 
     ``marks`` are labelled places on the x axis, ``levels`` labelled heights. ``kind`` is
-    ``"lines"``, or ``"disc"`` for points in the complex plane around the unit circle. ``x_range``
-    and ``y_range`` are the ends of the axes of lines, where these are not to follow the data.
+    ``"lines"``, ``"disc"`` for points in the complex plane around the unit circle, or ``"strip"``
+    for points in rows, one per series, with y around the number of the row. ``x_range`` and
+    ``y_range`` are the ends of the axes of lines, where these are not to follow the data.
     """
 
     title: str
@@ -84,12 +69,6 @@ class Chart:
     levels: tuple[tuple[str, float], ...] = ()
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
-
-    def __post_init__(self) -> None:
-        if self.kind not in ("lines", "disc"):
-            raise ValueError(
-                f"`kind` must be 'lines' or 'disc', got {self.kind!r}; use 'lines' for curves."
-            )
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class Figure {
     const across = event.clientX - frame.left;
     const down = event.clientY - frame.top;
     if (!this.within(across)) return this.leave();
-    if (this.chart.kind === "disc") this.tellPoint(this.closest(across, down));
+    if (this.chart.kind !== "lines") this.tellPoint(this.closest(across, down));
     else this.tell(this.nearest(across));
   }
 
@@ -211,7 +211,8 @@ class Figure {
     const { row } = best;
     const sign = row.y < 0 ? "−" : "+";
     this.point([[row.s, row]], null);
-    this.show(this.chart.names[row.s], [
+    const inRow = [[row.s, this.chart.x_label, written(row.x)]];
+    this.show(this.chart.names[row.s], this.chart.kind === "strip" ? inRow : [
       [row.s, "value", `${written(row.x, 5)} ${sign} ${written(Math.abs(row.y), 5)}i`],
       [row.s, "modulus", written(Math.hypot(row.x, row.y))],
     ], ...best.place);
@@ -272,7 +273,7 @@ class Figure {
     if (!by || first === undefined || !this.view) return;
     event.preventDefault();
     const rows = this.series[first];
-    if (this.chart.kind === "disc") {
+    if (this.chart.kind !== "lines") {
       this.index = Math.max(0, Math.min(rows.length - 1, (this.index ?? -1) + by));
       const row = rows[this.index];
       return this.tellPoint({ row, place: this.place(row.x, row.y) });

@@ -11,7 +11,9 @@ const dark = matchMedia("(prefers-color-scheme: dark)");
 const theme = () => root.dataset.theme || (dark.matches ? "dark" : "light");
 const button = document.getElementById("theme");
 
-const tell = () => button.setAttribute("aria-pressed", String(theme() === "dark"));
+const tell = () => {
+  button.textContent = theme() === "dark" ? "Switch to light" : "Switch to dark";
+};
 
 button.hidden = false;
 tell();

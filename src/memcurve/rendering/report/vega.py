@@ -65,7 +65,8 @@ def specification(chart: Chart, most: int = MOST_POINTS) -> Spec:
         "data": {"name": "rows", "values": _rows(points)},
         "transform": [{"filter": "indexof(hidden, datum.s) < 0"}],
     }
-    return common | (_disc(chart, points) if chart.kind == "disc" else _lines(chart, points))
+    kinds = {"lines": _lines, "disc": _disc, "strip": _strip}
+    return common | kinds[chart.kind](chart, points)
 
 
 def described(chart: Chart) -> str:
@@ -85,7 +86,7 @@ def remarks(chart: Chart, most: int = MOST_POINTS) -> list[str]:
     said = []
     if thinned:
         count, there = sum(line.x.size for line in thinned), sum(line.there for line in thinned)
-        kept = "the outline stays" if chart.kind == "disc" else "every peak stays"
+        kept = "every peak stays" if chart.kind == "lines" else "the outline stays"
         said.append(f"{count:,} of {there:,} points are drawn, chosen so that {kept}.")
     dropped = sum(line.dropped for line in points)
     if dropped:
@@ -222,6 +223,24 @@ def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
         _layer("rule", {"y": y}, drawn, style="level", clip=True, x=0, x2="width"),
         *(_layer("text", words, drawn, style=f"level-{part}", **label) for part in _LABEL),
     ]
+
+
+def _strip(chart: Chart, points: list[Points]) -> Spec:
+    marks, domain, places = _placed(chart.marks, [line.x for line in points], chart.log_x, pad=True)
+    rows = label_rows([label for label, _ in marks], places)
+    x = {"field": "x"} | x_axis(chart, domain)
+    names = json.dumps([series.name for series in chart.series])
+    count = len(points)
+    y = {
+        "field": "y", "type": "quantitative", "title": None,
+        "scale": {"domain": [-0.6, count - 0.4], "reverse": True, "nice": False, "zero": False},
+        "axis": {
+            "values": list(range(count)), "labelExpr": f"{names}[datum.value]", "grid": False,
+        },
+    }  # fmt: skip
+    encoding = {"x": x, "y": y, "color": _by_series(chart, symbolType="circle")}
+    dots = _layer("point", encoding, _ZOOM, filled=True, size=20, opacity=0.55, clip=True)
+    return WIDE_CHART | {"height": 40 + 60 * count, "layer": [*_marks(marks, rows, x), dots]}
 
 
 def _disc(chart: Chart, points: list[Points]) -> Spec:
@@ -412,7 +431,7 @@ def decimated(chart: Chart, series: Series, most: int = MOST_POINTS) -> Points:
     """The points of a series that its chart draws, from left to right."""
     given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
     x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
-    if chart.kind == "disc":
+    if chart.kind != "lines":
         keep = np.isfinite(x) & np.isfinite(y)
         x, y = x[keep], y[keep]
         chosen = _outline(x, y, most)

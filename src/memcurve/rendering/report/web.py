@@ -95,8 +95,8 @@ def table(
 def _swatch(chart: Chart, k: int) -> str:
     """The line or the point of a series, as a small picture."""
     colour = f"var(--series-{k % vega.COLOURS})"
-    if chart.kind == "disc":
-        shape = [*vega.SHAPES.values()][k % len(vega.SHAPES)]
+    if chart.kind != "lines":
+        shape = [*vega.SHAPES.values()][k % len(vega.SHAPES) if chart.kind == "disc" else 0]
         return f"<svg width='12' height='12' fill='{colour}' aria-hidden='true'>{shape}</svg>"
     dashes = vega.dash(chart, k)
     dashed = "" if dashes == vega.SOLID else f" stroke-dasharray='{dashes[0]} {dashes[1]}'"
@@ -336,8 +336,8 @@ def _picture(chart: Chart) -> str:
     except ImportError:
         return ""
     spec = vega.specification(chart, _POINTS)
-    if chart.kind == "lines":
-        spec |= {"width": _WIDTH, "height": _HEIGHT}
+    if chart.kind != "disc":
+        spec |= {"width": _WIDTH} | ({"height": _HEIGHT} if chart.kind == "lines" else {})
         del spec["autosize"]
     config = vega.config(vega.AROUND, _FONT)
     svg: str = vl_convert.vegalite_to_svg(spec, config=config)

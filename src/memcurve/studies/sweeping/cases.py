@@ -72,7 +72,10 @@ class Quantity:
 def _usable(number_format: str, states: str, label: str) -> Quantity:
     # the rounding taken as noise of the same size in all states, as in `noise_profile`
     return Quantity(
-        f"total with states {states}", f"usable {label}", bounded=True, number_format=number_format
+        f"total with states {states}",
+        f"usable memory {label}",
+        bounded=True,
+        number_format=number_format,
     )
 
 
@@ -153,7 +156,7 @@ def file_and_digest(file: str | os.PathLike[str]) -> tuple[str, int, str]:
 
 @functools.lru_cache(maxsize=1000)
 def _states_and_digest(path: Path, changed: int, size: int) -> tuple[int, str]:
-    network, _ = load_driven(path, "ones", seed=0)
+    network, _ = load_driven(path, mask="ones", seed=0)
     return network.states, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -443,7 +446,7 @@ def network_of(case: Case) -> LinearNetwork:
     """The network of a case, the same as that of the command with the same options."""
     if case.file is not None:
         radius, seed = case.spectral_radius, case.seed or 0
-        network, leak = load_driven(case.file, case.mask, seed=seed, spectral_radius=radius)
+        network, leak = load_driven(case.file, mask=case.mask, seed=seed, spectral_radius=radius)
         if leak is not None and case.leak is not None:
             raise ValueError(f"`leak` must not be given: {case.file} has a leak rate.")
         return with_leak(network, leak if case.leak is None else case.leak)

@@ -9,7 +9,6 @@ import hashlib
 import os
 import platform
 import random
-import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +19,7 @@ from memcurve.core.limits import blas_libraries
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
 from memcurve.studies.sweeping.cases import Case, evaluate
-from memcurve.studies.sweeping.engine import CaseCounts, ProgressCallback, run_cases
+from memcurve.studies.sweeping.engine import run_cases
 from memcurve.studies.sweeping.executors import Job, open_executor
 from memcurve.studies.sweeping.pictures import chosen_picture, require_readable
 from memcurve.studies.sweeping.result import Sweep, read_sweep, require_writable
@@ -34,8 +33,6 @@ MANY_CASES = 1_000_000
 _TIMED_CASES = 12
 #: Seconds after which no further case is timed. Doubled: the same.
 _TIMED_SECONDS = 10.0
-#: Seconds between lines of progress without a terminal. Doubled: half as many lines.
-_BETWEEN_LINES = 10.0
 
 
 def sweep(
@@ -129,13 +126,14 @@ def finished_cases(
     with (
         open_executor(executor, workers=workers, address=address) as pool,
         Store.open(store) as opened,
-        progress_callback(name, progress) as report_progress,
+        listening(progress) as tell,
     ):
+        report = lambda counts, _: tell(name, counts.finished, counts.total)  # noqa: E731
         opened.provenance = {"name": name, **provenance()}
         number = opened.begin_study(text, cases)
         if retry_failed:
             opened.retry_failed(number)
-        run_cases(opened, number, job, pool, report_progress, case_timeout=case_timeout)
+        run_cases(opened, number, job, pool, report, case_timeout=case_timeout)
         yield opened, number
 
 
@@ -260,40 +258,3 @@ def require_drawable(study: Study) -> None:
         require_readable(Finished(table), chosen_picture(table))
     except ValueError as error:
         raise ValueError(f"{study.file}: {error}") from None
-
-
-@contextlib.contextmanager
-def progress_callback(name: str, progress: Progress) -> Iterator[ProgressCallback]:
-    """Where progress goes: a function, a bar on a terminal, or lines on stderr."""
-    if progress is not True or sys.stderr.isatty():
-        with listening(progress) as report:
-            yield lambda counts, seconds: report(name, counts.finished, counts.total)
-        return
-    before, last_line = None, 0.0
-
-    def print_line(counts: CaseCounts, seconds: float) -> None:
-        nonlocal before, last_line
-        line = f"{name}: {counts.finished:,} of {counts.total:,} cases"
-        if before is None:
-            before = counts.finished
-            if before:
-                print(f"{line} were computed before", file=sys.stderr, flush=True)
-        if seconds - last_line < _BETWEEN_LINES:
-            return
-        last_line = seconds
-        rate = (counts.finished - before) / seconds
-        speed = f"{rate:,.1f} per second" if rate >= 0.1 else f"{60 * rate:.1f} per minute"
-        left = f", about {duration(counts.pending / rate)} left" if rate else ""
-        failed = f", {counts.failed:,} failed" if counts.failed else ""
-        print(f"{line}{failed}, {speed}{left}", file=sys.stderr, flush=True)
-
-    yield print_line
-
-
-def duration(seconds: float) -> str:
-    """A duration in words: 8 s, 3 min, 2.5 h, 4 days."""
-    for unit, length, limit in (("s", 1.0, 100), ("min", 60.0, 100), ("h", 3600.0, 50)):
-        if seconds < limit * length:
-            value = seconds / length
-            return f"{value:.1f} {unit}" if 0 < value < 9.95 else f"{value:.0f} {unit}"
-    return f"{seconds / 86400:,.0f} days"

@@ -9,12 +9,12 @@ from memcurve.core.notes import counted
 from memcurve.views.cli.console import Printer, styled
 from memcurve.views.cli.options import (
     EXECUTOR,
+    FILE,
     REPORT,
     SEVERAL,
-    Edges,
     ExecutorOptions,
+    FileOptions,
     Flag,
-    Matrix,
     ReportOptions,
     Seed,
     Whole,
@@ -36,10 +36,8 @@ def connectome(
     inputs: str | None = None,
     input_weights: InputWeights = "ones",
     readout: str | None = None,
-    nodes: Path | None = None,
+    part: FileOptions = FILE,
     transpose: Flag = False,
-    matrix: Matrix = None,
-    edges: Edges = None,
     null: str = "rewire,shuffle",
     draws: Whole = 200,
     noise: Annotated[list[float] | None, SEVERAL] = None,
@@ -62,6 +60,7 @@ def connectome(
 
       memcurve connectome edges.csv.gz --inputs sensory.txt
       memcurve connectome edges.csv --nodes cells.csv --inputs class=sens
+      memcurve connectome brain.feather --nodes cells.csv --min-weight 5 --signs nt
       memcurve connectome weights.npy --transpose --null signs --draws 1000
       memcurve connectome edges.csv --nodes cells.csv --null blocks --blocks class
       memcurve connectome edges.csv --noise 1e-2 1e-4 --html nulls.html
@@ -79,8 +78,6 @@ def connectome(
     readout
         Nodes that are read: names, numbers (0,3,5-9), a text file with one node name per line, or a
         class of --nodes. Default: all.
-    nodes
-        Table of nodes with a header, names in its first column. Default: FILE, if it is a graph.
     transpose
         Rows of the matrix are sources, columns targets: A is its transpose.
     null
@@ -118,9 +115,12 @@ def connectome(
     from memcurve.io import load_nodes
     from memcurve.studies.connectome import USUAL_NOISE, compare_with_nulls
 
-    is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml"))
-    table = load_nodes(nodes or file) if nodes or is_graph else None
-    how: dict[str, Any] = {"matrix": matrix, "edges": edges, "seed": seed}
+    is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml", ".gexf"))
+    table = load_nodes(part.nodes or file) if part.nodes or is_graph else None
+    if table is not None and part.where is not None:
+        table = table.selected(part.where)
+    how = part.which() | {"seed": seed, "nodes": table or part.nodes}
+    how["where"] = None if table else part.where
     network = _turned(_driven(file, inputs, input_weights, table, how), file, transpose)
     if readout is not None:
         network = network.replace(readout=_nodes_read(readout, network, table))
@@ -181,26 +181,22 @@ def _driven(
     file: Path, inputs: str | None, weights: str, table: NodeTable | None, how: dict[str, Any]
 ) -> LinearNetwork:
     """The network with the mask that is asked for, or with its own, or a normal one."""
-    import numpy as np
-
-    from memcurve.io import MissingMaskError, load_masked
+    from memcurve.io import MissingMaskError, load_network
     from memcurve.network import masks
 
     if inputs is None:
         if weights != "ones":
             raise UsageError("--input-weights are those of --inputs; name these, too.")
         try:
-            return load_masked(file, None, **how)
+            return load_network(file, **how)
         except MissingMaskError:
-            network = load_masked(file, "normal", **how)
+            network = load_network(file, mask="normal", **how)
             note = f"all nodes are driven, with normal weights (seed {how['seed']})"
             return network.replace(notes=[*network.notes, note])
-    by_class = _is_class(inputs)
-    network = load_masked(file, "ones" if by_class else inputs, **how)
+    if _is_class(inputs):
+        _columns(table, "--inputs")
+    network = load_network(file, mask=inputs, **how)
     mask = network.C.copy()
-    if by_class:
-        driven = _columns(table, "--inputs").places(inputs, network.names(range(network.size)))
-        mask = np.isin(np.arange(network.size), driven).astype(float)
     if weights == "normal":
         mask[mask != 0] = masks.normal(int((mask != 0).sum()), seed=how["seed"], norm=None)
     notes = [*network.notes, f"driven: {counted(int((mask != 0).sum()), 'node')}"]

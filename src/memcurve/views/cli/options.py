@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
@@ -85,14 +86,6 @@ Exported = Annotated[
 ]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
 Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
-Matrix = Annotated[
-    str | None,
-    Parameter(help="Name of the connectivity in FILE, if not A or W; of the column of weights."),
-]
-Edges = Annotated[
-    bool | None,
-    Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
-]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
@@ -176,7 +169,55 @@ OUTPUT, REPORT = OutputOptions(), ReportOptions()
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class NetworkOptions:
+class FileOptions:
+    """What is read of a file: which array, which edges."""
+
+    matrix: Annotated[
+        str | None,
+        Parameter(
+            help="Name of the connectivity in FILE, if not A or W (esn.W in a struct); of the "
+            "column of weights."
+        ),
+    ] = None
+    edges: Annotated[
+        bool | None,
+        Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
+    ] = None
+    nodes: Annotated[
+        Path | None,
+        Parameter(
+            help="Table of the nodes of a list of edges, with a header (.csv, .feather, .parquet, "
+            "a graph); only these nodes are taken."
+        ),
+    ] = None
+    where: Annotated[
+        str | None,
+        Parameter(help="Only nodes of --nodes for which this holds, e.g. \"class == 'sensory'\"."),
+    ] = None
+    min_weight: Annotated[
+        float | None,
+        Parameter(help="Leave out pairs of nodes whose edges weigh less together: 5 synapses."),
+    ] = None
+    signs: Annotated[
+        str | None,
+        Parameter(help="Column of transmitters, of edges or --nodes, that give weights signs."),
+    ] = None
+    inhibitory: Annotated[
+        str | None,
+        Parameter(help="Transmitters that inhibit. Default: GABA,glutamate,histamine (flies)."),
+    ] = None
+
+    def which(self) -> dict[str, Any]:
+        """The arguments of :func:`memcurve.load_network`."""
+        return {field.name: getattr(self, field.name) for field in fields(FileOptions)}
+
+
+FILE = FileOptions()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class NetworkOptions(FileOptions):
     """A built-in ensemble or the network in a file, its input and its noise.
 
     Parameters
@@ -191,12 +232,13 @@ class NetworkOptions:
         Fraction of non-zero weights of a sparse ensemble (default 0.1).
     mask
         Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
-        the name of an array in it, another file, node names (a,b,c), or a text file with one node
-        name per line, optionally followed by a weight. Default: the file's, or the ensemble's own.
+        the name of an array in it, another file, node names (a,b,c), a class of --nodes
+        (class=sensory), or a text file with one node name per line, optionally followed by a
+        weight. Default: the file's, or the ensemble's own.
     inputs
         Number of inputs of the ensemble (default 1), each with its own mask.
     readout
-        Nodes that are read, e.g. 0,3,5-9, or node names. Default: all.
+        Nodes that are read, e.g. 0,3,5-9, node names, or a class of --nodes. Default: all.
     transpose
         Rows of the matrix in FILE are sources, columns targets: A is its transpose.
     leak
@@ -223,8 +265,6 @@ class NetworkOptions:
     mask: str | None = None
     inputs: Whole | None = None
     readout: str | None = None
-    matrix: Matrix = None
-    edges: Edges = None
     transpose: Flag = False
     leak: float | None = None
     input_column: Annotated[list[Whole] | None, SEVERAL] = None
@@ -241,9 +281,9 @@ class NetworkOptions:
 
             network = with_leak(*self.driven(file, usual_ensemble))
             return network if ranks is None else ranks.split(network)
-        from memcurve.io import load_masked
+        from memcurve.io import load_network
 
-        network = self._read(file, load_masked, communicator=ranks)
+        network = self._read(file, load_network, communicator=ranks)
         return self._with_readout(network)
 
     def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
@@ -252,7 +292,7 @@ class NetworkOptions:
         The spectral radius is then that of W.
         """
         if file is None:
-            for name in ("matrix", "edges", "transpose", "input_column", "bias_column"):
+            for name in (*self.which(), "transpose", "input_column", "bias_column"):
                 if getattr(self, name) not in (None, False):
                     option = f"--{name.replace('_', '-')}"
                     raise UsageError(
@@ -291,9 +331,10 @@ class NetworkOptions:
             )
         from memcurve.io import MissingMaskError
 
-        which = {"matrix": self.matrix, "edges": self.edges, "seed": self.seed}
+        readout = self.readout if self._is_class() else None
+        more |= {"mask": self.mask, "seed": self.seed, "readout": readout}
         try:
-            return load(file, self.mask, spectral_radius=self.spectral_radius, **which, **more)
+            return load(file, spectral_radius=self.spectral_radius, **self.which(), **more)
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error
@@ -319,8 +360,12 @@ class NetworkOptions:
         notes = [note for note in network.notes if "--bias-column" not in note]
         return network.replace(C=C, shift=shift, notes=notes)
 
+    def _is_class(self) -> bool:
+        """Whether the readout is a condition on the table of nodes, which reading applies."""
+        return self.nodes is not None and bool({*(self.readout or "")} & {*"=<>"})
+
     def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
-        if self.readout is None:
+        if self.readout is None or self._is_class():
             return network
         return network.replace(readout=nodes_read(self.readout, network.labels))
 
@@ -452,3 +497,21 @@ def _node_list(text: str) -> list[int]:
                 f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
             ) from None
     return nodes
+
+
+def from_python(text: str) -> Any:
+    """The object of FILE.py:NAME; the file is run."""
+    import runpy
+
+    file, _, name = text.rpartition(":")
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: there is no such file; FILE.py:NAME names an object of one.")
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    try:
+        made = runpy.run_path(file)
+    finally:
+        sys.path.pop(0)
+    if name not in made:
+        known = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
+        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(known[:20])}.")
+    return made[name]

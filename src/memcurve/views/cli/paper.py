@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -51,7 +50,7 @@ def paper(
         settings=(Settings.quick if quick else Settings)(seed=seed),
         claims=claims,
         fresh=fresh,
-        progress=True if sys.stderr.isatty() else _say,
+        progress=True,
     )
     if json:
         chosen = FIGURES if figure is None else figure
@@ -68,9 +67,3 @@ def paper(
         Printer().table(heads, rows, indent=0)
     print(f"page: {page}")
     return 0
-
-
-def _say(label: str, done: int, total: int | None) -> None:
-    """Lines instead of bars, where stderr is not a terminal."""
-    if done in (0, total):
-        print(f"{label}: done" if done else f"{label} …", file=sys.stderr, flush=True)

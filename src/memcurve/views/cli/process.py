@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import codecs
 import contextlib
 import difflib
-import functools
 import io
-import json
 import os
 import re
 import sys
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,12 +43,6 @@ _ARGUMENT = re.compile(
     r"`(?P<quoted>[a-z_]+)`"
     r"|`?\b(?P<name>[a-z_]+)=(?P<value>'[^']*'|\[[^\]]*\]|True|False|[-+\d.][\w.:+-]*\b)`?"
 )
-# signs in what is printed, for consoles and files whose alphabet does not have them
-_SPELLED = {
-    "−": "-", "–": "-", "—": "-", "×": "x", "·": ".", "•": "*", "≤": "<=", "≥": ">=", "≈": "~",
-    "→": "->", "±": "+-", "✓": "+", "⁻": "^-", "²": "^2", "∞": "inf", "√": "sqrt", "‖": "|",
-    "\u0303": "~",
-}  # fmt: skip
 
 
 class UsageError(ValueError):
@@ -159,7 +149,11 @@ def exit_code(
 
     if sys.stderr is None:  # closed; messages would go to stdout, which is for the result alone
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
-    _print_in_any_alphabet()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # whatever the locale says: Greek letters are meant
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         if sys.stdout is None:
             raise OSError(
@@ -228,39 +222,6 @@ def _unknown(error: UnknownOptionError, options: list[str]) -> str:
     near = difflib.get_close_matches(asked.strip("-"), words, 1)
     remedy = f"Did you mean {words[near[0]]}?" if near else "See --help for all options."
     return f"Unknown option: {asked}. {remedy}"
-
-
-def _print_in_any_alphabet() -> None:
-    """Let a terminal or file that is not of UTF-8 get other spellings, and JSON that is valid."""
-    for name, spelling in (("spelled", _plain), ("escaped", _escaped)):
-        codecs.register_error(name, functools.partial(_replaced, spelling=spelling))
-    for stream in (sys.stdout, sys.stderr):
-        if not isinstance(stream, io.TextIOWrapper):
-            continue
-        stream.reconfigure(errors="spelled")
-        is_json = stream is sys.stdout and "--json" in sys.argv
-        if is_json and codecs.lookup(stream.encoding).name != "utf-8":
-            stream.reconfigure(encoding="ascii", errors="escaped")
-
-
-def _replaced(error: UnicodeError, spelling: Callable[[str], str]) -> tuple[str, int]:
-    """What a codec writes instead of signs that it does not have, and where it goes on."""
-    if not isinstance(error, UnicodeEncodeError):
-        raise error
-    return "".join(map(spelling, error.object[error.start : error.end])), error.end
-
-
-def _plain(sign: str) -> str:
-    """A sign in ASCII: τ as tau, … as three dots, what has no such spelling by its number."""
-    name = unicodedata.name(sign, "").split()
-    if name[:1] == ["GREEK"]:
-        return name[-1].capitalize() if sign.isupper() else name[-1].lower()
-    plain = _SPELLED.get(sign) or unicodedata.normalize("NFKD", sign)
-    return plain if plain.isascii() else _escaped(sign)
-
-
-def _escaped(sign: str) -> str:
-    return json.dumps(sign)[1:-1]
 
 
 def discard_output() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from memcurve.views.cli.console import Printer, json_text, say_written, styled
 from memcurve.views.cli.options import (
@@ -26,12 +26,16 @@ from memcurve.views.cli.process import (
     warn,
 )
 
+# completion offers them, and help does without their files
+StudyName = Literal["architectures", "noise", "radius", "sparsity"]
+
 if TYPE_CHECKING:
     from memcurve.studies.sweeping import Study, Sweep
 
 
 def sweep(
-    study: str | None = None,
+    study: StudyName | str | None = None,
+    /,
     *,
     store: Path | None = None,
     quick: Flag = False,
@@ -177,8 +181,9 @@ def _estimated(
     study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, time_it: bool,
     as_json: bool,
 ) -> int:  # fmt: skip
+    from memcurve.core.limits import in_words
     from memcurve.studies.sweeping.executors import cores
-    from memcurve.studies.sweeping.run import duration, estimate
+    from memcurve.studies.sweeping.run import estimate
 
     if not time_it and not store.is_file():
         raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
@@ -196,7 +201,7 @@ def _estimated(
     if guess["estimated_seconds"] is not None:
         several = "1 worker" if workers == 1 else f"{workers} workers"
         print(
-            f"about {duration(guess['estimated_seconds'])} with {several}: an estimate, from "
+            f"about {in_words(guess['estimated_seconds'])} with {several}: an estimate, from "
             f"{guess['timed_cases']} of these cases timed here"
         )
     if guess["error"] is not None:

@@ -11,7 +11,14 @@ from typing import Any
 
 from memcurve.core.cells import csv_text
 from memcurve.core.version import __version__
-from memcurve.io import NETWORK_FORMATS, NetworkFileError, ending_of, load_masked, readable, stem_of
+from memcurve.io import (
+    NETWORK_FORMATS,
+    NetworkFileError,
+    ending_of,
+    load_network,
+    readable,
+    stem_of,
+)
 from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.rendering import plot
@@ -51,12 +58,12 @@ def network_of(
         file.write_bytes(contents)
         try:
             own = None if mask == OWN_MASK else mask
-            network = load_masked(file, own, seed=seed, spectral_radius=spectral_radius)
+            network = load_network(file, mask=own, seed=seed, spectral_radius=spectral_radius)
         except (ValueError, OSError, ModuleNotFoundError) as error:
             said = str(error).replace(str(file), plain)
             if mask == OWN_MASK:
                 with contextlib.suppress(ValueError, OSError, ModuleNotFoundError):
-                    load_masked(file, "ones", seed=0)  # a mask is all that it lacks
+                    load_network(file, mask="ones")  # a mask is all that it lacks
                     said += (
                         " Or choose an input mask in the controls, and this file for the "
                         "connectivity alone."

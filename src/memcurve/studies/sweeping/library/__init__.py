@@ -31,9 +31,9 @@ PROSE = {
     "artefact": "Memory seems to change with sparsity, {changes}; but the exact total is the rank "
     "of each network, {size} at every density from {full:g} on{falling}.",
     "change": "from {first:.3g} at density {low:g} to {last:.3g} at {high:g} by {method}",
-    "radius": "The total is {totals}{same} for spectral radii from {least:g} to {last:g}. Usable "
-    "memory depends on it: in single precision {low:.3g} at {least:g}, at most {high:.3g} at "
-    "{best:g}, {end:.3g} at {last:g}; with 12 bits {coarse_low:.3g} at {least:g} and "
+    "radius": "The total memory is {totals}{same} for spectral radii from {least:g} to {last:g}. "
+    "Usable memory depends on it: in single precision {low:.3g} at {least:g}, at most {high:.3g} "
+    "at {best:g}, {end:.3g} at {last:g}; with 12 bits {coarse_low:.3g} at {least:g} and "
     "{coarse_high:.3g} at {best:g}.",
     "unchanged": " (unchanged)",
     "architectures": "Total memory of the architectures: {totals}. Usable memory differs: {parts}.",
@@ -186,13 +186,13 @@ def general(table: Finished) -> str:
     quantity = next((name for name in quantities if name not in trivial), quantities[0])
     kind, overall = QUANTITIES[quantity], table.spread(quantity)
     facts: dict[str, Any] = {
-        "quantity": _name(quantity), "range": _range_text(overall), "count": rows,
+        "quantity": kind.label, "range": _range_text(overall), "count": rows,
         "cases": counted(rows, "case"), "unknown": table.columns[quantity].count(None),
         "reason": kind.missing,
     }  # fmt: skip
     if quantity in trivial:
         return PROSE["states"].format(**facts)
-    head = PROSE["states too"].format(quantity=_name(trivial[0])) if trivial else ""
+    head = PROSE["states too"].format(quantity=QUANTITIES[trivial[0]].label) if trivial else ""
     if math.isnan(overall["mean"]):
         return head + PROSE["unknown"].format(**facts)
     if facts["unknown"]:  # a mean over the others would be biased
@@ -227,7 +227,7 @@ def _trend(table: Finished, quantity: str, axes: Sequence[str]) -> str:
 
 
 def _name(name: str) -> str:
-    """An axis or a quantity within a sentence."""
+    """An axis within a sentence."""
     return name.replace("_", " ")
 
 

@@ -1,0 +1,176 @@
+"""pyarrow: Feather and Parquet files, columns by name, and long blocks of text."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.optional import optional
+from memcurve.io.arrays import BLOCK, Blocks, Columns, NetworkFileError, ending_of
+
+#: Files whose columns have names and types.
+ARROW = (".feather", ".parquet")
+#: Characters from which on a block of text is read by pyarrow, whose import takes 0.1 s.
+_LONG = 2**17
+#: A page of each column is held at a time (about 1 MB, packed and unpacked), no row group.
+_SPARING = {"pre_buffer": False, "buffer_size": 2**16}
+#: Types of columns that hold real numbers.
+_REAL = ("is_integer", "is_floating", "is_boolean", "is_decimal")
+#: What a table has where there is no value.
+_EMPTY = ["", "NA", "N/A", "NaN", "nan", "na", "n/a", "null", "NULL", "None", "none"]
+
+
+@dataclass(frozen=True)
+class ArrowTable:
+    """A Feather or Parquet file: the names of its columns, and its rows in batches."""
+
+    file: Path
+    names: list[str]
+    kinds: list[Any]  # their types
+    ends: NDArray[np.int64]  # rows up to the end of each row group
+
+    def batches(self, names: Sequence[str], rows: int, start: int = 0) -> Iterator[Any]:
+        """Some columns, in this order, about ``rows`` rows at a time, from a row on."""
+        first = int(np.searchsorted(self.ends, start, side="right"))
+        skip = start - int(self.ends[first - 1] if first else 0)
+        waiting: list[Any] = []
+        for batch in self._batches([*names], rows, first):
+            cut = min(skip, batch.num_rows)
+            skip -= cut
+            waiting.append(batch.slice(cut).select([*names]))
+            if sum(part.num_rows for part in waiting) >= rows:
+                yield _joined(waiting)
+                waiting = []
+        if waiting:
+            yield _joined(waiting)
+
+    def _batches(self, names: list[str], rows: int, first: int) -> Iterator[Any]:
+        if ending_of(self.file) == ".parquet":
+            with _arrow("parquet", self.file).ParquetFile(self.file, **_SPARING) as opened:
+                groups = range(first, len(self.ends))
+                yield from opened.iter_batches(rows, row_groups=groups, columns=names)
+            return
+        ipc = _arrow("ipc", self.file)
+        taken = ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in names])
+        with ipc.open_file(str(self.file), options=taken) as opened:
+            yield from map(opened.get_batch, range(opened.num_record_batches if first == 0 else 0))
+
+
+def open_arrow(file: Path) -> ArrowTable:
+    """Open a file by its ending; its columns are not read yet."""
+    if ending_of(file) == ".parquet":
+        with _arrow("parquet", file).ParquetFile(file) as opened:
+            schema, groups = opened.schema_arrow, opened.metadata
+            sizes = [groups.row_group(k).num_rows for k in range(groups.num_row_groups)]
+    else:
+        opened = _arrow("dataset", file).dataset(str(file), format="ipc")
+        schema, sizes = opened.schema, [opened.count_rows()]
+    names = list(schema.names)
+    if len({*names}) < len(names):
+        twice = Counter(names).most_common(1)[0][0]
+        raise NetworkFileError(f"{file}: has several columns {twice!r}; rename them.")
+    return ArrowTable(file, names, list(schema.types), np.cumsum(sizes, dtype=np.int64))
+
+
+def _arrow(part: str, file: Path) -> Any:
+    return optional(f"pyarrow.{part}", f"{file}: reading it", "files")
+
+
+def _joined(batches: list[Any]) -> Any:
+    """Several batches as one; those of Feather files have 65,536 rows each."""
+    return optional("pyarrow", "reading it", "files").Table.from_batches(batches).combine_chunks()
+
+
+def encoded(column: Any) -> Any:
+    """A column as its distinct entries, and the places of its entries among these."""
+    return column.combine_chunks().dictionary_encode()
+
+
+def distinct(*columns: Any) -> tuple[list[str], list[NDArray[Any]]]:
+    """The distinct entries of encoded columns as text, and each column's places among these.
+
+    An empty entry is an empty text, the last one.
+    """
+    chunks = import_module("pyarrow").chunked_array(columns).unify_dictionaries().chunks
+    texts = [text.strip() for text in chunks[0].dictionary.cast("string").to_pylist()]
+    return [*texts, ""], [chunk.indices.fill_null(len(texts)).to_numpy() for chunk in chunks]
+
+
+def open_columns(file: Path) -> Columns:
+    """Open a table of real numbers, such as a recording; empty fields are NaN."""
+    table = open_arrow(file)
+    types = optional("pyarrow", f"{file}: reading it", "files").types
+    length = int(table.ends[-1]) if len(table.ends) else 0
+
+    def read(columns: Sequence[int]) -> Blocks:
+        names = [table.names[column] for column in columns]
+        for name, kind in ((table.names[k], table.kinds[k]) for k in columns):
+            if not any(getattr(types, is_kind)(kind) for is_kind in _REAL):
+                raise NetworkFileError(
+                    f"{file}: column {name!r} holds {kind}, not real numbers; convert it, or list "
+                    f"the columns to read with state_names=[...]."
+                )
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            for batch in table.batches(names, max(1, BLOCK // (8 * len(names))), start):
+                parts = [batch.column(name).to_numpy() for name in names]
+                yield np.stack([np.asarray(part, float) for part in parts], axis=1)  # None: NaN
+
+        return blocks
+
+    return Columns(file, table.names, length, len(table.names), read)
+
+
+@cache
+def _csv() -> Any | None:
+    """The reader of text, where pyarrow is installed."""
+    try:
+        import_module("pyarrow.csv")
+    except ImportError:
+        return None
+    return import_module("pyarrow")
+
+
+def parsed_text(
+    lines: Sequence[str],
+    separator: str,
+    decimal_point: str,
+    width: int,
+    numbers: Sequence[int],
+    names: Sequence[int],
+    has_empty: bool,
+) -> Any | None:
+    """Columns of some lines, float64 or text; None where they are few, or need a closer look."""
+    joined = "\n".join(lines)
+    if len(joined) < _LONG or f'{separator} "' in joined or "\0" in joined:
+        return None
+    if (arrow := _csv()) is None:
+        return None
+    kinds = {f"f{k}": arrow.float64() for k in numbers} | {f"f{k}": arrow.string() for k in names}
+    data = joined.encode()
+    try:
+        table = arrow.csv.read_csv(
+            arrow.py_buffer(data),
+            arrow.csv.ReadOptions(
+                block_size=len(data) + 1,
+                column_names=[f"f{k}" for k in range(width)],
+            ),
+            arrow.csv.ParseOptions(delimiter=separator, ignore_empty_lines=False),
+            arrow.csv.ConvertOptions(
+                column_types=kinds,
+                include_columns=[f"f{k}" for k in (*numbers, *names)],
+                null_values=_EMPTY if has_empty else [],
+                decimal_point=decimal_point,
+            ),
+        )
+    except arrow.ArrowInvalid:
+        return None
+    return table if table.num_rows == len(lines) else None

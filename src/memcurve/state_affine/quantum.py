@@ -1,0 +1,365 @@
+"""Quantum reservoirs as state-affine networks: spins, general channels, shot noise.
+
+A density matrix that a channel of the input is applied to is an affine function of itself: its
+coordinates in a basis of Hermitian matrices are the states.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.arguments import Seed, generator, require_number, require_size, table_entry
+from memcurve.core.types import Floats
+from memcurve.inputs.noise import Noise
+from memcurve.state_affine.builders import from_functions
+from memcurve.state_affine.laws import law_of
+from memcurve.state_affine.network import HALF_CIRCLE, Power, StateAffineNetwork
+
+Complexes = NDArray[np.complex128]
+
+#: Most qubits: the superoperator of one more takes 2 GB. Doubled: no machine has the memory.
+MOST_QUBITS = 6
+#: Entries of a channel below this are rounding. Doubled: nothing, they are 1e-17 or of order one.
+ROUNDING = 1e-14
+#: How far a channel may be from trace-preserving. Doubled: sloppier ones pass.
+TRACE = 1e-10
+_PAULI = np.array(
+    [[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]], dtype=complex
+)
+_LETTERS = "IXYZ"
+#: Encodings of the input in the first qubit: the Pauli strings it has, and their functions.
+_ENCODINGS: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
+    "pure": ((0, 3, 1), (Power(0), Power(1), HALF_CIRCLE)),
+    "diagonal": ((0, 3), (Power(0), Power(1))),
+}
+
+
+class ShotNoise(Noise):
+    """Averages of so many measurements of observables with the values −1 and 1.
+
+    One measurement has the variance 1 − ⟨O⟩², whose mean over inputs enters.
+
+    Examples
+    --------
+    >>> from memcurve import quantum
+    >>> quantum.ShotNoise(100).label
+    '100 shots'
+    """
+
+    def __init__(self, shots: int) -> None:
+        self.shots = require_size(shots, "shots")
+
+    @property
+    def label(self) -> str:
+        return f"{self.shots:,} shots"
+
+    def of_outputs(self, mean: Floats, variances: Floats) -> Floats:
+        """Standard deviations for expectations of these means and variances."""
+        left = np.maximum(1 - mean**2 - variances, 1e-12)
+        return np.asarray(np.sqrt(left / self.shots))
+
+
+def ising_reservoir(
+    qubits: int,
+    *,
+    coupling: float = 1.0,
+    field: float = 1.0,
+    random_field: bool = False,
+    time: float = 10.0,
+    encoding: str = "pure",
+    virtual_nodes: int = 1,
+    dephasing: float = 0.0,
+    observables: Sequence[str] | None = None,
+    input: Any = "uniform",
+    seed: Seed = 1,
+    name: str | None = None,
+) -> StateAffineNetwork:
+    """A transverse-field Ising model whose first qubit is reset to the input at every step.
+
+    H = Σ_{i<j} J_ij X_i X_j + Σ_i h_i Z_i with J_ij uniform on [−coupling, coupling] (Fujii and
+    Nakajima 2017).
+
+    Parameters
+    ----------
+    qubits : int
+        From 2 to 6.
+    coupling, field : float
+        Largest |J_ij|, and h.
+    random_field : bool
+        Whether the h_i are uniform on [−field, field] instead.
+    time, virtual_nodes, dephasing, encoding, observables, input, name
+        As for :func:`spin_reservoir`.
+    seed : int, SeedSequence or Generator
+        Of the couplings.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.quantum.ising_reservoir(3, seed=1)
+    >>> result = memcurve.capacities(network)
+    >>> result.total, round(sum(result.by_degree.values()) + result.beyond, 9)
+    (3.0, 3.0)
+    """
+    n = _checked_qubits(qubits)
+    rng = generator(seed)
+    fields = field * (rng.uniform(-1, 1, n) if random_field else np.ones(n))
+    H = sum(h * _string("I" * i + "Z" + "I" * (n - i - 1)) for i, h in enumerate(fields))
+    for i, j in itertools.combinations(range(n), 2):
+        string = "".join("X" if k in (i, j) else "I" for k in range(n))
+        H = H + coupling * rng.uniform(-1, 1) * _string(string)
+    return spin_reservoir(
+        H, time, virtual_nodes=virtual_nodes, dephasing=dephasing, encoding=encoding,
+        observables=observables, input=input, name=name or f"{n} qubits",
+    )  # fmt: skip
+
+
+def spin_reservoir(
+    hamiltonian: Any,
+    time: float = 1.0,
+    *,
+    encoding: str = "pure",
+    virtual_nodes: int = 1,
+    dephasing: float = 0.0,
+    observables: Sequence[str] | None = None,
+    input: Any = "uniform",
+    name: str | None = None,
+) -> StateAffineNetwork:
+    """Qubits with any Hamiltonian, the first of which is reset to the input at every step.
+
+    ρ ← U(σ(z) ⊗ tr₁ρ)U†. The states of the network are the expectations of the 4^(n−1) − 1 Pauli
+    strings of the other qubits, as these are all that is kept; what is read are ``observables``.
+    States that a conserved Pauli parity keeps at zero are left out, and ``notes`` say so.
+
+    Parameters
+    ----------
+    hamiltonian : (2ⁿ, 2ⁿ) array or QuTiP object
+        Hermitian.
+    time : float
+        Of the evolution between inputs.
+    encoding : str
+        ``"pure"``: √((1−z)/2)|0⟩ + √((1+z)/2)|1⟩, or ``"diagonal"``: (1 − zZ)/2.
+    virtual_nodes : int
+        How many times, at equal distances, observables are read within a step.
+    dephasing : float
+        Share of coherence that every qubit loses between two virtual nodes, from 0 to 1.
+    observables : sequence of str, optional
+        Pauli strings such as ``"ZII"``; by default Z of every qubit.
+    input, name
+        As for :class:`memcurve.StateAffineNetwork`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> H = np.kron([[0, 1], [1, 0]], [[0, 1], [1, 0]]) + np.diag([2, 0, 0, -2])
+    >>> network = memcurve.quantum.spin_reservoir(H, 1.0)
+    >>> network.outputs[1].shape
+    (3, 2)
+    """
+    from scipy.linalg import expm
+
+    H = _matrix(hamiltonian, "hamiltonian")
+    n = _checked_qubits(max(int(H.shape[0]).bit_length() - 1, 0))
+    if H.shape != (2**n, 2**n) or not np.allclose(H, H.conj().T, atol=1e-12):
+        raise ValueError(
+            f"`hamiltonian` must be a Hermitian matrix of 2^n rows, got shape {H.shape}."
+        )
+    axes, functions = table_entry(_ENCODINGS, encoding, "encoding")
+    nodes = require_size(virtual_nodes, "virtual_nodes")
+    lost = require_number(dephasing, "dephasing", "from 0 to 1", lambda g: 0 <= g <= 1)
+    span = require_number(time, "time", "above 0", lambda t: t > 0)
+    damping = np.array([(1 - lost) ** sum(a in "XY" for a in s) for s in map("".join, _strings(n))])
+    one = damping[:, None] * superoperator(expm(-1j * H * span / nodes))
+    one[np.abs(one) < ROUNDING] = 0.0
+    rows = np.zeros((0, 4**n))
+    read = [_place(s, n) for s in observables or _single_z(n)]
+    taps = np.eye(4**n)[read]
+    for _ in range(nodes):
+        taps = taps @ one
+        rows = np.concatenate([rows, taps])
+    kept = 4 ** (n - 1)
+    whole = np.eye(4**n)[:kept]
+    for _ in range(nodes):
+        whole = whole @ one
+    signs = {0: 1.0, 1: 1.0, 3: -1.0}
+    blocks = np.stack([signs[a] * whole[:, a * kept : (a + 1) * kept] for a in axes])
+    outputs = np.stack([signs[a] * rows[:, a * kept : (a + 1) * kept] for a in axes])
+    labels = ["".join(s) for s in _strings(n)][1:kept]
+    p, q = blocks[:, 1:, 1:], blocks[:, 1:, 0]
+    stay, notes = _symmetry(p, q, labels, n)
+    law = law_of(input)
+    if law.nodes.min() < -1 or law.nodes.max() > 1:
+        raise ValueError(
+            f"`input` must lie within [-1, 1] to be the state of a qubit, got {law.name}."
+        )
+    return StateAffineNetwork(
+        p[:, stay][:, :, stay], q[:, stay], law, functions=functions,
+        outputs=(outputs[:, :, 1:][:, :, stay], outputs[:, :, 0]), rounding="absolute",
+        name=name or f"{n} qubits", labels=[labels[i] for i in stay], notes=notes,
+    )  # fmt: skip
+
+
+def channel_reservoir(
+    kraus: Callable[[float], Sequence[Any]],
+    observables: Sequence[Any],
+    *,
+    input: Any = "uniform",
+    name: str | None = None,
+) -> StateAffineNetwork:
+    """A system whose state goes through ρ ← Σ_m K_m(z) ρ K_m(z)† at every step.
+
+    Parameters
+    ----------
+    kraus : function
+        From an input to Kraus operators, arrays or QuTiP objects, with ΣK†K = 1.
+    observables : sequence of arrays or QuTiP objects
+        Hermitian; their expectations are read.
+    input, name
+        As for :class:`memcurve.StateAffineNetwork`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> def damped(z):
+    ...     loss = (2 + z) / 4
+    ...     return [np.diag([1, (1 - loss) ** 0.5]), [[0, loss**0.5], [0, 0]]]
+    >>> network = memcurve.quantum.channel_reservoir(damped, [np.diag([1, -1])])
+    >>> memcurve.capacities(network).total
+    1.0
+    """
+    law = law_of(input)
+    read = [_matrix(one, "observables") for one in observables]
+    if not read:
+        raise ValueError("`observables` must name what is read, got none; give e.g. [Z].")
+    d = len(read[0])
+    basis = _hermitian_basis(d)
+
+    def channel(z: float) -> tuple[Floats, Floats]:
+        operators = np.array([_matrix(K, "kraus") for K in kraus(z)])
+        if operators.shape[1:] != (d, d):
+            raise ValueError(
+                f"`kraus` must give {d} × {d} matrices, as `observables` are; got "
+                f"{operators.shape[1:]}."
+            )
+        gap = np.abs(np.einsum("mji,mjk->ik", operators.conj(), operators) - np.eye(d)).max()
+        if gap > TRACE:
+            raise ValueError(
+                f"`kraus` must preserve the trace, ΣK†K = 1; got a matrix that is {gap:.2g} off at "
+                f"z = {z:g}. Normalise the operators."
+            )
+        images = np.einsum("mij,bjk,mlk->bil", operators, basis, operators.conj())
+        full = np.einsum("aij,bji->ab", basis, images).real
+        return full[1:, 1:], full[1:, 0] / np.sqrt(d)
+
+    made = from_functions(lambda z: channel(z)[0], lambda z: channel(z)[1], law, name=name)
+    D = np.array([np.einsum("aij,ji->a", basis, one).real for one in read])
+    out, direct = D[:, 1:] @ made.p, made.q @ D[:, 1:].T
+    direct[0] += D[:, 0] / np.sqrt(d)
+    return made.replace(outputs=(out, direct))
+
+
+def superoperator(U: Any) -> Floats:
+    """R[a, b] = tr(P_a U P_b U†)/2ⁿ for Pauli strings P: how U moves expectations.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import quantum
+    >>> quantum.superoperator(np.diag([1, 1j])).round(12).diagonal()
+    array([1., 0., 0., 1.])
+    """
+    matrix = _matrix(U, "U")
+    n = max(len(matrix).bit_length() - 1, 0)
+    d, strings = 2**n, _strings(n)
+    R = np.empty((d * d, d * d))
+    step = max(1, 2**18 // d**2)
+    for first in range(0, d * d, step):
+        block = np.array([_string("".join(s)) for s in strings[first : first + step]])
+        R[:, first : first + step] = _expectations(matrix @ block @ matrix.conj().T, n).T / d
+    return R
+
+
+def _expectations(X: Complexes, n: int) -> Floats:
+    """tr(P_a X) for all strings a and a stack of X, one qubit at a time."""
+    X = X.reshape(len(X), *([2] * (2 * n)))
+    for i in range(n):
+        X = np.moveaxis(np.tensordot(_PAULI.conj(), X, axes=([1, 2], [1, 1 + n - i])), 0, -1)
+    return np.asarray(X.reshape(len(X), -1).real)
+
+
+def _strings(n: int) -> list[tuple[str, ...]]:
+    return list(itertools.product(_LETTERS, repeat=n))
+
+
+def _string(letters: str) -> Complexes:
+    """The matrix of a Pauli string."""
+    found = np.eye(1, dtype=complex)
+    for letter in letters:
+        found = np.kron(found, _PAULI[_LETTERS.index(letter)])
+    return found
+
+
+def _single_z(n: int) -> list[str]:
+    return ["I" * i + "Z" + "I" * (n - i - 1) for i in range(n)]
+
+
+def _place(string: Any, n: int) -> int:
+    """The number of a Pauli string that may be read."""
+    if not isinstance(string, str) or len(string) != n or set(string) - set(_LETTERS):
+        raise ValueError(
+            f"`observables` must be strings of {n} letters of IXYZ, one a qubit; got {string!r}."
+        )
+    if set(string) == {"I"}:
+        raise ValueError("`observables` must not have the identity, which is constant.")
+    return int("".join(str(_LETTERS.index(a)) for a in string), 4)
+
+
+def _symmetry(p: Floats, q: Floats, labels: list[str], n: int) -> tuple[list[int], list[str]]:
+    """States that a conserved parity allows, and what is to be said of the others."""
+    stay, notes = list(range(len(labels))), list[str]()
+    for axis in "ZXY":
+        odd = [i for i in stay if sum(a not in ("I", axis) for a in labels[i]) % 2]
+        even = [i for i in stay if i not in set(odd)]
+        driven = np.abs(p[:, odd][:, :, even]).max(initial=0.0)
+        if odd and max(driven, np.abs(q[:, odd]).max(initial=0.0)) < ROUNDING * 100:
+            notes.append(
+                f"the parity {axis * n} is conserved: {len(even)} of {len(stay)} Pauli strings can "
+                f"be reached, the others stay zero and are left out"
+            )
+            stay = even
+    return stay, notes
+
+
+def _hermitian_basis(d: int) -> Complexes:
+    """Orthonormal Hermitian matrices, the identity over √d first."""
+    found = [np.eye(d, dtype=complex) / np.sqrt(d)]
+    for i, j in itertools.combinations(range(d), 2):
+        for value in (1.0, 1j):
+            one = np.zeros((d, d), dtype=complex)
+            one[i, j], one[j, i] = value, np.conj(value)
+            found.append(one / np.sqrt(2))
+    for k in range(1, d):
+        diagonal = np.append(np.ones(k), [-k] + [0] * (d - k - 1))
+        found.append(np.diag(diagonal / np.linalg.norm(diagonal)).astype(complex))
+    return np.array(found)
+
+
+def _matrix(given: Any, argument: str) -> Complexes:
+    """A square complex matrix, of an array or of QuTiP."""
+    matrix = np.asarray(given.full() if hasattr(given, "full") else given, dtype=complex)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
+        raise ValueError(f"`{argument}` must be finite square matrices, got shape {matrix.shape}.")
+    return matrix
+
+
+def _checked_qubits(qubits: Any) -> int:
+    n = require_size(qubits, "qubits")
+    if not 2 <= n <= MOST_QUBITS:
+        raise ValueError(f"`qubits` must be from 2 to {MOST_QUBITS}, got {n}.")
+    return n

@@ -1,0 +1,192 @@
+"""Quantum reservoirs: against density matrices, symmetries, shots; and selective layers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import memcurve
+from memcurve import quantum
+from memcurve.state_affine import gated_layer, rg_lru_layer, selective_layer
+from refusals import refuses
+from tolerances import WORDS
+
+X, Z = np.array([[0, 1], [1, 0]]), np.diag([1, -1])
+
+
+def _density(z: float, encoding: str) -> np.ndarray:
+    if encoding == "diagonal":
+        return (np.eye(2) - z * Z) / 2
+    psi = np.sqrt([(1 - z) / 2, (1 + z) / 2])
+    return np.outer(psi, psi)
+
+
+@pytest.mark.parametrize("encoding", ["pure", "diagonal"])
+def test_steps_are_those_of_density_matrices(encoding: str) -> None:
+    """ρ ← U(σ(z) ⊗ tr₁ρ)U†, read at two virtual nodes, with dephasing."""
+    rng = np.random.default_rng(1)
+    H = np.kron(X, X) * 0.7 + np.kron(Z, np.eye(2)) + 0.4 * np.kron(np.eye(2), Z)
+    network = quantum.spin_reservoir(
+        H, 1.3, encoding=encoding, virtual_nodes=2, dephasing=0.1, observables=["ZI", "IZ", "XX"]
+    )
+    U = expm(-1j * H * 0.65)
+    inputs = rng.uniform(-1, 1, 6)
+    rho, found = np.eye(4, dtype=complex) / 4, []
+    flips = [np.kron(Z, np.eye(2)), np.kron(np.eye(2), Z)]
+    for z in inputs:
+        kept = rho.reshape(2, 2, 2, 2).trace(axis1=0, axis2=2)
+        rho, row = np.kron(_density(z, encoding), kept), []
+        for _ in range(2):
+            rho = U @ rho @ U.conj().T
+            for flip in flips:  # coherences shrink by 0.9
+                rho = 0.95 * rho + 0.05 * flip @ rho @ flip
+            row += [np.trace(one @ rho).real for one in (*flips, np.kron(X, X))]
+        found.append(row)
+    assert np.abs(network.simulate(inputs) - found).max() < 1e-12
+
+
+def test_conserved_parity_is_found_and_named() -> None:
+    for qubits, reached, states in ((3, 7, 15), (4, 31, 63)):
+        network = quantum.ising_reservoir(qubits, encoding="diagonal", time=1.0, seed=1)
+        assert network.size == reached
+        assert f"{reached} of {states}" in network.notes[0]
+        assert "Z" * qubits in network.notes[0]
+    assert quantum.ising_reservoir(4, encoding="pure", time=1.0, seed=1).size == 63
+
+
+def test_capacities_of_qubits_sum_and_shots_lose() -> None:
+    network = quantum.ising_reservoir(3, seed=2)
+    exact = memcurve.capacities(network, degree=4)
+    assert exact.total == 3
+    assert exact.error < 1e-9
+    lost = [memcurve.capacities(network, noise=quantum.ShotNoise(n), degree=1).total
+            for n in (10, 1000, 10**6)]  # fmt: skip
+    assert 0 < lost[0] < lost[1] < lost[2] < 3
+    virtual = memcurve.capacities(quantum.ising_reservoir(3, seed=2, virtual_nodes=4), degree=1)
+    assert virtual.total == virtual.rank == 12
+
+
+def test_simulated_qubits_agree() -> None:
+    network = quantum.ising_reservoir(3, seed=2)
+    z = np.random.default_rng(5).uniform(-1, 1, (300, 700))
+    x = network.simulate_replicas(z, 100).reshape(-1, 3)
+    x -= x.mean(axis=0)
+    result = memcurve.capacities(network, degree=2)
+    for word in ((1,), (0, 1), (1, 1), (1, 0, 1)):
+        y = np.prod([np.sqrt(3) * z[:, 100 - j : 700 - j] for j, k in enumerate(word) if k], axis=0)
+        y = y.ravel()
+        w = np.linalg.lstsq(x, y, rcond=None)[0]
+        assert abs(1 - np.var(y - x @ w) / np.var(y) - result.of(word)) < 0.006
+    second = np.sqrt(5) * (1.5 * z[:, 100:700] ** 2 - 0.5)
+    w = np.linalg.lstsq(x, second.ravel(), rcond=None)[0]
+    assert abs(1 - np.var(second.ravel() - x @ w) / np.var(second) - result.of((2,))) < 0.006
+
+
+def test_parity_and_memory_are_lines_of_words() -> None:
+    """Binary input: short-term memory is the word 0…01, parity 1…1 (Fujii and Nakajima)."""
+    network = quantum.ising_reservoir(3, encoding="diagonal", time=1.0, input="rademacher", seed=1)
+    result = memcurve.capacities(network, degree=6)
+    parity = sum(result.of((1,) * k) for k in range(1, 12))
+    assert 0.5 < parity < 3
+    assert (
+        abs(result.by_degree[1] + sum(result.by_degree[d] for d in range(2, 7)) + result.beyond - 3)
+        < WORDS
+    )
+    assert result.of((2,)) == 0
+
+
+def test_channels_from_kraus_operators() -> None:
+    """The same spins, their reset written as a channel of the whole state."""
+    H = np.kron(X, X) * 0.7 + np.kron(Z, np.eye(2)) + 0.4 * np.kron(np.eye(2), Z)
+    U = expm(-1j * H)
+
+    def kraus(z: float) -> list[np.ndarray]:
+        psi = np.sqrt([(1 - z) / 2, (1 + z) / 2])
+        resets = [np.outer(psi, np.eye(2)[k]) for k in range(2)]
+        return [U @ np.kron(one, np.eye(2)) for one in resets]
+
+    reads = [np.kron(Z, np.eye(2)), np.kron(np.eye(2), Z)]
+    one = memcurve.capacities(quantum.channel_reservoir(kraus, reads), degree=2)
+    two = memcurve.capacities(quantum.spin_reservoir(H, 1.0), degree=2)
+    for word in ((1,), (0, 1), (1, 1), (2, 0, 1)):
+        assert abs(one.of(word) - two.of(word)) < 1e-9
+
+    class Wrapped:  # as QuTiP's objects have their matrix
+        def full(self) -> np.ndarray:
+            return H
+
+    assert np.array_equal(
+        quantum.spin_reservoir(Wrapped(), 1.0).p, quantum.spin_reservoir(H, 1.0).p
+    )
+    refuses(ValueError, ("`kraus`", "trace"), quantum.channel_reservoir,
+        lambda z: [0.9 * np.eye(2)], [Z])  # fmt: skip
+    refuses(ValueError, "`observables`", quantum.channel_reservoir, lambda z: [np.eye(2)], [])
+
+
+def test_bad_reservoirs() -> None:
+    refuses(ValueError, ("`qubits`", "9"), quantum.ising_reservoir, 9)
+    refuses(ValueError, "`encoding`", quantum.ising_reservoir, 2, encoding="mixed")
+    refuses(ValueError, "`observables`", quantum.ising_reservoir, 2, observables=["ZZZ"])
+    refuses(ValueError, "`dephasing`", quantum.ising_reservoir, 2, dephasing=2)
+    refuses(ValueError, "`hamiltonian`", quantum.spin_reservoir, np.triu(np.ones((4, 4))))
+    refuses(ValueError, "`input`", quantum.ising_reservoir, 2, input="normal")
+    refuses(ValueError, "`shots`", quantum.ShotNoise, 0)
+    refuses(ValueError, "`noise`", memcurve.capacities,
+        memcurve.bilinear([[0.5]], [[0.2]], [1]), noise=quantum.ShotNoise(10))  # fmt: skip
+
+
+# --- selective layers
+
+
+def test_order_of_newer_inputs_is_invisible() -> None:
+    """Gates commute: a word depends on its oldest letter and the multiset of the newer ones."""
+    result = memcurve.capacities(selective_layer([1, 2, 3, 4]), degree=3)
+    assert result.arithmetic == "balls"
+    assert result.total == 4
+    assert abs(result.of((1, 0, 1)) - result.of((0, 1, 1))) < WORDS
+    assert abs(result.of((2, 1, 0, 1)) - result.of((0, 1, 2, 1))) < WORDS
+    assert abs(result.of((1, 0, 1)) - 0.0437) < 5e-5
+
+
+def test_one_gated_state_in_closed_form() -> None:
+    """For p = exp(−(1 + e^z)): G = E r²/(1 − E p²), with another rule for the expectations."""
+    layer = gated_layer([1.0], lambda z, m: 1 + m.exp(z), [(lambda z, m: z, 1.0)])
+    result = memcurve.capacities(layer, degree=2)
+    z, w = np.polynomial.hermite_e.hermegauss(120)
+    w = w / w.sum()
+    p = np.exp(-(1 + np.exp(z)))
+    mean_q = w @ z
+    mean = mean_q / (1 - w @ p)
+    r = p * mean + z - mean
+    variance = w @ r**2 / (1 - w @ p**2)
+    for degree, phi in ((1, z), (2, (z**2 - 1) / np.sqrt(2))):
+        first = (w @ (r * phi)) ** 2 / variance
+        assert abs(result.of((degree,)) - first) < 1e-8
+        assert abs(result.of((0, degree)) - first * (w @ p) ** 2) < 1e-8
+
+
+def test_sixteen_states_of_a_selective_channel() -> None:
+    """Figures of the derivation: linear 1.76 of 16, degrees above twelve 5.9."""
+    result = memcurve.capacities(selective_layer(), degree=12)
+    assert result.total == 16
+    assert abs(result.by_degree[1] - 1.7618) < 1e-4
+    assert abs(result.beyond - 5.8955) < 2e-3
+    noisy = memcurve.capacities(selective_layer([1, 2, 3]), noise=0.01, degree=2)
+    assert noisy.total < 3 == noisy.rank
+
+
+def test_rg_lru_and_refusals() -> None:
+    result = memcurve.capacities(rg_lru_layer([0.2, 1.0]), degree=3)
+    assert result.total == 2
+    assert result.of((1,)) > 0.5
+    z = np.random.default_rng(1).standard_normal(50)
+    x, gate = np.zeros(2), 1 / (1 + np.exp(-z))
+    for g, one in zip(gate, z, strict=True):
+        p = np.exp(-np.array([0.2, 1.0]) * g)
+        x = p * x + np.sqrt(1 - p**2) * one
+    assert np.abs(rg_lru_layer([0.2, 1.0]).simulate(z)[-1] - x).max() < 1e-12
+    refuses(ValueError, "`decays`", selective_layer, [-1.0])
+    refuses(
+        ValueError, "`basis`", memcurve.capacities, rg_lru_layer([1.0]), basis=[lambda z: 0 * z + 1]
+    )

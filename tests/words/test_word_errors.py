@@ -1,0 +1,252 @@
+"""Errors that hold, on families that squeeze, against python-flint; and refusals."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.stats
+
+import memcurve
+import word_oracle
+from memcurve.core.errors import UnstableNetworkError
+from memcurve.state_affine import StateAffineNetwork, laws
+from memcurve.state_affine.letters import letters_of
+from memcurve.state_affine.ranks import reached_by_words
+from memcurve.state_affine.white import spectral_radius, whitened
+from refusals import refuses
+
+FAMILIES = """normal rank1 weak chain gain critical smooth diagonal positive line polynomial
+nilpotent proportional""".split()
+
+
+def family(kind: str, size: int, seed: int) -> StateAffineNetwork:
+    rng = np.random.default_rng(seed)
+    i = np.arange(size)
+    A, B = rng.standard_normal((2, size, size)) / np.sqrt(size)
+    a, b = 0.6, 0.5
+    if kind == "smooth":
+        width = rng.uniform(2, 5)
+        A, B = (np.exp(-((i[:, None] - i) ** 2) / (2 * w**2)) for w in (width, width + 1))
+        A, B = A / np.linalg.norm(A, 2), B / np.linalg.norm(B, 2)
+    elif kind == "diagonal":
+        A, B = (np.diag(rng.uniform(-1, 1, size)) for _ in range(2))
+    elif kind == "positive":
+        A, B = np.diag(np.sort(rng.uniform(0.1, 1, size))), np.diag(rng.uniform(0.2, 1, size))
+    elif kind == "line":
+        A, B = np.diag(np.linspace(0.1, 0.95, size)), np.diag(np.linspace(1, 0.2, size))
+    elif kind == "polynomial":
+        A = 0.9 * A / np.linalg.norm(A, 2)
+        B = A @ A
+    elif kind == "rank1":
+        B = np.outer(B[0], B[1]) * np.sqrt(size)
+    elif kind == "weak":
+        b = 1e-6
+    elif kind == "chain":
+        A = np.eye(size, k=-1)
+        B = A * rng.uniform(0.2, 1, size)[:, None]
+    elif kind == "gain":
+        A, B = 1.5 * np.eye(size, k=-1) + 0.3 * np.eye(size), 0.1 * B
+    elif kind == "critical":
+        A, B = A / np.abs(np.linalg.eigvals(A)).max(), 0.8 * B / np.linalg.norm(B, 2)
+        a = b = 0.97 / np.sqrt(spectral_radius(np.stack([A, B / np.sqrt(3)])))
+    elif kind == "nilpotent":
+        A, B = np.tril(A, -1) * 3, np.tril(B, -1) * 3
+    elif kind == "proportional":  # the last states are twice the first ones: half the rank
+        half = size // 2
+        for M in (A, B):
+            M[half : 2 * half], M[2 * half :] = 2 * M[:half], 0
+    q = np.stack([0.3 * rng.standard_normal(size), rng.standard_normal(size)])
+    if kind == "proportional":
+        q[:, size // 2 : 2 * (size // 2)], q[:, 2 * (size // 2) :] = 2 * q[:, : size // 2], 0
+    return StateAffineNetwork([a * A, b * B], q)
+
+
+def _judged(kind: str, size: int, seed: int) -> Iterator[tuple[float, float]]:
+    """Errors of what is stated, and what is stated of them."""
+    network = family(kind, size, seed)
+    if spectral_radius(letters_of(network).T) >= 0.999:
+        return
+    asked = word_oracle.words(1, 4) + [(0,) * j + (1,) for j in range(4, size + 4)]
+    result = memcurve.capacities(network, degree=2)
+    truth = word_oracle.capacities(network, asked, bits=900)
+    if result.rank == network.size:
+        yield (
+            float(np.abs([result.of(w) - c for w, c in zip(asked, truth, strict=True)]).max()),
+            result.error,
+        )
+
+
+@pytest.mark.parametrize(
+    "kind", ["normal", "weak", "gain", "smooth", "line", "polynomial", "chain"]
+)
+def test_errors_hold(kind: str) -> None:
+    for size, seed in ((6, 21), (11, 22)):
+        for error, stated in _judged(kind, size, seed):
+            assert error <= stated
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FAMILIES)
+def test_errors_hold_on_fresh_families(kind: str) -> None:
+    for size in (6, 10, 14, 18):
+        for seed in (101, 102, 103):
+            for error, stated in _judged(kind, size, seed):
+                assert error <= stated
+
+
+def test_floats_alone_would_be_silently_wrong() -> None:
+    """Letters on a line: whiteness is perfect, the words are not; balls take over and say so."""
+    network = family("line", 18, 2)
+    letters = letters_of(network)
+    white = whitened(letters.T, letters.r)
+    assert np.abs(white.defect()).max() < 1e-14
+    result = memcurve.capacities(network, degree=2)
+    assert result.arithmetic == "balls"
+    words = word_oracle.words(1, 4)
+    truth = word_oracle.capacities(network, words)
+    assert (
+        np.abs([result.of(w) - c for w, c in zip(words, truth, strict=True)]).max() <= result.error
+    )
+    alone = [float(np.sum(_coefficient(white, w) ** 2)) for w in words]
+    assert np.abs(alone - truth).max() > 1e-7
+
+
+def _coefficient(white: Any, word: tuple[int, ...]) -> np.ndarray:
+    c = white.r[word[-1]]
+    for k in word[-2::-1]:
+        c = white.T[k] @ c
+    return np.asarray(c)
+
+
+def test_exact_rank_of_deficient_networks() -> None:
+    """States that repeat others, and networks that no word fills, in floats and in balls."""
+    network = family("proportional", 9, 3)
+    result = memcurve.capacities(network)
+    assert result.rank == 4 == result.total
+    half = StateAffineNetwork(network.p[:, :4, :4] + 2 * network.p[:, :4, 4:8], network.q[:, :4])
+    other = memcurve.capacities(half)
+    assert other.rank == 4
+    for word in word_oracle.words(1, 4):
+        assert abs(result.of(word) - other.of(word)) < 1e-10
+    assert any(note.kind == "reach" for note in result.notes)
+    dead = memcurve.capacities(StateAffineNetwork([[[0.5]], [[0.1]]], [[0.0]]))
+    assert dead.total == 0
+    assert dead.of((1,)) == 0
+    assert dead.largest(3) == ()
+
+
+def test_modular_rank_counts_letters_of_the_law() -> None:
+    """The square of a coin is constant: with it, one letter less, and a smaller span."""
+    p = np.zeros((3, 3, 3))
+    p[1][1, 0] = p[2][2, 0] = 0.5
+    q = [[0, 0, 0], [1, 0, 0]]
+    assert reached_by_words(StateAffineNetwork(p, q, "uniform")).rank == 3
+    # of coins, x₂ = ½x₀ delayed and x₁ = ½z x₀: both are words still; without z² letter 2 is none
+    assert reached_by_words(StateAffineNetwork(p, q, "rademacher")).rank == 3
+    p[2] = 0
+    q = [[0, 0, 0], [1, 0, 0], [0, 0, 1]]
+    assert reached_by_words(StateAffineNetwork(p, q, "uniform")).rank == 3
+    assert reached_by_words(StateAffineNetwork(p, q, "rademacher")).rank == 2
+
+
+def test_infinite_variance_is_told_from_instability() -> None:
+    rng = np.random.default_rng(3)
+    A, B = 0.2 * rng.standard_normal((4, 4)), rng.standard_normal((4, 4))
+    fine = memcurve.bilinear(A, 0.5 * B, np.ones(4))
+    assert memcurve.capacities(fine).total == 4
+    refuses(UnstableNetworkError, ("infinite", "Lyapunov"), memcurve.capacities,
+        memcurve.bilinear(A, 0.9 * B, np.ones(4)))  # fmt: skip
+    refuses(UnstableNetworkError, ("grow", "Lyapunov"), memcurve.capacities,
+        memcurve.bilinear(A, 4 * B, np.ones(4)))  # fmt: skip
+
+
+GOOD: dict[str, Any] = {"p": [[[0.4, 0.2], [0, 0.3]], np.eye(2) / 4], "q": [[0, 0], [1, 2]]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "facts"),
+    [
+        ({"p": [[[1, 2, 3]]]}, "`p`"),
+        ({"p": np.eye(2)}, "`p`"),
+        ({"p": [[[1j]]], "q": [[0]]}, "`p`"),
+        ({"q": [[0, 0, 0]]}, ("`q`", "(2,)")),
+        ({"q": [[0, np.nan]]}, "`q`"),
+        ({"readout": [0, 2]}, ("`readout`", "2")),
+        ({"readout": [0, 0]}, "`readout`"),
+        ({"readout": np.ones((1, 3))}, "`readout`"),
+        ({"input": "cauchy"}, ("`input`", "cauchy")),
+        ({"input": scipy.stats.t(2.5)}, ("`input`", "2")),
+        ({"functions": [lambda z: 0 * z + 2, lambda z: z]}, "`functions`"),
+        ({"functions": [lambda z: 0 * z + 1]}, ("`functions`", "2")),
+        ({"functions": [lambda z: 0 * z + 1, lambda z: np.log(z)]}, "`functions`"),
+        ({"rounding": "none"}, "`rounding`"),
+        ({"labels": ["a"]}, "`labels`"),
+        ({"outputs": ([np.ones((1, 3))], [[0]])}, "`outputs`"),
+    ],
+)  # fmt: skip
+def test_bad_networks(changes: dict[str, Any], facts: Any) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the logarithm of a negative number
+        refuses((ValueError, TypeError), facts, StateAffineNetwork, **(GOOD | changes))
+
+
+def test_heavy_tails_need_their_moments() -> None:
+    """Student's law with 5.5 degrees of freedom has a fourth moment but no sixth."""
+    law = scipy.stats.t(5.5)
+    assert (
+        memcurve.capacities(StateAffineNetwork(**GOOD, input=law).replace(readout=[0])).total == 1
+    )
+    three = {"p": [np.eye(1) / 9] * 4, "q": [[0], [1]], "input": law}
+    refuses(ValueError, ("`input`", "6"), StateAffineNetwork, **three)
+
+
+@pytest.mark.parametrize(
+    ("options", "facts"),
+    [
+        ({"noise": -1.0}, "`noise`"),
+        ({"noise": [0.1, 0.1, 0.1]}, ("`noise`", "2")),
+        ({"noise": memcurve.StateNoise(0.1)}, "`noise`"),
+        ({"degree": 0}, "`degree`"),
+        ({"lags": 1.5}, "`lags`"),
+        ({"basis": [lambda z: 0 * z + 1, lambda z: z]}, ("`basis`", "0.333333")),
+        ({"basis": [lambda z: z]}, "`basis`"),
+    ],
+)
+def test_bad_questions(options: dict[str, Any], facts: Any) -> None:
+    refuses(
+        (ValueError, TypeError), facts, memcurve.capacities, StateAffineNetwork(**GOOD), **options
+    )
+
+
+def test_bad_words_laws_and_files() -> None:
+    result = memcurve.capacities(StateAffineNetwork(**GOOD))
+    for word in ((), (0, 0), (-1, 1), (1.5,), "1", (True,)):
+        refuses(ValueError, "`word`", result.of, word)
+    refuses(ValueError, "`above`", result.largest, above=0)
+    refuses(ValueError, "`count`", result.largest, 0)
+    read = memcurve.Capacities.from_json(result.to_json())
+    assert read.largest(2) == result.largest(2)
+    assert read.table.tolist() == result.table.tolist()
+    refuses(ValueError, "capacities(network)", read.of, (1,))
+    refuses(ValueError, "`probabilities`", laws.discrete, [0, 1], [0.5, 0.4])
+    refuses(ValueError, "`values`", laws.discrete, [0, 0], [0.5, 0.5])
+    refuses(ValueError, "`low`", laws.density, np.exp, 1, 0)
+    two_inputs = memcurve.LinearNetwork(np.eye(2) / 2, np.ones((2, 2)))
+    refuses(ValueError, ("`network`", "2"), memcurve.capacities, two_inputs)
+
+
+def test_interrupts_keep_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcurve.state_affine import tree
+
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(tree.Tree, "table", stopped)
+    result = memcurve.capacities(StateAffineNetwork(**GOOD))
+    assert result.total == 2 == round(sum(result.by_degree.values()), 6)
+    assert any("interrupted" in note for note in result.notes)
+    assert 0 < result.of((0, 1)) < 1
