@@ -347,3 +347,18 @@ def test_what_decorates_is_computed_as_it_is_shown(monkeypatch: pytest.MonkeyPat
     assert back.squeezing.condition == result.squeezing.condition
     with pytest.raises(AttributeError, match="nothing"):
         _ = result.nothing
+
+
+@pytest.mark.parametrize("scale", [1e200, 1e-200])
+@pytest.mark.parametrize("half", [True, False], ids=["half of the states", "all states"])
+def test_scales_without_a_word_of_lapack(
+    scale: float, half: bool, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """States of 1e±200 and 1 side by side, or all of them: the same memory, and a report."""
+    units = np.where(np.arange(20) < 10, scale**0.5, 1.0) if half else np.full(20, scale)
+    network = LinearNetwork(SMALL.A * units[:, None] / units, SMALL.C * units)
+    result = audit(network, claimed=20)
+    assert result.claim is not None
+    assert result.claim.holds
+    assert "<html" in result.to_html()
+    assert capfd.readouterr() == ("", "")

@@ -64,12 +64,12 @@ def test_there_are_enough_of_several_years_and_groups() -> None:
 def test_the_verdict_follows_from_the_numbers(found: JudgedClaim) -> None:
     word, changes, otherwise = OTHERWISE[found.name]
     assert found.word == word, found.verdict
-    judge = CLAIMS[found.name].judge
-    assert judge(found.numbers).text == found.verdict
+    verdict = CLAIMS[found.name].verdict
+    assert verdict(found.numbers) == (word, found.verdict)
     assert set(changes) <= set(found.numbers)
-    changed = judge({**found.numbers, **changes})
-    assert changed.word == otherwise
-    assert changed.text != found.verdict
+    changed, text = verdict({**found.numbers, **changes})
+    assert changed == otherwise
+    assert text != found.verdict
 
 
 def test_points_compare_two_numbers(found: JudgedClaim) -> None:
@@ -90,14 +90,14 @@ def test_a_number_then_is_one_that_was_claimed(found: JudgedClaim) -> None:
 def test_both_halves_of_a_claim_are_judged(found: JudgedClaim) -> None:
     if found.name != "gallicchio-2020":
         return
-    judge = CLAIMS[found.name].judge
-    assert "dimensions with input to one node" in found.verdict
-    flat = judge({**found.numbers, "driven_dimension_1": found.numbers["driven_dimension_100"]})
-    assert "It holds for memory, not for the dimension" in flat.text
-    short = judge({**found.numbers, "driven_1": found.numbers["driven_100"]})
-    assert "It holds for the dimension, not for memory" in short.text
-    neither = {"driven_1": found.numbers["driven_100"], "driven_dimension_1": 0.0}
-    assert judge({**found.numbers, **neither}).word == "an artefact"
+    judge, numbers = CLAIMS[found.name].judge, found.numbers
+    assert "totals" in judge(numbers).sentences
+    flat = judge({**numbers, "driven_dimension_1": numbers["driven_dimension_100"]})
+    assert flat.sentences[-1] == "memory"
+    short = judge({**numbers, "driven_1": numbers["driven_100"]})
+    assert short.sentences[-1] == "dimension"
+    neither = {"driven_1": numbers["driven_100"], "driven_dimension_1": 0.0}
+    assert judge({**numbers, **neither}).word == "an artefact"
 
 
 @pytest.mark.slow

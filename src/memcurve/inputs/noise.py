@@ -386,7 +386,9 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
         relative = np.ldexp(kept, -exponent)  # whose squares are numbers
         if len(kept):
             errors = noise.relative_observation(relative, exponent)
-            marks[noise.label] = math.ldexp(np.sqrt((errors**2).mean()), exponent)
+            largest = float(errors.max()) or 1.0
+            mean = largest * float(np.sqrt(((errors / largest) ** 2).mean()))
+            marks[noise.label] = math.ldexp(mean, exponent)
     reach = 4 * float(finite.max(initial=0.0))
     for bits in (16, 12) if 0 < reach < np.inf else ():
         marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
@@ -394,12 +396,14 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
 
 
 def noise_of(noise: Any) -> Noise | None:
-    """The noise meant by the argument ``noise``: None or 0, numbers, or one of the classes here."""
+    """The noise meant by ``noise``: None or 0, numbers, one of the classes here, or its text."""
     if noise is None or isinstance(noise, Noise):
         return noise
     if isinstance(noise, type) and issubclass(noise, Noise):
         raise TypeError(f"`noise` must be an instance, e.g. {noise.__name__}(); got the class.")
-    if isinstance(noise, str | bytes | bool):
+    if isinstance(noise, str):
+        return noise_of(parse_noise([noise]))
+    if isinstance(noise, bytes | bool):
         raise TypeError(
             f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
             f"Quantised(step), Float32(), Float64(); got {noise!r}."

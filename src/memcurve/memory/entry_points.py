@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
+import inspect
+import math
 import warnings
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +32,7 @@ from memcurve.network.graph import (
 from memcurve.network.linear import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
-from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory, reduction_of
+from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory
 
 MOST_HORIZONS = 100_000
 #: Why a question takes dense matrices, and what can be computed for larger networks.
@@ -43,6 +46,29 @@ WITHOUT_NOISE = (
 )
 
 
+class MethodOptions(TypedDict, total=False):
+    """Options of the methods, by name, for type checkers; each method takes some of them."""
+
+    tolerance: float | None
+    certify_up_to: int
+    assume_controllable: bool
+    solver: str | None
+    gramian: str
+    inverse: str
+    terms: int | None
+    ridge: float
+    truncation: int | None
+    masks: int
+    distribution: str | Callable[..., Any]
+    mask_options: Mapping[str, Any] | None
+    mapper: Callable[..., Any]
+    breakdown: float
+    samples: int
+    washout: int | None
+    covariance: str
+    debias: bool
+
+
 def memory_curve(
     network: Any,
     lags: int | None = None,
@@ -52,7 +78,7 @@ def memory_curve(
     noise: Any = None,
     seed: Seed | None = None,
     progress: Progress = None,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> MemoryCurve:
     """Memory of a network lag by lag, and in total.
 
@@ -76,8 +102,9 @@ def memory_curve(
         for several inputs, which are independent; white by default. Scaled to unit variance.
     noise : float or noise, optional
         Usable memory: the standard deviation of observation noise, for input of unit variance, or
-        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``. Several levels at
-        once are a :func:`memcurve.noise_profile`.
+        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``, or a text as on the
+        command line, ``"float32"``, ``"state:1e-3"``, ``"12bit:4"``. Several levels at once are a
+        :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     progress : bool or function
@@ -103,6 +130,88 @@ def memory_curve(
     """
     problem = Problem.of(as_network(network), lags, input=input, noise=one_level(noise))
     return ask(problem, method, seed=seed, options=options, progress=progress)
+
+
+class TotalMemory(float):
+    """A total memory: a float, with its error.
+
+    Attributes
+    ----------
+    error : float
+        Bound of its error, that of the curve's total; NaN where there is none.
+
+    Examples
+    --------
+    >>> from memcurve.memory import TotalMemory
+    >>> TotalMemory(9.75, 0.01)
+    TotalMemory(9.75 ± 0.01)
+    """
+
+    error: float
+
+    def __new__(cls, total: float, error: float) -> TotalMemory:
+        """Make a total of a number and the bound of its error."""
+        made = super().__new__(cls, total)
+        made.error = error
+        return made
+
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
+        return float(self), self.error
+
+    def __repr__(self) -> str:
+        """The total and its error."""
+        return f"TotalMemory({float(self)!r} ± {self.error:.2g})"
+
+
+def memory_capacity(
+    network: Any,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    input: Any = None,
+    noise: Any = None,
+    seed: Seed | None = None,
+    progress: Progress = None,
+    **options: Unpack[MethodOptions],
+) -> TotalMemory:
+    """The total memory of a network, ``Σ_τ MC_τ``, with its error.
+
+    Without noise it is the rank of the network's controllability matrix, most often N (Jaeger
+    2001): :func:`memory_curve` says where it lies, and with ``noise`` what of it can be used.
+
+    Parameters
+    ----------
+    network, lags, method, input, noise, seed, progress, **options
+        As for :func:`memory_curve`; with ``lags=m`` the sum over lags 0 … m − 1.
+
+    Returns
+    -------
+    TotalMemory
+        A float with the attribute ``error``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> total = memcurve.memory_capacity(network)
+    >>> float(total), total.error < 1e-9
+    (50.0, True)
+    >>> round(memcurve.memory_capacity(network, noise=1e-3), 3)
+    22.819
+    """
+    curve = memory_curve(
+        network,
+        lags,
+        method=method,
+        input=input,
+        noise=noise,
+        seed=seed,
+        progress=progress,
+        **options,
+    )
+    if lags is None:
+        return TotalMemory(curve.total, curve.total_error)
+    return TotalMemory(math.fsum(curve.values), math.fsum(curve.error))
 
 
 def forecasting_curve(
@@ -190,7 +299,7 @@ def fisher_curve(
     1.0
     """
     s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
-    subject = as_network(network)
+    subject: LinearNetwork = as_network(network)
     if subject.readout is not None:
         raise ValueError(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "
@@ -358,76 +467,6 @@ def structural_rank(network: Any) -> StructuralRank:
     return StructuralRank(int(np.count_nonzero(driven)), *lost)
 
 
-class Reduced(NamedTuple):
-    """A reduced-order model of a network under noise.
-
-    Attributes
-    ----------
-    network : LinearNetwork
-        The reduced network. Below ``noise`` its memory is not that of the large one.
-    noise : float
-        The smallest noise it is valid for.
-    error : float
-        Bound on how far its memory is from that of the large one at any lag, at that noise; its
-        own numbers have errors besides.
-    """
-
-    network: LinearNetwork
-    noise: float
-    error: float
-
-
-def reduced(network: Any, noise: float) -> Reduced:
-    """Reduced-order model of a network under observation noise.
-
-    An orthonormal basis Q of the directions above the noise (Arnoldi's method) gives H = QᵀAQ and
-    c = QᵀC. Under observation noise of ``noise`` or more the memory of (H, c) is that of the large
-    network.
-
-    Parameters
-    ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        Dense, sparse, or products only; with one input or several, read from all its nodes or some.
-    noise : float
-        Standard deviation of the observation noise, for input of unit variance.
-
-    Returns
-    -------
-    Reduced
-        The reduced network, the noise it is valid for, and its error. Where some nodes are read,
-        its last nodes stand for them, and are read.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> large = memcurve.ensembles.sparse_normal(1000, density=0.01, seed=1)
-    >>> small, noise, error = memcurve.reduced(large, noise=1e-3)
-    >>> small.size < 500, error < 1e-9
-    (True, True)
-    >>> known = memcurve.memory_curve(large, noise=1e-2).total
-    >>> abs(memcurve.memory_curve(small, noise=1e-2).total - known) < 1e-9
-    True
-    """
-    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
-    problem = Problem.of(as_network(network), noise=s)
-    if not problem.is_driven:
-        raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"), place_of(problem.network.A).collective():
-        H, c, reader, error = reduction_of(problem)
-    large, read = problem.network, None
-    if reader is not None:  # what is read are states, too: y_t = Rξ_t
-        read = np.arange(len(H), len(H) + len(reader))
-        H = np.block([[H, np.zeros((len(H), len(reader)))], [reader @ H, 0 * reader @ reader.T]])
-        c = np.concatenate([c, reader @ c])
-    text = (
-        f"reduced-order model of {large.name or 'a network'} of {large.states:,} states, valid to "
-        f"± {error:.1g} under noise of {s:g} or more"
-    )
-    notes = [*large.notes, text]
-    small = LinearNetwork(H, c if c.shape[1] > 1 else c[:, 0], read, name=large.name, notes=notes)
-    return Reduced(small, s, error)
-
-
 def ask(
     problem: Problem,
     method: str = "exact",
@@ -456,9 +495,11 @@ def ask_family(
     options = options or {}
     declared = table_entry(METHODS, method, "method")
     if unknown := sorted(set(options) - set(declared.options)):
+        known = [*inspect.signature(memory_curve).parameters, *declared.options]
+        near = difflib.get_close_matches(unknown[0], known, 1)
         raise TypeError(
             f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
-            f"{', '.join(unknown)}."
+            f"{', '.join(unknown)}{f': did you mean `{near[0]}`?' if near else '.'}"
         )
     if seed is not None:
         generator(seed)  # refuses what is no seed

@@ -140,7 +140,7 @@ def _condition(network: LinearNetwork, rank: int, directions: int) -> float:
     try:  # the one that standard methods invert
         plain = network.replace(readout=None) if network.readout is not None else network
         G = kept_gramian(Problem.of(plain, 2 * network.states + 1))[1]
-    except (UnstableNetworkError, np.linalg.LinAlgError):
+    except (UnstableNetworkError, UncertainResultError, np.linalg.LinAlgError):
         return WORST_CONDITION
     G = G[np.ix_(analysis.nodes, analysis.nodes)]
     size = np.sqrt(np.maximum(np.diag(G), 0.0))

@@ -30,6 +30,10 @@ from memcurve.studies.auditing.sentences import LEFT_OUT, REASONS
 LEVELS = np.logspace(-18, 0, 37)
 #: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
 MOST_STATES = 1500
+#: States up to which all solvers are asked for what rounding hides. Doubled: audits take longer.
+FEW_STATES = 100
+#: An error that is no reason to ask another solver. Doubled: nothing.
+ANY_ERROR = 1e300
 #: The number format of measuring devices, which verdicts go by unless a noise is given.
 MEASURED = "12 bit"
 #: The noise, relative to the mask, where the sizes of the states are not known.
@@ -100,20 +104,20 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         levels = [formats.pop(kind.label, float("nan")) for kind in kinds]
         with contextlib.suppress(UncertainResultError):  # states may be too small for any error
             if all(kind.are_normal(deviations) for kind in kinds):
-                floating = ask_family(Problem.of(network, input=processes, noise=_BothPrecisions()))
+                floating = _asked(Problem.of(network, input=processes, noise=_BothPrecisions()))
             else:  # each has a range of its own
                 asked = [Problem.of(network, input=processes, noise=kind) for kind in kinds]
-                floating = tuple(ask(problem, warn=False) for problem in asked)
+                floating = tuple(curve for problem in asked for curve in _asked(problem))
             for kind, level, curve in zip(kinds, levels, floating, strict=True):
                 if is_known(curve):
                     rows.append(_row(kind.label, level, curve))
         # the least levels first: what is found out for them serves the others
         picture = Problem.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
-        curves = ask_family(picture)
+        curves = _asked(picture)
         known = np.array([is_known(curve) for curve in curves])
         totals = np.array([curve.total for curve in curves])[known]
         steps = Problem.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
-        for (name, level), curve in zip(formats.items(), ask_family(steps), strict=True):
+        for (name, level), curve in zip(formats.items(), _asked(steps), strict=True):
             if is_known(curve):
                 rows.append(_row(name, level, curve))
         if given is not None:
@@ -123,6 +127,16 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
     return UsableMemory(tuple(rows), LEVELS[known], totals)
+
+
+def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
+    """The curves of a family of levels, of larger networks as far as the first solver knows them.
+
+    Others take twenty times as long for levels that rounding hides, and know no more of them.
+    """
+    is_small = problem.network.states <= FEW_STATES
+    options = {} if is_small else {"tolerance": ANY_ERROR, "certify_up_to": 0}
+    return ask_family(problem, options=options)
 
 
 def usable_memory_at_scale(

@@ -2,47 +2,28 @@
 
 from __future__ import annotations
 
+import tomllib
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from memcurve.core.arguments import require_limit, table_entry
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
-from memcurve.studies.literature import (
-    aceituno_2017,
-    conn2res_score,
-    farkas_2016,
-    gallicchio_2020,
-    ganguli_2008,
-    gonon_2020,
-    jaeger_2001,
-    reservoirpy_docs,
-    rodan_2011,
-    verzelli_2021,
-    whale_2026,
-    white_2004,
-)
 from memcurve.studies.literature.claim import JudgedClaim, PublishedClaim, judged
 
 __all__ = ["CLAIMS", "JudgedClaim", "PublishedClaim", "judge_claim"]
 
+
+def _published(name: str, about: dict[str, Any]) -> PublishedClaim:
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    about["needs"] = tuple(about.get("needs", ()))
+    return PublishedClaim(name=name, study=module.study, judge=module.judge, **about)
+
+
+_TEXTS = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))
 #: The claims by name, oldest first.
-CLAIMS: dict[str, PublishedClaim] = {
-    module.CLAIM.name: module.CLAIM
-    for module in (
-        jaeger_2001,
-        white_2004,
-        ganguli_2008,
-        rodan_2011,
-        farkas_2016,
-        aceituno_2017,
-        gallicchio_2020,
-        gonon_2020,
-        verzelli_2021,
-        conn2res_score,
-        reservoirpy_docs,
-        whale_2026,
-    )
-}
+CLAIMS: dict[str, PublishedClaim] = {name: _published(name, _TEXTS[name]) for name in _TEXTS}
 #: The extra that installs a package that studies need, where there is one.
 _EXTRAS = {"reservoirpy": "adapters"}
 

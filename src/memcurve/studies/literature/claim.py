@@ -1,7 +1,8 @@
 """A published statement about memory, the study behind its verdict, and the verdict.
 
-A claim is one small file: who said what, and where; what they measured; a study that computes both
-what was computed then and what is true; and a judge, which sees nothing but the study's numbers.
+A claim is an entry of ``claims.toml``: who said what, and where, and what a verdict can say; and
+one small file: a study that computes both what was computed then and what is true, and a judge,
+which sees nothing but the study's numbers.
 """
 
 from __future__ import annotations
@@ -39,12 +40,11 @@ class Evidence:
     numbers: Numbers
 
 
-@dataclass(frozen=True)
 class Verdict:
-    """A word, and a sentence with the numbers that lead to it."""
+    """A word, and the sentences that say why, by name; filled with numbers and facts."""
 
-    word: Word
-    text: str
+    def __init__(self, word: Word, *sentences: str, **facts: float) -> None:
+        self.word, self.sentences, self.facts = word, sentences, facts
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class PublishedClaim:
         Takes a seed and a progress callback, and computes.
     judge : callable
         From the numbers of the study alone to the verdict.
+    sentences : dict
+        What a verdict can say, by name.
     needs : tuple of str
         Packages that the study needs besides memcurve's own.
     """
@@ -79,12 +81,19 @@ class PublishedClaim:
     measured: str
     study: Callable[[int, Listener], Evidence] = field(repr=False)
     judge: Callable[[Numbers], Verdict] = field(repr=False)
+    sentences: Mapping[str, str] = field(repr=False)
     needs: tuple[str, ...] = ()
 
     @property
     def citation(self) -> str:
         """In a line."""
         return f"{self.authors} ({self.year}), {self.title}, {self.source}"
+
+    def verdict(self, numbers: Numbers) -> tuple[Word, str]:
+        """What the claim turns out to be, and why."""
+        found = self.judge(numbers)
+        text = "".join(self.sentences[name] for name in found.sentences).rstrip(".")
+        return found.word, f"{text.format(**numbers, **found.facts)}."
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -154,15 +163,15 @@ class JudgedClaim(Result):
 
 def judged(claim: PublishedClaim, study: Evidence, seed: int) -> JudgedClaim:
     """The claim with the verdict that follows from the study."""
-    verdict = claim.judge(study.numbers)
+    word, verdict = claim.verdict(study.numbers)
     return JudgedClaim(
         name=claim.name,
         citation=claim.citation,
         link=claim.link,
         statement=claim.statement,
         measured=claim.measured,
-        word=verdict.word,
-        verdict=verdict.text,
+        word=word,
+        verdict=verdict,
         points=study.points,
         numbers={name: float(value) for name, value in study.numbers.items()},
         seed=seed,

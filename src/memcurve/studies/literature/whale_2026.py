@@ -12,7 +12,7 @@ from memcurve.memory import MemoryCurve, memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
 
 #: What was reported, with biological weights and with the best that were found.
 BIOLOGICAL, OPTIMISED = 1.39, 23.91
@@ -92,40 +92,12 @@ def judge(numbers: Numbers) -> Verdict:
     own, drawn = (
         [numbers[f"{name}_tanh_{scale:g}"] for scale in SCALES] for name in ("biological", "signed")
     )
-    driven = max(there / here for here, there in zip(own, drawn, strict=True))
-    text = "the total memory is {biological_rank:g} of {size:g} with the worm's own weights and "
-    text += "{highest_rank:g}, the largest possible, with random ones on the same wiring. Usable "
-    text += "memory (σ = 1e-3) is {biological_usable:.3g} with its own, {positive_usable:.3g} with "
-    text += "random positive and {signed_usable:.3g} with random weights of both signs; tanh units "
-    text = text.format(**numbers) + f"have {own[0]:.3g} with its own under weak input and "
-    text += f"{own[-1]:.3g} under strong, with those of both signs {drawn[0]:.3g} and "
-    text += f"{drawn[-1]:.3g} (± {numbers['tanh_error']:.2g})"
+    factor = max(usable, *(there / here for here, there in zip(own, drawn, strict=True)))
+    facts = {"weak_own": own[0], "strong_own": own[-1], "factor": factor}
+    facts |= {"weak_drawn": drawn[0], "strong_drawn": drawn[-1]}
     if total >= OPTIMISED / BIOLOGICAL / 2:
-        return Verdict("right", f"{text}.")
-    if max(usable, driven) < 1.5:
-        return Verdict("an artefact", f"{text}.")
-    text += f". Weights change usable memory, here by a factor of up to {max(usable, driven):.2g}, "
-    text += "not the total"
-    if usable > 1:
-        text += "; random weights of both signs do not fall behind the worm's"
-    return Verdict("right in another sense", f"{text}.")
-
-
-CLAIM = PublishedClaim(
-    name="whale-2026",
-    authors="Guragain, Kakalis and Godino-Llorente",
-    year=2026,
-    title="The whale that outswam evolution: swarm intelligence maximises memory in connectome "
-    "reservoirs",
-    source="arXiv:2606.09902",
-    link="https://arxiv.org/abs/2606.09902",
-    statement="Optimised edge weights raise the memory capacity of the C. elegans connectome from "
-    "1.39 to 23.91; random weights on the same wiring stay behind the biological ones.",
-    measured="Simulated echo state networks of 279 neurons with trained readouts: finite and "
-    "nonlinear, where weights do matter; their abstract does not say how these and the input were "
-    "scaled. The study has as many neurons (Varshney et al. 2011), a spectral radius of 0.9 and "
-    "lags from 1 on; random weights stand beside the optimised ones, which are not at hand.",
-    study=study,
-    judge=judge,
-    needs=("cect",),
-)
+        return Verdict("right", "totals", **facts)
+    if factor < 1.5:
+        return Verdict("an artefact", "totals", **facts)
+    behind = ["behind"] * (usable > 1)
+    return Verdict("right in another sense", "totals", "factor", *behind, **facts)

@@ -8,7 +8,7 @@ from memcurve.core.progress import Listener
 from memcurve.inputs.noise import StateNoise
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles, masks
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, PublishedClaim, Verdict
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
 
 SIZES = (25, 50, 100, 200)
 NOISE = 0.1
@@ -44,24 +44,5 @@ def study(seed: int, tell: Listener) -> Evidence:
 def judge(numbers: Numbers) -> Verdict:
     """Right if memory grows nearly as N where the network is orthogonal, and slower elsewhere."""
     orthogonal, normal = numbers["orthogonal_exponent"], numbers["normal_exponent"]
-    text = f"under process noise, memory grows as N^{orthogonal:.2f} in orthogonal "
-    text += f"networks and as N^{normal:.2f} in random ones; at N = {SIZES[-1]} orthogonal ones "
-    text += f"remember {numbers['ratio']:.2g} times as much."
     right = orthogonal > 0.8 and normal < orthogonal - 0.1
-    return Verdict("right" if right else "an artefact", text)
-
-
-CLAIM = PublishedClaim(
-    name="white-2004",
-    authors="White, Lee and Sompolinsky",
-    year=2004,
-    title="Short-term memory in orthogonal neural networks",
-    source="Physical Review Letters 92, 148102",
-    link="https://doi.org/10.1103/PhysRevLett.92.148102",
-    statement="Under noise, the memory of orthogonal networks grows in proportion to their size, "
-    "that of generic random ones does not.",
-    measured="Linear networks with process noise, in theory and in numbers. For generic networks "
-    "no number is compared: the claim is only that their memory does not grow in proportion.",
-    study=study,
-    judge=judge,
-)
+    return Verdict("right" if right else "an artefact", "growth", size=SIZES[-1])
