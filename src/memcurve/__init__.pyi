@@ -37,6 +37,7 @@ from memcurve.memory import controllable_spectrum as controllable_spectrum
 from memcurve.memory import fisher_curve as fisher_curve
 from memcurve.memory import forecasting_curve as forecasting_curve
 from memcurve.memory import input_normal as input_normal
+from memcurve.memory import memory_capacity as memory_capacity
 from memcurve.memory import memory_curve as memory_curve
 from memcurve.memory import memory_curves as memory_curves
 from memcurve.memory import memory_density as memory_density
