@@ -142,11 +142,7 @@ def scenarios() -> list[Scenario]:
         Scenario("orthogonal 100", orthogonal, reference=0.0),
         noisy_orthogonal(100, seed=1),
         Scenario(
-            "orthogonal 100, 12 bits",
-            orthogonal,
-            CONVERTER,
-            converted(CONVERTER),
-            reference=0.26,
+            "orthogonal 100, 12 bits", orthogonal, CONVERTER, converted(CONVERTER), reference=0.26
         ),
         Scenario("Gaussian 50, at its floor", unit_states(ensembles.normal(50, seed=1)), 1e-12),
         Scenario("delay line 50", ensembles.delay_line(50)),

@@ -54,6 +54,10 @@ MADE: dict[type, Any] = {
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
     ),
     memcurve.Design: lambda folder: memcurve.design("ramp", 3),
+    memcurve.Whitened: lambda folder: memcurve.whitened(NETWORK),
+    memcurve.Pruned: lambda folder: memcurve.pruned(NETWORK, 1e-3, 1e-3),
+    memcurve.MaskChoice: lambda folder: memcurve.best_mask(NETWORK, 0.1),
+    memcurve.ReadoutChoice: lambda folder: memcurve.best_readout(NETWORK, 0.1, 3),
     memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.ModelMemory: lambda folder: memcurve.layers(
         {"rnn.nu_log": np.full(3, -2.0), "rnn.theta_log": np.arange(3.0)}
@@ -211,7 +215,10 @@ TAKES_A_NETWORK = {
     "input_normal": {},
     "controllable_spectrum": {},
     "rank": {},
-    "reduced": {"noise": 0.1},
+    "pruned": {"noise": 0.1},
+    "best_mask": {"noise": 0.1},
+    "best_readout": {"noise": 0.1, "count": 2},
+    "whitened": {},
     "structural_rank": {},
     "audit": {"estimates": False},
     "compare_with_nulls": {"nulls": "shuffle", "draws": 1, "seed": 1, "executor": "serial"},

@@ -42,7 +42,6 @@ from memcurve.memory import memory_curves as memory_curves
 from memcurve.memory import memory_density as memory_density
 from memcurve.memory import noise_profile as noise_profile
 from memcurve.memory import rank as rank
-from memcurve.memory import reduced as reduced
 from memcurve.memory import structural_rank as structural_rank
 from memcurve.network import LinearNetwork as LinearNetwork
 from memcurve.network import ensembles as ensembles
@@ -69,7 +68,15 @@ from memcurve.studies.sweeping import Study as Study
 from memcurve.studies.sweeping import Sweep as Sweep
 from memcurve.studies.sweeping import sweep as sweep
 from memcurve.synthesis import Design as Design
+from memcurve.synthesis import MaskChoice as MaskChoice
+from memcurve.synthesis import Pruned as Pruned
+from memcurve.synthesis import ReadoutChoice as ReadoutChoice
+from memcurve.synthesis import Whitened as Whitened
+from memcurve.synthesis import best_mask as best_mask
+from memcurve.synthesis import best_readout as best_readout
 from memcurve.synthesis import design as design
+from memcurve.synthesis import pruned as pruned
+from memcurve.synthesis import whitened as whitened
 from memcurve.trained import LayerMemory as LayerMemory
 from memcurve.trained import ModelMemory as ModelMemory
 from memcurve.trained import layers as layers

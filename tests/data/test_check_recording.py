@@ -7,6 +7,7 @@ import pytest
 from scipy.signal import lfilter
 
 from memcurve import NonlinearNetwork, check_recording, ensembles, memory_from_data
+from memcurve.data.findings import Finding, Findings
 from refusals import refuses
 from tolerances import FALSE_ALARMS, FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
 
@@ -134,12 +135,9 @@ def test_infinite_numbers(where):
     assert "row 100" in findings[0].message
     assert "rows='301:1000'" in findings[0].remedy
     assert not findings.ok
-
-
-def test_not_finite_is_seen_in_every_row_of_a_long_recording():
-    states = np.random.default_rng(1).standard_normal((50_000, 2))
-    states[18_000, 1] = -np.inf
-    assert names(check_recording(states, states[:, 0])) == ["not_finite"]
+    long = np.random.default_rng(1).standard_normal((50_000, 2))
+    long[18_000, 1] = -np.inf  # every row is looked at
+    assert names(check_recording(long, long[:, 0])) == ["not_finite"]
 
 
 def test_constant_and_equal_columns():
@@ -211,10 +209,6 @@ def test_clipping_but_not_coarse_steps_is_found():
     assert names(check_recording(np.clip(states, -1.5, 1.5 * deviation), z)) == ["clipped"]
     coarse = np.round(4 * np.tanh(states / deviation))  # nine levels, all of them often taken
     assert "clipped" not in names(check_recording(coarse, z))
-
-
-def test_rectified_states_are_no_clipping():
-    states, z = recorded(size=5)
     findings = check_recording(np.maximum(states, 0), z)
     assert names(findings) == ["rectified"]
     assert findings[0].level == "info"
@@ -387,7 +381,11 @@ def test_long_recordings_are_checked_in_part():
     z = rng.standard_normal(45_000)
     states = states_of("delay", 5, 1.0, z, rng)[:-2]
     assert names(check_recording(states, z[2:])) == ["misaligned"]
-    assert len(check_recording(states[10:], z[10:-2])) == 0
+    findings = check_recording(states[10:], z[10:-2])
+    assert len(findings) == 0
+    (note,) = findings.notes
+    assert note.kind == "recording"
+    assert "of 44988 rows, 20000" in note
 
 
 # --- how often
@@ -513,3 +511,44 @@ def test_false_alarms_of_small_and_slow_reservoirs(held):
     for draw in (small, slow):
         share = alarms(draw) / 200
         held(f"{draw.__name__} reservoirs: false alarms", share, at_most=FALSE_ALARMS, draws=200)
+
+
+# --- findings as a result
+
+FOUND = (
+    Finding("error", "bad", "a", "b"),
+    Finding("warning", "odd", "x < 3", "y"),
+    Finding("info", "fine", "c", "d"),
+)
+
+
+def test_findings_are_a_sequence_that_prints():
+    findings, one = Findings(FOUND[:2]), FOUND[1]
+    assert list(findings) == [findings[0], one]
+    assert findings.errors == (findings[0],)
+    assert findings.warnings == (one,)
+    assert not findings.ok
+    assert str(one) == "warning: x < 3; y"
+    assert str(findings) == "error: a; b\nwarning: x < 3; y"
+    assert "1 errors, 1 warnings" in repr(findings)
+    assert "x &lt; 3" in findings._repr_html_()
+
+
+def test_frames():
+    findings = Findings(FOUND, kept=np.array([0, 2]), shift=3)
+    frame = findings.to_pandas()
+    assert frame["name"].tolist() == ["bad", "odd", "fine"]
+    assert frame.attrs["shift"] == 3
+    assert "period" not in frame.attrs
+    data = findings.to_xarray()
+    assert data["level"].values.tolist() == ["error", "warning", "info"]
+    assert data["kept"].values.tolist() == [0, 2]
+    assert Findings(()).to_pandas().empty
+    assert Findings(()).to_xarray().sizes["finding"] == 0
+
+
+def test_plot():
+    ax = Findings(FOUND).plot()
+    assert [text.get_text() for text in ax.texts] == [str(one) for one in FOUND]
+    assert Findings(()).plot(ax) is ax
+    assert ax.texts[-1].get_text() == "nothing to report"

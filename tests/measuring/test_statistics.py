@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 NAMES = (
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
-    "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
+    "permutation", "cyclic", "delay_line", "chain", "lru_ring",
 )  # fmt: skip
 LEVELS = (1e-3, 1e-2, 1e-1)
 #: Draws of each ensemble, and of those whose memory spreads over hundreds of lags.
@@ -50,11 +50,19 @@ def measured(name: str, seed: int, precision: float) -> tuple[float, float, Any]
 def test_intervals_cover_the_exact_total(held: Callable[..., None]) -> None:
     inside = []
     for name in (*NAMES, "two inputs"):
-        draws = SLOW_DRAWS if name in ("lru_ring", "hippo_legs") else DRAWS
+        draws = SLOW_DRAWS if name == "lru_ring" else DRAWS
         found = [measured(name, seed, 0.1) for seed in range(draws)]
         inside += [abs(off) <= curve.total_error for _, off, curve in found]
     bounds = {"at_least": COVERED[0], "at_most": COVERED[1]}
     held("measured networks: covered by 90 %", np.mean(inside), **bounds, draws=len(inside))
+
+
+def test_intervals_of_hippo_networks(held: Callable[..., None]) -> None:
+    found = [
+        measured(f"hippo_{kind}", seed, 0.1) for kind in ("legs", "legt") for seed in range(60)
+    ]
+    inside = [abs(off) <= curve.total_error for _, off, curve in found]
+    held("measured HiPPO: covered by 90 %", np.mean(inside), at_least=COVERED[0], draws=120)
 
 
 def test_precision_asked_is_precision_reached_at_a_fair_price(held: Callable[..., None]) -> None:
@@ -81,4 +89,4 @@ def test_state_affine_networks(held: Callable[..., None]) -> None:
         model = memcurve.models.Step(network.step, np.zeros(len(network.mu)), input_range=(-1, 1))
         curve = measure(model, 60, precision=0.03, seed=seed, progress=False)
         inside.append(abs(curve.total - network.memory(60).sum()) <= curve.total_error)
-    held("state-affine networks: covered by 90 %", np.mean(inside), at_least=0.8, draws=len(inside))
+    held("measured state-affine: covered by 90 %", np.mean(inside), at_least=COVERED[0], draws=60)

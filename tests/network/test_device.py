@@ -141,7 +141,7 @@ def test_large_networks_lag_by_lag_and_by_a_basis(library: Library) -> None:
     known = memory_curve((large, mask), noise=1e-2)
     there = LinearNetwork(library.sparse(large), mask)
     assert agree(memory_curve(there, noise=1e-2), known)
-    small = memcurve.reduced(there, 1e-2).network
+    small = memcurve.pruned(there, 1e-2).network
     assert abs(memory_curve(small, noise=1e-2).total - known.total) < 1e-8
 
 

@@ -125,7 +125,7 @@ def test_what_takes_entries_says_what_can_be_asked(
     ask: Callable[[LinearNetwork], Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    refuses(TypeError, ("noise=…", "memcurve.reduced", "numpy.eye"), ask, products(lambda x: A @ x))
+    refuses(TypeError, ("noise=…", "memcurve.pruned", "numpy.eye"), ask, products(lambda x: A @ x))
     assert list(tmp_path.iterdir()) == []
 
 

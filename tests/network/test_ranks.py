@@ -107,17 +107,18 @@ def test_many_states_at_once(noise: float) -> None:
 
 def test_profiles_and_small_networks_in_place_of_large_ones() -> None:
     known = noise_profile((A, C), [1.0, 1e-7])
-    small = memcurve.reduced((A, C), 1e-3)
+    small = memcurve.pruned((A, C), 0.1, 1e-2)
 
     def work(comm: Any) -> Any:
         network = LinearNetwork(RankRows(uneven(comm), comm), C)
         assert "rows over 2 ranks" in repr(network)
-        return noise_profile(network, [1.0, 1e-7]), memcurve.reduced(network, 1e-3)
+        return noise_profile(network, [1.0, 1e-7]), memcurve.pruned(network, 0.1, 1e-2)
 
     for profile, found in answers(2, work):
         assert profile.totals == pytest.approx(known.totals, abs=1e-9)
         assert profile.marks == pytest.approx(known.marks, rel=1e-9)
-        totals = [memory_curve(each.network, noise=1e-2).total for each in (found, small)]
+        assert found.is_cut
+        totals = [memory_curve(each.network, noise=0.1).total for each in (found, small)]
         assert totals[0] == pytest.approx(totals[1], abs=1e-9)
 
 

@@ -181,21 +181,17 @@ class Capacity(Result):
 
     def __repr__(self) -> str:
         label = f"{self.name}, " if self.name else ""
-        head = (
+        lines = [
             f"<Capacity {label}{self.states} states of rank {self.rank}, {self.rows} rows, "
-            f"{self.polynomials} polynomials\n"
-            f"  degree  targets  significant   capacity"
-        )
-        rows = [
-            f"  {degree:6d}  {self.count[degree]:7d}  {len(self.significant(degree)):11d}"
-            f"  {value:9.4f} ± {self.errors[degree]:.1e}"
-            for degree, value in self.by_degree.items()
+            f"{self.polynomials} polynomials",
+            "  degree  targets  significant   capacity",
         ]
-        last = (
-            f"   total  {sum(self.count.values()):7d}  {len(self.targets):11d}"
-            f"  {self.total:9.4f} ± {self.total_error:.1e}  of at most {self.rank}>"
-        )
-        return "\n".join([head, *rows, last, *(f"  note: {note}" for note in self.notes)])
+        for degree, value, error, _, *counts in zip(*self.columns().values(), strict=True):
+            targets = "  {:7d}  {:11d}".format(*counts)
+            lines.append(f"  {degree:6d}{targets}  {value:9.4f} ± {error:.1e}")
+        total = f"  {self.total:9.4f} ± {self.total_error:.1e}  of at most {self.rank}>"
+        lines.append(f"   total  {sum(self.count.values()):7d}  {len(self.targets):11d}{total}")
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 def capacity_from_data(

@@ -104,13 +104,11 @@ class Findings(Result, Sequence[Finding]):
         """One row a finding: level, name, message, remedy."""
         return {name: [getattr(one, name) for one in self] for name in _COLUMNS}
 
-    def _attributes(self) -> Mapping[str, Any]:
-        return self._figures()
-
     def to_xarray(self) -> Any:
         """An xarray Dataset over the findings, with the figures as attributes."""
         xr = optional("xarray", "this", "frames")
-        attributes = self._figures() | {"coloured": int(self.coloured)}  # netCDF has no booleans
+        # netCDF has no booleans
+        attributes = {**self._attributes(), "coloured": int(self.coloured)}
         table = {name: ("finding", values) for name, values in self.columns().items()}
         return xr.Dataset(table | {"kept": ("state", self.kept)}, attrs=attributes)
 
@@ -127,8 +125,8 @@ class Findings(Result, Sequence[Finding]):
             ax.text(0, s=textwrap.fill(text, 110), color=colour, parse_math=False, **place)
         return ax
 
-    def _figures(self) -> dict[str, Any]:
-        """What is known besides the findings, as attributes of a table: None is left out."""
+    def _attributes(self) -> Mapping[str, Any]:
+        """What is known besides the findings: None is left out."""
         names = ("step", "shift", "washout", "coloured", "period")
         return {name: value for name in names if (value := getattr(self, name)) is not None}
 

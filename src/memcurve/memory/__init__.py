@@ -22,7 +22,6 @@ from memcurve.memory.entry_points import memory_curve as memory_curve
 from memcurve.memory.entry_points import noise_profile as noise_profile
 from memcurve.memory.entry_points import one_level as one_level
 from memcurve.memory.entry_points import rank as rank
-from memcurve.memory.entry_points import reduced as reduced
 from memcurve.memory.entry_points import structural_rank as structural_rank
 from memcurve.memory.methods import METHODS as METHODS
 from memcurve.memory.methods import Method as Method

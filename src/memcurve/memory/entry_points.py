@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import warnings
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +29,7 @@ from memcurve.network.graph import (
 from memcurve.network.linear import LinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
-from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory, reduction_of
+from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory
 
 MOST_HORIZONS = 100_000
 #: Why a question takes dense matrices, and what can be computed for larger networks.
@@ -190,7 +190,7 @@ def fisher_curve(
     1.0
     """
     s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
-    subject = as_network(network)
+    subject: LinearNetwork = as_network(network)
     if subject.readout is not None:
         raise ValueError(
             "`network` must be read from all its nodes: Fisher memory is a property of the whole "
@@ -356,76 +356,6 @@ def structural_rank(network: Any) -> StructuralRank:
     reached[reachable_nodes(A, C)] = True
     lost = np.flatnonzero(~reached), np.flatnonzero(reached & ~driven)
     return StructuralRank(int(np.count_nonzero(driven)), *lost)
-
-
-class Reduced(NamedTuple):
-    """A reduced-order model of a network under noise.
-
-    Attributes
-    ----------
-    network : LinearNetwork
-        The reduced network. Below ``noise`` its memory is not that of the large one.
-    noise : float
-        The smallest noise it is valid for.
-    error : float
-        Bound on how far its memory is from that of the large one at any lag, at that noise; its
-        own numbers have errors besides.
-    """
-
-    network: LinearNetwork
-    noise: float
-    error: float
-
-
-def reduced(network: Any, noise: float) -> Reduced:
-    """Reduced-order model of a network under observation noise.
-
-    An orthonormal basis Q of the directions above the noise (Arnoldi's method) gives H = QᵀAQ and
-    c = QᵀC. Under observation noise of ``noise`` or more the memory of (H, c) is that of the large
-    network.
-
-    Parameters
-    ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        Dense, sparse, or products only; with one input or several, read from all its nodes or some.
-    noise : float
-        Standard deviation of the observation noise, for input of unit variance.
-
-    Returns
-    -------
-    Reduced
-        The reduced network, the noise it is valid for, and its error. Where some nodes are read,
-        its last nodes stand for them, and are read.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> large = memcurve.ensembles.sparse_normal(1000, density=0.01, seed=1)
-    >>> small, noise, error = memcurve.reduced(large, noise=1e-3)
-    >>> small.size < 500, error < 1e-9
-    (True, True)
-    >>> known = memcurve.memory_curve(large, noise=1e-2).total
-    >>> abs(memcurve.memory_curve(small, noise=1e-2).total - known) < 1e-9
-    True
-    """
-    s = require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
-    problem = Problem.of(as_network(network), noise=s)
-    if not problem.is_driven:
-        raise ValueError("`network` must have an input that reaches what is read; `C` is zero.")
-    with np.errstate(all="ignore"), place_of(problem.network.A).collective():
-        H, c, reader, error = reduction_of(problem)
-    large, read = problem.network, None
-    if reader is not None:  # what is read are states, too: y_t = Rξ_t
-        read = np.arange(len(H), len(H) + len(reader))
-        H = np.block([[H, np.zeros((len(H), len(reader)))], [reader @ H, 0 * reader @ reader.T]])
-        c = np.concatenate([c, reader @ c])
-    text = (
-        f"reduced-order model of {large.name or 'a network'} of {large.states:,} states, valid to "
-        f"± {error:.1g} under noise of {s:g} or more"
-    )
-    notes = [*large.notes, text]
-    small = LinearNetwork(H, c if c.shape[1] > 1 else c[:, 0], read, name=large.name, notes=notes)
-    return Reduced(small, s, error)
 
 
 def ask(

@@ -119,7 +119,7 @@ class LinearNetwork(Connected):
         Sparse arrays are scipy's, or those of torch, cupy and jax, which stay on their device for
         usable memory and the rank. Of an operator, ``LinearOperator((N, N), matvec=function)``, or
         a function x ↦ Ax of vectors like ``C``, only products are taken: usable memory and
-        :func:`memcurve.reduced` can be asked.
+        :func:`memcurve.pruned` can be asked.
     C : (N,) or (N, d) array
         Input mask, one column per input.
     readout : sequence of int or boolean mask, optional

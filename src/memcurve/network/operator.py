@@ -17,7 +17,7 @@ LINEAR = 3e-6
 _SEED = 20230501
 ASKED_OF_PRODUCTS = (
     "What can be asked of these: memory_curve(network, noise=…), noise_profile and "
-    "memcurve.reduced, with observation noise."
+    "memcurve.pruned, with observation noise."
 )
 
 

@@ -180,7 +180,7 @@ class RankRows(Operator):
 
     Every rank makes one of its own rows, in the order of the ranks, and the same network around it,
     with the whole mask; then all of them ask the same questions: usable memory under observation
-    noise, ``memory_curve(network, noise=s)``, ``noise_profile`` and ``reduced``. All get the
+    noise, ``memory_curve(network, noise=s)``, ``noise_profile`` and ``pruned``. All get the
     same answer. Needs the extra ``mpi``.
 
     Parameters

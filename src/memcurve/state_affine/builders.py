@@ -155,15 +155,13 @@ def side_by_side(*networks: Any) -> StateAffineNetwork:
     >>> memcurve.capacities(side_by_side(one, memcurve.ensembles.delay_line(2))).total
     3.0
     """
-    parts, functions, law = _shared(networks)
-    sizes = [p.shape[1] for p, _ in parts]
-    p = np.zeros((len(functions), sum(sizes), sum(sizes)))
-    ends = np.cumsum([0, *sizes])
-    for (own, _), first, last in zip(parts, ends[:-1], ends[1:], strict=True):
-        p[:, first:last, first:last] = own
-    return StateAffineNetwork(
-        p, np.concatenate([q for _, q in parts], axis=1), law, functions=functions
-    )
+    own = on_shared_functions(*networks)
+    ends = np.cumsum([0, *(n.size for n in own)])
+    p = np.zeros((len(own[0].p), ends[-1], ends[-1]))
+    for n, first, last in zip(own, ends[:-1], ends[1:], strict=True):
+        p[:, first:last, first:last] = n.p
+    q = np.concatenate([n.q for n in own], axis=1)
+    return StateAffineNetwork(p, q, own[0].input, functions=own[0].functions)
 
 
 def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
@@ -178,7 +176,8 @@ def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
     >>> memcurve.capacities(cascade(one, two, [[1.0]])).total
     2.0
     """
-    ((p1, q1), (p2, q2)), functions, law = _shared((first, second))
+    one, two = on_shared_functions(first, second)
+    (p1, q1), (p2, q2) = (one.p, one.q), (two.p, two.q)
     W = exact_array(weights, "weights")
     if W.shape != (p2.shape[1], p1.shape[1]):
         raise ValueError(
@@ -188,7 +187,7 @@ def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
     top = np.concatenate([p1, np.zeros((len(p1), p1.shape[1], p2.shape[1]))], axis=2)
     bottom = np.concatenate([W @ p1, p2], axis=2)
     p, q = np.concatenate([top, bottom], axis=1), np.concatenate([q1, q1 @ W.T + q2], axis=1)
-    return StateAffineNetwork(p, q, law, functions=functions)
+    return StateAffineNetwork(p, q, one.input, functions=one.functions)
 
 
 def product(first: Any, second: Any) -> StateAffineNetwork:
@@ -202,16 +201,16 @@ def product(first: Any, second: Any) -> StateAffineNetwork:
     >>> product(one, two)
     StateAffineNetwork(size=3, degree 2, uniform on [-1, 1])
     """
-    ((p1, q1), (p2, q2)), functions, law = _shared((first, second))
-    left, right = _augmented(p1, q1), _augmented(p2, q2)
+    one, two = on_shared_functions(first, second)
+    left, right = _augmented(one.p, one.q), _augmented(two.p, two.q)
     size = left.shape[1] * right.shape[1]
     _require_states(size - 1)
-    terms = _Products(functions)
+    terms = _Products(one.functions)
     found = np.zeros((0, size, size))
     for i, j in itertools.product(range(len(left)), range(len(right))):
         found = terms.add(found, (i, j), np.kron(left[i], right[j]))
     return StateAffineNetwork(
-        found[:, 1:, 1:], found[:, 1:, 0], law, functions=terms.functions(law)
+        found[:, 1:, 1:], found[:, 1:, 0], one.input, functions=terms.functions()
     )
 
 
@@ -257,7 +256,7 @@ def features(network: Any, degree: int, *, input: Any = "uniform") -> StateAffin
                 matrix[row, place[tuple(sorted(column))]] += weight
         found = terms.add(found, choice, matrix)
     return StateAffineNetwork(
-        found[:, 1:, 1:], found[:, 1:, 0], own.input, functions=terms.functions(own.input)
+        found[:, 1:, 1:], found[:, 1:, 0], own.input, functions=terms.functions()
     )
 
 
@@ -296,7 +295,7 @@ class _Products:
         found[self._keys.index(key)] += matrix
         return found
 
-    def functions(self, law: Any) -> list[Any]:
+    def functions(self) -> list[Any]:
         def of(key: Any) -> Any:
             if isinstance(key, int):
                 return Power(key)
@@ -324,8 +323,8 @@ class _Product:
         return value
 
 
-def _shared(networks: Sequence[Any]) -> tuple[list[tuple[Floats, Floats]], list[Any], Any]:
-    """Matrices of several networks over the same functions, and the law they share."""
+def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
+    """Networks that are driven by one input, over the same functions of it."""
     laws = [n.input for n in networks if isinstance(n, StateAffineNetwork)]
     law = laws[0] if laws else law_of("uniform")
     if len({one.name for one in laws}) > 1:
@@ -336,12 +335,18 @@ def _shared(networks: Sequence[Any]) -> tuple[list[tuple[Floats, Floats]], list[
     functions = list(dict.fromkeys(f for n in own for f in n.functions))
     if all(isinstance(f, Power) for f in functions):
         functions = [Power(k) for k in range(max(f.power for f in functions) + 1)]
-    parts = []
-    for n in own:
-        p = np.zeros((len(functions), n.size, n.size))
-        q = np.zeros((len(functions), n.size))
-        for i, f in enumerate(n.functions):
-            p[functions.index(f)] += n.p[i]
-            q[functions.index(f)] += n.q[i]
-        parts.append((p, q))
-    return parts, functions, law
+
+    def spread(parts: Floats, places: list[int]) -> Floats:
+        found = np.zeros((len(functions), *parts.shape[1:]))
+        found[places] = parts
+        return found
+
+    return [
+        n.replace(
+            **dict(zip("pq", (spread(part, places) for part in (n.p, n.q)), strict=True)),
+            functions=functions,
+            outputs=n.outputs and tuple(spread(part, places) for part in n.outputs),
+        )
+        for n in own
+        for places in [[functions.index(f) for f in n.functions]]
+    ]

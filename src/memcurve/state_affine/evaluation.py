@@ -11,7 +11,7 @@ from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, require_room_for_states
 from memcurve.core.notes import Note
-from memcurve.core.progress import Listener, Progress, listening
+from memcurve.core.progress import Listener, Progress, listening, silent
 from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.noise import Noise, noise_of
 from memcurve.io.adapters import as_network
@@ -134,7 +134,7 @@ def capacities(
         return _of_constant(network, noise, lags, progress)
     require_room_for_states(network.size, Work(3 + 2.0 * len(network.functions), 0, 10))
     with listening(progress) as tell:
-        found = _coordinates(network, noise, basis, tell)
+        found = coordinates(network, noise, basis, tell)
         return _result(network, found, degree, lags, tell)
 
 
@@ -149,9 +149,10 @@ class Coordinates(NamedTuple):
     noise: Floats | None
 
 
-def _coordinates(
-    network: StateAffineNetwork, noise: Any, basis: Any, tell: Listener
+def coordinates(
+    network: StateAffineNetwork, noise: Any = None, basis: Any = None, tell: Listener = silent
 ) -> Coordinates:
+    """White coordinates of a network, in floats or, where these are not enough, in balls."""
     tell("exact rank", 0, None)
     reached = reached_by_words(network)
     notes = list(network.notes)
@@ -263,7 +264,7 @@ def _sampled(tree: Tree) -> Floats:
         words += level
         level = [(k, *w) for w in level for k in range(min(len(tree.weights), 4))]
     singles = [tree.capacity(word) for word in words]
-    line = tree.line(min(2 * tree.T.shape[1] + 2, 400))
+    line = tree.line(min(2 * tree.T.shape[1] + 2, 400), negligible=-1.0)
     degrees = list(tree.by_degree(3, np.inf).values())
     return np.concatenate([singles, line, degrees])
 

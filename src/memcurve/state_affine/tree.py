@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -202,7 +202,7 @@ class Tree:
         products = 2 * degrees * letters * float(n) ** 3
         return int(np.clip(TABLE_WORK / max(products, 1.0), 4, TABLE_LAGS))
 
-    def explained(self, target: dict[Word, float]) -> float:
+    def explained(self, target: Mapping[Word, float]) -> float:
         """Σ over the target's expansion: bᵀMb for b = Σ d_w c_w, the variance that is explained."""
         b: Any = 0.0
         for word, coefficient in target.items():

@@ -9,3 +9,11 @@ façades; others import the names below only. Start reading at ``design``.
 
 from memcurve.synthesis.design import Design as Design
 from memcurve.synthesis.design import design as design
+from memcurve.synthesis.driving import MaskChoice as MaskChoice
+from memcurve.synthesis.driving import best_mask as best_mask
+from memcurve.synthesis.pruning import Pruned as Pruned
+from memcurve.synthesis.pruning import pruned as pruned
+from memcurve.synthesis.reading import ReadoutChoice as ReadoutChoice
+from memcurve.synthesis.reading import best_readout as best_readout
+from memcurve.synthesis.whitening import Whitened as Whitened
+from memcurve.synthesis.whitening import whitened as whitened

@@ -12,6 +12,18 @@ REASONS = {
     "line alone reaches that, at lag n − 1",
 }
 
+#: What is said of pruned networks.
+PRUNED_NOTES = {
+    "nothing": "nothing can be cut: fewer states would not keep the usable memory to the tolerance",
+    "network": "pruned from {name} of {states:,} states; every MC_τ is that of the whole to "
+    "± {bound:.1g} under observation noise of {noise:g} or more",
+}
+
+#: What is said of masks.
+MASK_NOTES = {
+    "local": "the best mask found from several starts; others may lie between it and the bound",
+}
+
 #: Title and subtitle, the sentences of the verdict, heading and text of the section with the chart.
 PROSE: dict[str, dict[str, tuple[str, ...]]] = {
     "Design": {
@@ -22,5 +34,41 @@ PROSE: dict[str, dict[str, tuple[str, ...]]] = {
             "Its states are white: usable memory at noise s is 1/(1 + s²) of each MC_τ.",
         ),
         "section": ("Wanted and reached", "Fraction of the input's variance, lag by lag."),
+    },
+    "ReadoutChoice": {
+        "title": ("Which nodes to read", "{self.network}, observation noise {self.noise:g}"),
+        "verdict": (
+            "The nodes chosen hold {self.value:.4g} of {self.all_nodes:.4g} usable inputs; no "
+            "choice of as many holds more than {self.bound:.4g}.",
+            "As many random nodes hold {self.random:.3g}, those with the largest variance "
+            "{self.largest_variance:.3g}.",
+        ),
+        "section": ("Node by node", "Usable memory of the nodes in the order of their choice."),
+    },
+    "Pruned": {
+        "title": ("A pruned network", "{self.states:,} states, observation noise {self.noise:g}"),
+        "verdict": (
+            "{self.network.states:,} of {self.states:,} states keep the usable memory at every "
+            "lag to {self.bound:.1g}.",
+        ),
+        "section": ("Before and after", "Usable memory, lag by lag."),
+    },
+    "MaskChoice": {
+        "title": ("Better input weights", "{self.network}, observation noise {self.noise:g}"),
+        "verdict": (
+            "Input weights of the same norm reach {self.value:.4g}, where random ones reach "
+            "{self.random:.4g} and the network's own {self.own:.4g}.",
+            "No input weights of this norm exceed {self.bound:.4g}.",
+        ),
+        "section": ("Lag by lag", "Usable memory with these input weights and the network's own."),
+    },
+    "Whitened": {
+        "title": ("The same curve with white states", "{self.name}"),
+        "verdict": (
+            "At the same state power, {self.power:.4g}, usable memory at noise "
+            "{level:g} rises from {before:.4g} to "
+            "{after:.4g}; no realization of this curve has more.",
+        ),
+        "section": ("Against noise", "Total usable memory before and after."),
     },
 }

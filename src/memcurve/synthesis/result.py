@@ -11,6 +11,8 @@ import numpy as np
 from memcurve.core.optional import optional
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
+from memcurve.network.device import on_host
+from memcurve.network.operator import Operator
 from memcurve.rendering.report import Chart, Document, Reported, Section, Series
 from memcurve.synthesis.prose import PROSE
 
@@ -39,7 +41,9 @@ def _network_to_json(network: LinearNetwork) -> dict[str, Any]:
     content["notes"] = [str(note) for note in network.notes]
     content["labels"] = network.labels
     content["readout"] = network.readout
-    A, C = network.A, network.C
+    A, C = on_host(network.A), network.C
+    if isinstance(A, Operator):
+        raise A.needs_matrix("JSON of a network")
     if network.is_sparse:
         A = A.tocoo()
         content["rows"], content["columns"] = A.coords

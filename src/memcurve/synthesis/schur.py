@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.types import Complexes, Floats
+from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.solve import section_poles, system_matrix
 
 
@@ -45,6 +45,7 @@ def schur_parameters(poles: Complexes) -> Floats:
         parameters[k] = cosine
         H[k : k + 2, k:] = np.array([[cosine, sine], [sine, -cosine]]) @ H[k : k + 2, k:]
     parameters[n] = np.sign(H[n, n])
+    parameters[np.abs(parameters) < EPS] = 0.0  # products of rounding are wild weights
     return parameters
 
 

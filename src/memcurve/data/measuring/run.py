@@ -330,12 +330,7 @@ class _Bench:
 
 
 def _until_precise(
-    bench: _Bench,
-    precision: float,
-    of: str,
-    until: float,
-    most: int | None,
-    progress: Listener,
+    bench: _Bench, precision: float, of: str, until: float, most: int | None, progress: Listener
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
     wanted: float = bench.first_rows
@@ -383,11 +378,7 @@ def _width(curve: MemoryCurve, of: str) -> float:
 
 
 def _notes(
-    bench: _Bench,
-    settled: Forgetting,
-    precision: float,
-    reached: float,
-    stopped: str | None,
+    bench: _Bench, settled: Forgetting, precision: float, reached: float, stopped: str | None
 ) -> Iterator[Note]:
     """What was done, and what the model is like."""
     runs = "one run" if bench.count == 1 else f"{bench.count} replicas"

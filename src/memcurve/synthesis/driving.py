@@ -1,0 +1,372 @@
+"""Input weights that make most of a network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import Seed, generator, require_size
+from memcurve.core.errors import unstable
+from memcurve.core.notes import Note
+from memcurve.core.types import EPS, SEED, Complexes, Floats, Integers
+from memcurve.io.adapters import as_network
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.network.device import on_host
+from memcurve.rendering.report import Chart
+from memcurve.solve import few_threads, solve_stein
+from memcurve.synthesis.directions import noise_level
+from memcurve.synthesis.prose import MASK_NOTES
+from memcurve.synthesis.result import SynthesisResult, curve_chart
+
+#: States at most: matrices of their square are decomposed some hundred times. Doubled: an hour.
+MOST_STATES = 1500
+#: Random masks that are compared with, and of which the best is a start. Doubled: twice the time
+#: of a tenth of it.
+DRAWS = 20
+#: Steps of an ascent, times the cube of the states. Doubled: masks some hundredths better.
+WORK = 2e9
+#: A is normal if AAᵀ − AᵀA is below this, relative to ‖A‖². Doubled: nothing.
+NORMAL = 1e-12
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MaskChoice(SynthesisResult):
+    """Input weights, from :func:`memcurve.best_mask`.
+
+    Attributes
+    ----------
+    mask : (N,) or (N, inputs) array
+        The weights, of the Frobenius norm of the network's own mask.
+    value : float
+        Usable memory, over the lags asked for, with ``error``.
+    bound : float
+        Proven: no mask of this norm, with as many inputs, has more.
+    random, random_error : float
+        Mean over random masks, and its standard error.
+    own : float
+        Usable memory with the network's own mask; NaN where it has other inputs than asked for.
+    lags : int array or None
+        The lags that count; None for all.
+    before, after : (lags,) arrays
+        Usable memory lag by lag of the own mask (zeros where it has other inputs), and of this one.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.MaskChoice/1"
+
+    mask: Floats
+    value: float
+    error: float
+    bound: float
+    random: float
+    random_error: float
+    own: float
+    lags: Integers | None
+    noise: float
+    before: Floats
+    after: Floats
+    network: str
+    notes: tuple[Note, ...] = ()
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per lag: usable memory with the own mask and with this one."""
+        return {"lag": np.arange(len(self.after)), "own mask": self.before, "mask": self.after}
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        return [
+            ("usable memory", f"{self.value:.6g} ± {self.error:.1e}"),
+            ("no mask exceeds", f"{self.bound:.6g}"),
+            ("random masks", f"{self.random:.4g} ± {self.random_error:.1g}"),
+            ("own mask", f"{self.own:.6g}"),
+        ]
+
+    def chart(self) -> Chart:
+        """Usable memory with both masks."""
+        curves = {"this mask": self.after, "own mask": self.before}
+        return curve_chart("Usable memory with both masks", curves, dashed="own mask")
+
+
+def best_mask(
+    network: Any,
+    noise: float,
+    lags: Any = None,
+    inputs: int = 1,
+    nodes: Any = None,
+    *,
+    seed: Seed = SEED,
+) -> MaskChoice:
+    """Input weights with the largest usable memory, in total or at some lags.
+
+    U(C) = tr G(G + s²)⁻¹ of the Gramian G = Σ A^jCCᵀ(A^j)ᵀ is climbed with its gradient 2s²YC,
+    Y = Σ (A^j)ᵀ(G + s²)⁻²A^j, from several starts. U is concave in X = CCᵀ: every X of the same
+    trace proves U ≤ U(X) + s²(‖C‖²λ_max(Y) − tr XY). For a normal A only the powers |v_k*C|² of
+    its modes matter, and the bound meets the value: the optimum is global. Otherwise the mask is
+    the best one found.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A network of up to 1,500 states, read from all its nodes.
+    noise : float
+        Standard deviation of the observation noise, for input of unit variance.
+    lags : int or sequence of int, optional
+        Lags whose memory counts: 0 … m − 1 for an integer m; by default all.
+    inputs : int
+        Number of inputs, which share the norm of the mask.
+    nodes : sequence of int, optional
+        Nodes that may be driven; by default all.
+    seed : int, SeedSequence or Generator
+        Of the random masks that are compared with.
+
+    Returns
+    -------
+    MaskChoice
+        With ``.mask``, ``.value`` and ``.bound``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.orthogonal(20, seed=1)
+    >>> choice = memcurve.best_mask(network, 0.1)
+    >>> choice.random < choice.value <= choice.bound < 1.001 * choice.value
+    True
+    >>> better = network.replace(C=choice.mask)
+    >>> abs(memcurve.memory_curve(better, noise=0.1).total - choice.value) < 1e-9
+    True
+    """
+    subject, s = as_network(network), noise_level(noise)
+    width, rng = require_size(inputs, "inputs"), generator(seed)
+    counted = _counted(lags)
+    if subject.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: masks for some are not made here; use "
+            "network.replace(readout=None)."
+        )
+    if subject.states > MOST_STATES:
+        raise ValueError(
+            f"`network` must have at most {MOST_STATES:,} states, as dense matrices of them are "
+            f"decomposed hundreds of times; got {subject.states:,}. Take a part of it."
+        )
+    A, own = subject.real_pair()
+    A = on_host(A)
+    A = A if isinstance(A, np.ndarray) else A.toarray()
+    size = float(np.linalg.norm(own)) or 1.0  # of a zero mask, one
+    problem = _Climb(A, s / size, counted, width, _free(subject, nodes))
+    with few_threads(len(A)), np.errstate(all="ignore"):
+        draws = [problem.normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
+        values = [problem.value(C) for C in draws]
+        starts = [draws[int(np.argmax(values))], problem.loudest()]
+        if own.shape[1] == width and own[problem.free].any():
+            starts.append(problem.normalised(own[problem.free] / size))
+        ends = [problem.climbed(C) for C in starts]
+        C = max(ends, key=problem.value)
+        bound = problem.bound(C)
+    mask = np.zeros((len(A), width))
+    mask[problem.free] = size * C
+    if subject.is_complex:
+        mask = mask[: subject.size] + 1j * mask[subject.size :]
+    made = subject.replace(C=mask if width > 1 else mask[:, 0])
+    value, error, after = _usable(made, s, counted)
+    before, known = np.zeros(len(after)), float("nan")
+    if subject.inputs == width and own.any():
+        known, _, before = _usable(subject, s, counted, len(after))
+    notes = [*subject.notes]
+    if bound + error > 1.01 * value:
+        notes.append(Note("proof", MASK_NOTES["local"]))
+    return MaskChoice(
+        made.C, value, error, max(bound, value) + error, float(np.mean(values)),
+        float(np.std(values) / np.sqrt(DRAWS)), known, counted, s, before, after,
+        subject.name or f"{subject.size} nodes", tuple(notes),
+    )  # fmt: skip
+
+
+def _counted(lags: Any) -> Any:
+    """The lags that count, in order, or None."""
+    if lags is None:
+        return None
+    if isinstance(lags, int | np.integer) and not isinstance(lags, bool):
+        return np.arange(require_size(lags, "lags"))
+    found = np.unique(np.asarray(lags))
+    if found.dtype.kind not in "iu" or found.size == 0 or found.min() < 0:
+        raise ValueError(f"`lags` must be a number of lags or lags from 0 on; got {lags!r}.")
+    return found.astype(np.int64)
+
+
+def _free(network: LinearNetwork, nodes: Any) -> Any:
+    """The states that may be driven."""
+    if nodes is None:
+        return np.arange(network.states)
+    chosen = network.replace(readout=nodes).readout  # which refuses what are no nodes
+    assert chosen is not None
+    return np.concatenate([chosen, chosen + network.size]) if network.is_complex else chosen
+
+
+def _usable(
+    network: LinearNetwork, s: float, counted: Any, lags: int | None = None
+) -> tuple[float, float, Floats]:
+    """Usable memory over the lags that count, its error, and lag by lag."""
+    if counted is None:
+        curve = memory_curve(network, lags, noise=s)
+        return curve.total, curve.total_error, curve.values
+    curve = memory_curve(network, max(int(counted[-1]) + 1, lags or 0), noise=s)
+    return float(curve.values[counted].sum()), float(curve.error[counted].sum()), curve.values
+
+
+class _Climb:
+    """U of masks of norm one, its gradient and bounds, at noise s in units of the mask."""
+
+    def __init__(self, A: Floats, s: float, lags: Any, width: int, free: Any) -> None:
+        self.A, self.s, self.lags, self.free = A, s, lags, free
+        self.shape = (len(free), width)
+        values, vectors = np.linalg.eig(A)
+        radius = float(np.abs(values).max())
+        if radius >= 1:
+            raise unstable(radius)
+        self.modes: tuple[Complexes, Complexes, Complexes] | None = None
+        if np.linalg.cond(vectors) < 1e5:  # sums over powers entry by entry, else by doubling
+            self.modes = values, vectors, np.linalg.inv(vectors)
+        commutator = float(np.abs(A @ A.T - A.T @ A).max())
+        self.is_normal = commutator <= NORMAL * len(A) * max(float(np.abs(A @ A.T).max()), EPS)
+
+    @staticmethod
+    def normalised(C: Floats) -> Floats:
+        return np.asarray(C / np.linalg.norm(C))
+
+    def summed(self, X: Floats, transposed: bool = False) -> Floats:
+        """Σ A^j X (A^j)ᵀ, or of Aᵀ."""
+        if self.modes is None:
+            return solve_stein(self.A.T if transposed else self.A, X)
+        values, V, inverse = self.modes
+        if transposed:
+            V, inverse = inverse.conj().T, V.conj().T
+            values = values.conj()
+        inner = (inverse @ X @ inverse.conj().T) / (1 - values[:, None] * values.conj())
+        found = (V @ inner @ V.conj().T).real
+        return np.asarray((found + found.T) / 2)
+
+    def usable(self, X: Floats) -> tuple[float, Floats, Floats]:
+        """U of X = CCᵀ on all states, the eigenvalues and eigenvectors of G."""
+        w, B = np.linalg.eigh(self.summed(X))
+        w = np.maximum(w, 0.0)
+        return float((w / (w + self.s**2)).sum()), w, B
+
+    def spread(self, C: Floats) -> Floats:
+        """A mask of the free nodes on all states."""
+        whole = np.zeros((len(self.A), C.shape[1]))
+        whole[self.free] = C
+        return whole
+
+    def value(self, C: Floats) -> float:
+        return self.climb(C)[0]
+
+    def climb(self, C: Floats) -> tuple[float, Floats]:
+        """What counts of a mask, and its gradient."""
+        C = self.spread(C)
+        U, w, B = self.usable(C @ C.T)
+        if self.lags is None:
+            Y = self.summed((B / (w + self.s**2) ** 2) @ B.T, transposed=True)
+            return U, 2 * self.s**2 * (Y @ C)[self.free]
+        # F = Σ_τ tr K_τᵀHK_τ, H = (G + s²)⁻¹; backwards from the oldest lag
+        K, columns = C, []
+        for _ in range(int(self.lags[-1]) + 1):
+            columns.append(K)
+            K = self.A @ K
+        HK = [(B / (w + self.s**2)) @ (B.T @ columns[lag]) for lag in self.lags]
+        value = sum(float((columns[t] * X).sum()) for t, X in zip(self.lags, HK, strict=True))
+        joined = np.concatenate(HK, axis=1)
+        by_lag = dict(zip(self.lags.tolist(), HK, strict=True))
+        slope = np.zeros(C.shape)
+        for lag in range(int(self.lags[-1]), -1, -1):
+            slope = self.A.T @ slope + by_lag.get(lag, 0.0)
+        Y = self.summed(joined @ joined.T, transposed=True)
+        return value, 2 * (slope - Y @ C)[self.free]
+
+    def loudest(self) -> Floats:
+        """The best mask at large noise: the first eigenvectors of Σ (A^j)ᵀA^j."""
+        Q = self.summed(np.eye(len(self.A)), transposed=True)[np.ix_(self.free, self.free)]
+        count = min(self.shape)
+        C = np.zeros(self.shape)
+        C[:, :count] = np.linalg.eigh(Q)[1][:, -count:]
+        return self.normalised(C + 1e-3 / len(C))
+
+    def climbed(self, C: Floats) -> Floats:
+        """The mask at the end of an ascent on the sphere (L-BFGS)."""
+        from scipy.optimize import minimize
+
+        def down(flat: Floats) -> tuple[float, Floats]:
+            length = float(np.linalg.norm(flat))
+            unit = flat / length
+            value, slope = self.climb(unit.reshape(self.shape))
+            along = slope.ravel() - unit * float(unit @ slope.ravel())
+            return -value, -along / length
+
+        steps = int(np.clip(WORK / len(self.A) ** 3, 40, 300))
+        options: Any = {"maxiter": steps, "gtol": 1e-7}
+        end = minimize(down, C.ravel(), jac=True, method="L-BFGS-B", options=options)
+        return self.normalised(end.x.reshape(self.shape))
+
+    def bound(self, C: Floats) -> float:
+        """No mask of norm one has more: the least of what is proven."""
+        found = [self._relaxed(), float(len(self.A))]
+        if self.is_normal:
+            found.append(self._water_filled())
+            if self.shape[1] == 1:
+                found.append(self._modal(C))
+        if self.lags is not None:
+            found.append(float(len(self.lags) * self.shape[1]))
+        return min(found)
+
+    def _relaxed(self) -> float:
+        """Of any number of inputs: X ← Y^½XY^½, with the bound of each X on the way."""
+        n = len(self.A)
+        X, best, s = np.eye(n) / n, float("inf"), self.s
+        for _ in range(int(np.clip(WORK / 10 / n**3, 10, 60))):
+            U, w, B = self.usable(X)
+            Y = self.summed((B / (w + s**2) ** 2) @ B.T, transposed=True)
+            values, vectors = np.linalg.eigh(Y)
+            bound = U + s**2 * float(values[-1] - (X * Y).sum())
+            if not bound < 0.9999 * best:
+                break
+            best = bound
+            root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+            X = root @ X @ root
+            X = (X + X.T) / (2 * np.trace(X))
+        return best
+
+    def _modal(self, C: Floats) -> float:
+        """Of a normal A and one input: concave in the powers of the modes, see the theory page."""
+        from scipy.linalg import schur
+
+        T, Z = schur(self.A.astype(complex), output="complex")
+        values = np.diag(T)
+        x = np.square(np.abs(Z.conj().T @ self.spread(C)[:, 0]))
+        M, best = 1 / (1 - values[:, None] * values.conj()), float("inf")
+        for _ in range(200):
+            x = np.maximum(x, 1e-12 / len(x))
+            x /= x.sum()
+            root = np.sqrt(x)
+            w, V = np.linalg.eigh(root[:, None] * M * root)
+            w = np.maximum(w, 0.0)
+            slope = self.s**2 * (np.square(np.abs(V)) @ (w / (w + self.s**2) ** 2)) / x
+            U = float((w / (w + self.s**2)).sum())
+            best = min(best, U + float(slope.max() - x @ slope))
+            if best - U <= 1e-4 * U:
+                break
+            x = x * np.sqrt(slope)
+        return best
+
+    def _water_filled(self) -> float:
+        """Of a normal A and any number of inputs: max Σx/(x + a), Σx = 1, a = s²(1 − |λ|²)."""
+        values = np.linalg.eigvals(self.A)
+        a = self.s**2 * (1 - np.abs(values) ** 2)
+        low, high = 1e-30, 1 / float(a.min())
+        for _ in range(200):
+            middle = np.sqrt(low * high)
+            filled = float(np.maximum(np.sqrt(a / middle) - a, 0).sum())
+            low, high = (middle, high) if filled > 1 else (low, middle)
+        x = np.maximum(np.sqrt(a / low) - a, 0)  # at least all of the water: a bound
+        return float((x / (x + a)).sum())

@@ -1,0 +1,252 @@
+"""Which nodes to read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import Seed, generator, require_size
+from memcurve.core.notes import Note
+from memcurve.core.types import SEED, Floats, Integers
+from memcurve.io.adapters import as_network
+from memcurve.rendering.report import Chart, Series
+from memcurve.synthesis.directions import directions_of
+from memcurve.synthesis.result import SynthesisResult
+
+#: Random choices of nodes that are compared with. Doubled: twice the time of a tenth of it.
+DRAWS = 100
+#: Multiplications that the bound may take. Doubled: a bound that is closer, later.
+WORK = 1.5e10
+#: A bound this much above the value, relative to it, is not made better. Doubled: some iterations.
+CLOSE = 1e-3
+#: Multiplications that exchanging nodes may take. Doubled: more of them are exchanged.
+EXCHANGES = 2e9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReadoutChoice(SynthesisResult):
+    """Nodes to read, from :func:`memcurve.best_readout`.
+
+    Attributes
+    ----------
+    nodes : (count,) int array
+        The nodes, in the order in which they were chosen.
+    value : float
+        Usable memory that they hold, with ``error``.
+    bound : float
+        Proven: no choice of as many nodes holds more.
+    steps : (count,) array
+        Usable memory of the first nodes, one by one, before any are exchanged.
+    random, random_error : float
+        Mean over random choices of as many nodes, and its standard error.
+    largest_variance : float
+        Usable memory of the nodes with the largest variance.
+    all_nodes : float
+        Usable memory of all nodes.
+    names : tuple of str
+        What the network calls the nodes.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.ReadoutChoice/1"
+
+    nodes: Integers
+    value: float
+    error: float
+    bound: float
+    steps: Floats
+    random: float
+    random_error: float
+    largest_variance: float
+    all_nodes: float
+    noise: float
+    names: tuple[str, ...]
+    network: str
+    notes: tuple[Note, ...] = ()
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per node: its number and usable memory up to it."""
+        return {"node": self.nodes, "usable": self.steps}
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        return [
+            ("nodes read", str(len(self.nodes))),
+            ("usable memory", f"{self.value:.6g} ± {self.error:.1e}"),
+            ("no choice exceeds", f"{self.bound:.6g}"),
+            ("random nodes", f"{self.random:.4g} ± {self.random_error:.1g}"),
+            ("largest variance", f"{self.largest_variance:.4g}"),
+            ("all nodes", f"{self.all_nodes:.6g}"),
+        ]
+
+    def chart(self) -> Chart:
+        """Usable memory against the number of nodes."""
+        count = np.arange(1.0, len(self.nodes) + 1)
+        levels = (("all nodes", self.all_nodes), ("bound", self.bound), ("random", self.random))
+        return Chart(
+            "Usable memory of the nodes", "nodes read", "usable memory",
+            (Series("one by one", count, self.steps),), levels=levels,
+        )  # fmt: skip
+
+
+def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -> ReadoutChoice:
+    """The nodes that hold most of the usable memory, chosen one by one, then exchanged.
+
+    In white coordinates x = Tξ the memory usable from nodes S is U(S) = tr J(I + J)⁻¹ with
+    J = Σ_{i∈S} t_i t_iᵀ/s². A node adds ‖Pt_i‖²/(s² + t_iᵀPt_i), P = (I + J)⁻¹. U is concave in
+    weights w of the nodes, so that for every w of sum ``count`` no choice exceeds
+    U(w) + Σ_top g − w·g, g_i = ‖Pt_i‖²/s²: what is proven.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        With one input or several; where it has a readout, nodes are chosen among these. Networks of
+        10⁵ nodes take seconds: no dense matrix is made.
+    noise : float
+        Standard deviation of the observation noise, for input of unit variance.
+    count : int
+        Number of nodes to read.
+    seed : int, SeedSequence or Generator
+        Of the random choices that are compared with.
+
+    Returns
+    -------
+    ReadoutChoice
+        With ``.nodes``, ``.value`` and ``.bound``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, seed=1)
+    >>> choice = memcurve.best_readout(network, 1e-3, 10)
+    >>> read = network.replace(readout=choice.nodes)
+    >>> abs(memcurve.memory_curve(read, noise=1e-3).total - choice.value) < 1e-9
+    True
+    >>> choice.random < choice.value <= choice.bound
+    True
+    """
+    subject = as_network(network)
+    wanted = require_size(count, "count")
+    allowed = np.arange(subject.size) if subject.readout is None else subject.readout
+    if wanted > len(allowed):
+        raise ValueError(
+            f"`count` must be at most {len(allowed):,}, the nodes that can be read; got {wanted:,}."
+        )
+    rng = generator(seed)
+    whole = subject.replace(readout=None)
+    found = directions_of(whole, noise)
+    rows = found.rows(whole).reshape(2 if subject.is_complex else 1, subject.size, -1)
+    rows = np.ascontiguousarray(rows[:, allowed]) / found.level  # noise of one from here on
+    chosen, steps = _greedy(rows, wanted)
+    chosen = _exchanged(rows, chosen)
+    value = _usable(rows, chosen)
+    every = _usable(rows, np.arange(len(allowed)))
+    error = found.total_error(wanted * len(rows))
+    bound = min(_bound(rows, chosen, value), float(wanted * len(rows)), every) + error
+    draws = [_usable(rows, rng.choice(len(allowed), wanted, replace=False)) for _ in range(DRAWS)]
+    variance = np.argsort(-np.square(rows).sum(axis=(0, 2)), kind="stable")[:wanted]
+    nodes = np.asarray(allowed[chosen], dtype=np.int64)
+    return ReadoutChoice(
+        nodes, value, error, bound, steps, float(np.mean(draws)),
+        float(np.std(draws) / np.sqrt(DRAWS)), _usable(rows, variance), every, found.level,
+        tuple(subject.names(nodes)), subject.name or f"{subject.size} nodes", subject.notes,
+    )  # fmt: skip
+
+
+def _usable(rows: Floats, nodes: Any) -> float:
+    """Σσ²/(σ² + 1) of the rows of some nodes (parts, N, k)."""
+    chosen = rows[:, nodes].reshape(-1, rows.shape[2])
+    if len(chosen) > 4 * chosen.shape[1]:
+        chosen = np.asarray(np.linalg.qr(chosen, mode="r"))
+    squares = np.square(np.linalg.svd(chosen, compute_uv=False))
+    return float((squares / (1 + squares)).sum())
+
+
+def _greedy(rows: Floats, count: int) -> tuple[Any, Floats]:
+    """Nodes one by one, each with the largest gain; usable memory on the way.
+
+    With P = LLᵀ, Y = TL and Z = TP are updated by Potter's formula, which never subtracts squares:
+    gains keep their digits far below the rounding of P.
+    """
+    Y, Z = rows.copy(), rows.copy()
+    chosen, steps, total = list[int](), list[float](), 0.0
+    for _ in range(count):
+        energy = np.einsum("pij,pij->pi", Y, Y)
+        gains = (np.einsum("pij,pij->pi", Z, Z) / (1 + energy)).sum(axis=0)
+        gains[chosen] = -1.0
+        best = int(np.argmax(gains))
+        chosen.append(best)
+        for part in range(len(rows)):
+            y, z = Y[part, best].copy(), Z[part, best].copy()
+            square = float(y @ y)
+            total += float(z @ z) / (1 + square)
+            along = Y @ y
+            Z -= along[..., None] * (z / (1 + square))
+            Y -= along[..., None] * (y / (1 + square + np.sqrt(1 + square)))
+        steps.append(total)
+    return np.array(chosen), np.array(steps)
+
+
+def _exchanged(rows: Floats, chosen: Any) -> Any:
+    """The nodes, each exchanged for a better one as long as there is one; where that is quick."""
+    parts, size, k = rows.shape
+    rounds = int(min(3, EXCHANGES / max(len(chosen) * parts * size * k * (k + len(chosen)), 1)))
+    chosen = chosen.copy()
+    for _ in range(rounds):
+        before = chosen.copy()
+        for place in range(len(chosen)):
+            rest = np.delete(chosen, place)
+            _, sigma, Vt = np.linalg.svd(rows[:, rest].reshape(-1, k), full_matrices=False)
+            inner = rows @ Vt.T
+            held = sigma**2 / (1 + sigma**2)
+            Z = rows - (inner * held) @ Vt
+            energy = np.maximum(np.einsum("pij,pij->pi", Z, rows), 0)
+            gains = (np.einsum("pij,pij->pi", Z, Z) / (1 + energy)).sum(axis=0)
+            gains[rest] = -1.0
+            best = int(np.argmax(gains))
+            if gains[best] > gains[chosen[place]] * (1 + 1e-9):
+                chosen[place] = best
+        if np.array_equal(before, chosen):
+            break
+    return chosen
+
+
+def _bound(rows: Floats, chosen: Any, value: float) -> float:
+    """The least bound on the way of Frank and Wolfe's method for weights of the nodes."""
+    parts, size, k = rows.shape
+    flat, count = rows.reshape(-1, k), len(chosen)
+    weights = np.full(size, 0.5 * count / size)
+    weights[chosen] += 0.5
+    J = (flat * np.tile(weights, parts)[:, None]).T @ flat
+    best = np.inf
+    for _ in range(int(np.clip(WORK / (2 * flat.size * k), 3, 150))):
+        P = np.linalg.inv(np.eye(k) + J)
+        usable = k - float(np.trace(P))
+        gains = np.square(flat @ P).sum(axis=1).reshape(parts, size).sum(axis=0)
+        top = np.argpartition(-gains, count - 1)[:count]
+        best = min(best, usable + float(gains[top].sum()) - float(weights @ gains))
+        if best - value <= CLOSE * value:
+            break
+        corner = rows[:, top].reshape(-1, k)
+        towards = corner.T @ corner
+        t = _best_step(J, towards - J)
+        J = J + t * (towards - J)
+        weights *= 1 - t
+        weights[top] += t
+    return best
+
+
+def _best_step(J: Floats, change: Floats) -> float:
+    """The t in (0, 1] with the largest U(J + t·change).
+
+    With I + J = RᵀR and R⁻ᵀ·change·R⁻¹ = QΛQᵀ, tr (I + J + t·change)⁻¹ = Σ‖R⁻¹q_i‖²/(1 + tλ_i).
+    """
+    from scipy.linalg import eigh
+
+    values, vectors = eigh(change, np.eye(len(J)) + J)
+    lengths = np.square(vectors).sum(axis=0)
+    steps = np.geomspace(1e-5, 1, 60)
+    left = (lengths / np.maximum(1 + steps[:, None] * values, 1e-12)).sum(axis=1)
+    return float(steps[int(np.argmin(left))])

@@ -1,0 +1,165 @@
+"""The realization of a memory curve that noise harms least."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import exact_array
+from memcurve.core.errors import UncertainResultError, rank_among_notes
+from memcurve.core.notes import Note
+from memcurve.core.types import Floats
+from memcurve.io.adapters import as_network
+from memcurve.memory import input_normal, noise_profile
+from memcurve.network import LinearNetwork
+from memcurve.rendering.report import Chart, Series
+from memcurve.solve import Analysis, Problem
+from memcurve.synthesis.prose import PROSE
+from memcurve.synthesis.result import Network, SynthesisResult
+from memcurve.synthesis.schur import banded, schur_parameters
+
+#: Levels of noise at which the gain is told.
+LEVELS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whitened(SynthesisResult):
+    """A network with white states, from :func:`memcurve.whitened`.
+
+    Attributes
+    ----------
+    network : LinearNetwork
+        The same memory curve and state power, with uncorrelated states of equal variance.
+    power : float
+        State power tr G, the sum of the variances of all states, of both networks.
+    levels : (k,) array
+        Standard deviations of observation noise.
+    before, after : (k,) arrays
+        Usable memory of the given network, NaN where it is not known, and of the white one.
+    errors : (k,) array
+        Bounds on the error of ``before``.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Whitened/1"
+
+    network: Network
+    power: float
+    levels: Floats
+    before: Floats
+    after: Floats
+    errors: Floats
+    name: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def gain(self) -> dict[float, float]:
+        """Usable memory that is gained, by noise level."""
+        found = (self.after - self.before).tolist()
+        return dict(zip(self.levels.tolist(), found, strict=True))
+
+    @property
+    def _best(self) -> int:
+        """The level with the largest gain."""
+        gained = self.after - self.before
+        return int(np.argmax(np.where(np.isfinite(gained), gained, -np.inf)))
+
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The main findings in a few sentences."""
+        k, [sentence] = self._best, PROSE["Whitened"]["verdict"]
+        facts = {"level": self.levels[k], "before": self.before[k], "after": self.after[k]}
+        return (sentence.format(self=self, **facts),)
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per level: noise, usable memory before and after."""
+        return {"noise": self.levels, "before": self.before, "after": self.after}
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        rows = [("states", str(self.network.size)), ("state power", f"{self.power:.6g}")]
+        for level, one, other in zip(self.levels, self.before, self.after, strict=True):
+            rows.append((f"usable memory (σ = {level:g})", f"{one:.4g} → {other:.4g}"))
+        return rows
+
+    def chart(self) -> Chart:
+        """Usable memory against noise, before and after."""
+        known = np.isfinite(self.before)
+        series = (
+            Series("white states", self.levels, self.after),
+            Series("as given", self.levels[known], self.before[known], dashed=True),
+        )
+        return Chart(
+            "Usable memory against noise", "standard deviation of the noise",
+            "total usable memory", series, log_x=True,
+        )  # fmt: skip
+
+
+def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
+    """The network with the same memory curve and state power, and the most usable memory.
+
+    At state power P = tr G the usable memory of n states is at most n·(P/n)/(P/n + s²), with
+    equality if and only if G = (P/n)I (Jensen): states that are white. Then MC_τ(s) is MC_τ times
+    that factor. Poles make the curve, the realization decides what noise leaves of it.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network of any number of inputs, read from all its nodes.
+    levels : array
+        Standard deviations of observation noise at which the gain is told.
+
+    Returns
+    -------
+    Whitened
+        With ``.network``, banded for a single input (see :func:`memcurve.design`), and ``.gain``
+        by level. Its states are as many as the rank of the network.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> white = memcurve.whitened(network, [1e-3])
+    >>> white.before.round(1), white.after.round(1)
+    (array([22.8]), array([50.]))
+    """
+    subject = as_network(network)
+    noise = np.atleast_1d(exact_array(levels, "levels"))
+    if noise.ndim != 1 or noise.size == 0 or np.iscomplexobj(noise) or not noise.min() > 0:
+        raise ValueError(f"`levels` must be standard deviations above 0, got {levels!r}.")
+    if subject.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: what is read of some of them is another "
+            "network; use network.replace(readout=None)."
+        )
+    if not subject.C.any():
+        raise ValueError("`network` has a zero mask: no input drives it. Give another `C`.")
+    with rank_among_notes():
+        A, C = _white(subject)
+        deviations = Analysis.of(subject).deviations(Problem.of(subject).processes)
+        power, n = float(np.square(deviations).sum()), len(A)
+        before, errors = np.full(len(noise), np.nan), np.full(len(noise), np.nan)
+        with contextlib.suppress(UncertainResultError):  # noise too far below rounding
+            profile = noise_profile(subject, noise, lags=1)
+            before, errors = profile.known_totals, profile.total_errors
+    name = f"{subject.name or 'network'}, white states"
+    made = LinearNetwork(A, np.sqrt(power / n) * C, name=name, notes=subject.notes)
+    after = n / (1 + noise**2 * n / power)
+    return Whitened(
+        made, power, noise, before, after, errors, subject.name or f"{subject.size} nodes",
+        subject.notes,
+    )  # fmt: skip
+
+
+def _white(network: LinearNetwork) -> tuple[Floats, Floats]:
+    """A' and C' with white states of unit variance: banded for one input with known poles."""
+    if network.inputs == 1:
+        poles = Analysis.of(network).spectrum.poles
+        if poles is not None:
+            return banded(schur_parameters(poles))
+    realization = input_normal(network)
+    C = realization.C
+    return realization.A, C if C.shape[1] > 1 else C[:, 0]

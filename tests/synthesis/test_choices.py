@@ -1,0 +1,182 @@
+"""Masks, readouts and white states: values by memory_curve, bounds that nothing exceeds."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+import memcurve
+from memcurve import LinearNetwork, best_mask, best_readout, ensembles, memory_curve, whitened
+from memcurve.synthesis.driving import _Climb
+from refusals import refuses
+from tolerances import REALIZED
+
+RNG = np.random.default_rng(5)
+GAUSSIAN = ensembles.normal(100, spectral_radius=0.9, seed=1)
+NETWORKS = {
+    "three nodes": LinearNetwork([[0.5, 0.1, 0], [0, 0.4, 0.2], [0.3, 0, 0]], [1, 0, 0]),
+    "Gaussian": ensembles.normal(40, spectral_radius=0.95, seed=2),
+    "sparse": ensembles.sparse_normal(60, density=0.06, seed=1),
+    "two inputs": LinearNetwork(GAUSSIAN.A, RNG.standard_normal((100, 2)) / 10),
+    "complex": LinearNetwork(np.diag(0.9 * np.exp(1j * np.arange(1, 9) / 3)), np.ones(8)),
+    "repeated": LinearNetwork(np.diag([0.5, 0.5, 0.3, 0.0]), [1.0, 1.0, 1.0, 0.0]),
+}
+
+
+def usable(network: LinearNetwork, noise: float) -> Any:
+    return memory_curve(network, noise=noise)
+
+
+@pytest.mark.filterwarnings("ignore::memcurve.RankWarning")
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize("noise", [1.0, 1e-3])
+def test_readouts_hold_what_is_said_and_no_other_holds_more(
+    network: LinearNetwork, noise: float
+) -> None:
+    count = min(5, network.size - 1)
+    choice = best_readout(network, noise, count)
+    assert len(set(choice.nodes.tolist())) == count
+    known = usable(network.replace(readout=choice.nodes), noise)
+    assert abs(known.total - choice.value) <= known.total_error + choice.error
+    assert choice.value <= choice.bound
+    for _ in range(10):
+        other = RNG.choice(network.size, count, replace=False)
+        held = usable(network.replace(readout=other), noise)
+        assert held.total <= choice.bound + held.total_error
+    assert choice.random <= choice.value + choice.error
+
+
+def test_every_choice_of_nodes_is_below_the_bound() -> None:
+    network = ensembles.normal(7, spectral_radius=0.9, seed=3)
+    choice = best_readout(network, 0.3, 3)
+    values = [
+        usable(network.replace(readout=nodes), 0.3).total
+        for nodes in itertools.combinations(range(7), 3)
+    ]
+    assert max(values) <= choice.bound
+    assert choice.value >= 0.99 * max(values)
+
+
+def test_readouts_among_those_of_the_network() -> None:
+    network = NETWORKS["Gaussian"].replace(readout=[3, 7, 9, 30])
+    choice = best_readout(network, 0.1, 2)
+    assert set(choice.nodes) <= {3, 7, 9, 30}
+    refuses(ValueError, ("`count`", "4", "5"), best_readout, network, 0.1, 5)
+    refuses(ValueError, ("`count`", "0"), best_readout, network, 0.1, 0)
+    refuses(ValueError, ("`noise`", "0"), best_readout, network, 0, 2)
+    refuses(ValueError, "`network`", best_readout, network.replace(C=np.zeros(40)), 0.1, 2)
+    with pytest.raises(memcurve.UnstableNetworkError):
+        best_readout(network.replace(A=3 * network.A), 0.1, 2)
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_nodes() -> None:
+    n = 100_000
+    rows, columns = RNG.integers(0, n, (2, 10 * n))
+    A = csr_array((RNG.standard_normal(10 * n) * 0.28, (rows, columns)), shape=(n, n))
+    network = LinearNetwork(A, RNG.standard_normal(n) / np.sqrt(n))
+    choice = best_readout(network, 0.1, 10)
+    assert choice.random < choice.largest_variance <= choice.value <= choice.bound
+    known = usable(network.replace(readout=choice.nodes), 0.1)
+    assert abs(known.total - choice.value) <= known.total_error + choice.error
+
+
+@pytest.mark.parametrize(
+    ("options", "least"),
+    [({}, 16.8), ({"lags": range(10, 21)}, 6.58), ({"lags": range(20, 40)}, 0.84)],
+)
+def test_masks_of_a_gaussian_network(options: Any, least: float) -> None:
+    choice = best_mask(GAUSSIAN, 0.1, **options)
+    assert choice.value >= least
+    assert choice.random < choice.own < choice.value <= choice.bound
+    made = memory_curve(GAUSSIAN.replace(C=choice.mask), 60, noise=0.1)
+    lags = options.get("lags")
+    held = made.total if lags is None else made.values[list(lags)].sum()
+    assert abs(held - choice.value) <= choice.error + made.total_error + made.error.sum()
+    assert np.linalg.norm(choice.mask) == pytest.approx(1, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("network", "noise", "least"),
+    [
+        (ensembles.orthogonal(100, spectral_radius=0.9, seed=1), 0.1, 22.39),
+        (ensembles.symmetric(30, spectral_radius=0.9, seed=1), 0.1, 0),
+        (NETWORKS["complex"], 0.1, 0),
+    ],
+    ids=["orthogonal", "symmetric", "complex"],
+)
+def test_normal_networks_have_a_global_optimum(
+    network: LinearNetwork, noise: float, least: float
+) -> None:
+    choice = best_mask(network, noise)
+    assert choice.value >= least
+    assert choice.bound <= choice.value * (1 + 2e-3)
+
+
+def test_one_driven_node_is_best_in_a_ring() -> None:
+    n, square, s = 20, 0.81, 0.1
+    powers = square ** np.arange(n)
+    optimum = (powers / (powers + s**2 * (1 - square**n))).sum()
+    choice = best_mask(ensembles.cyclic(n, spectral_radius=0.9), s)
+    assert choice.value == pytest.approx(optimum, rel=1e-4)
+    assert choice.bound >= optimum
+
+
+@pytest.mark.parametrize("lags", [None, np.array([2, 5])], ids=["all lags", "two lags"])
+@pytest.mark.parametrize("modal", [True, False])
+def test_gradient_of_masks(lags: Any, modal: bool) -> None:
+    climb = _Climb(GAUSSIAN.A[:9, :9].copy() * 2, 0.2, lags, 2, np.arange(9))
+    climb.modes = climb.modes if modal else None
+    C, D = RNG.standard_normal((2, 9, 2)) / 3
+    h = 1e-6
+    slope = (climb.value(C + h * D) - climb.value(C - h * D)) / (2 * h)
+    assert (climb.climb(C)[1] * D).sum() == pytest.approx(slope, rel=1e-6)
+
+
+def test_masks_of_some_nodes_and_several_inputs() -> None:
+    some = best_mask(NETWORKS["Gaussian"], 0.1, nodes=[1, 2, 5])
+    assert set(np.flatnonzero(some.mask)) <= {1, 2, 5}
+    wide = best_mask(NETWORKS["Gaussian"], 0.1, inputs=3)
+    assert wide.mask.shape == (40, 3)
+    assert some.value < best_mask(NETWORKS["Gaussian"], 0.1).value < wide.value <= wide.bound
+    quiet = best_mask(NETWORKS["Gaussian"].replace(C=np.zeros(40)), 0.1)
+    assert np.isnan(quiet.own)
+    refuses(ValueError, ("`noise`", "0"), best_mask, GAUSSIAN, 0)
+    refuses(ValueError, "`lags`", best_mask, GAUSSIAN, 0.1, [-1])
+    refuses(ValueError, ("`inputs`", "0"), best_mask, GAUSSIAN, 0.1, inputs=0)
+    refuses(ValueError, "`network`", best_mask, GAUSSIAN.replace(readout=[1]), 0.1)
+    with pytest.raises(memcurve.UnstableNetworkError):
+        best_mask(GAUSSIAN.replace(A=2 * GAUSSIAN.A), 0.1)
+
+
+@pytest.mark.filterwarnings("ignore::memcurve.RankWarning")
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+def test_white_states_have_the_curve_the_power_and_the_most_usable_memory(
+    network: LinearNetwork,
+) -> None:
+    white = whitened(network, [1e-2, 0.3])
+    known, found = (memory_curve(one, 40) for one in (network, white.network))
+    off = np.abs(known.values - found.values)
+    assert np.all(off <= known.error + found.error + REALIZED)
+    assert white.network.size == known.total
+    for level, before, after in zip(white.levels, white.before, white.after, strict=True):
+        assert usable(white.network, level).total == pytest.approx(after, abs=1e-9)
+        assert before <= after + 1e-9
+        assert white.gain[level] == after - before
+    states = white.network.simulate(np.eye(4000, 1)[:, 0].reshape(-1, 1).repeat(network.inputs, 1))
+    assert np.isfinite(states).all()
+
+
+def test_gain_at_equal_power() -> None:
+    white = whitened(ensembles.normal(100, spectral_radius=0.95, seed=2), [1e-3, 0.1])
+    assert white.before.round(1).tolist() == [34.5, 16.1]
+    assert white.after.round(1).tolist() == [100.0, 82.4]
+    refuses(ValueError, ("`levels`", "0"), whitened, GAUSSIAN, [0])
+    refuses(ValueError, "`network`", whitened, GAUSSIAN.replace(C=np.zeros(100)))
+    refuses(ValueError, "`network`", whitened, GAUSSIAN.replace(readout=[1]))
+    with pytest.raises(memcurve.UnstableNetworkError):
+        whitened(GAUSSIAN.replace(A=2 * GAUSSIAN.A))

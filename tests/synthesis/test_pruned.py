@@ -1,0 +1,97 @@
+"""A smaller network in place of a large one: usable memory within the bound, at every lag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array, diags_array, random_array
+
+import memcurve
+from memcurve import LinearNetwork, ensembles, memory_curve
+from refusals import refuses
+
+
+def sparse(size: int, radius: float, seed: int, inputs: int = 1) -> LinearNetwork:
+    rng = np.random.default_rng(seed)
+    A = random_array((size, size), density=10 / size, random_state=rng).toarray()
+    A *= rng.choice([-1.0, 1.0], A.shape) if seed % 2 else 1.0
+    A = csr_array(A * (radius / abs(np.linalg.eigvals(A)).max()))
+    C = rng.standard_normal((size, inputs))
+    return LinearNetwork(A, C if inputs > 1 else C[:, 0], name="drawn")
+
+
+NETWORKS = {
+    "signed": sparse(600, 0.9, 1),
+    "positive": sparse(600, 0.99, 2),
+    "two inputs": sparse(400, 0.8, 3, inputs=2),
+    "some nodes": sparse(600, 0.9, 1).replace(readout=[1, 4, 100, 200, 300]),
+    "complex": LinearNetwork(np.diag(0.9 * np.exp(1j * np.arange(1, 13) / 3)), np.ones(12)),
+    "three nodes": LinearNetwork([[0.5, 0.1, 0], [0, 0.4, 0.2], [0.3, 0, 0]], [1, 0, 0]),
+    "gain chain": LinearNetwork(
+        csr_array(
+            diags_array(
+                [np.full(120, 0.2), np.concatenate([np.full(20, 1.15), np.full(99, 0.6)])],
+                offsets=[0, -1],
+            )
+        ),
+        np.eye(1, 120)[0],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::memcurve.RankWarning")  # far below the noise
+@pytest.mark.parametrize("network", NETWORKS.values(), ids=NETWORKS)
+@pytest.mark.parametrize(("noise", "tolerance"), [(0.1, 1e-9), (1e-3, 1e-3), (1e-2, 0.1)])
+def test_usable_memory_is_kept(network: LinearNetwork, noise: float, tolerance: float) -> None:
+    small = memcurve.pruned(network, noise, tolerance)
+    assert small.bound <= tolerance
+    assert small.network.states <= network.states
+    for level in (noise, 3 * noise, 1.0):
+        known, found = (memory_curve(one, noise=level) for one in (network, small.network))
+        count = min(len(known), len(found))
+        off = np.abs(known[:count].values - found[:count].values)
+        assert np.all(off <= known.error[:count] + found.error[:count] + small.bound)
+
+
+def test_tolerances_make_networks_smaller() -> None:
+    large = NETWORKS["positive"]
+    sizes = [memcurve.pruned(large, 1e-3, t).network.size for t in (1e-9, 1e-3, 0.1)]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[1] < 30
+    small = memcurve.pruned(large, 1e-3).network
+    assert small.name == "drawn"
+    assert "noise of 0.001 or more" in small.notes[-1]
+    assert small.notes[-1] in memory_curve(small, noise=0.1).notes
+    coloured: dict[str, Any] = {"noise": 0.01, "input": memcurve.inputs.ARMA(ar=[0.7])}
+    known, found = (memory_curve(one, **coloured).total for one in (large, small))
+    assert found == pytest.approx(known, abs=1e-7)
+
+
+def test_gaussian_network() -> None:
+    network = ensembles.normal(400, spectral_radius=0.95, seed=1)
+    assert memcurve.pruned(network, 1e-3, 1e-3).network.size <= 80
+
+
+@pytest.mark.parametrize(
+    "network",
+    [ensembles.hippo_legs(30, step=0.05), ensembles.orthogonal(20, spectral_radius=0.98, seed=1)],
+    ids=["LegS", "orthogonal"],
+)
+def test_where_nothing_can_be_cut_it_is_the_network(network: LinearNetwork) -> None:
+    found = memcurve.pruned(network, 1e-3, 1e-6)
+    assert found.network is network
+    assert found.bound == 0
+    assert not found.is_cut
+    assert found.notes[-1].kind == "method"
+
+
+def test_what_cannot_be_pruned() -> None:
+    network = NETWORKS["three nodes"]
+    refuses(ValueError, ("`noise`", "0"), memcurve.pruned, network, 0)
+    refuses(ValueError, ("`tolerance`", "2"), memcurve.pruned, network, 0.1, 2)
+    refuses(ValueError, "`network`", memcurve.pruned, network.replace(C=[0, 0, 0]), 0.1)
+    unstable = network.replace(A=3 * network.A)
+    with pytest.raises(memcurve.UnstableNetworkError):
+        memcurve.pruned(unstable, 0.1)
