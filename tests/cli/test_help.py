@@ -22,6 +22,7 @@ from memcurve import __version__, ensembles
 from memcurve.views import cli
 from memcurve.views.cli import install_completion
 from memcurve.views.cli.audit import audit
+from memcurve.views.cli.capacities import capacities
 from memcurve.views.cli.compare import compare
 from memcurve.views.cli.connectome import connectome
 from memcurve.views.cli.curve import curve
@@ -30,7 +31,7 @@ from memcurve.views.cli.paper import paper
 from memcurve.views.cli.process import EXIT_CODES
 from memcurve.views.cli.sweep import sweep
 
-COMMANDS = (audit, curve, compare, connectome, data, paper, sweep, install_completion)
+COMMANDS = (audit, capacities, curve, compare, connectome, data, paper, sweep, install_completion)
 
 
 def examples(function: Any) -> list[list[str]]:
@@ -51,6 +52,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     savemat(place / "reservoir.mat", {"W": network.A, "Win": network.C})
     np.savez(place / "network.npz", A=network.A, C=network.C)
     np.save(place / "weights.npy", network.A)
+    memcurve.bilinear(network.A / 2, network.A / 4, network.C).save(place / "bilinear.npz")
+    made = "from memcurve import quantum\nreservoir = quantum.ising_reservoir(2, seed=1)\n"
+    (place / "mymodels.py").write_text(made)
     np.savetxt(place / "edges.csv.gz", [[0, 1, 2], [1, 2, 3], [2, 0, 1], [0, 0, 1]], "%d", ",")
     for name in ("nodes.txt", "sensory.txt"):
         (place / name).write_text("0\n2\n")
@@ -85,7 +89,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_there_are_examples() -> None:
     assert {words[0] for words in EXAMPLES} == {
-        "audit", "curve", "compare", "connectome", "data", "paper", "sweep",
+        "audit", "capacities", "curve", "compare", "connectome", "data", "paper", "sweep",
         "--install-completion",
     }  # fmt: skip
     assert all(len(examples(function)) >= 3 for function in COMMANDS)

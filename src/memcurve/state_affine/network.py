@@ -317,13 +317,12 @@ class StateAffineNetwork(Connected):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> StateAffineNetwork:
         """Read a network written by :meth:`save`; its name is that of the file."""
+        if not cls.is_stored(path):
+            raise ValueError(
+                f"{os.fspath(path)} is not a saved StateAffineNetwork: it lacks some of the arrays "
+                f"p, q, functions and law."
+            )
         with np.load(path, allow_pickle=False) as stored:
-            missing = {"p", "q", "functions", "law"} - set(stored)
-            if missing:
-                raise ValueError(
-                    f"{os.fspath(path)} is not a saved StateAffineNetwork: it has no "
-                    f"{', '.join(sorted(missing))}."
-                )
             arrays = dict(stored)
         name, rounding = arrays["law"].tolist()
         law: Any = name.partition(" ")[0] if name.startswith("uniform") else "normal"
@@ -337,6 +336,14 @@ class StateAffineNetwork(Connected):
             arrays["p"], arrays["q"], law, functions=functions, outputs=read, rounding=rounding,
             name=Path(path).stem, **texts,
         )  # fmt: skip
+
+    @staticmethod
+    def is_stored(path: str | os.PathLike[str]) -> bool:
+        """Whether a file is one that :meth:`save` wrote."""
+        if Path(path).suffix.lower() != ".npz" or not Path(path).is_file():
+            return False
+        with np.load(path, allow_pickle=False) as stored:
+            return {"p", "q", "functions", "law"} <= set(stored)
 
     def _rows(self) -> list[tuple[str, str]]:
         rows = [

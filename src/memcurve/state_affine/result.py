@@ -242,7 +242,7 @@ class Capacities(Reported):
                 say["linear"].format(linear=f"{linear:.6g}", rest=f"{self.total - linear:.6g}"),
             ],
             good=None,
-            figures=self._rows(),
+            figures=self.summary(),
             sections=[
                 Section(say["degrees"], say["degrees_text"], table=degrees),
                 Section(say["lags"], say["lags_text"], chart=chart),
@@ -252,7 +252,8 @@ class Capacities(Reported):
             footer=f"{versions}.",
         )
 
-    def _rows(self) -> list[tuple[str, str]]:
+    def summary(self) -> list[tuple[str, str]]:
+        """The main figures as (name, text) rows, for tables."""
         linear = self.by_degree.get(1, 0.0)
         return [
             ("network", self.name),
@@ -271,7 +272,7 @@ class Capacities(Reported):
 
     def _repr_html_(self) -> str:
         degrees = [(f"degree {d}", f"{c:.6f}") for d, c in self.by_degree.items()]
-        return display.table([*self._rows(), *degrees], self.notes)
+        return display.table([*self.summary(), *degrees], self.notes)
 
 
 def target_name(word: Word) -> str:

@@ -21,6 +21,7 @@ __all__ = ["COMMANDS", "app", "main"]
 COMMANDS = {
     "audit": "Total and usable memory of a network, and what a number claimed for it means.",
     "curve": "Memory curve of a network from a file or of a built-in ensemble.",
+    "capacities": "Every capacity of a bilinear, quantum or other state-affine network, exactly.",
     "compare": "Several methods on one network, measured against the exact curve.",
     "connectome": "Memory of a network against null models: how much is explained by the wiring.",
     "data": "Memory of a network from its recorded states.",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,7 @@ from memcurve.views.cli.options import (
     NetworkOptions,
     ReportOptions,
     Whole,
+    from_python,
 )
 from memcurve.views.cli.process import UsageError
 
@@ -165,7 +165,7 @@ def _subject(
 
         return models.Command(about.command, inputs=options.inputs or 1), ()
     if model is not None and ".py:" in model:
-        return _from_python(model), ()
+        return from_python(model), ()
     from memcurve import NonlinearNetwork
 
     network, leak = options.driven(None if model is None else Path(model), "normal")
@@ -188,21 +188,3 @@ def _subject(
         name=f"{about.activation} of {network.name}" if network.name else None,
     )
     return driven, notes
-
-
-def _from_python(text: str) -> Any:
-    """The object of FILE.py:NAME; the file is run."""
-    import runpy
-
-    file, _, name = text.rpartition(":")
-    if not Path(file).is_file():
-        raise UsageError(f"{file}: there is no such file; FILE.py:NAME names an object of one.")
-    sys.path.insert(0, str(Path(file).resolve().parent))
-    try:
-        made = runpy.run_path(file)
-    finally:
-        sys.path.pop(0)
-    if name not in made:
-        known = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
-        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(known[:20])}.")
-    return made[name]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -496,3 +497,21 @@ def _node_list(text: str) -> list[int]:
                 f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
             ) from None
     return nodes
+
+
+def from_python(text: str) -> Any:
+    """The object of FILE.py:NAME; the file is run."""
+    import runpy
+
+    file, _, name = text.rpartition(":")
+    if not Path(file).is_file():
+        raise UsageError(f"{file}: there is no such file; FILE.py:NAME names an object of one.")
+    sys.path.insert(0, str(Path(file).resolve().parent))
+    try:
+        made = runpy.run_path(file)
+    finally:
+        sys.path.pop(0)
+    if name not in made:
+        known = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
+        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(known[:20])}.")
+    return made[name]
