@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import arb_mat, ctx
 
 from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
+from memcurve.solve.balls.arithmetic import Powers, diagonal, solve_stein
 from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.lags import MOST_DEFAULT_LAGS
@@ -267,3 +269,14 @@ def test_nothing_is_read() -> None:
 def test_state_noise_excites_what_the_input_does_not() -> None:
     with pytest.raises(UnstableNetworkError, match=r"Scale `A` below"):
         run([[1.0, 0.5], [0.5, 1.0]], [1.0, -1.0], lags=4, state=np.array([0.1, 0.0]))
+
+
+def test_stein_equations_are_enclosed() -> None:
+    """The residual counts: what few bits leave open, many bits find inside."""
+    A, _ = drawn(8, 1, 12)
+    with ctx.workprec(70):
+        matrix = arb_mat(A.tolist())
+        wide = solve_stein(Powers(matrix), Powers(matrix), diagonal([1] * 8))
+    with ctx.workprec(400):
+        close = solve_stein(Powers(matrix), Powers(matrix), diagonal([1] * 8))
+    assert wide.contains(close)

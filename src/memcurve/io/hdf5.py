@@ -1,7 +1,6 @@
 """HDF5 files (.h5, .hdf5), by h5py, block by block, and MATLAB's (.mat).
 
-MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy. MATLAB has
-rows and columns but no vectors, so that a row may be meant as one.
+MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy.
 """
 
 from __future__ import annotations
@@ -78,7 +77,7 @@ def dataset(
                 yield values(block)
 
     shape = shape[::-1] if is_transposed else shape
-    return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=is_transposed)
+    return Array(name, shape, dtype, load, blocks, file, kind)
 
 
 def _elsewhere(item: Any, group: Any = None, name: str = "") -> str | None:
@@ -157,7 +156,7 @@ def _fields(file: Path, name: str, struct: Any) -> dict[str, Array]:
         elif hasattr(value, "toarray"):
             arrays[key] = _array(file, key, value.shape, "sparse", partial(_same, value))
         elif isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
-            arrays[key] = in_memory(value, key, file, has_no_vectors=True)
+            arrays[key] = in_memory(value, key, file)
     return arrays
 
 
@@ -178,7 +177,7 @@ def _array(
     refusal = f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. "
     refusal += "A = s.A; save('numbers.mat', 'A', '-v7.3')."
     refused = None if kind in _NUMBERS else refusal
-    return Array(key, shape, None, load, None, file, kind, kind == "sparse", refused, True)
+    return Array(key, shape, None, load, None, file, kind, kind == "sparse", refused)
 
 
 def _parts_73(file: Path, path: str, archive: Any) -> Iterator[tuple[str, Array]]:

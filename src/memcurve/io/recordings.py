@@ -340,7 +340,7 @@ def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
         name = _one_name(names, "input_name", "inputs")
         return _member(contents, name, _INPUTS, "input_name", alone).series()
     if names is None and (isinstance(contents, Array) or contents.width == 1):
-        return contents if isinstance(contents, Array) else contents.array([0])
+        return contents.series() if isinstance(contents, Array) else contents.array([0])
     return _columns(contents, _input_columns(contents, names))
 
 
@@ -366,7 +366,7 @@ def _member(
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
     if array.dtype is None:
-        array = in_memory(array.whole(), array.name, array.file, array.has_no_vectors)
+        array = in_memory(array.whole(), array.name, array.file)
     return array
 
 
@@ -505,8 +505,6 @@ def _check(states: Array, inputs: Array | None, channels: int) -> None:
         return
     _require_real(inputs, "its real part, e.g. z.real")
     shape = inputs.shape
-    if len(shape) == 2 and shape[0] == 1 < shape[1]:
-        raise inputs.fault(f"is a row of shape {shape}; give a column, e.g. z.reshape(-1).")
     if len(shape) not in (1, 2) or 0 in shape:
         raise inputs.fault(
             f"must be one input of shape (T,), or several of shape (T, d), got shape {shape}; "

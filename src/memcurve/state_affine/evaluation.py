@@ -20,7 +20,7 @@ from memcurve.network import LinearNetwork
 from memcurve.state_affine.letters import Letters, letters_of
 from memcurve.state_affine.linear import LinearWords
 from memcurve.state_affine.network import StateAffineNetwork
-from memcurve.state_affine.precise import MOST_STATES, white_precisely
+from memcurve.state_affine.precise import MOST_STATES, PreciseLetters, white_precisely
 from memcurve.state_affine.prose import note
 from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
@@ -153,6 +153,7 @@ def coordinates(
     network: StateAffineNetwork, noise: Any = None, basis: Any = None, tell: Listener = silent
 ) -> Coordinates:
     """White coordinates of a network, in floats or, where these are not enough, in balls."""
+    letters = letters_of(network, basis)
     tell("exact rank", 0, None)
     reached = reached_by_words(network)
     notes = list(network.notes)
@@ -162,7 +163,6 @@ def coordinates(
         if basis is not None:
             raise ValueError("`basis` must be left out for a layer whose gate is a formula.")
         return _in_balls(network, reached, noise, notes, "letters are rounded away", tell)
-    letters = letters_of(network, basis)
     if not reached.rank:
         count = len(letters.T)
         empty = WhiteNetwork(
@@ -192,22 +192,28 @@ def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, notes: list[Note], why: str,
     tell: Listener,
 ) -> Coordinates:  # fmt: skip
-    found = white_precisely(network, reached, tell)
+    found = white_precisely(network, reached, tell, whiten=noise_of_states(noise) is None)
     read = _deviations(noise, network, found.white, found.out, found.direct, found.output_mean)
     tree = Tree.of(
         found.white, found.out, found.direct, found.weights, rank=reached.outputs, noise=read
     )
-    error = 32 * EPS * np.sqrt(found.white.size) * max(1.0, _condition(found, read))
+    error = 32 * EPS * np.sqrt(found.white.size) * _condition(found, reached, read)
+    if error > LARGEST_ERROR:
+        raise UncertainResultError(
+            f"the outputs that are read depend on each other but for {1 / error:.0e} of their "
+            f"size; their rank is {reached.outputs}. Read fewer, or give `noise`."
+        )
     said = [*notes, note("balls", bits=found.bits, why=why)]
     return Coordinates(tree, reached.outputs, float(error), "balls", said, read)
 
 
-def _condition(precise: Any, deviations: Floats | None) -> float:
+def _condition(precise: PreciseLetters, reached: Reached, noise: Floats | None) -> float:
     """How much the whitening of outputs enlarges rounding of their letters."""
-    if precise.out is None or deviations is not None:
+    if precise.out is None or precise.direct is None or noise is not None:
         return 1.0
-    s = np.linalg.svd(np.concatenate([*precise.out, precise.direct.T], axis=1), compute_uv=False)
-    return float(s[0] / s[s > 0][-1])
+    read = np.concatenate([*precise.out, precise.direct.T], axis=1)
+    s = np.linalg.svd(read, compute_uv=False)
+    return float(s[0] / max(s[reached.outputs - 1], 1e-300)) if reached.outputs else 1.0
 
 
 def _in_floats(
