@@ -552,7 +552,10 @@ def _signed(
     signs = np.array([-1.0 if kind.lower() in inhibit else 1.0 for kind in kinds])
     counts = np.bincount(places, minlength=len(kinds))
     shown = [
-        ", ".join(f"{kinds[k] or 'none given'} ({counts[k]:,} edges)" for k in np.nonzero(which)[0])
+        ", ".join(
+            f"{kinds[k] or 'none given'} ({counted(int(counts[k]), 'edge')})"
+            for k in np.nonzero(which)[0]
+        )
         for which in (signs < 0, signs > 0)
     ]
     text = (
