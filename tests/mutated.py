@@ -44,7 +44,7 @@ LONGEST = 20
 OUTCOMES = ("read", "refused", "too large")
 #: Formats whose pages tell their own size, at most 2 GB: it is asked for before they are unpacked,
 #: and where it cannot be had the error says so.
-PAGED = (".parquet",)
+PAGED = (".parquet", ".feather")
 #: Errors that tell a user what is wrong.
 CLEAR = (ValueError, TypeError, OSError, MemoryError, ModuleNotFoundError)
 
@@ -147,6 +147,12 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         "npz of scipy": (".npz", _saved(".npz", lambda p: sparse.save_npz(p, WIRED)), matrix),
         "mat 4": (".mat", _mat({"A": A, "C": C}, format="4"), network),
         "mat 5": (".mat", _mat({"W": A, "Win": C, "lr": 0.5, "s": {"a": 1}}), network),
+        "mat 5 struct": (".mat", _mat({"esn": {"W": A, "Win": C, "lr": 0.5}}), network),
+        "mat 5 packed struct": (
+            ".mat",
+            _mat({"esn": {"W": A, "Win": C, "x": {"y": 1}}}, do_compression=True),
+            network,
+        ),
         "mat 5 packed": (".mat", _mat({"A": A, "C": C}, do_compression=True), network),
         "mat 5 sparse": (".mat", _mat({"A": WIRED.tocsc(), "C": C}), network),
         "csv": (".csv", _text(np.hstack([A, C]).tolist()), network),
@@ -192,6 +198,17 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
             _saved(".parquet", lambda p: write_parquet(p, table)),
             recording,
         )
+        from pyarrow import feather
+        from pyarrow import table as arrow_table
+
+        wires = arrow_table(
+            {name: [row[k] for row in EDGES] for k, name in enumerate(("pre", "post", "weight"))}
+        )
+        for way in ("lz4", "uncompressed"):
+            packed = _saved(".feather", lambda p, way=way: feather.write_feather(wires, p, way))
+            found[f"edges in feather {way}"] = (".feather", packed, matrix)
+        packed = _saved(".feather", lambda p: feather.write_feather(arrow_table(table), p))
+        found["recording feather"] = (".feather", packed, recording)
     if find_spec("networkx"):
         import networkx as nx
 
@@ -199,6 +216,8 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         graph.add_weighted_edges_from(EDGES)
         graphml = _saved(".graphml", lambda p: nx.write_graphml_xml(graph, p))
         found["graphml"] = (".graphml", graphml, matrix)
+        gexf = _saved(".gexf", lambda p: nx.write_gexf(graph, p)) + b"<!-- what may change -->" * 40
+        found["gexf"] = (".gexf", gexf, matrix)
         found["gml"] = (".gml", _saved(".gml", lambda p: nx.write_gml(graph, p)), matrix)
         packed = gzip.compress(graphml)
         found["graphml.gz"] = (".graphml.gz", packed, matrix)

@@ -53,6 +53,10 @@ MADE: dict[type, Any] = {
     memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(
         memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
     ),
+    memcurve.TaskError: lambda folder: memcurve.task_error(NETWORK, [1.0, 0.5, 0.2]),
+    memcurve.ControlEnergy: lambda folder: memcurve.control_energy(NETWORK),
+    memcurve.HankelValues: lambda folder: memcurve.hankel_values(NETWORK),
+    memcurve.Information: lambda folder: memcurve.information(NETWORK, 0.1),
     memcurve.Design: lambda folder: memcurve.design("ramp", 3),
     memcurve.Whitened: lambda folder: memcurve.whitened(NETWORK),
     memcurve.Pruned: lambda folder: memcurve.pruned(NETWORK, 1e-3, 1e-3),
@@ -219,6 +223,10 @@ TAKES_A_NETWORK = {
     "best_mask": {"noise": 0.1},
     "best_readout": {"noise": 0.1, "count": 2},
     "whitened": {},
+    "task_error": {"target": 3},
+    "control_energy": {},
+    "hankel_values": {},
+    "information": {"noise": 0.1},
     "structural_rank": {},
     "audit": {"estimates": False},
     "compare_with_nulls": {"nulls": "shuffle", "draws": 1, "seed": 1, "executor": "serial"},

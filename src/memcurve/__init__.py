@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from memcurve.core.version import __version__ as __version__
@@ -23,9 +24,22 @@ def __getattr__(name: str) -> Any:
     if home is None or home == "memcurve":  # a ring, such as memcurve.inputs
         if name.startswith("_") or importlib.util.find_spec(f"memcurve.{name}") is None:
             raise AttributeError(f"module 'memcurve' has no attribute {name!r}")
-        return importlib.import_module(f"memcurve.{name}")
+        return _with_public_names(importlib.import_module(f"memcurve.{name}"))
     ring = importlib.import_module(home)
-    return getattr(ring, name, None) or importlib.import_module(f"{home}.{name}")
+    found = getattr(ring, name, None) or importlib.import_module(f"{home}.{name}")
+    return _with_public_names(found) if isinstance(found, ModuleType) else found
+
+
+def _with_public_names(module: ModuleType) -> ModuleType:
+    """A public module, of which ``dir`` lists what it defines, or what it says it does."""
+    own = (
+        name
+        for name, value in vars(module).items()
+        if name[0] != "_" and getattr(value, "__module__", None) == module.__name__
+    )
+    names = sorted(getattr(module, "__all__", own))
+    module.__dir__ = lambda: names  # type: ignore[method-assign]
+    return module
 
 
 def __dir__() -> list[str]:

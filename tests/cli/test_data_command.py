@@ -141,6 +141,14 @@ def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
     np.savez(tmp_path / "fast.npz", states=np.repeat(X, 2, axis=0), z=z)
     assert "take every second row of theirs, --rows 1::2" in failed(command(tmp_path / "fast.npz"))
     assert command(tmp_path / "fast.npz", "--rows", "1::2")[0] == 0
+    np.savez(tmp_path / "held.npz", states=np.repeat(X, 3, axis=0), z=np.repeat(z, 3))
+    assert "repeated 3 times" in (out := command(tmp_path / "held.npz", "--lags", 9).out)
+    assert "--every 3" in out
+    asked, json = ("--lags", 9, "--json"), []
+    np.savez(tmp_path / "plain.npz", states=X, z=z)
+    for file, more in (("held.npz", ("--every", 3)), ("plain.npz", ())):
+        json.append(MemoryCurve.from_json(command(tmp_path / file, *asked, *more).out))
+    assert np.array_equal(json[0].values, json[1].values)
     np.savez(
         tmp_path / "noise.npz", states=np.random.default_rng(1).standard_normal((250, 3)), z=z[:250]
     )

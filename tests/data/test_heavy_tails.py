@@ -146,13 +146,12 @@ def families(name: str) -> list[Family]:
 def test_intervals_hold(name: str, held: Any) -> None:
     """The table of docs/theory/data_estimation.md."""
     drawn, inside = families(name), []
-    draws = DRAWS // 4 if name.startswith("slow") else DRAWS  # with 200 lags
-    for k in range(draws):
+    for k in range(DRAWS):
         draw, truth = drawn[k % len(drawn)]
         X, z = draw(np.random.default_rng([17, k]))
         curve = memory_from_data(X, z, min(len(truth), 200), checks=False, innovations=False)
         inside.append(abs(curve.total - truth.sum()) <= curve.total_error)
-    held(f"{name}: covered by 90 %", np.mean(inside), at_least=COVERED, draws=draws)
+    held(f"{name}: covered by 90 %", np.mean(inside), at_least=COVERED, draws=DRAWS)
 
 
 def test_large_values_in_clusters_widen_the_interval() -> None:

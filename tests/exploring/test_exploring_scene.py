@@ -22,7 +22,7 @@ from memcurve.solve import analysis
 from memcurve.solve.allpass import impulse_response
 from memcurve.studies.auditing.structure import squeezing_of
 from memcurve.views.exploring import figures, move_eigenvalue
-from memcurve.views.exploring.figures import about_settings, stems
+from memcurve.views.exploring.figures import stems
 from memcurve.views.exploring.files import python_lines
 from memcurve.views.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
 from memcurve.views.exploring.scene import (
@@ -126,15 +126,6 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> No
     seen = scene_of(settings.network())
     assert not figures.is_movable(seen)
     assert "cannot be moved here" in figures.disc_section(seen).text
-
-
-def test_unstable_is_explained() -> None:
-    settings = PageSettings(spectral_radius=1.0)
-    with pytest.raises(memcurve.UnstableNetworkError, match="Move ρ below 1") as error:
-        settings.network()
-    text = about_settings(settings, None, str(error.value))
-    assert "unstable" in text
-    assert "role='alert'" in text
 
 
 def test_asked_curve_and_sentences(scene: Scene) -> None:
@@ -319,13 +310,15 @@ def test_a_move_leaves_a_ghost_and_the_axes(scene: Scene) -> None:
     poles = scene.eigenvalues.all
     moved = moved_scene(scene, poles[np.argmax(poles.imag)], 0.1 + 0.99j)
     assert moved.end > scene.end
-    section = figures.memory_section(moved, PageSettings(), end=scene.end, moved=True)
+    assert moved.network.name is not None
+    assert f"ρ={moved.network.spectral_radius:.4g}, " in moved.network.name
+    section = figures.memory_section(moved, PageSettings(), before=scene)
     assert section.chart is not None
     assert section.chart.x_range == (0.0, float(scene.end))
-    spec = figures.pictured(section.chart, ghost=figures.drawn(scene, "before", scene.end)).spec
-    rows = spec["layer"][0]["data"]["values"]
-    assert np.abs([row["y"] - scene.curve[row["x"]] for row in rows]).max() < 1e-5
-    for layer in spec["layer"]:
+    ghost = section.chart.series[-1]  # in the legend as the others are
+    assert (ghost.name, ghost.dashed) == ("before the move", True)
+    assert np.array_equal(ghost.y, scene.curve.values[: scene.end + 1])
+    for layer in figures.pictured(section.chart).spec["layer"]:
         assert layer["encoding"]["x"]["scale"]["domain"] == [0.0, scene.end]
         assert layer["encoding"]["y"]["scale"]["domain"] == [0.0, 1.0]
 
@@ -369,13 +362,13 @@ def test_what_is_not_read_or_reached() -> None:
 
 
 def test_the_spectrum_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    decide, calls = analysis.decided, []
+    decide, calls = analysis.Analysis._decided, []
 
-    def counted(*given: Any, **options: Any) -> Any:
+    def counted(*given: Any) -> Any:
         calls.append(given)
-        return decide(*given, **options)
+        return decide(*given)
 
-    monkeypatch.setattr(analysis, "decided", counted)
+    monkeypatch.setattr(analysis.Analysis, "_decided", counted)
     seen = scene_of(PageSettings(size=30).network())
     assert seen.eigenvalues.counting is not None
     assert len(calls) == 1

@@ -120,17 +120,6 @@ def test_scales_with_the_inverse_variance(noise: float) -> None:
     assert fisher_curve(network.replace(C=3 * network.C), lags=1)[0] == pytest.approx(9 * one[0])
 
 
-def test_channels_do_not_meet() -> None:
-    """F_τ of one input does not depend on the others."""
-    A = ensembles.normal(12, seed=9).A
-    C = np.random.default_rng(9).standard_normal((12, 3))
-    curve = fisher_curve(LinearNetwork(A, C), lags=20)
-    alone = [fisher_curve(LinearNetwork(A, c), lags=20) for c in C.T]
-    assert np.allclose(curve.channels.T, [c.values for c in alone], rtol=FISHER, atol=0)
-    assert np.allclose(curve.values, curve.channels.sum(axis=1), rtol=FISHER, atol=0)
-    assert curve.total == pytest.approx(sum(c.total for c in alone), rel=FISHER)
-
-
 def test_totals_are_the_sums() -> None:
     network = ensembles.normal(30, seed=10)
     whole = fisher_curve(network)
@@ -189,16 +178,6 @@ def test_memory_exceeds_fisher_for_short_masks_only() -> None:
     assert np.all(memory.values > fisher.values)
     longer = network.replace(C=2 * network.C)
     assert fisher_curve(longer, lags=20)[0] > memory_curve(longer, 20)[0]
-
-
-def test_fisher_memory_depends_on_the_mask() -> None:
-    A = ensembles.normal(10, seed=14).A
-    first, second = (fisher_curve(LinearNetwork(A, c), lags=5) for c in np.eye(10)[:2])
-    assert np.abs(first.values - second.values).max() > 0.01
-    assert np.allclose(
-        memory_curve(LinearNetwork(A, np.eye(10)[0]), 5).values,
-        memory_curve(LinearNetwork(A, np.eye(10)[1]), 5).values,
-    )
 
 
 def test_complex_network_is_its_real_pair() -> None:

@@ -150,24 +150,6 @@ def test_wide_arrays_count(room) -> None:
     refuses(TooLargeError, "", memory_curve, SMALL, method="osm")
 
 
-def test_the_message(room) -> None:
-    room(24e9)
-    with pytest.raises(TooLargeError) as caught:
-        limits.require_room_for_states(100_000, "exact")
-    text = str(caught.value)
-    for words in (
-        "100,000 states",
-        "about 320 GB of memory",
-        "by estimate, 12 days",
-        "24 GB are available",
-        "fewer nodes",
-        "`readout` of some nodes does not help",
-        "memory_from_data",
-    ):
-        assert words in text
-    assert isinstance(caught.value, MemoryError)
-
-
 def test_refusals_tell_what_would_fit_and_what_can_be_asked(room) -> None:
     """Half of the states take a quarter of the memory."""
     size, rng = 200, np.random.default_rng(1)
@@ -217,13 +199,6 @@ def test_a_basis_that_will_not_fit_is_refused_once_it_is_foreseen(room) -> None:
     room(8 * size * 70)  # as many as are taken at a time
     with pytest.raises(TooLargeError, match=r"about [1-9]\d\d vectors of them .* -n \d+ memcurve"):
         memory_curve((sparse.linalg.aslinearoperator(A), rng.standard_normal(size)), noise=1e-3)
-
-
-def test_sizes_and_times_in_words() -> None:
-    sizes = {12: "12 bytes", 3_400: "3.4 kB", 5e8: "500 MB", 42e10: "420 GB", 9.96e12: "10 TB"}
-    assert {count: limits._size(int(count)) for count in sizes} == sizes
-    times = {5: "5 seconds", 600: "10 minutes", 9000: "2 hours", 1e6: "12 days", 1e9: "32 years"}
-    assert {seconds: limits.in_words(seconds) for seconds in times} == times
 
 
 def test_memory_there_is() -> None:

@@ -149,6 +149,19 @@ def test_repeated_components() -> None:
     assert (lost.values.tolist(), lost.appears, lost.counts) == ([0.5], 3, 2)
 
 
+def test_a_component_that_repeats_itself() -> None:
+    """Two pairs of nodes that are alike within one component: ∓0.3 twice and once, none counts."""
+    A = np.zeros((5, 5))
+    A[:4, 4], A[4, :4] = [0.1, 0.1, 0.2, 0.2], 0.4
+    A[0, 1] = A[1, 0] = A[2, 3] = A[3, 2] = 0.3
+    exact = minimal_polynomial(A, np.eye(5)[4])
+    lost = repeated_components([A], exact.modulo)
+    assert sorted((each.values[0].real, each.appears, each.counts) for each in lost) == [
+        (-0.3, 2, 0),
+        (0.3, 1, 0),
+    ]
+
+
 @pytest.mark.parametrize("copies", [2, 3])
 def test_large_components_that_are_copies(copies: int) -> None:
     """A block of 30 nodes several times, one of them driven by another: all but two are lost."""

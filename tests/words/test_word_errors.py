@@ -52,7 +52,7 @@ def family(kind: str, size: int, seed: int) -> StateAffineNetwork:
         A, B = 1.5 * np.eye(size, k=-1) + 0.3 * np.eye(size), 0.1 * B
     elif kind == "critical":
         A, B = A / np.abs(np.linalg.eigvals(A)).max(), 0.8 * B / np.linalg.norm(B, 2)
-        a = b = 0.97 / np.sqrt(spectral_radius(np.stack([A, B / np.sqrt(3)])))
+        a = b = 0.93 / np.sqrt(spectral_radius(np.stack([A, B / np.sqrt(3)])))
     elif kind == "nilpotent":
         A, B = np.tril(A, -1) * 3, np.tril(B, -1) * 3
     elif kind == "proportional":  # the last states are twice the first ones: half the rank
@@ -92,8 +92,8 @@ def test_errors_hold(kind: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_errors_hold_on_fresh_families(kind: str) -> None:
-    for size in (6, 10, 14, 18):
-        for seed in (101, 102, 103):
+    for size in (6, 11, 16):
+        for seed in (101, 102):
             for error, stated in _judged(kind, size, seed):
                 assert error <= stated
 
@@ -162,6 +162,46 @@ def test_infinite_variance_is_told_from_instability() -> None:
         memcurve.bilinear(A, 0.9 * B, np.ones(4)))  # fmt: skip
     refuses(UnstableNetworkError, ("grow", "Lyapunov"), memcurve.capacities,
         memcurve.bilinear(A, 4 * B, np.ones(4)))  # fmt: skip
+
+
+def test_noise_needs_no_noise_free_structure() -> None:
+    """A network too squeezed and too large for anything else: usable capacities, with an error."""
+    network = family("line", 120, 1)
+    refuses(memcurve.UncertainResultError, ("`noise`", "96"), memcurve.capacities, network)
+    result = memcurve.capacities(network, noise=1e-3, degree=2)
+    assert result.error < 1e-7
+    G = _covariance_by_iteration(network)
+    M = np.linalg.inv(G + 1e-6 * np.eye(120))
+    assert abs(result.total - np.trace(M @ G)) < 1e-5
+    mean = np.linalg.solve(np.eye(120) - network.p[0], network.q[0])
+    c = network.p[0] @ (network.p[1] @ mean + network.q[1]) / np.sqrt(3)
+    assert abs(result.of((0, 1)) - c @ M @ c) < 1e-7
+
+
+def _covariance_by_iteration(network: StateAffineNetwork) -> np.ndarray:
+    mean = np.linalg.solve(np.eye(network.size) - network.p[0], network.q[0])
+    r = (network.p[1] @ mean + network.q[1]) / np.sqrt(3)
+    G = term = np.outer(r, r)
+    for _ in range(800):
+        term = network.p[0] @ term @ network.p[0].T + network.p[1] @ term @ network.p[1].T / 3
+        G = G + term
+    return G
+
+
+def test_squeezed_outputs_are_whitened_in_balls() -> None:
+    """Two outputs that differ by 1e-9: read as their sum and their difference."""
+    network = family("line", 14, 4)
+    D = np.zeros((2, 14))
+    D[0, 0] = D[1, 0] = 1.0
+    D[1, 5] = 1e-9
+    one = memcurve.capacities(network.replace(readout=D), degree=2)
+    two = memcurve.capacities(network.replace(readout=[0, 5]), degree=2)
+    assert one.total == 2
+    assert max(one.error, two.error) < 1e-5
+    for word in word_oracle.words(1, 4):
+        assert abs(one.of(word) - two.of(word)) <= one.error + two.error + 1e-6
+    refuses(UnstableNetworkError, "`p`", memcurve.capacities,
+        StateAffineNetwork([np.eye(2), np.eye(2) / 9], [[0, 0], [1, 2]]))  # fmt: skip
 
 
 GOOD: dict[str, Any] = {"p": [[[0.4, 0.2], [0, 0.3]], np.eye(2) / 4], "q": [[0, 0], [1, 2]]}

@@ -314,4 +314,4 @@ def in_words(seconds: float) -> str:
     for name, length in (("years", 3.156e7), ("days", 86_400), ("hours", 3600), ("minutes", 60)):
         if seconds >= 1.5 * length:
             return f"{seconds / length:,.0f} {name}"
-    return f"{seconds:.0f} seconds"
+    return "1 second" if round(seconds) == 1 else f"{seconds:.0f} seconds"

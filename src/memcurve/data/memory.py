@@ -59,6 +59,7 @@ def memory_from_data(
     rows: slice | str | None = None,
     every: int = 1,
     shift: int = 0,
+    skip_rows: int | None = None,
     progress: Progress = False,
 ) -> MemoryCurve:
     """Memory of a network known by its recorded states, lag by lag and in total.
@@ -96,7 +97,7 @@ def memory_from_data(
     checks : bool
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
-    state_names, input_name, drop, rows, every, shift
+    state_names, input_name, drop, rows, every, shift, skip_rows
         Which arrays, columns and rows, e.g. ``state_names="ch*"``, ``drop="ch7"``,
         ``rows=slice(100, 4000)``, or ``every=10`` for an input that is held for ten rows; see
         :func:`memcurve.io.open_recording`.
@@ -124,8 +125,9 @@ def memory_from_data(
     >>> round(curve.total, 4)
     20.0
     """
-    which: dict[str, Any] = {"drop": drop, "rows": rows, "every": every, "shift": shift}
-    source = open_recording(states, inputs, state_names=state_names, input_name=input_name, **which)
+    which: dict[str, Any] = {"state_names": state_names, "input_name": input_name, "drop": drop}
+    which |= {"rows": rows, "every": every, "shift": shift, "skip_rows": skip_rows}
+    source = open_recording(states, inputs, **which)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
     level = require_number(level, "level", "between 0 and 1, e.g. 0.95", lambda p: 0 < p < 1)

@@ -25,3 +25,7 @@ __all__ = [
     "parse",
     "processes_for",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -396,12 +396,14 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
 
 
 def noise_of(noise: Any) -> Noise | None:
-    """The noise meant by the argument ``noise``: None or 0, numbers, or one of the classes here."""
+    """The noise meant by ``noise``: None or 0, numbers, one of the classes here, or its text."""
     if noise is None or isinstance(noise, Noise):
         return noise
     if isinstance(noise, type) and issubclass(noise, Noise):
         raise TypeError(f"`noise` must be an instance, e.g. {noise.__name__}(); got the class.")
-    if isinstance(noise, str | bytes | bool):
+    if isinstance(noise, str):
+        return noise_of(parse_noise([noise]))
+    if isinstance(noise, bytes | bool):
         raise TypeError(
             f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
             f"Quantised(step), Float32(), Float64(); got {noise!r}."

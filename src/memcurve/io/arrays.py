@@ -53,7 +53,6 @@ class Array:
     kind: str = ""  # the file's own word for its type
     is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
     refusal: str | None = None  # the error of what is incomplete, or no numbers: never read
-    has_no_vectors: bool = False  # the format has rows and columns only
 
     def __str__(self) -> str:
         """Shape and type, e.g. ``"(3, 3) float64"``."""
@@ -107,8 +106,8 @@ class Array:
         return self.whole()
 
     def series(self) -> Array:
-        """As a column, where it is a row and the format has no vectors."""
-        is_row = self.has_no_vectors and len(self.shape) == 2 and self.shape[0] == 1
+        """As a column, where it is one row."""
+        is_row = len(self.shape) == 2 and self.shape[0] == 1 < self.shape[1]
         return in_memory(self.whole().T, self.name, self.file) if is_row else self
 
 
@@ -253,9 +252,7 @@ def reading(file: Path | None) -> Iterator[None]:
         ) from error
 
 
-def in_memory(
-    array: Any, name: str, file: Path | None = None, has_no_vectors: bool = False
-) -> Array:
+def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
     """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
@@ -264,7 +261,7 @@ def in_memory(
             yield np.asarray(array[at : at + step])
 
     shape, dtype = tuple(array.shape), array.dtype
-    return Array(name, shape, dtype, lambda: array, blocks, file, has_no_vectors=has_no_vectors)
+    return Array(name, shape, dtype, lambda: array, blocks, file)
 
 
 def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:

@@ -301,19 +301,15 @@ class _Listed:
         """The columns that are read: weights, where there are some, sources, targets, signs."""
         return [k for k in (self.weight, *self.ends, self.transmitter) if k is not None]
 
-    def add(self, ends: Sequence[Any], weights: Floats, kinds: NDArray[Any], left: int = 0) -> None:
-        """Take a batch, below which at least ``left`` rows follow.
-
-        ``ends`` are numbers of nodes, or columns of pyarrow, which are numbered all at once.
-        """
+    def add(self, ends: Sequence[Any], weights: Floats, kinds: NDArray[Any]) -> None:
+        """Take a batch; ``ends`` are numbers, or columns of pyarrow, which are numbered at once."""
         self._parts.append((ends, weights, kinds))
         self.count += len(weights)
-        at_least = self.count + left
-        need = _BYTES_PER_EDGE * at_least + _BYTES_PER_NODE * len(self.nodes)
-        what = f"{self.file} is too large: a network of {at_least:,} edges and more"
+        need = _BYTES_PER_EDGE * self.count + _BYTES_PER_NODE * len(self.nodes)
+        what = f"{self.file} is too large: a network of {self.count:,} edges and more"
         require_room(need, what, "Take the part that matters, e.g. the strongest edges.")
 
-    def add_columns(self, batch: Any, left: int = 0) -> bool:
+    def add_columns(self, batch: Any) -> bool:
         """Take columns of pyarrow, unless some field of them needs a closer look."""
         columns = list(batch.columns)
         weights = np.ones(batch.num_rows)
@@ -325,7 +321,7 @@ class _Listed:
         kinds = np.zeros(0, np.int32)
         if self.transmitter is not None:
             [kinds] = self.kinds.columns(encoded(columns[2]))
-        self.add([encoded(end) for end in columns[:2]], weights, kinds, left)
+        self.add([encoded(end) for end in columns[:2]], weights, kinds)
         return True
 
     def graph(self) -> Graph:
@@ -377,7 +373,7 @@ class _TextEdges(_Listed):
         if len({*self.taken}) == len(self.taken):
             for batch in self.text.batches(self.skip, blocks=_BLOCKS):
                 columns = self.text.parsed(batch, numbers=numbers, names=names, has_empty=False)
-                if columns is None or not self.add_columns(columns, batch.rows_left):
+                if columns is None or not self.add_columns(columns):
                     self._add_lines(batch)
             try:
                 return super().graph()
@@ -404,7 +400,7 @@ class _TextEdges(_Listed):
         if self.weight is not None:
             weights[:] = [*map(self._weight, numbers, columns[self.weight])]
         kinds = [] if self.transmitter is None else columns[self.transmitter]
-        self.add([*ends], weights, self.kinds.coded(kinds), batch.rows_left)
+        self.add([*ends], weights, self.kinds.coded(kinds))
 
     def _is_number(self, field: str) -> bool:
         """Whether a field is a number, which may have a decimal comma where that is free."""
@@ -556,7 +552,10 @@ def _signed(
     signs = np.array([-1.0 if kind.lower() in inhibit else 1.0 for kind in kinds])
     counts = np.bincount(places, minlength=len(kinds))
     shown = [
-        ", ".join(f"{kinds[k] or 'none given'} ({counts[k]:,} edges)" for k in np.nonzero(which)[0])
+        ", ".join(
+            f"{kinds[k] or 'none given'} ({counted(int(counts[k]), 'edge')})"
+            for k in np.nonzero(which)[0]
+        )
         for which in (signs < 0, signs > 0)
     ]
     text = (

@@ -1,7 +1,6 @@
 """HDF5 files (.h5, .hdf5), by h5py, block by block, and MATLAB's (.mat).
 
-MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy. MATLAB has
-rows and columns but no vectors, so that a row may be meant as one.
+MATLAB's are HDF5 with rows as columns from version 7.3 on; 4 and 5 are read by scipy.
 """
 
 from __future__ import annotations
@@ -20,10 +19,12 @@ from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room
 from memcurve.core.optional import optional
-from memcurve.io.arrays import Archive, Array, block_rows
+from memcurve.io.arrays import Archive, Array, block_rows, in_memory
 
 #: HDF5 keeps this many bytes of unpacked data at hand.
 _CACHE = 2**26
+#: Bytes that one packed byte can give, by the format of zlib.
+_MOST_UNPACKED = 1032
 _INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _NUMBERS = {"double", "single", "logical", "sparse", *_INTEGERS}
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -76,7 +77,7 @@ def dataset(
                 yield values(block)
 
     shape = shape[::-1] if is_transposed else shape
-    return Array(name, shape, dtype, load, blocks, file, kind, has_no_vectors=is_transposed)
+    return Array(name, shape, dtype, load, blocks, file, kind)
 
 
 def _elsewhere(item: Any, group: Any = None, name: str = "") -> str | None:
@@ -125,7 +126,9 @@ def open_mat(file: Path) -> Archive:
     if head[512:] == _HDF5 or head.startswith((_HDF5[:4], b"MATLAB 7.3")):
         with hdf5_file(file) as archive:
             keys = [key for key in archive if key[0] != "#"]
-            return Archive(file, {key: _matrix_73(file, key, archive) for key in keys})
+            return Archive(
+                file, dict(part for key in keys for part in _parts_73(file, key, archive))
+            )
     from scipy.io import loadmat, whosmat
 
     def load(name: str) -> Any:
@@ -135,8 +138,30 @@ def open_mat(file: Path) -> Archive:
 
     if 0 not in head[:4]:  # a zero there marks version 4
         _check_mat5(memoryview(_mapped(file)))
-    found = whosmat(_mapped(file))
-    return Archive(file, {one[0]: _array(file, *one, partial(load, one[0])) for one in found})
+    arrays: dict[str, Array] = {}
+    for name, shape, kind in whosmat(_mapped(file)):
+        if kind == "struct" and math.prod(shape) == 1:
+            arrays |= _fields(file, name, load(name)[0, 0])
+        arrays[name] = _array(file, name, shape, kind, partial(load, name))
+    return Archive(file, arrays)
+
+
+def _fields(file: Path, name: str, struct: Any) -> dict[str, Array]:
+    """The matrices in a struct and in those within it, ``"esn.W"``."""
+    arrays: dict[str, Array] = {}
+    for field in struct.dtype.names or ():
+        key, value = f"{name}.{field}", struct[field]
+        if getattr(value, "dtype", None) is not None and value.dtype.names and value.size == 1:
+            arrays |= _fields(file, key, value.reshape(-1)[0])
+        elif hasattr(value, "toarray"):
+            arrays[key] = _array(file, key, value.shape, "sparse", partial(_same, value))
+        elif isinstance(value, np.ndarray) and value.dtype.kind in "biufc":
+            arrays[key] = in_memory(value, key, file)
+    return arrays
+
+
+def _same(value: Any) -> Any:
+    return value
 
 
 def _mapped(file: Path) -> Any:
@@ -152,7 +177,17 @@ def _array(
     refusal = f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. "
     refusal += "A = s.A; save('numbers.mat', 'A', '-v7.3')."
     refused = None if kind in _NUMBERS else refusal
-    return Array(key, shape, None, load, None, file, kind, kind == "sparse", refused, True)
+    return Array(key, shape, None, load, None, file, kind, kind == "sparse", refused)
+
+
+def _parts_73(file: Path, path: str, archive: Any) -> Iterator[tuple[str, Array]]:
+    """A matrix by its name, or the struct of that name and its matrices, ``"esn.W"``."""
+    matrix, name = _matrix_73(file, path, archive), path.replace("/", ".")
+    if matrix.kind == "struct" and hasattr(archive[path], "keys"):
+        for field in archive[path]:
+            yield from _parts_73(file, f"{path}/{field}", archive)
+    if matrix.refusal is None or "/" not in path:
+        yield name, matrix
 
 
 def _matrix_73(file: Path, key: str, archive: Any) -> Array:
@@ -198,27 +233,36 @@ def _check_mat5(contents: memoryview) -> None:
             if unpacked is None:
                 continue
             code, body = next(_elements(memoryview(unpacked), order))
-        elements = list(_elements(body, order)) if code == 14 else []
-        if len(elements) < 3:
-            raise ValueError(f"element of type {code} is no array")
-        flags = int.from_bytes(elements[0][1][:4], order)
-        kind, parts = flags & 0xFF, 1 + (flags >> 11 & 1)  # real, imaginary
-        codes = [code for code, _ in elements[3:]]
-        if kind == 5:  # sparse: rows and column starts come first
-            parts += 2
-        if 5 <= kind <= 15 and (len(codes) != parts or not {*codes} <= {*range(1, 8), 9, 12, 13}):
-            raise ValueError(f"array of class {kind} has parts of types {codes}")
+        _check_array(code, body, order)
+
+
+def _check_array(code: int, body: memoryview, order: Order) -> None:
+    """Check an array, and those within it where it is a struct."""
+    elements = list(_elements(body, order)) if code == 14 and len(body) else []
+    if len(elements) < 3:
+        raise ValueError(f"element of type {code} is no array")
+    flags = int.from_bytes(elements[0][1][:4], order)
+    kind, parts = flags & 0xFF, 1 + (flags >> 11 & 1)  # real, imaginary
+    codes = [code for code, _ in elements[3:]]
+    if kind == 5:  # sparse: rows and column starts come first
+        parts += 2
+    if 5 <= kind <= 15 and (len(codes) != parts or not {*codes} <= {*range(1, 8), 9, 12, 13}):
+        raise ValueError(f"array of class {kind} has parts of types {codes}")
+    for within, part in elements[5:] if kind == 2 else elements[3:] if kind == 1 else ():
+        if len(part):  # an empty field has no bytes
+            _check_array(within, part, order)
 
 
 def _decompressed(body: memoryview, order: Order) -> bytes | None:
     """Unpack an array as far as its own dimensions reach; more is a decompression bomb.
 
-    None for text, cells and structures, which are not looked into.
+    A struct is unpacked as far as the packed bytes can reach; None for text and cells, which are
+    not looked into.
     """
     unpacking = zlib.decompressobj()
     start = unpacking.decompress(body, 1024)
     flags, entries = int.from_bytes(start[16:20], order), int.from_bytes(start[20:24], order)
-    if len(start) >= 24 and not 5 <= flags & 0xFF <= 15:
+    if len(start) >= 24 and not (5 <= flags & 0xFF <= 15 or flags & 0xFF == 2):
         return None
     count = int.from_bytes(start[28:32], order) // 4
     if count > 64:  # numpy has no more
@@ -227,6 +271,8 @@ def _decompressed(body: memoryview, order: Order) -> bytes | None:
     if flags & 0xFF != 5:
         entries = math.prod(lengths)
     most = 16 * (entries + sum(lengths) + 64) + 4096
+    if flags & 0xFF == 2:
+        most = _MOST_UNPACKED * len(body)
     require_room(most, "an array in the file is too large: it", "Take fewer nodes.")
     start += unpacking.decompress(unpacking.unconsumed_tail, most)
     if unpacking.unconsumed_tail:

@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ from memcurve.io.hdf5 import open_hdf5, open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.text import open_table
 
+#: Tables of text, plain or packed.
+_TEXT = (".csv", ".txt", ".tsv", ".csv.gz", ".txt.gz", ".tsv.gz")
 #: How to open each ending that recordings come with.
 RECORDING_FORMATS: dict[str, Opener] = {
     ".npy": open_npy,
@@ -41,15 +44,13 @@ RECORDING_FORMATS: dict[str, Opener] = {
     ".h5": open_hdf5,
     ".hdf5": open_hdf5,
     **dict.fromkeys(ARROW, open_columns),
-    ".csv": open_table,
-    ".txt": open_table,
-    ".csv.gz": open_table,
-    ".txt.gz": open_table,
+    **dict.fromkeys(_TEXT, open_table),
 }
 
 #: Where no name is given, these are looked for.
 _STATES = ("states", "X", "x")
 _INPUTS = ("z", "u", "input", "inputs")
+_UNIT = re.compile(r"[\[(].*[\])]$")
 #: Bytes that a column takes in a list of them: its number, as text, too.
 _COLUMN = 100
 #: From one name to another that differs by a number: ch0-ch29, 8_V-23_V.
@@ -121,6 +122,7 @@ def open_recording(
     rows: slice | str | None = None,
     every: int = 1,
     shift: int = 0,
+    skip_rows: int | None = None,
 ) -> Source:
     """Open recorded states and their input, without loading them.
 
@@ -140,8 +142,8 @@ def open_recording(
         one character, and ``"ch0-ch29"`` for the columns from ch0 to ch29. Columns without names
         have their numbers, from 0 on.
     input_name : str or sequence of str, optional
-        Name of the input's array or column (default: z, u, input or inputs), or names of the
-        columns of several inputs.
+        Name of the input's array or column (default: z, u, input or inputs, also with a unit,
+        ``"Input [V]"``), or names of the columns of several inputs.
     drop : str or sequence of str
         Columns that are no states, named in the same way; one that is not there is an error.
     rows : slice or str, optional
@@ -154,6 +156,9 @@ def open_recording(
     shift : int
         Steps by which the states are late (or lead, where it is negative): row t + ``shift`` of the
         states then belongs to input t. The rows at the ends that have no partner are left out.
+    skip_rows : int, optional
+        Lines of a text file to pass over before its table begins. By default those above a header
+        of words that has as many fields as the lines below it.
 
     Returns
     -------
@@ -180,7 +185,8 @@ def open_recording(
     >>> [z.size for x, z in source.chunks(400, start=100)]
     [400, 400, 100]
     """
-    found, alone = _contents(states, "states"), inputs is not None
+    skip = None if skip_rows is None else require_limit(skip_rows, "skip_rows")
+    found, alone = _contents(states, "states", skip), inputs is not None
     dropped, taken = _listed(drop), _slice(rows)
     last = slice(require_size(every, "every") - 1, None, every)
     if not alone and isinstance(found, Array) and input_name is None:
@@ -193,7 +199,7 @@ def open_recording(
         z, channels = _columns(found, places) if shift else None, len(places)
     else:
         X, labels = _states(found, state_names, dropped, alone)
-        z = _input(_contents(inputs, "inputs") if alone else found, input_name, alone)
+        z = _input(_contents(inputs, "inputs", skip) if alone else found, input_name, alone)
         channels = z.shape[1] if len(z.shape) == 2 else 1
     length = X.shape[0] if X.shape else 0
     X = _sliced(X, range(length)[taken][last]) if length else X
@@ -283,10 +289,12 @@ def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
         raise array.fault(f"ends {left} rows before its {array.shape[0]} rows; {changed}")
 
 
-def _contents(value: Any, argument: str) -> Opened:
+def _contents(value: Any, argument: str, skip: int | None) -> Opened:
     """Open a path, or take an array, something that is sliced like one, or nested lists."""
     if isinstance(value, str | os.PathLike):
-        return opened(value, RECORDING_FORMATS, "pass an array")
+        formats = dict(RECORDING_FORMATS)
+        formats |= dict.fromkeys(_TEXT, partial(open_table, skip_rows=skip))
+        return opened(value, formats, "pass an array")
     if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
         raise ValueError(
             f"`{argument}` has masked entries; fill them first, e.g. with .filled(numpy.nan)."
@@ -332,7 +340,7 @@ def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
         name = _one_name(names, "input_name", "inputs")
         return _member(contents, name, _INPUTS, "input_name", alone).series()
     if names is None and (isinstance(contents, Array) or contents.width == 1):
-        return contents if isinstance(contents, Array) else contents.array([0])
+        return contents.series() if isinstance(contents, Array) else contents.array([0])
     return _columns(contents, _input_columns(contents, names))
 
 
@@ -358,7 +366,7 @@ def _member(
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
     if array.dtype is None:
-        array = in_memory(array.whole(), array.name, array.file, array.has_no_vectors)
+        array = in_memory(array.whole(), array.name, array.file)
     return array
 
 
@@ -366,7 +374,8 @@ def _usual(
     contents: Archive | Columns, names: list[str], usual: Sequence[str], option: str, only: bool
 ) -> str:
     """The one of the usual names that is there, or the ``only`` name."""
-    found = [key for key in usual if key in names]
+    plain = {name.lower() for name in usual}
+    found = [key for key in names if _plain(key) in plain]
     if len(found) > 1:
         raise contents.fault(f"has {' and '.join(found)}; choose with {option}='{found[0]}'.")
     if not found and not only:
@@ -375,6 +384,11 @@ def _usual(
             f"{option}='...'."
         )
     return found[0] if found else names[0]
+
+
+def _plain(name: str) -> str:
+    """A name without its unit, in small letters: ``"Input [V]"`` is the input."""
+    return _UNIT.sub("", name).strip().lower()
 
 
 def _column_names(contents: Columns | Array) -> list[str]:
@@ -418,7 +432,7 @@ def _state_columns(
     if names is None:
         columns = [k for k in range(len(known)) if k not in (*places, *dropped)]
         for name in (known[k] for k in columns):
-            if name in _INPUTS:
+            if _plain(name) in _INPUTS:
                 raise contents.fault(
                     f"column {name!r} seems to be an input and not to be a state; leave it out "
                     f"with drop={name!r}, or list the states with state_names=[...]."
@@ -491,8 +505,6 @@ def _check(states: Array, inputs: Array | None, channels: int) -> None:
         return
     _require_real(inputs, "its real part, e.g. z.real")
     shape = inputs.shape
-    if len(shape) == 2 and shape[0] == 1 < shape[1]:
-        raise inputs.fault(f"is a row of shape {shape}; give a column, e.g. z.reshape(-1).")
     if len(shape) not in (1, 2) or 0 in shape:
         raise inputs.fault(
             f"must be one input of shape (T,), or several of shape (T, d), got shape {shape}; "

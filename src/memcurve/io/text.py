@@ -66,16 +66,10 @@ _FAULTS = {
 
 
 class Batch(NamedTuple):
-    """Some lines with their numbers, and how many characters are left below (0: not known)."""
+    """Some lines with their numbers."""
 
     numbers: Sequence[int]
     lines: Sequence[str]
-    left: int = 0
-
-    @property
-    def rows_left(self) -> int:
-        """How many rows are below, at least, if none is longer."""
-        return self.left and self.left // (1 + max(map(len, self.lines)))
 
 
 def open_table(file: Path, skip_rows: int | None = None) -> Columns:
@@ -115,7 +109,7 @@ class Text:
         top: list[tuple[int, str]] = []
         with reading(file):
             for number, line in chain.from_iterable(
-                zip(*batch[:2], strict=True) for batch in _batches(file)
+                zip(*batch, strict=True) for batch in _batches(file)
             ):
                 content = line.strip(" ")
                 if content.startswith(COMMENTS):
@@ -159,7 +153,7 @@ class Text:
         blanks = self._blanks if has_empty else _BLANKS
         for batch in _content(self.file, blanks, self._skipped, blocks):
             if skip < len(batch.lines):
-                yield Batch(batch.numbers[skip:], batch.lines[skip:], batch.left)
+                yield Batch(batch.numbers[skip:], batch.lines[skip:])
             skip = max(0, skip - len(batch.lines))
 
     def columns(self, batch: Batch) -> list[list[str]]:
@@ -188,23 +182,21 @@ class Text:
         is_above = len(self.above) == self.width and _is_header(self.above, last)
         return (self.above if is_above else None), 0
 
-    def count(self, skip: int, *, must_fit: bool = False) -> int:
+    def count(self, skip: int) -> int:
         """Count rows, of which the last is checked: it is shorter where a file was cut off."""
         length = -skip
         for batch in self.batches(has_empty=True):
             length += len(batch.lines)
-            if must_fit:
-                rows = length + batch.rows_left
-                require_room_for_array((rows, self.width), f"{self.file} of at least so many rows")
         self.columns(Batch(batch.numbers[-1:], batch.lines[-1:]))
         return length
 
     def matrix(self) -> Array:
         """The numbers as a matrix, below a header of words."""
         skip = int(_are_words(self._with_points(self.top[0])))
-        length = self.count(skip, must_fit=True)
+        length = self.count(skip)
         if length < 1:
             raise self.fault("empty")
+        require_room_for_array((length, self.width), f"the matrix in {self.file}")
         blocks = self.read(skip, range(self.width), is_table=False)
         return Array("the table", (length, self.width), np.dtype(float), None, blocks, self.file)
 
@@ -278,15 +270,12 @@ def _encoding(file: Path) -> str:
 def _batches(file: Path, blocks: int = 1) -> Iterator[Batch]:
     """Go through all lines, some at a time."""
     step = max(1, blocks * BLOCK // _BYTES_PER_READ_CHARACTER)
-    size = 0 if file.suffix.lower() == ".gz" else file.stat().st_size
-    encoding = _encoding(file)
     number, rest = 1, ""
-    with io.TextIOWrapper(open_bytes(file), encoding) as stream:
+    with io.TextIOWrapper(open_bytes(file), _encoding(file)) as stream:
         while block := stream.read(step):
             lines = (rest + block).split("\n")
             rest = lines.pop()
-            left = max(0, size - stream.buffer.tell()) // (1 + (encoding == "utf-16"))
-            yield Batch(range(number, number + len(lines)), lines, left)
+            yield Batch(range(number, number + len(lines)), lines)
             number += len(lines)
             if len(rest) > LONGEST_LINE:
                 text = _FAULTS["long"].format(number=number, most=LONGEST_LINE)
@@ -298,7 +287,7 @@ def _batches(file: Path, blocks: int = 1) -> Iterator[Batch]:
 
 def _content(file: Path, blanks: str, skip: int = 0, blocks: int = 1) -> Iterator[Batch]:
     """Go through the lines that are neither blank nor a comment, below ``skip`` ones."""
-    for numbers, lines, left in _batches(file, blocks):
+    for numbers, lines in _batches(file, blocks):
         if lines and numbers[0] <= skip:
             numbers, lines = numbers[skip + 1 - numbers[0] :], lines[skip + 1 - numbers[0] :]
         if min(lines, default="") < "&":  # blanks and the signs of comments come before it
@@ -306,7 +295,7 @@ def _content(file: Path, blanks: str, skip: int = 0, blocks: int = 1) -> Iterato
             are_rows = [line.strip(blanks) and not line.startswith(COMMENTS) for line in lines]
             numbers, lines = [*compress(numbers, are_rows)], [*compress(lines, are_rows)]
         if lines:
-            yield Batch(numbers, lines, left)
+            yield Batch(numbers, lines)
 
 
 def content_lines(file: Path) -> Iterator[tuple[int, str]]:

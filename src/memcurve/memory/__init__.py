@@ -13,11 +13,13 @@ from memcurve.memory.curve import NoiseProfile as NoiseProfile
 from memcurve.memory.curve import is_known as is_known
 from memcurve.memory.density import MemoryDensity as MemoryDensity
 from memcurve.memory.density import memory_density as memory_density
+from memcurve.memory.entry_points import TotalMemory as TotalMemory
 from memcurve.memory.entry_points import ask as ask
 from memcurve.memory.entry_points import ask_family as ask_family
 from memcurve.memory.entry_points import controllable_spectrum as controllable_spectrum
 from memcurve.memory.entry_points import fisher_curve as fisher_curve
 from memcurve.memory.entry_points import forecasting_curve as forecasting_curve
+from memcurve.memory.entry_points import memory_capacity as memory_capacity
 from memcurve.memory.entry_points import memory_curve as memory_curve
 from memcurve.memory.entry_points import noise_profile as noise_profile
 from memcurve.memory.entry_points import one_level as one_level

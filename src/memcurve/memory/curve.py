@@ -211,6 +211,63 @@ class MemoryCurve(Result):
         is_open = rest.total_lags is not None and rest.total_lags[1] is None
         return int(self.lags[-1]) + 1 if is_open and rest.total + rest.total_error < level else None
 
+    @property
+    def mean_age(self) -> float:
+        """Mean age of what is remembered, Σ τ·MC_τ/Σ MC_τ, in time steps.
+
+        In closed form for one white input without noise, (n − 1)/2 + Σ_j |tr A^j|²/n on the n
+        controllable modes: a delay line is youngest. Otherwise from the lags listed, which must
+        hold all memory.
+
+        Examples
+        --------
+        >>> import memcurve
+        >>> memcurve.memory_curve(memcurve.ensembles.delay_line(5)).mean_age
+        2.0
+        """
+        mean, variance = self._forgetting()
+        return (variance + mean**2 - mean) / (2 * mean)
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of the lag J at which an input is forgotten, P(J > τ) = MC_τ.
+
+        √(2Σ_j |tr A^j|²) for one white input without noise: zero for a delay line, whose memory
+        ends at once, and larger the longer a curve takes to fall. Several inputs are averaged.
+
+        Examples
+        --------
+        >>> import memcurve
+        >>> memcurve.memory_curve(memcurve.ensembles.delay_line(5)).spread
+        0.0
+        """
+        return math.sqrt(max(self._forgetting()[1], 0.0))
+
+    def _forgetting(self, *, most: float = 1e-9) -> tuple[float, float]:
+        """Mean and variance of J: by traces, or by sums of positive terms around a whole lag."""
+        if self.kind != "memory" or self.total_lags is not None or not self.total > 0:
+            raise ValueError(
+                "mean age and spread are of a whole curve of memory that is not zero; got "
+                f"{'a slice' if self.total_lags is not None else self.kind} with a total of "
+                f"{self.total:g}."
+            )
+        inputs = self.channels.shape[1]
+        mean = self.total / inputs
+        if "squared_traces" in self.diagnostics:
+            return mean, 2 * float(self.diagnostics["squared_traces"])
+        missing = self.total - math.fsum(self.values)
+        if missing > most * self.total + self.total_error:
+            raise ValueError(
+                f"mean age and spread take all lags, of which {missing:.3g} of {self.total:.6g} "
+                f"inputs lie beyond those listed; ask for more `lags`."
+            )
+        middle = math.floor(mean)
+        away = self.lags - middle
+        later = (2 * away + 1) * self.values
+        sooner = (-2 * away - 1) * self.loss
+        square = math.fsum(np.where(away >= 0, later, sooner)) / inputs
+        return mean, square - (mean - middle) ** 2
+
     def columns(self) -> Mapping[str, Any]:
         """One row per lag: lag, values, error and loss.
 

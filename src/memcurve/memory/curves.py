@@ -68,6 +68,8 @@ def _curve(
     elif found.bounded:
         loss = np.maximum(loss, 0.0)
     notes, diagnostics = list(found.notes), dict(found.diagnostics)
+    if problem.is_plain and found.bounded and found.rank:
+        diagnostics |= _traces(problem)
     if kind != "Fisher" and found.bounded:
         if problem.noise is not None:
             diagnostics["noise"] = {"kind": problem.noise.label, "level": level}
@@ -100,6 +102,21 @@ def _curve(
         diagnostics=diagnostics,
         network=network.name or f"N = {network.size}",
     )
+
+
+def _traces(problem: Problem, *, block: int = 256) -> dict[str, float]:
+    """Σ_j |tr A^j|² = Σ_kl λ_kλ̄_l/(1 − λ_kλ̄_l), which mean age and spread are made of."""
+    spectrum = vars(problem.analysis).get("spectrum")
+    if spectrum is None:
+        return {}
+    if spectrum.ring is not None:  # tr A^(ck) = c·p^k of the roots of λ^c = p
+        square, room = np.exp(spectrum.ring.log_square), spectrum.ring.complement
+        return {"squared_traces": float(spectrum.ring.length**2 * square / room)}
+    poles = spectrum.poles
+    if poles is None or len(poles) != spectrum.rank or not np.abs(poles).max(initial=0.0) < 1:
+        return {}
+    parts = (poles[k : k + block, None] * poles.conj() for k in range(0, len(poles), block))
+    return {"squared_traces": float(sum((part / (1 - part)).sum().real for part in parts))}
 
 
 def _question_notes(problem: Problem, level: float, rank: int | None) -> list[Note]:

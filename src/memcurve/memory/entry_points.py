@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import difflib
+import inspect
+import math
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,6 +46,29 @@ WITHOUT_NOISE = (
 )
 
 
+class MethodOptions(TypedDict, total=False):
+    """Options of the methods, by name, for type checkers; each method takes some of them."""
+
+    tolerance: float | None
+    certify_up_to: int
+    assume_controllable: bool
+    solver: str | None
+    gramian: str
+    inverse: str
+    terms: int | None
+    ridge: float
+    truncation: int | None
+    masks: int
+    distribution: str | Callable[..., Any]
+    mask_options: Mapping[str, Any] | None
+    mapper: Callable[..., Any]
+    breakdown: float
+    samples: int
+    washout: int | None
+    covariance: str
+    debias: bool
+
+
 def memory_curve(
     network: Any,
     lags: int | None = None,
@@ -52,7 +78,7 @@ def memory_curve(
     noise: Any = None,
     seed: Seed | None = None,
     progress: Progress = None,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> MemoryCurve:
     """Memory of a network lag by lag, and in total.
 
@@ -76,8 +102,9 @@ def memory_curve(
         for several inputs, which are independent; white by default. Scaled to unit variance.
     noise : float or noise, optional
         Usable memory: the standard deviation of observation noise, for input of unit variance, or
-        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``. Several levels at
-        once are a :func:`memcurve.noise_profile`.
+        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``, or a text as on the
+        command line, ``"float32"``, ``"state:1e-3"``, ``"12bit:4"``. Several levels at once are a
+        :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
         Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     progress : bool or function
@@ -103,6 +130,88 @@ def memory_curve(
     """
     problem = Problem.of(as_network(network), lags, input=input, noise=one_level(noise))
     return ask(problem, method, seed=seed, options=options, progress=progress)
+
+
+class TotalMemory(float):
+    """A total memory: a float, with its error.
+
+    Attributes
+    ----------
+    error : float
+        Bound of its error, that of the curve's total; NaN where there is none.
+
+    Examples
+    --------
+    >>> from memcurve.memory import TotalMemory
+    >>> TotalMemory(9.75, 0.01)
+    TotalMemory(9.75 ± 0.01)
+    """
+
+    error: float
+
+    def __new__(cls, total: float, error: float) -> TotalMemory:
+        """Make a total of a number and the bound of its error."""
+        made = super().__new__(cls, total)
+        made.error = error
+        return made
+
+    def __getnewargs__(self) -> tuple[float, float]:  # type: ignore[override]
+        return float(self), self.error
+
+    def __repr__(self) -> str:
+        """The total and its error."""
+        return f"TotalMemory({float(self)!r} ± {self.error:.2g})"
+
+
+def memory_capacity(
+    network: Any,
+    lags: int | None = None,
+    *,
+    method: str = "exact",
+    input: Any = None,
+    noise: Any = None,
+    seed: Seed | None = None,
+    progress: Progress = None,
+    **options: Unpack[MethodOptions],
+) -> TotalMemory:
+    """The total memory of a network, ``Σ_τ MC_τ``, with its error.
+
+    Without noise it is the rank of the network's controllability matrix, most often N (Jaeger
+    2001): :func:`memory_curve` says where it lies, and with ``noise`` what of it can be used.
+
+    Parameters
+    ----------
+    network, lags, method, input, noise, seed, progress, **options
+        As for :func:`memory_curve`; with ``lags=m`` the sum over lags 0 … m − 1.
+
+    Returns
+    -------
+    TotalMemory
+        A float with the attribute ``error``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(50, spectral_radius=0.9, seed=1)
+    >>> total = memcurve.memory_capacity(network)
+    >>> float(total), total.error < 1e-9
+    (50.0, True)
+    >>> round(memcurve.memory_capacity(network, noise=1e-3), 3)
+    22.819
+    """
+    curve = memory_curve(
+        network,
+        lags,
+        method=method,
+        input=input,
+        noise=noise,
+        seed=seed,
+        progress=progress,
+        **options,
+    )
+    if lags is None:
+        return TotalMemory(curve.total, curve.total_error)
+    return TotalMemory(math.fsum(curve.values), math.fsum(curve.error))
 
 
 def forecasting_curve(
@@ -386,9 +495,11 @@ def ask_family(
     options = options or {}
     declared = table_entry(METHODS, method, "method")
     if unknown := sorted(set(options) - set(declared.options)):
+        known = [*inspect.signature(memory_curve).parameters, *declared.options]
+        near = difflib.get_close_matches(unknown[0], known, 1)
         raise TypeError(
             f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
-            f"{', '.join(unknown)}."
+            f"{', '.join(unknown)}{f': did you mean `{near[0]}`?' if near else '.'}"
         )
     if seed is not None:
         generator(seed)  # refuses what is no seed

@@ -23,6 +23,8 @@ from memcurve.solve.choose import reach_notes as reach_notes
 from memcurve.solve.errors import BACKWARD_ERROR as BACKWARD_ERROR
 from memcurve.solve.errors import FIRST_ORDER as FIRST_ORDER
 from memcurve.solve.factor import responses_to as responses_to
+from memcurve.solve.filters import Filter as Filter
+from memcurve.solve.filters import filters_of as filters_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS as MOST_DEFAULT_LAGS
 from memcurve.solve.lags import NEGLIGIBLE_MEMORY as NEGLIGIBLE_MEMORY
 from memcurve.solve.lags import Lags as Lags

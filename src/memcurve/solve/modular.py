@@ -453,9 +453,12 @@ def flint_matrix(x: Floats, prime: int) -> Any:
 
 def _word_residues(x: Floats, prime: int) -> list[int]:
     """The same for primes of up to 64 bits, as Python's integers."""
-    integers, exponents = (part.tolist() for part in dyadic(x))
+    entries, places = [0] * len(x), np.flatnonzero(x)
+    integers, exponents = (part.tolist() for part in dyadic(x[places]))
     powers = {e: pow(2, e, prime) for e in set(exponents)}
-    return [m * powers[e] % prime for m, e in zip(integers, exponents, strict=True)]
+    for place, m, e in zip(places.tolist(), integers, exponents, strict=True):
+        entries[place] = m * powers[e] % prime
+    return entries
 
 
 def zero_eigenvalues(B: Floats) -> int:

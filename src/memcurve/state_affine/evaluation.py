@@ -20,16 +20,19 @@ from memcurve.network import LinearNetwork
 from memcurve.state_affine.letters import Letters, letters_of
 from memcurve.state_affine.linear import LinearWords
 from memcurve.state_affine.network import StateAffineNetwork
-from memcurve.state_affine.precise import MOST_STATES, white_precisely
+from memcurve.state_affine.precise import MOST_STATES, PreciseLetters, white_precisely
 from memcurve.state_affine.prose import note
 from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
 from memcurve.state_affine.tree import Search, Tree, Word
 from memcurve.state_affine.white import (
+    CHANGE,
     NotWhiteError,
     WhiteNetwork,
     changed_slightly,
+    changes,
     lyapunov_exponent,
+    solve,
     spectral_radius,
     whitened,
 )
@@ -153,6 +156,7 @@ def coordinates(
     network: StateAffineNetwork, noise: Any = None, basis: Any = None, tell: Listener = silent
 ) -> Coordinates:
     """White coordinates of a network, in floats or, where these are not enough, in balls."""
+    letters = letters_of(network, basis)
     tell("exact rank", 0, None)
     reached = reached_by_words(network)
     notes = list(network.notes)
@@ -162,7 +166,6 @@ def coordinates(
         if basis is not None:
             raise ValueError("`basis` must be left out for a layer whose gate is a formula.")
         return _in_balls(network, reached, noise, notes, "letters are rounded away", tell)
-    letters = letters_of(network, basis)
     if not reached.rank:
         count = len(letters.T)
         empty = WhiteNetwork(
@@ -175,11 +178,14 @@ def coordinates(
         small = network.size <= MOST_STATES and basis is None and network.is_precise
         if small:
             return _in_balls(network, reached, noise, notes, why, tell)
+        if tree is None and noise_of_states(noise) is not None:
+            tree, error = _under_noise(network, letters, noise)
+            why = f"the error is {error:.1e}"
         if tree is None or error > LARGEST_ERROR:
             raise UncertainResultError(
                 f"in floating point {why}, and balls are for up to {MOST_STATES} states whose p "
                 f"and q have formulas. What is known: the total without noise is "
-                f"{reached.outputs}. Give `noise`, e.g. 1e-3 of the states' deviation."
+                f"{reached.outputs}. Give `noise`, or more of it, e.g. 1e-3 of the states' size."
             )
         notes.append(note("large", error=error, most=MOST_STATES))
     else:
@@ -192,22 +198,28 @@ def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, notes: list[Note], why: str,
     tell: Listener,
 ) -> Coordinates:  # fmt: skip
-    found = white_precisely(network, reached, tell)
+    found = white_precisely(network, reached, tell, whiten=noise_of_states(noise) is None)
     read = _deviations(noise, network, found.white, found.out, found.direct, found.output_mean)
     tree = Tree.of(
         found.white, found.out, found.direct, found.weights, rank=reached.outputs, noise=read
     )
-    error = 32 * EPS * np.sqrt(found.white.size) * max(1.0, _condition(found, read))
+    error = 32 * EPS * np.sqrt(found.white.size) * _condition(found, reached, read)
+    if error > LARGEST_ERROR:
+        raise UncertainResultError(
+            f"the outputs that are read depend on each other but for {1 / error:.0e} of their "
+            f"size; their rank is {reached.outputs}. Read fewer, or give `noise`."
+        )
     said = [*notes, note("balls", bits=found.bits, why=why)]
     return Coordinates(tree, reached.outputs, float(error), "balls", said, read)
 
 
-def _condition(precise: Any, deviations: Floats | None) -> float:
+def _condition(precise: PreciseLetters, reached: Reached, noise: Floats | None) -> float:
     """How much the whitening of outputs enlarges rounding of their letters."""
-    if precise.out is None or deviations is not None:
+    if precise.out is None or precise.direct is None or noise is not None:
         return 1.0
-    s = np.linalg.svd(np.concatenate([*precise.out, precise.direct.T], axis=1), compute_uv=False)
-    return float(s[0] / s[s > 0][-1])
+    read = np.concatenate([*precise.out, precise.direct.T], axis=1)
+    s = np.linalg.svd(read, compute_uv=False)
+    return float(s[0] / max(s[reached.outputs - 1], 1e-300)) if reached.outputs else 1.0
 
 
 def _in_floats(
@@ -250,10 +262,35 @@ def _in_floats(
         read = _deviations(noise, network, one, out, direct, letters.output_mean)
         return Tree.of(one, out, direct, letters.weights, rank=known, noise=read)
 
-    tree, other = tree_of(white, 0.0), tree_of(near, 2e-12)
+    tree, other = tree_of(white, 0.0), tree_of(near, CHANGE)
     change = float(np.abs(_sampled(tree) - _sampled(other)).max())
     bound = MARGIN * change + 8 * EPS * white.size
     return tree, bound, f"the error is {bound:.1e}", known
+
+
+def _under_noise(
+    network: StateAffineNetwork, letters: Letters, noise: Any
+) -> tuple[Tree | None, float]:
+    """Usable capacities where the structure without noise is not known: it is not needed."""
+    found = []
+    steps = changes(letters.T, letters.r, absolute=network.rounding == "absolute")
+    for share in (0.0, 1.0):
+        T, r = letters.T + share * steps[0], letters.r + share * steps[1]
+        out, direct = (T, r) if letters.out is None else (letters.out, letters.direct)
+        try:
+            G = solve(T, r.T @ r, 1e-13)
+        except NotWhiteError:
+            return None, np.inf
+        root = np.linalg.eigh(G)
+        S = root[1] * np.sqrt(np.maximum(root[0], 0))
+        own = WhiteNetwork(T, r, S)
+        read = None if letters.out is None else letters.out @ S
+        deviations = _deviations(noise, network, own, read, letters.direct, letters.output_mean)
+        if deviations is None or direct is None:
+            return None, np.inf
+        found.append(Tree.under_noise(T, r, out, direct, letters.weights, deviations))
+    change = float(np.abs(_sampled(found[0]) - _sampled(found[1])).max())
+    return found[0], MARGIN * change + 8 * EPS * network.size
 
 
 def _sampled(tree: Tree) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import EPS, Floats
 from memcurve.state_affine.network import StateAffineNetwork
 
@@ -43,7 +44,12 @@ def letters_of(
     values = np.array([np.broadcast_to(f(law.nodes), law.nodes.shape) for f in network.functions])
     rows, C = orthonormal(values * root)
     T, Q = np.tensordot(C, network.p, 1), C @ network.q
-    mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
+    try:
+        mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
+    except np.linalg.LinAlgError as error:
+        raise UnstableNetworkError(
+            "the network has no mean: E p has the eigenvalue 1, so that ρ(Φ) ≥ 1. Scale `p` down."
+        ) from error
     r = T @ mean + Q
     r[0] = 0.0
     if network.rounding == "absolute":  # zeros that rounding has filled are letters else

@@ -43,9 +43,12 @@ class PreciseLetters(NamedTuple):
 
 
 def white_precisely(
-    network: StateAffineNetwork, reached: Reached, tell: Listener = silent
+    network: StateAffineNetwork, reached: Reached, tell: Listener = silent, *, whiten: bool = True
 ) -> PreciseLetters:
-    """White coordinates, every entry of which is right to its last digit."""
+    """White coordinates, every entry of which is right to its last digit.
+
+    ``whiten``: those of outputs, too, where these are independent.
+    """
     if not network.is_precise:
         raise UncertainResultError(
             "more digits are needed than `functions`, or the density of `input`, can be computed "
@@ -57,7 +60,10 @@ def white_precisely(
     for finer in (1,) if exact else FINER:
         found: tuple[Any, Any, Any, Any, Any]
         found, bits = balls.with_rising_bits(
-            partial(_attempt, network, reached, finer, tell), FIRST_BITS, LAST_BITS, growth=1.8
+            partial(_attempt, network, reached, finer, whiten, tell),
+            FIRST_BITS,
+            LAST_BITS,
+            growth=1.8,
         )
         now = PreciseLetters(*found, bits)
         if exact or (before is not None and _distance(before, now) < SAME):
@@ -78,7 +84,7 @@ def _distance(one: PreciseLetters, other: PreciseLetters) -> float:
 
 
 def _attempt(
-    network: StateAffineNetwork, reached: Reached, finer: int, tell: Listener
+    network: StateAffineNetwork, reached: Reached, finer: int, whiten: bool, tell: Listener
 ) -> tuple[Any, Any, Any, Any, Any]:
     C, weights = _expansion(network, finer)
     size = network.size
@@ -93,28 +99,28 @@ def _attempt(
     tilde = [white.seen(t) for t in T]
     drive = [white.W * one for one in r]
     from_white = balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
-    read: tuple[Any, ...] = (None, None, None)
-    if network.outputs is not None:
-        out = _mixed(C, network.outputs[0])
-        single = [
-            a * mean + b
-            for a, b in zip(out, _mixed(C, network.outputs[1][:, :, None]), strict=True)
-        ]
-        own = from_white if to_words is None else to_words * from_white
-        out = [one * own for one in out]
-        direct = np.stack([_narrow(one)[:, 0] for one in single])
-        read = (
-            np.stack([_narrow(one) for one in out]),
-            np.where(np.arange(len(direct))[:, None], direct, 0),
-            direct[0],
-        )
     S = from_white if to_words is None else to_words * from_white
+    out = direct = output_mean = None
+    if network.outputs is not None:
+        letters = _mixed(C, network.outputs[0])
+        offsets = _mixed(C, network.outputs[1][:, :, None])
+        single = [a * mean + b for a, b in zip(letters, offsets, strict=True)]
+        output_mean = balls.floats_of(single[0])[:, 0]
+        single, letters = single[1:], [one * S for one in letters]
+        if whiten and reached.outputs == letters[0].nrows():
+            gram = sum((one * one.transpose() for one in single + letters[1:]),
+                       letters[0] * letters[0].transpose())  # fmt: skip
+            W = balls.whitening(gram).W
+            single, letters = [W * one for one in single], [W * one for one in letters]
+        out = np.stack([_narrow(one) for one in letters])
+        zero = np.zeros(out.shape[1])
+        direct = np.stack([zero, *(_narrow(one)[:, 0] for one in single)])
     found = WhiteNetwork(
         np.stack([_narrow(t) for t in tilde]),
         np.stack([np.zeros(len(M.tolist())), *(_narrow(one)[:, 0] for one in drive)]),
         balls.floats_of(S),
     )
-    return found, read[0], read[1], weights, read[2]
+    return found, out, direct, weights, output_mean
 
 
 def _narrow(matrix: Any) -> Floats:

@@ -11,9 +11,11 @@ import itertools
 import json
 import math
 import os
+import tomllib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -48,39 +50,9 @@ _LEVEL = 0.05
 USUAL_NOISE = (1e-3, 1e-6)
 
 #: Sentences of the report and its notes, by kind.
-PROSE = {
-    "legend": (
-        "Usable memory is the memory left under observation noise of standard deviation σ, for "
-        "input of unit variance; the memory horizon is the first lag at which MC_τ drops below "
-        "0.5. Null mean ± standard deviation are over the surrogates; z is the distance from the "
-        "mean in standard deviations; the next column counts surrogates below the network. p is "
-        "for one quantity alone, adjusted p corrects for testing all of them."
-    ),
-    "few": "{network}: {surrogates} are too few for a test at level {level:g}.",
-    "fixed": "{null} cannot change it ({reason})",
-    "unknown": "not known for {count} {null} surrogates: {quantities}",
-    "same": "no significant difference from {count} {null} surrogates in {quantities}",
-    "higher": "higher than {count} {null} surrogates in {quantities}",
-    "lower": "lower than {count} {null} surrogates in {quantities}",
-    "numbers": "{quantity}: {observed}, surrogates {mean} ± {spread}",
-    "adjusted": (
-        "p is for one quantity alone; adjusted p corrects for testing {count}. Significant: "
-        "adjusted p ≤ {threshold:.2g}"
-    ),
-    "models": " (0.05 / {models} null models)",
-    "unreachable": "; {surrogates} cannot reach that, {needed} can",
-    "no p-value": (
-        "{null} cannot change this network ({reason}): no surrogates were drawn, and there is no "
-        "p-value"
-    ),
-    "failed": (
-        "{lost} of {draws} {null} surrogates failed and are excluded, so the rest is a biased "
-        "sample; first error: {reason}"
-    ),
-    "own scale": "surrogates keep their own scale, so their spectral radii differ",
-    "no cycles": "the network has no cycles (spectral radius 0): surrogates keep their own scale",
-    "scaled": "spectral radius {own:.4g} is not below 1: scaled to {radius}",
-}
+PROSE: dict[str, str] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 NullModel = str | tuple[str, Mapping[str, Any]]
 

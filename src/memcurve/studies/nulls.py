@@ -11,10 +11,12 @@ Seeds are explicit: an int, a :class:`numpy.random.SeedSequence` or a
 from __future__ import annotations
 
 import random
+import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,18 +63,9 @@ _CELL = 24
 #: How the note of a surrogate begins that is the network itself.
 UNCHANGED = "unchanged: "
 #: Notes on surrogates, by kind.
-PROSE = {
-    "rewired": "rewired: each {what} was moved {moved:.3g} times on average{few}",
-    "few": ", not {moves:g}, in {rounds} rounds: surrogates may still resemble the network",
-    "weights only": "no other edges keep all of this: only weights were permuted",
-    "no other edges": UNCHANGED + "no other edges keep all of this",
-    "shuffled": "weights permuted over its edges",
-    "equal weights": UNCHANGED + "the weights that could be permuted are all equal",
-    "signs": "signs permuted over its {of}",
-    "same sign": UNCHANGED + "all weights have the same sign",
-    "random edges": "the same number of edges placed at random",
-    "no free cell": UNCHANGED + "no cell is free for an edge, and all weights are equal",
-}
+PROSE: dict[str, str] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 
 def rewire(

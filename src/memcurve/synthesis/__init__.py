@@ -11,9 +11,17 @@ from memcurve.synthesis.design import Design as Design
 from memcurve.synthesis.design import design as design
 from memcurve.synthesis.driving import MaskChoice as MaskChoice
 from memcurve.synthesis.driving import best_mask as best_mask
+from memcurve.synthesis.energies import ControlEnergy as ControlEnergy
+from memcurve.synthesis.energies import HankelValues as HankelValues
+from memcurve.synthesis.energies import Information as Information
+from memcurve.synthesis.energies import control_energy as control_energy
+from memcurve.synthesis.energies import hankel_values as hankel_values
+from memcurve.synthesis.energies import information as information
 from memcurve.synthesis.pruning import Pruned as Pruned
 from memcurve.synthesis.pruning import pruned as pruned
 from memcurve.synthesis.reading import ReadoutChoice as ReadoutChoice
 from memcurve.synthesis.reading import best_readout as best_readout
+from memcurve.synthesis.tasks import TaskError as TaskError
+from memcurve.synthesis.tasks import task_error as task_error
 from memcurve.synthesis.whitening import Whitened as Whitened
 from memcurve.synthesis.whitening import whitened as whitened

@@ -16,7 +16,15 @@ from memcurve.core.types import EPS, Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.places import place_of
-from memcurve.solve import Problem, few_threads, reduction_of, responses_to, solve_stein
+from memcurve.solve import (
+    Filter,
+    Problem,
+    few_threads,
+    filters_of,
+    reduction_of,
+    responses_to,
+    solve_stein,
+)
 
 #: Lags end where all that follow are below this share of the noise. Doubled: fewer lags, and errors
 #: of twice as much.
@@ -80,10 +88,15 @@ def noise_level(noise: Any) -> float:
     return require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
 
 
-def directions_of(network: LinearNetwork, noise: Any) -> Directions:
-    """The directions of a network above observation noise of one standard deviation."""
+def directions_of(
+    network: LinearNetwork, noise: Any, input: Any = None, *, seen: float = SEEN
+) -> Directions:
+    """The directions of a network above observation noise of one standard deviation.
+
+    For coloured input V is that of the white noise behind it, K that of the states in it.
+    """
     s = noise_level(noise)
-    problem = Problem.of(network, noise=s)
+    problem = Problem.of(network, noise=s, input=input)
     if not problem.is_driven:
         raise ValueError(
             "`network` must have an input that reaches what is read: its mask is zero, or leads "
@@ -91,16 +104,29 @@ def directions_of(network: LinearNetwork, noise: Any) -> Directions:
         )
     with np.errstate(all="ignore"), place_of(network.A).collective():
         H, c, reader, error = _model(problem)
-        R, rest = _responses(H, c, s)
+        R, rest = faded_responses(H, c, FADED * s)
+    filters = filters_of(problem.processes)
+    R, rest = filtered(R, filters), rest * max(each.gain for each in filters)
     with few_threads(len(H)):
         K = R if reader is None else reader @ R
         U, sigma, Vt = np.linalg.svd(K, full_matrices=False)
-    seen = max(1, int(np.count_nonzero(sigma > SEEN * s)))
+    count = max(1, int(np.count_nonzero(sigma > seen * s)))
     passed = 1.0 if reader is None else float(np.linalg.norm(reader, 2))
     left = passed * rest + 8 * EPS * float(np.linalg.norm(K))
     return Directions(
-        sigma[:seen], np.ascontiguousarray(Vt[:seen].T), U[:, :seen], H, c, reader, s, left, error
+        sigma[:count], np.ascontiguousarray(Vt[:count].T), U[:, :count], H, c, reader, s, left,
+        error,
     )  # fmt: skip
+
+
+def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
+    """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
+    d = len(filters)
+    parts = [each.applied(R[:, j::d].T) for j, each in enumerate(filters)]
+    found = np.zeros((max(map(len, parts)), d, len(R)))
+    for j, part in enumerate(parts):
+        found[: len(part), j] = part
+    return np.ascontiguousarray(found.reshape(-1, len(R)).T)
 
 
 def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
@@ -119,17 +145,17 @@ def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
         return states.stored, states.mask, reader, 0.0
 
 
-def _responses(H: Floats, c: Floats, s: float) -> tuple[Floats, float]:
-    """[c, Hc, …] to where the rest is below a share of the noise, and a bound on the rest."""
+def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]:
+    """[c, Hc, …] to where the rest is small enough, and a bound on the rest."""
     gramian, d = solve_stein(H, c @ c.T), c.shape[1]
     lags, power = 1, H
     while True:
         later = float(np.sqrt(max(float(np.trace(power @ gramian @ power.T)), 0.0)))
-        if later <= FADED * s:
+        if later <= enough:
             return responses_to(H, c, lags), later
         if not np.isfinite(later) or 2 * lags * d * len(H) > MOST_ENTRIES:
             raise UncertainResultError(
-                f"the states take more than {lags:,} lags to fade below the noise; ask for more "
+                f"the states take more than {lags:,} lags to fade; ask for more "
                 f"noise, or for a network further below spectral radius 1."
             )
         lags, power = 2 * lags, power @ power

@@ -24,6 +24,13 @@ MASK_NOTES = {
     "local": "the best mask found from several starts; others may lie between it and the bound",
 }
 
+#: What is said of energies.
+ENERGY_NOTES = {
+    "rank": "no input steers {lost} of the directions: the Gramian is singular, and targets "
+    "outside of its range take infinite energy",
+    "unknown": "of {rank} controllable directions the {known} largest are known in floating point",
+}
+
 #: Title and subtitle, the sentences of the verdict, heading and text of the section with the chart.
 PROSE: dict[str, dict[str, tuple[str, ...]]] = {
     "Design": {
@@ -70,5 +77,33 @@ PROSE: dict[str, dict[str, tuple[str, ...]]] = {
             "{after:.4g}; no realization of this curve has more.",
         ),
         "section": ("Against noise", "Total usable memory before and after."),
+    },
+    "TaskError": {
+        "title": ("The error of a linear task", "{self.network}"),
+        "verdict": (
+            "The best linear readout has a normalised mean squared error of {self.nmse:.6g} "
+            "(± {self.error:.0e}).",
+            "Capacities weighted by the target alone would suggest {self.weighted:.4g}: they leave "
+            "out that errors at different lags are correlated.",
+        ),
+        "section": ("The target", "Coefficients of past inputs, newest first."),
+    },
+    "ControlEnergy": {
+        "title": ("Control energy", "{self.network}"),
+        "verdict": (
+            "The smallest eigenvalue of the Gramian is {self.lambda_min:.4g}: a unit step in the "
+            "worst direction takes an energy of its inverse.",
+        ),
+        "section": ("Directions", "Singular values of the Krylov matrix, largest first."),
+    },
+    "HankelValues": {
+        "title": ("Hankel singular values", "{self.network}"),
+        "verdict": ("{self.values.size} values, each with its relative error.",),
+        "section": ("Values", "Largest first."),
+    },
+    "Information": {
+        "title": ("Information about past inputs", "{self.network}, noise {self.noise:g}"),
+        "verdict": ("The states tell {self.total:.6g} nats of all past inputs.",),
+        "section": ("By lag", "To those who know all newer inputs, and by itself."),
     },
 }

@@ -157,9 +157,9 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
 def _white(network: LinearNetwork) -> tuple[Floats, Floats]:
     """A' and C' with white states of unit variance: banded for one input with known poles."""
     if network.inputs == 1:
-        poles = Analysis.of(network).spectrum.poles
-        if poles is not None:
-            return banded(schur_parameters(poles))
+        spectrum = Analysis.of(network).spectrum
+        if spectrum.poles is not None and len(spectrum.poles) == spectrum.rank:
+            return banded(schur_parameters(spectrum.poles))
     realization = input_normal(network)
     C = realization.C
     return realization.A, C if C.shape[1] > 1 else C[:, 0]

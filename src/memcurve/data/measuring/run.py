@@ -62,7 +62,7 @@ MOST_NUMBERS = 50_000_000
 ENDS_BEFORE = 0.5
 #: Findings of the checks that are so by design, or measured here: states belong to their inputs,
 #: and a model that holds nothing of them has a memory of zero.
-KNOWN = ("coloured", "transient", "short", "unpaired", "alignment_untested")
+KNOWN = ("coloured", "held", "transient", "short", "unpaired", "alignment_untested")
 #: What coloured inputs need besides the lags: the order of their autoregression.
 ORDER = 64
 

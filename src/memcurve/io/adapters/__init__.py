@@ -127,8 +127,14 @@ def _adapter(obj: Any) -> Adapter:
         f"(A, C), (W, Win, lr) or (eigenvalues, B), a mapping of names to arrays, a reservoirpy "
         f"Reservoir or Model, a conn2res EchoStateNetwork, a linear system of scipy.signal or "
         f"control, a torch nn.RNN or nn.RNNCell, a networkx graph, or a connectome of cect; got "
-        f"{_described(obj)}. Give its weights as a pair (A, C)."
+        f"{_described(obj)}. {_remedy(obj)}."
     )
+
+
+def _remedy(obj: Any) -> str:
+    if isinstance(obj, int):
+        return f"memcurve.ensembles.normal({obj}, seed=1) draws one of {obj} nodes"
+    return "Give its weights as a pair (A, C)"
 
 
 def _described(obj: Any) -> str:

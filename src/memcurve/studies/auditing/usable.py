@@ -31,7 +31,11 @@ LEVELS = np.logspace(-18, 0, 37)
 #: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
 MOST_STATES = 1500
 #: States up to which all solvers are asked for what rounding hides. Doubled: audits take longer.
-FEW_STATES = 100
+FEW_STATES = 30
+#: The same for number formats, one level each. Doubled: audits of some networks take a minute.
+FORMATS_UP_TO = 100
+#: Noise that rounding does not hide, relative to the largest state. Doubled: nothing.
+CLEAR = 1e-7
 #: An error that is no reason to ask another solver. Doubled: nothing.
 ANY_ERROR = 1e300
 #: The number format of measuring devices, which verdicts go by unless a noise is given.
@@ -99,34 +103,50 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         analysis = Analysis.of(network)
         deviations = analysis.deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
-        rows = []
-        kinds = (Float64(), Float32())
-        levels = [formats.pop(kind.label, float("nan")) for kind in kinds]
-        with contextlib.suppress(UncertainResultError):  # states may be too small for any error
-            if all(kind.are_normal(deviations) for kind in kinds):
-                floating = _asked(Problem.of(network, input=processes, noise=_BothPrecisions()))
-            else:  # each has a range of its own
-                asked = [Problem.of(network, input=processes, noise=kind) for kind in kinds]
-                floating = tuple(curve for problem in asked for curve in _asked(problem))
-            for kind, level, curve in zip(kinds, levels, floating, strict=True):
-                if is_known(curve):
-                    rows.append(_row(kind.label, level, curve))
-        # the least levels first: what is found out for them serves the others
-        picture = Problem.of(network, 1, input=processes, noise=ObservationNoise(LEVELS))
-        curves = _asked(picture)
-        known = np.array([is_known(curve) for curve in curves])
-        totals = np.array([curve.total for curve in curves])[known]
-        steps = Problem.of(network, input=processes, noise=ObservationNoise([*formats.values()]))
-        for (name, level), curve in zip(formats.items(), _asked(steps), strict=True):
+        # levels that rounding may hide come last: errors are shared by what is asked together
+        rows = list[Usable]()
+        for kind in (Float32(), Float64()):
+            level = formats.pop(kind.label, float("nan"))
+            with contextlib.suppress(UncertainResultError):  # states may be too small for any error
+                [curve] = _asked(Problem.of(network, input=processes, noise=kind))
+                rows[:0] = [_row(kind.label, level, curve)] if is_known(curve) else []
+        is_clear = CLEAR * deviations.max(initial=0.0) <= LEVELS
+        above = [*formats.values(), *LEVELS[is_clear]]
+        curves: tuple[MemoryCurve, ...] = ()
+        if above:
+            noisy = Problem.of(network, input=processes, noise=ObservationNoise(above))
+            curves = _asked(noisy)
+        for (name, level), curve in zip(formats.items(), curves, strict=False):
             if is_known(curve):
                 rows.append(_row(name, level, curve))
+        picture = dict(zip(LEVELS[is_clear].tolist(), curves[len(formats) :], strict=True))
+        picture = _hidden(network, processes, LEVELS[~is_clear]) | picture
+        totals = {level: curve.total for level, curve in picture.items() if is_known(curve)}
         if given is not None:
             curve = ask(Problem.of(network, input=processes, noise=given), warn=False)
             level = float(given.levels[0]) if given.is_scaled else float("nan")
             rows.append(_row(given.label, level, curve, given=True))
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
-    return UsableMemory(tuple(rows), LEVELS[known], totals)
+    return UsableMemory(tuple(rows), np.array([*totals]), np.array([*totals.values()]))
+
+
+def _hidden(
+    network: LinearNetwork, processes: tuple[InputProcess, ...], levels: Floats
+) -> dict[float, MemoryCurve]:
+    """The curves of levels that rounding may hide: of the larger half, where it hides all."""
+    if not len(levels):
+        return {}
+    with contextlib.suppress(UncertainResultError):
+        noise = ObservationNoise(levels)
+        curves = _asked(Problem.of(network, 1, input=processes, noise=noise))
+        if any(map(is_known, curves)):
+            return dict(zip(levels.tolist(), curves, strict=True))
+    if network.states <= FEW_STATES:  # every solver was asked
+        return {}
+    upper = levels[(len(levels) + 1) // 2 :]
+    # an analysis of its own, without what was found for the smaller levels
+    return _hidden(network.replace(), processes, upper)
 
 
 def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
@@ -134,7 +154,8 @@ def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
 
     Others take twenty times as long for levels that rounding hides, and know no more of them.
     """
-    is_small = problem.network.states <= FEW_STATES
+    # balls take as long for every level
+    is_small = problem.network.states <= (FEW_STATES if len(problem.levels) > 1 else FORMATS_UP_TO)
     options = {} if is_small else {"tolerance": ANY_ERROR, "certify_up_to": 0}
     return ask_family(problem, options=options)
 
@@ -244,17 +265,6 @@ def _is_quick(
         krylov_model(Analysis.of(network), float(LEVELS[0]))
         return True
     return False
-
-
-class _BothPrecisions(Noise):
-    """States in double and in single precision, whose errors differ by a power of two."""
-
-    label = "double and single precision"
-    levels = np.array([1.0, 2.0 ** (Float64.digits - Float32.digits)])
-    is_family = is_relative = True
-
-    def observation(self, state_deviations: Floats) -> Floats:
-        return Float64().observation(state_deviations)
 
 
 def _row(name: str, level: float, curve: MemoryCurve, *, given: bool = False) -> Usable:

@@ -50,6 +50,8 @@ class RecordingOptions:
         Take the last of each so many rows: 10 for an input that is held for ten rows.
     shift
         Delay of the states in steps: row t + SHIFT of the states belongs to input t.
+    skip_rows
+        Lines of a text file above its table. Default: those above a header of words.
     lags
         Number of lags, from 0 on. Default: twice the number of states, or up to 100 for few states
         in many rows.
@@ -77,6 +79,7 @@ class RecordingOptions:
     rows: str | None = None
     every: Whole = 1
     shift: Whole = 0
+    skip_rows: Whole | None = None
     lags: Whole | None = None
     washout: Whole = 0
     noise_floor: float = 1e-12
@@ -143,6 +146,7 @@ class RecordingOptions:
             "rows": self.rows,
             "every": self.every,
             "shift": self.shift,
+            "skip_rows": self.skip_rows,
         }
 
 

@@ -182,7 +182,7 @@ def _subject(
         network.A,
         network.C,
         activation=about.activation,
-        leak=1.0 if leak is None else leak.item() if leak.size == 1 else leak,
+        leak=1.0 if leak is None else leak.item() if getattr(leak, "size", 0) == 1 else leak,
         input_scale=about.input_scale,
         shift=network.shift,
         name=f"{about.activation} of {network.name}" if network.name else None,

@@ -291,6 +291,10 @@ class NetworkOptions(FileOptions):
 
         The spectral radius is then that of W.
         """
+        from memcurve.core.arguments import require_number
+
+        if self.leak is not None:
+            require_number(self.leak, "leak", "above 0 and at most 1", lambda rate: 0 < rate <= 1)
         if file is None:
             for name in (*self.which(), "transpose", "input_column", "bias_column"):
                 if getattr(self, name) not in (None, False):
@@ -300,14 +304,14 @@ class NetworkOptions(FileOptions):
                     )
             options = self._given()
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
-            return self._with_readout(network), _leak_rate(self.leak)
+            return self._with_readout(network), self.leak
         from memcurve.io import load_driven
 
         network, leak = self._read(file, load_driven)
         if leak is not None and self.leak is not None:
             raise UsageError(f"--leak {self.leak:g}: {file} has a leak rate; leave --leak out.")
         network = self._with_columns(network.replace(A=network.A.T) if self.transpose else network)
-        return self._with_readout(network), _leak_rate(self.leak) if leak is None else leak
+        return self._with_readout(network), self.leak if leak is None else leak
 
     def _changes_file(self) -> bool:
         """Whether the network of a file is not taken as it is."""
@@ -404,18 +408,6 @@ class NetworkOptions(FileOptions):
 
 
 NETWORK = NetworkOptions()
-
-
-def _leak_rate(leak: float | None) -> Any:
-    """A leak rate that is given, as files have them; None for none, as is 1."""
-    from memcurve.core.arguments import require_number
-
-    if leak is None:
-        return None
-    import numpy as np
-
-    rule = "above 0 and at most 1"
-    return np.array(require_number(leak, "leak", rule, lambda rate: 0 < rate <= 1))
 
 
 @contextlib.contextmanager

@@ -24,14 +24,9 @@ with app.setup:
     from memcurve.network import masks
     from memcurve.studies.auditing.structure import squeezing_of
     from memcurve.views.exploring import figures, jobs, large, widgets
-    from memcurve.views.exploring.files import (
-        ENDINGS,
-        MOST_BYTES,
-        START_FILE,
-        network_of,
-        python_lines,
-    )
+    from memcurve.views.exploring.files import MOST_BYTES, START_FILE, network_of, python_lines
     from memcurve.views.exploring.scene import (
+        HIGHEST_RADIUS,
         MOST_NODES,
         NOISES,
         OWN_MASK,
@@ -74,7 +69,8 @@ def start(chosen_story, linked):
 
 @app.cell
 def opening():
-    upload = mo.ui.file(filetypes=ENDINGS, max_size=MOST_BYTES, label="Open a file")
+    # of any kind: of one that holds no network the page says so
+    upload = mo.ui.file(max_size=MOST_BYTES, label="Open a file")
     uploads = []  # those that have been seen
     return upload, uploads
 
@@ -89,7 +85,7 @@ def controls(first, upload):
 
     ensemble = mo.ui.dropdown(list(WIRINGS), first.ensemble, label="ensemble", **_wide)
     size = mo.ui.slider(1, MOST_NODES, value=first.size, label="nodes N", **_typed)
-    radius = _slider(0.01, 1.1, 0.01, first.spectral_radius, "spectral radius ρ")
+    radius = _slider(0.01, HIGHEST_RADIUS, 0.01, first.spectral_radius, "spectral radius ρ")
     density = _slider(0.01, 1.0, 0.01, first.density, "density of the weights")
     mask = mo.ui.dropdown([OWN_MASK, *masks.MASKS], first.mask, label="input mask", **_wide)
     seed = mo.ui.number(0, 999, 1, value=first.seed, label="seed", **_wide)
@@ -179,9 +175,9 @@ def tale(file, moved, page, scene, settings, story):
 
 
 @app.cell
-def memory(base, end, moved, page, scene, settings):
+def memory(base, page, scene, settings):
     mo.stop(scene is None)
-    widgets.memory(page, scene, settings, end, None if moved is None else base)
+    widgets.memory(page, scene, settings, base)
 
 
 @app.cell
@@ -258,14 +254,13 @@ def settings_now(colour, draft, noise):
 
 @app.cell
 def resting():
-    # while an eigenvalue is held, the axes stay, and all that is not beside it waits
+    # while an eigenvalue is held, all that is not beside it waits
     rested, rest = mo.state(None)
-    frame = {}
-    return frame, rest, rested
+    return rest, rested
 
 
 @app.cell
-def moving(base, disc, draft, frame, rest):
+def moving(base, disc, draft, rest):
     _move = {} if disc is None else disc.value
     moved, scene, _trouble = widgets.moved_of(_move), base, ""
     if moved is not None:
@@ -275,11 +270,9 @@ def moving(base, disc, draft, frame, rest):
             moved = None
             _trouble = f"{_error} What is shown is the network without the move."
     if scene is not None and not _move.get("held"):
-        frame["end"] = scene.end if moved is None else max(scene.end, base.end)
         rest(widgets.Rested(draft, moved, scene))
-    end = frame.get("end", None if scene is None else scene.end)
     mo.Html(figures.explained("The eigenvalue cannot be moved there.", _trouble))
-    return end, moved, scene
+    return moved, scene
 
 
 @app.cell

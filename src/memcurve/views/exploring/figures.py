@@ -41,7 +41,7 @@ PROSE = {
     "curves": "Fraction of the variance of each of the {inputs} inputs recoverable from the states "
     "τ steps later, summed over the inputs.",
     "area": " The area under the curve is the total memory.",
-    "before": " The dotted line is the curve before the move.",
+    "before": " The dashed line is the curve before the move.",
     "poles": " For white input without noise it depends only on the controllable eigenvalues.",
     "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
     "no curve": " With {asked} there is no curve: {problem}",
@@ -166,24 +166,18 @@ def at_most(error: float) -> str:
 
 
 def memory_section(
-    scene: Scene,
-    settings: PageSettings,
-    asked: Any = None,
-    *,
-    end: int | None = None,
-    moved: bool = False,
+    scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None
 ) -> Section:
     """The exact curve, and the one under the input and the noise that are set, once it is there.
 
-    ``end`` is the last lag drawn where that is not the scene's; ``moved`` says that the curve
-    before a move is drawn as well.
+    The axes are those of the scene ``before`` a move, if any, whose curve is drawn as well.
     """
-    scene = scene if end is None else replace(scene, end=end)
+    scene = scene if before is None else replace(scene, end=before.end)
     name = "exact" if settings.is_plain else "white input, no noise"
     series = [_drawn(scene, name, scene.curve.values)]
     inputs = scene.network.inputs
     text = PROSE["curve" if inputs == 1 else "curves"].format(inputs=inputs) + PROSE["area"]
-    text += PROSE["before"] if moved else ""
+    text += PROSE["before"] if before is not None else ""
     text += PROSE["poles"] if inputs == 1 else ""
     held = float(scene.curve.values[: scene.end + 1].sum())
     if held < NEARLY_ALL * scene.curve.total:
@@ -193,6 +187,8 @@ def memory_section(
         text += _what_changed(settings, scene.curve.total, asked)
     elif isinstance(asked, Exception):
         text += PROSE["no curve"].format(asked=asked_name(settings), problem=asked)
+    if before is not None:
+        series.append(_drawn(scene, "before the move", before.curve.values, dashed=True))
     # axes that stay where they are while something is dragged, with room for the first of few dots
     ends = (0.0, float(max(1, scene.end)))
     chart = Chart(
@@ -343,11 +339,6 @@ def _drawn(scene: Scene, name: str, values: Floats, **how: Any) -> Series:
     return Series(name, np.arange(len(shown), dtype=float), shown, **how)
 
 
-def drawn(scene: Scene, name: str, end: int) -> Series:
-    """The exact curve of a scene up to a lag."""
-    return _drawn(replace(scene, end=end), name, scene.curve.values)
-
-
 def stems(response: Floats, lag: int) -> dict[str, Any]:
     """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
     steps = np.arange(len(response), dtype=float)
@@ -389,18 +380,9 @@ class VegaChart:
         return "application/vnd.vegalite.v5+json", json.dumps(self.spec)
 
 
-def pictured(chart: Chart, *, titled: bool = False, ghost: Series | None = None) -> VegaChart:
-    """A chart, over the ``ghost`` of another line; as a rule the heading is title enough."""
+def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
+    """A chart; as a rule the heading is title enough."""
     spec = vega.specification(chart)
-    if ghost is not None:
-        line = vega.decimated(chart, ghost)
-        rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
-        axes = spec["layer"][-1]["encoding"]
-        mark = {"type": "line", "style": "mark", "strokeWidth": 2, "clip": True}
-        spec["layer"].insert(0, {
-            "data": {"values": rows}, "mark": mark,
-            "encoding": {axis: axes[axis] for axis in ("x", "y")},
-        })  # fmt: skip
     return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
 
 

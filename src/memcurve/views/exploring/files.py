@@ -12,7 +12,6 @@ from typing import Any
 from memcurve.core.cells import csv_text
 from memcurve.core.version import __version__
 from memcurve.io import (
-    NETWORK_FORMATS,
     NetworkFileError,
     ending_of,
     load_network,
@@ -25,8 +24,6 @@ from memcurve.rendering import plot
 from memcurve.views.exploring.jobs import shown_methods
 from memcurve.views.exploring.scene import OWN_MASK, WORM, PageSettings
 
-#: Kinds of files that hold networks.
-ENDINGS = [*NETWORK_FORMATS]
 #: Bytes of the largest file that is taken: a dense network of 2,500 nodes, or 10⁶ edges.
 MOST_BYTES = 50_000_000
 

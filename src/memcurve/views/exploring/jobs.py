@@ -1,7 +1,7 @@
 """Jobs of the page, and the worker process that computes them.
 
-The page requests and reads results with :meth:`Worker.results`; a job that is no longer wanted is
-dropped before it starts, or ended when another one waits.
+The page reads results from :meth:`Worker.results`; a job that is no longer wanted is not begun, or
+ended when another one waits.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import BrokenExecutor, wait
 from dataclasses import dataclass
-from queue import Empty, SimpleQueue
 from typing import Any
 
 import numpy as np
@@ -107,34 +106,21 @@ def _warm_up() -> None:
     usable(tiny, {})
 
 
-@dataclass(frozen=True)
-class _Order:
-    """A job, whether anybody waits for it, and where its outcome goes."""
-
-    name: str
-    job: Job
-    wanted: Callable[[], bool]
-    outcomes: SimpleQueue[tuple[str, Any]]
-
-
 class Worker:
     """One process that computes, one job after the other.
 
-    It is given one job at a time, so that the end of it is nobody else's loss: what nobody wants
-    any more is ended when somebody waits, and a job that kills the process fails alone.
+    What nobody wants any more is ended when somebody waits, and a job that kills the process fails
+    alone.
     """
 
     def __init__(self) -> None:
-        self._pool = ProcessPool(1)
-        self._orders: SimpleQueue[_Order] = SimpleQueue()
-        self._is_open = False
-        self._tolerated = TOLERATED
+        self._pool, self._turn = ProcessPool(1), threading.Lock()
+        self._is_open, self._waiting, self._tolerated = False, 0, TOLERATED
 
     def open(self) -> None:
         """Start the process and let it load its libraries meanwhile."""
         self._is_open = True
         self._start(self._pool.start)
-        threading.Thread(target=self._work, name="worker", daemon=True).start()
 
     def _start(self, begin: Callable[[], None]) -> None:
         """Let a new process load its libraries, and see how long that takes."""
@@ -156,53 +142,46 @@ class Worker:
     def results(
         self, jobs: Mapping[str, Job], wanted: Callable[[], bool], pause: float = DEBOUNCE
     ) -> Iterator[tuple[str, Any]]:
-        """Order all jobs, and yield each one's name and result, or error, as it arrives.
+        """Compute all jobs, and yield each one's name and result, or error, as it arrives.
 
         Ends early once it is no longer ``wanted``, or the worker is closed. It waits ``pause``
-        seconds before it orders anything.
+        seconds before it begins.
         """
         time.sleep(pause)
-        arrived: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        listening = True
-
-        def still_wanted() -> bool:
-            return listening and wanted()
-
-        try:
-            if wanted():
-                for name, job in jobs.items():
-                    self._orders.put(_Order(name, job, still_wanted, arrived))
-            left = len(jobs)
-            while left and self._is_open and wanted():
-                with contextlib.suppress(Empty):
-                    yield arrived.get(timeout=POLL)
-                    left -= 1
-        finally:
-            listening = False
-
-    def _work(self) -> None:
-        """Compute what is ordered, as long as the worker is open."""
-        while self._is_open:
+        for name, (function, given) in jobs.items():
+            if not self._got_turn(wanted):
+                return
             try:
-                order = self._orders.get(timeout=POLL)
-            except Empty:
-                continue
-            if order.wanted():
-                order.outcomes.put((order.name, self._outcome(order)))
+                outcome = self._outcome(function, given, wanted)
+            finally:
+                self._turn.release()
+            if not self._is_open or not wanted():
+                return
+            yield name, outcome
 
-    def _outcome(self, order: _Order) -> Any:
+    def _got_turn(self, wanted: Callable[[], bool]) -> bool:
+        """Wait for the process to be free, as long as that is wanted."""
+        self._waiting += 1
+        try:
+            while self._is_open and wanted():
+                if self._turn.acquire(timeout=POLL):
+                    return True
+            return False
+        finally:
+            self._waiting -= 1
+
+    def _outcome(
+        self, function: Callable[..., Any], given: tuple[Any, ...], wanted: Callable[[], bool]
+    ) -> Any:
         """The result of a job, or the error it ended in."""
         try:
-            function, given = order.job
             future = self._pool.submit(function, *given)
-            unwanted_since = None
+            last_wanted = time.monotonic()
             while not wait([future], POLL).done:
                 if not self._is_open:
                     return None
-                now = time.monotonic()
-                unwanted_since = None if order.wanted() else unwanted_since or now
-                tolerated_until = (unwanted_since or now) + self._tolerated
-                if now > tolerated_until and self._orders.qsize():
+                last_wanted = time.monotonic() if wanted() else last_wanted
+                if self._waiting and time.monotonic() > last_wanted + self._tolerated:
                     self._start(self._pool.renew)
                     return None
             return future.result()

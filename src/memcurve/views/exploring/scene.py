@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from memcurve.core.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
+from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.types import Floats
 from memcurve.inputs import ARMA
 from memcurve.memory import MemoryCurve, memory_curve
@@ -31,6 +32,8 @@ WORM = "worm_brain"
 WIRINGS = (*ENSEMBLES, *([WORM] if find_spec("cect") else []))
 #: Nodes of the largest network that is drawn live: about half a second.
 MOST_NODES = 400
+#: Spectral radius at which the control ends: at 1 there is no memory curve.
+HIGHEST_RADIUS = 0.999
 #: Standard deviations of the noise that can be chosen.
 NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
 #: States up to which ball arithmetic may take over: well below a second.
@@ -81,12 +84,7 @@ class PageSettings:
         return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
-        """Draw the network; not where rounding alone would leave its spectral radius below 1."""
-        if self.spectral_radius >= 1 and "spectral_radius" not in self.ignored():
-            raise UnstableNetworkError(
-                f"a spectral radius of {self.spectral_radius:g} is not below 1: the network is "
-                f"unstable, and there is no stationary distribution. Move ρ below 1."
-            )
+        """Draw the network."""
         if self.ensemble == WORM:
             return worm_brain(**self.options())
         return make(self.ensemble, self.size, **self.options())
@@ -150,7 +148,9 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"for more use `memcurve curve` or memcurve.memory_curve",
         lambda n: 1 <= n <= MOST_NODES,
     ),
-    "spectral_radius": ("must be a number from 0.01 to 1.1", lambda r: 0.01 <= r <= 1.1),
+    "spectral_radius": (
+        f"must be a number from 0.01 to {HIGHEST_RADIUS}", lambda r: 0.01 <= r <= HIGHEST_RADIUS,
+    ),
     "density": ("must be a number from 0.01 to 1", lambda d: 0.01 <= d <= 1),
     "mask": (f"must be one of {', '.join([OWN_MASK, *MASKS])}", [OWN_MASK, *MASKS].__contains__),
     "noise": (f"must be one of {', '.join(f'{n:g}' for n in NOISES)}", NOISES.__contains__),
@@ -265,7 +265,10 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
                 f"{to:.6g}; complex ones come in pairs."
             )
         step = step.real if value.imag == 0 else 2 * step.real
-    return network.replace(A=A + step, name=f"{network.name}, {value:.4g} → {to:.4g}")
+    # its own radius in place of the one that the network was drawn with
+    moved = network.replace(A=A + step)
+    name = re.sub(r"ρ=[\d.e-]+", f"ρ={moved.spectral_radius:.4g}", network.name or "")
+    return moved.replace(name=f"{name}, {value:.4g} → {to:.4g}")
 
 
 def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:

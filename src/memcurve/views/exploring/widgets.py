@@ -15,7 +15,7 @@ import traitlets
 from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Section, Series
+from memcurve.rendering.report import Section
 from memcurve.studies.auditing.structure import Eigenvalues
 from memcurve.views.exploring import figures, jobs, large
 from memcurve.views.exploring.files import json_of, picture_of, table_of
@@ -104,22 +104,17 @@ def tale(page: str | None, scene: Scene, story: Story) -> None:
     arriving(page, orders, draw)
 
 
-def memory(
-    page: str | None, scene: Scene, settings: PageSettings, end: int, before: Scene | None
-) -> None:
+def memory(page: str | None, scene: Scene, settings: PageSettings, base: Scene) -> None:
     """Show the exact curve at once, and the one under input and noise when it is there.
 
-    Lags up to ``end`` are drawn, over the curve ``before`` a move.
+    The axes are those of ``base``, the scene before a move, whose curve stays.
     """
     name = figures.asked_name(settings)
-    given = (scene.network, end + 1, settings.arguments())
-    ghost = None if before is None else figures.drawn(before, "before", end)
+    given = (scene.network, base.end + 1, settings.arguments())
 
     def draw(found: Mapping[str, Any], busy: bool) -> Any:
-        section = figures.memory_section(
-            scene, settings, found.get(name), end=end, moved=before is not None
-        )
-        return laid_out(section, busy, ghost)
+        before = None if scene is base else base
+        return laid_out(figures.memory_section(scene, settings, found.get(name), before), busy)
 
     arriving(page, {name: (jobs.asked_curve, given)} if name else {}, draw)
 
@@ -142,11 +137,11 @@ def page_now() -> str | None:
     return next(iter(request.query_params.get("session_id", [])), None) if request else None
 
 
-def laid_out(section: Section, busy: bool, ghost: Series | None = None) -> Any:
+def laid_out(section: Section, busy: bool) -> Any:
     """Heading, chart, sentence, table: what is said changes, and must not move the chart."""
     parts: list[Any] = [mo.Html(figures.heading(section.title, busy=busy))]
     if section.chart is not None:
-        parts.append(figures.pictured(section.chart, ghost=ghost))
+        parts.append(figures.pictured(section.chart))
     parts.append(mo.Html(figures.says(section.text)))
     if section.table is not None:
         parts.append(mo.Html(figures.tabled(section.table)))

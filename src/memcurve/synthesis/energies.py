@@ -1,0 +1,434 @@
+"""Control energies, information and Hankel values, from the same white coordinates as memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import exact_array
+from memcurve.core.errors import UncertainResultError, unstable
+from memcurve.core.limits import require_room_for_states
+from memcurve.core.notes import Note
+from memcurve.core.types import EPS, Floats
+from memcurve.io.adapters import as_network
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.rendering.report import Chart, Series
+from memcurve.solve import Analysis, few_threads, solve_stein
+from memcurve.synthesis.directions import directions_of
+from memcurve.synthesis.graded import (
+    measured,
+    modal_parts,
+    rational_basis,
+    singular_values,
+    state_maps,
+)
+from memcurve.synthesis.prose import ENERGY_NOTES
+from memcurve.synthesis.result import LAG, SynthesisResult
+
+#: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
+FEW_STATES = 1000
+
+
+class _Spectrum(SynthesisResult):
+    """Positive numbers, largest first, each with a relative error."""
+
+    values: Floats
+    errors: Floats
+
+    LABEL: ClassVar[str] = "value"
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per value, with its relative error."""
+        return {"index": np.arange(len(self.values)), self.LABEL: self.values, "error": self.errors}
+
+    def chart(self) -> Chart:
+        """The values, largest first."""
+        index = np.arange(len(self.values), dtype=float)
+        series = (Series(self.LABEL, index, self.values),)
+        return Chart(self.LABEL, "index", self.LABEL, series, log_y=True)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HankelValues(_Spectrum):
+    """Hankel singular values, from :func:`memcurve.hankel_values`: ``values`` and ``errors``.
+
+    Errors are relative. What a network reduced to k states by balancing is off by is at most twice
+    the sum of the others.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.HankelValues/1"
+    LABEL: ClassVar[str] = "Hankel singular value"
+
+    values: Floats
+    errors: Floats
+    network: str
+    notes: tuple[Note, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.array(self.values, dtype=dtype)
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        return [
+            ("values", str(len(self.values))),
+            ("largest", f"{self.values[0]:.6g}"),
+            ("smallest", f"{self.values[-1]:.6g}"),
+            ("largest relative error", f"{self.errors.max():.1e}"),
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ControlEnergy(_Spectrum):
+    """Energies that it takes to steer the states, from :func:`memcurve.control_energy`.
+
+    Attributes
+    ----------
+    values : (n,) array
+        Singular values σ of [C, AC, A²C, …], largest first; G has the eigenvalues σ².
+    errors : (n,) array
+        Their relative errors.
+    rank, states : int
+        n and the number of states; where they differ, no input reaches some directions.
+    energy : float
+        Least Σz² of inputs that lead from rest to the ``target``; NaN where there is none.
+    energy_error : float
+        Its relative error.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.ControlEnergy/1"
+    LABEL: ClassVar[str] = "singular value"
+
+    values: Floats
+    errors: Floats
+    rank: int
+    states: int
+    energy: float
+    energy_error: float
+    network: str
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def lambda_min(self) -> float:
+        """Smallest eigenvalue of the Gramian: zero where some directions are not reached."""
+        return float(self.values[-1] ** 2) if self.rank == self.states else 0.0
+
+    @property
+    def trace(self) -> float:
+        """Trace of the Gramian G: the state power for white input of unit variance."""
+        return float((self.values**2).sum())
+
+    @property
+    def trace_inverse(self) -> float:
+        """Trace of G⁻¹: N times the energy of a random direction; infinite below full rank."""
+        with np.errstate(over="ignore", divide="ignore"):
+            found = float((1 / self.values[::-1] ** 2).sum())
+        return found if self.rank == self.states else float("inf")
+
+    @property
+    def log_determinant(self) -> float:
+        """Log det G, the volume of what one unit of energy reaches; −∞ below full rank."""
+        full = self.rank == self.states
+        return 2 * float(np.log(self.values).sum()) if full else float("-inf")
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        return [
+            ("controllable directions", f"{self.rank} of {self.states}"),
+            ("λ_min of the Gramian", f"{self.lambda_min:.6g}"),
+            ("trace of the Gramian", f"{self.trace:.6g}"),
+            ("trace of its inverse", f"{self.trace_inverse:.6g}"),
+            ("largest relative error of σ", f"{self.errors.max():.1e}"),
+            ("energy of the target", f"{self.energy:.6g}"),
+        ]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Information(SynthesisResult):
+    """What noisy states tell of past inputs, in nats, from :func:`memcurve.information`.
+
+    Attributes
+    ----------
+    total : float
+        Mutual information of the states and all past inputs, with ``error``.
+    given_newer : (lags,) array
+        What the states tell of the input at each lag to those who know all newer ones; its sum
+        over all lags is the total.
+    alone : (lags,) array
+        What they tell of it by itself, −½ log(1 − MC_τ); where 1 − MC_τ is below its error, that
+        error stands for it.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.Information/1"
+
+    total: float
+    error: float
+    given_newer: Floats
+    alone: Floats
+    noise: float
+    network: str
+    notes: tuple[Note, ...] = ()
+
+    def columns(self) -> Mapping[str, Any]:
+        """One row per lag."""
+        lags = np.arange(len(self.alone))
+        return {"lag": lags, "given newer": self.given_newer, "alone": self.alone}
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        return [
+            ("information (nats)", f"{self.total:.10g} ± {self.error:.1e}"),
+            ("in bits", f"{self.total / np.log(2):.6g}"),
+            ("sum over lags, each alone", f"{self.alone.sum():.6g}"),
+            ("noise", f"{self.noise:g}"),
+        ]
+
+    def chart(self) -> Chart:
+        """Both by lag."""
+        lags = np.arange(len(self.alone), dtype=float)
+        series = (
+            Series("given newer inputs", lags, self.given_newer),
+            Series("alone", lags, self.alone, dashed=True),
+        )
+        return Chart("Information about past inputs", LAG, "nats", series)
+
+
+def _subject(network: Any) -> LinearNetwork:
+    """A network that is driven and small enough for all of its directions."""
+    subject = as_network(network)
+    if not subject.C.any():
+        raise ValueError("`network` has a zero mask: no input drives it. Give another `C`.")
+    analysis = Analysis.of(subject)
+    require_room_for_states(len(analysis), "realization")
+    radius = float(np.abs(analysis.eigenvalues).max())
+    if radius >= 1:
+        raise unstable(radius)
+    return subject
+
+
+def control_energy(network: Any, target: Any = None) -> ControlEnergy:
+    """Energy that it takes to steer a network from rest: λ_min, traces, a given state.
+
+    The least Σz² that leads to the state x is xᵀG⁻¹x, G = Σ A^jCCᵀ(A^j)ᵀ. With x = Tξ and white ξ
+    it is ‖T⁻¹x‖², and λ_min(G) = σ_min(T)²: relatively accurate where G, in floating point, has no
+    digit of either from some twenty nodes on.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network of up to some thousand states.
+    target : (N,) array, optional
+        The state to reach.
+
+    Returns
+    -------
+    ControlEnergy
+        With ``.lambda_min``, ``.trace``, ``.trace_inverse`` and ``.energy``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.symmetric(100, spectral_radius=0.9, seed=1)
+    >>> energy = memcurve.control_energy(network)
+    >>> energy.lambda_min < 1e-100, bool(energy.errors.max() < 1e-9)
+    (True, True)
+    """
+    subject = _subject(network)
+    goal = None if target is None else exact_array(target, "target")
+    if goal is not None and goal.shape != (subject.size,):
+        raise ValueError(
+            f"`target` must be one number for each of the {subject.size} nodes, got shape "
+            f"{goal.shape}."
+        )
+    with few_threads(subject.states), np.errstate(all="ignore"):
+        sigma, errors = measured(subject, _singular_values)
+        energy, off = float("nan"), float("nan")
+        if goal is not None:
+            if subject.is_complex:
+                goal = np.concatenate([goal.real, goal.imag])
+            found, relative = measured(subject, lambda one: _energies(one, goal))
+            energy, off = float(found[0]), float(relative[0])
+    notes, rank = list(subject.notes), Analysis.of(subject).rank
+    if rank < subject.states:
+        notes.append(Note("reach", ENERGY_NOTES["rank"].format(lost=subject.states - rank)))
+    if len(sigma) < rank:
+        if rank == subject.states:
+            raise UncertainResultError(ENERGY_NOTES["unknown"].format(known=len(sigma), rank=rank))
+        facts = {"known": len(sigma), "rank": rank}
+        notes.append(Note("arithmetic", ENERGY_NOTES["unknown"].format(**facts)))
+    return ControlEnergy(
+        sigma, errors, rank, subject.states, energy, off,
+        subject.name or f"{subject.size} nodes", tuple(notes),
+    )  # fmt: skip
+
+
+def _singular_values(network: LinearNetwork) -> dict[str, Floats]:
+    """σ of T by each way."""
+    return {name: singular_values(T) for name, T in state_maps(network)}
+
+
+def _energies(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> dict[str, Floats]:
+    """‖T⁻¹x‖² by each way; infinite where some of x is ``outside`` of what is reached."""
+    reached = Analysis.of(network).nodes
+    rest, found = np.delete(goal, reached), {}
+    for name, T in state_maps(network):
+        columns = np.sqrt(np.square(np.abs(T)).sum(axis=0))
+        rows = np.abs(T / columns).max(axis=1)
+        rows[rows == 0] = 1.0
+        scaled, wanted = T / columns / rows[:, None], goal[reached] / rows
+        white = np.linalg.lstsq(scaled, wanted, rcond=None)[0]
+        missed = float(np.linalg.norm(scaled @ white - wanted))
+        if rest.any() or missed > outside * float(np.linalg.norm(wanted)):
+            found[name] = np.array([np.inf])
+        else:
+            found[name] = np.array([np.square(np.abs(white / columns)).sum()])
+    return found
+
+
+def hankel_values(network: Any, output: Any = None) -> HankelValues:
+    """Hankel singular values of a network: how much of the past each state passes on.
+
+    Singular values of the map from past inputs to future outputs, √λ(GQ) with the observability
+    Gramian Q. By Jacobi rotations of a graded matrix: relatively accurate, also for those that
+    Gramians lose.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network of up to some thousand states.
+    output : (N,) or (N, outputs) array, optional
+        Weights of the outputs; by default every node that is read is an output.
+
+    Returns
+    -------
+    HankelValues
+        With ``.values``, largest first, and their relative ``.errors``.
+
+    References
+    ----------
+    Haut and Beylkin, SIAM Journal on Matrix Analysis and Applications 32 (2011), 1101–1125.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> memcurve.hankel_values(memcurve.ensembles.delay_line(3), [0, 0, 1]).values
+    array([1., 1., 1.])
+    """
+    subject = _subject(network)
+    weights = _outputs(subject, output)
+
+    def by_ways(one: LinearNetwork) -> dict[str, Floats]:
+        analysis = Analysis.of(one)
+        scale = np.ldexp(1.0, analysis.exponents)[:, None]
+        rows = np.eye(one.states) if weights is None else weights
+        reading = scale * rows[analysis.nodes]
+        found = {}
+        if reading.shape[1] == 1:  # outputs are excited as inputs are: both sides graded
+            try:
+                poles, V, c = modal_parts(analysis)
+                basis = rational_basis(poles)
+                sizes = np.sqrt(np.square(np.abs(basis)).sum(axis=0))
+                even = basis / sizes
+                middle = (even.T * ((reading[:, 0] @ V) * c)) @ even
+                found["poles"] = singular_values(sizes[:, None] * middle * sizes)
+            except UncertainResultError:
+                pass
+        Q = solve_stein(analysis.A.T, reading @ reading.T)
+        values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
+        for name, T in state_maps(one):
+            found[name] = singular_values(root @ (T / scale))
+        return {name: h[: len(analysis)] for name, h in found.items()}
+
+    with few_threads(subject.states), np.errstate(all="ignore"):
+        values, errors = measured(subject, by_ways)
+    name = subject.name or f"{subject.size} nodes"
+    return HankelValues(values, errors, name, subject.notes)
+
+
+def _outputs(network: LinearNetwork, output: Any) -> Floats | None:
+    """Weights of the outputs (states, outputs); None for all states."""
+    if output is None:
+        if network.readout is None:
+            return None
+        rows = np.asarray(network.readout)
+        if network.is_complex:
+            rows = np.concatenate([rows, rows + network.size])
+        return np.eye(network.states)[:, rows]
+    weights = exact_array(output, "output")
+    if weights.ndim not in (1, 2) or len(weights) != network.states or np.iscomplexobj(weights):
+        raise ValueError(
+            f"`output` must be real weights, one row for each of the {network.states} states, got "
+            f"shape {weights.shape}."
+        )
+    return weights.reshape(len(weights), -1)
+
+
+def information(network: Any, noise: float) -> Information:
+    """Mutual information of the states and past inputs under observation noise, in nats.
+
+    For Gaussian input the total is ½Σ log(1 + σ²/s²); by the chain rule it is a sum over lags, what
+    each input adds to those newer than it, from one triangular factor of I + KᵀK/s².
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network; large ones may be sparse.
+    noise : float
+        Standard deviation of the observation noise, for input of unit variance.
+
+    Returns
+    -------
+    Information
+        With ``.total``, ``.given_newer`` and ``.alone``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> found = memcurve.information(memcurve.ensembles.delay_line(3), 1.0)
+    >>> round(found.total, 9)  # three times log 2 / 2
+    1.039720771
+    """
+    subject = as_network(network)
+    found = directions_of(subject, noise, seen=0.0)
+    s, d = found.level, found.c.shape[1]
+    total = 0.5 * float(np.log1p((found.sigma / s) ** 2).sum())
+    # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
+    error = np.sqrt(len(found.sigma)) * found.left / (2 * s) + 2 * found.error * max(1.0, total)
+    small = subject.readout is None and len(Analysis.of(subject)) <= FEW_STATES
+    if small and error > 1e-9 * max(1.0, total):
+        with np.errstate(all="ignore"):
+            sigma, relative = measured(subject, _singular_values)
+        other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
+        shares = 1 / (1 + (s / sigma) ** 2)
+        off = float((shares * relative).sum()) + 8 * EPS * other
+        if off < error:
+            total, error = other, off
+    curve = memory_curve(subject, noise=s)
+    loss = curve.loss[:, None] if d == 1 else 1 - curve.channels
+    alone = -0.5 * np.log(np.maximum(loss, np.maximum(curve.channel_errors, EPS))).sum(axis=1)
+    chain = _chain(found.sigma / s, found.V, d)[: len(alone)]
+    chain = np.pad(chain, (0, len(alone) - len(chain)))
+    name = subject.name or f"{subject.size} nodes"
+    off = float(error) + 8 * EPS * total
+    return Information(total, off, chain, np.asarray(alone), s, name, curve.notes)
+
+
+def _chain(sigma: Floats, V: Floats, d: int) -> Floats:
+    """½ log(1 + k_τᵀ(I + Σ_{j>τ}k_jk_jᵀ)⁻¹k_τ) by lag, oldest first, by Potter's square roots."""
+    responses = (V * sigma).reshape(-1, d, len(sigma))
+    root, found = np.eye(len(sigma)), np.zeros(len(responses))
+    for lag in range(len(responses) - 1, -1, -1):
+        for response in responses[lag]:
+            y = root.T @ response
+            square = float(y @ y)
+            found[lag] += 0.5 * np.log1p(square)
+            factor = 1 / (1 + square + np.sqrt(1 + square))
+            root -= np.outer(root @ y, factor * y)
+    return found

@@ -1,0 +1,309 @@
+"""The error of linear tasks, exactly."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from memcurve.core.arguments import exact_array
+from memcurve.core.errors import UncertainResultError
+from memcurve.core.notes import Note
+from memcurve.core.types import EPS, SEED, Floats
+from memcurve.inputs import ARMA, parse
+from memcurve.io.adapters import as_network
+from memcurve.memory import memory_curve, one_level
+from memcurve.network import LinearNetwork
+from memcurve.rendering.report import Chart, Series
+from memcurve.solve import (
+    Problem,
+    filters_of,
+    impulse_response,
+    input_normal_realization,
+)
+from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
+from memcurve.synthesis.directions import directions_of, faded_responses, filtered
+from memcurve.synthesis.graded import jacobi, rounded_network
+from memcurve.synthesis.result import LAG, SynthesisResult
+
+#: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.
+SAFETY = 20.0
+#: Filters of ARMA targets end where the rest is below this. Doubled: longer ones by a few lags.
+NEGLIGIBLE = 1e-17
+#: Errors up to this are small. Doubled: fewer networks are looked at more closely.
+LARGEST_ERROR = 1e-10
+#: Up to so many states that takes no time. Doubled: eight times as long, some seconds.
+FEW_STATES = 400
+#: Longest target. Doubled: targets closer to a unit root, in twice the time.
+LONGEST = 2**17
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TaskError(SynthesisResult):
+    """The error of the best linear readout of a linear target, from :func:`memcurve.task_error`.
+
+    Attributes
+    ----------
+    nmse : float
+        Mean squared error of the best linear readout, relative to the variance of the target.
+    error : float
+        Bound on the error of ``nmse``.
+    weighted : float
+        What capacities alone would suggest, Σh_k²(1 − MC_k)/Σh_k²: not the error of the task, as it
+        leaves out that errors at different lags are correlated. NaN for coloured or several inputs.
+    target : (lags,) array or (lags, inputs) array
+        Coefficients h, newest first.
+    """
+
+    FORMAT: ClassVar[str] = "memcurve.TaskError/1"
+
+    nmse: float
+    error: float
+    weighted: float
+    target: Floats
+    noise: float
+    network: str
+    notes: tuple[Note, ...] = ()
+
+    def columns(self) -> Mapping[str, Any]:
+        """The coefficients of the target, one row per lag."""
+        h = self.target.reshape(len(self.target), -1)
+        names = ["coefficient"] if h.shape[1] == 1 else [f"input_{j}" for j in range(h.shape[1])]
+        return {"lag": np.arange(len(h))} | dict(zip(names, h.T, strict=True))
+
+    def figures(self) -> list[tuple[str, str]]:
+        """The main numbers by name, as text."""
+        return [
+            ("NMSE", f"{self.nmse:.10g} ± {self.error:.1e}"),
+            ("weighted capacities would say", f"{self.weighted:.4g}"),
+            ("noise", f"{self.noise:g}"),
+            ("lags of the target", str(len(self.target))),
+        ]
+
+    def chart(self) -> Chart:
+        """The coefficients of the target."""
+        columns = self.columns()
+        lags = columns["lag"].astype(float)
+        series = tuple(Series(name, lags, h) for name, h in columns.items() if name != "lag")
+        return Chart("The target", LAG, "coefficient", series)
+
+
+def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = None) -> TaskError:
+    """Error of the best linear readout of y_t = Σ_k h_k z_{t−k}, exactly.
+
+    Without noise, for white input, ``NMSE = Σ_{i≥0} (Σ_k h_k b_{k−i})²/Σh²`` with the coefficients
+    b of the all-pass filter of the poles; observation noise s adds Σ_i s²/(σ_i² + s²)(v_i·h)²/Σh².
+    Both are sums of squares: small errors keep their digits. No simulation, no regression.
+
+    Parameters
+    ----------
+    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
+        A stable network.
+    target : array, int, str or ARMA
+        Coefficients h, newest first, one column per input where there are several; an integer τ for
+        a delay, ``"average:m"`` for the mean of the last m inputs; ``"ar:0.9"`` and the like, or a
+        :class:`memcurve.inputs.ARMA`, for the filter of that process. Nonlinear targets, and
+        all targets of a :class:`memcurve.StateAffineNetwork`, are for independent input:
+        ``"product:1,2"`` for z_{t−1}z_{t−2}, ``"parity:3"``, ``"narma10"`` (no linear network gets
+        below an NMSE of 0.14), coefficients by word, ``{(0, 1, 1): 1.0}``, a target of
+        :func:`memcurve.state_affine.function_target`, or a StateAffineNetwork as a teacher, whose
+        first state it is.
+    input : input process, optional
+        As for :func:`memcurve.memory_curve`; white by default.
+    noise : float, optional
+        Standard deviation of the observation noise; none by default.
+
+    Returns
+    -------
+    TaskError
+        With ``.nmse`` and its ``.error``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.normal(30, spectral_radius=0.9, seed=1)
+    >>> average = memcurve.task_error(network, "average:40")
+    >>> round(average.nmse, 4), round(average.weighted, 4)
+    (0.0242, 0.259)
+    >>> delay = memcurve.task_error(network, 25)
+    >>> abs(delay.nmse - (1 - memcurve.memory_curve(network)[25])) < 1e-12
+    True
+    """
+    goal = as_target(target)
+    if goal is not None or isinstance(network, StateAffineNetwork):
+        if input is not None:
+            raise ValueError("`input` must be left out: it is that of the state-affine network.")
+        own = network if isinstance(network, StateAffineNetwork) else as_network(network)
+        return _of_words(own, goal, target, noise)
+    subject, level = as_network(network), one_level(noise)
+    h = _coefficients(target, subject.inputs)
+    s = 0.0 if level is None or noise == 0 else noise
+    problem = Problem.of(subject, input=input, noise=None if s == 0 else s)
+    if not problem.is_driven:
+        raise ValueError(
+            "`network` must have an input that reaches what is read: its mask is zero, or leads "
+            "elsewhere. Give another `C` or `readout`."
+        )
+    if s:
+        nmse, error = _noisy(subject, h, float(s), input)
+        if error > LARGEST_ERROR and len(problem.states) <= FEW_STATES:  # far below the states
+            with contextlib.suppress(UncertainResultError):
+                other = _measured(subject, lambda one: _projected(one, h, input, float(s)))
+                nmse, error = min((nmse, error), other, key=lambda found: found[1])
+    elif problem.is_plain:
+        nmse, error = _plain(problem, h)
+    else:
+        nmse, error = _measured(subject, lambda one: _projected(one, h, input))
+    weighted = float("nan")
+    if problem.is_white and subject.inputs == 1:
+        loss = memory_curve(subject, len(h), noise=noise).loss
+        weighted = float((h[:, 0] ** 2 * loss).sum() / (h**2).sum())
+    name = subject.name or f"{subject.size} nodes"
+    kept = h if h.shape[1] > 1 else h[:, 0]
+    return TaskError(nmse, error, weighted, kept, float(s), name, subject.notes)
+
+
+def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
+    """A nonlinear target, or a network in which input and states multiply."""
+    if goal is None:
+        h = _coefficients(target, 1)[:, 0]
+        goal = {(0,) * lag + (1,): float(c) for lag, c in enumerate(h) if c}
+    found = predicted_error(network, goal, noise)
+    error = max(found.high - found.nmse, found.nmse - found.low)
+    words = goal.coefficients if isinstance(goal, WordTarget) else goal
+    linear = np.zeros(1)
+    if isinstance(words, Mapping):
+        lags = {len(word) - 1: c for word, c in words.items() if sum(word) == 1}
+        linear = np.array([lags.get(lag, 0.0) for lag in range(max(lags, default=0) + 1)])
+    name = network.name or f"{network.size} states"
+    level = float(noise) if isinstance(noise, int | float) else 0.0
+    return TaskError(found.nmse, error, np.nan, linear, level, name, network.notes)
+
+
+def _coefficients(target: Any, inputs: int) -> Floats:
+    """The target as coefficients (lags, inputs)."""
+    if isinstance(target, bool):
+        raise TypeError(f"`target` must be coefficients or a delay, got {target!r}.")
+    if isinstance(target, int | np.integer):
+        if not 0 <= target < LONGEST:
+            raise ValueError(f"`target` must be a delay from 0 to {LONGEST - 1:,}, got {target}.")
+        h = np.eye(1, int(target) + 1, int(target))[0]
+    elif isinstance(target, str) and target.partition(":")[0] == "average":
+        length = target.partition(":")[2]
+        if not length.isdigit() or not 0 < int(length) < LONGEST:
+            raise ValueError(f"`target` must be 'average:m' with a number m, got {target!r}.")
+        h = np.full(int(length), 1 / int(length))
+    elif isinstance(target, str | ARMA):
+        process = parse(target) if isinstance(target, str) else target
+        if not isinstance(process, ARMA):
+            raise ValueError(
+                f"`target` must be coefficients, 'average:m' or an ARMA filter such as 'ar:0.9'; "
+                f"got {target!r}."
+            )
+        h = _arma_response(process)
+    else:
+        h = exact_array(target, "target")
+    if np.iscomplexobj(h):
+        raise ValueError("`target` must be real, got complex coefficients; take its real part.")
+    h = h[:, None] if h.ndim == 1 else h
+    if h.ndim != 2 or h.shape[1] != inputs or not h.any():
+        raise ValueError(
+            f"`target` must be coefficients that are not all zero, newest first, one column for "
+            f"each of {inputs} inputs; got shape {np.shape(target)}."
+        )
+    return np.asarray(h)
+
+
+def _arma_response(process: ARMA) -> Floats:
+    """ψ of an ARMA process, to where nothing is left."""
+    from scipy.signal import lfilter
+
+    length = 64
+    while length < LONGEST:
+        impulse = np.eye(1, length)[0]
+        numerator, denominator = np.append(1.0, process.ma), np.append(1.0, -process.ar)
+        h = np.asarray(lfilter(numerator, denominator, impulse))
+        energy = np.cumsum(h[::-1] ** 2)[::-1]
+        if energy[length // 2] <= NEGLIGIBLE**2 * energy[0]:
+            return h[: int(np.count_nonzero(energy > NEGLIGIBLE**2 * energy[0]))]
+        length *= 2
+    raise ValueError(
+        f"`target` must fade within {LONGEST:,} lags, got {process!r}; move its roots further "
+        f"from the unit circle."
+    )
+
+
+def _plain(problem: Problem, h: Floats) -> tuple[float, float]:
+    """One white input, no noise, all states: from the poles alone."""
+    from scipy.signal import fftconvolve
+
+    spectrum, u = problem.analysis.spectrum, h[:, 0]
+    if spectrum.poles is None or len(spectrum.poles) != spectrum.rank:
+        return _measured(problem.network, lambda one: _projected(one, h, None))
+    b, size = impulse_response(spectrum.poles, len(u)), float(np.linalg.norm(u))
+    # e_i = Σ_k h_k b_{k−i}: directly where that is quick, without rounding relative to the largest
+    if len(u) <= 4096:
+        left = np.correlate(u, b, "full")[len(b) - 1 :]
+        rounding = 4 * EPS
+    else:
+        left = fftconvolve(u, b[::-1])[len(b) - 1 :]
+        rounding = 40 * EPS
+    root = float(np.linalg.norm(left)) / size
+    # the space of inputs that are remembered turns by an angle of this sine at most
+    turn = float(spectrum.gap) + rounding * np.sqrt(len(u)) + EPS * len(spectrum.poles)
+    return root**2, 2 * root * turn + turn**2
+
+
+def _noisy(network: LinearNetwork, h: Floats, s: Any, input: Any) -> tuple[float, float]:
+    """Observation noise: every direction above it keeps its share."""
+    found = directions_of(network, s, input, seen=0.0)
+    filters = filters_of(Problem.of(network, input=input).processes)
+    u = filtered(h.reshape(1, -1), filters)[0]
+    nmse = _left(u, found.V, 1 - found.shares)
+    off = 2 * found.left / found.level + 4 * found.error + max(f.uncertainty for f in filters)
+    return nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))
+
+
+def _left(u: Floats, V: Floats, lost: Floats) -> float:
+    """Σu² less what orthonormal V hold, of which a share is ``lost``, relative to Σu²."""
+    count = max(len(u), len(V))
+    u, V = np.pad(u, (0, count - len(u))), np.pad(V, ((0, count - len(V)), (0, 0)))
+    held = V.T @ u
+    rest = u - V @ held
+    again = V.T @ rest
+    rest, held = rest - V @ again, held + again
+    return float((rest @ rest + (lost * held**2).sum()) / (u @ u))
+
+
+def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) -> float:
+    """The projection on what is read, in white coordinates that keep the smallest directions."""
+    problem = Problem.of(network, input=input)
+    A, C, T = input_normal_realization(problem.analysis)
+    W, _ = faded_responses(A, C, 1e-13)
+    filters = filters_of(problem.processes)
+    V, R = np.linalg.qr(filtered(W, filters).T)
+    lost = np.zeros(V.shape[1])
+    if s or not problem.reads_all:
+        rows = np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows] @ R.T
+        sigma, Z = jacobi(rows)
+        count = len(sigma) if s else problem.rank
+        V, lost = V @ Z[:, :count], 1 / (1 + (sigma[:count] / s) ** 2) if s else lost[:count]
+    return _left(filtered(h.reshape(1, -1), filters)[0], np.asarray(V), lost)
+
+
+def _measured(
+    network: LinearNetwork, compute: Callable[[LinearNetwork], float]
+) -> tuple[float, float]:
+    """A number, and how far rounding of the network moves it, times a factor of safety."""
+    value, rng = compute(network), np.random.default_rng(SEED)
+    changes = [abs(compute(rounded_network(network, rng)) - value) for _ in range(3)]
+    error = SAFETY * max(changes) + 16 * EPS * np.sqrt(value * network.states)
+    if not error < 1:
+        raise UncertainResultError(
+            "rounding hides the error of this task; ask for observation noise, noise=1e-6, or for "
+            "a network with fewer states."
+        )
+    return value, float(error)

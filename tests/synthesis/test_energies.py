@@ -1,0 +1,181 @@
+"""Energies, Hankel values and information against Gramians in multi-precision."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+
+import memcurve
+from memcurve import (
+    LinearNetwork,
+    control_energy,
+    ensembles,
+    hankel_values,
+    information,
+    memory_curve,
+)
+from refusals import refuses
+
+KINDS = {"normal": ensembles.normal, "symmetric": ensembles.symmetric}
+
+
+def gramian(A: Any, C: Any, bits: int = 1500, doublings: int = 12) -> Any:
+    """Σ A^jCCᵀ(A^j)ᵀ as midpoints of balls."""
+    flint.ctx.prec = bits
+    P, X = flint.arb_mat(A.tolist()), flint.arb_mat(np.reshape(C, (len(A), -1)).tolist())
+    X = X * X.transpose()
+    for _ in range(doublings):
+        X, P = X + P * X * P.transpose(), P * P
+        X, P = (flint.arb_mat([[x.mid() for x in row] for row in M.tolist()]) for M in (X, P))
+    return X
+
+
+def trace(M: Any) -> Any:
+    return sum((M[i, i] for i in range(M.nrows())), flint.arb(0))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [12, 40, pytest.param(100, marks=pytest.mark.slow)])
+def test_energies_to_the_last_digits(kind: str, size: int) -> None:
+    network = KINDS[kind](size, spectral_radius=0.9, seed=1)
+    target = np.linspace(-1, 1, size)
+    found = control_energy(network, target)
+    try:
+        X = gramian(network.A, network.C, bits=3000 if size > 50 else 1500)
+        inverse = X.inv()
+        x = flint.arb_mat([[float(v)] for v in target])
+        energy = float((x.transpose() * inverse * x)[0, 0])
+        traces, logarithm = float(trace(inverse)), float(X.det().log())
+    finally:
+        flint.ctx.prec = 53
+    worst = float(found.errors.max())
+    assert worst < 1e-9
+    assert found.trace_inverse == pytest.approx(traces, rel=2 * worst)
+    assert found.lambda_min >= 1 / traces * (1 - 4 * worst)
+    assert found.log_determinant == pytest.approx(logarithm, abs=2 * float(found.errors.sum()))
+    assert abs(found.energy / energy - 1) <= found.energy_error
+    assert found.energy_error < 1e-6
+
+
+def test_the_smallest_eigenvalue_of_a_hundred_nodes() -> None:
+    found = control_energy(ensembles.symmetric(100, spectral_radius=0.9, seed=1))
+    assert 1e-111 < found.lambda_min < 1e-109
+    assert found.errors.max() < 1e-10
+
+
+def test_directions_that_no_input_steers() -> None:
+    network = LinearNetwork(np.diag([0.5, 0.5, 0.3, 0.1]), [1.0, 1.0, 1.0, 0.0])
+    found = control_energy(network, [0, 0, 0, 1])
+    assert (found.rank, found.states) == (2, 4)
+    assert found.lambda_min == 0
+    assert np.isinf(found.trace_inverse)
+    assert np.isinf(found.energy)
+    assert np.isfinite(control_energy(network, [1, 1, 1, 0]).energy)
+    assert found.notes[-1].kind == "reach"
+    power = np.square(memcurve.input_normal(network).T).sum()
+    assert found.trace == pytest.approx(power, rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("output", ["all", "one", "weights"])
+def test_hankel_values_to_the_last_digits(kind: str, output: str) -> None:
+    """Tr GQ = Σh², and det G·det Q = Πh⁴, whose smallest are 1e-30."""
+    size = 20
+    network = KINDS[kind](size, spectral_radius=0.9, seed=1)
+    weights: Any = {
+        "all": np.eye(size), "one": np.eye(size)[:, :1], "weights": np.linspace(-1, 2, size),
+    }[output]  # fmt: skip
+    found = hankel_values(network, None if output == "all" else weights)
+    try:
+        G, Q = gramian(network.A, network.C), gramian(network.A.T, weights)
+        squares, logarithm = float(trace(G * Q)), float((G.det() * Q.det()).log())
+    finally:
+        flint.ctx.prec = 53
+    assert len(found) == size
+    assert found.errors.max() < 1e-8
+    assert (found.values**2).sum() == pytest.approx(squares, rel=1e-11)
+    assert 2 * np.log(found.values).sum() == pytest.approx(logarithm, abs=found.errors.sum())
+
+
+def test_hankel_values_of_a_readout() -> None:
+    network = ensembles.normal(10, spectral_radius=0.8, seed=2)
+    one = hankel_values(network.replace(readout=[3])).values
+    np.testing.assert_allclose(one, hankel_values(network, np.eye(10)[:, 3]).values, rtol=1e-9)
+    np.testing.assert_allclose(hankel_values(ensembles.delay_line(4), [0, 0, 0, 1]).values, 1.0)
+    refuses(ValueError, ("`output`", "10"), hankel_values, network, [1.0])
+
+
+@pytest.mark.parametrize("noise", [1.0, 1e-2])
+def test_information_by_the_chain_rule(noise: float) -> None:
+    network = ensembles.normal(20, spectral_radius=0.9, seed=1)
+    found = information(network, noise)
+    G = memcurve.input_normal(network).T
+    known = 0.5 * np.linalg.slogdet(np.eye(20) + G.T @ G / noise**2)[1]
+    assert found.total == pytest.approx(known, rel=1e-10)
+    assert found.given_newer.sum() == pytest.approx(found.total, rel=1e-9)
+    curve = memory_curve(network, noise=noise)
+    np.testing.assert_allclose(found.alone, -0.5 * np.log(curve.loss), rtol=1e-6, atol=1e-12)
+    assert found.alone.sum() <= found.total
+    K = np.array([np.linalg.matrix_power(network.A, k) @ network.C for k in range(300)]).T
+    older = noise**2 * np.eye(20) + K[:, 8:] @ K[:, 8:].T
+    direct = 0.5 * np.log1p(K[:, 7] @ np.linalg.solve(older, K[:, 7]))
+    assert found.given_newer[7] == pytest.approx(direct, rel=1e-6)
+
+
+def test_information_far_below_the_noise_of_floats() -> None:
+    """At noise s below all σ it is Σ log σ/s, which Gramians do not know."""
+    network = ensembles.symmetric(40, spectral_radius=0.9, seed=1)
+    found, energy = information(network, 1e-30), control_energy(network)
+    assert found.total == pytest.approx(energy.log_determinant / 2 + 40 * 30 * np.log(10), rel=1e-9)
+    assert found.error < 1e-9 * found.total
+    large = ensembles.sparse_normal(500, density=0.01, seed=1)
+    assert information(large, 0.1).error < 1e-6
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        ensembles.normal(40, spectral_radius=0.9, seed=1),
+        ensembles.cyclic(20, spectral_radius=0.9),
+        ensembles.delay_line(20),
+        ensembles.hippo_legs(15),
+    ],
+    ids=["normal", "cyclic", "delay line", "LegS"],
+)
+def test_mean_age_and_spread_by_traces_and_by_sums(network: LinearNetwork) -> None:
+    curve = memory_curve(network)
+    assert "squared_traces" in curve.diagnostics
+    ages = (curve.lags * curve.values).sum() / curve.total
+    assert curve.mean_age == pytest.approx(ages, rel=1e-9)
+    summed = dataclasses.replace(curve, diagnostics={})
+    assert summed.mean_age == pytest.approx(curve.mean_age, rel=1e-9)
+    assert summed.spread == pytest.approx(curve.spread, rel=1e-8, abs=1e-9)
+    squares = ((2 * curve.lags + 1) * curve.values).sum() - curve.total**2
+    assert curve.spread**2 == pytest.approx(squares, rel=1e-7, abs=1e-7)
+
+
+def test_mean_age_of_other_curves() -> None:
+    network = ensembles.normal(10, spectral_radius=0.8, seed=1)
+    noisy = memory_curve(network, noise=0.1)
+    assert noisy.mean_age == pytest.approx((noisy.lags * noisy.values).sum() / noisy.total)
+    two = memory_curve(network.replace(C=np.eye(10)[:, :2]))
+    assert two.mean_age == pytest.approx((two.lags * two.values).sum() / two.total)
+    slow = memory_curve(ensembles.orthogonal(5, spectral_radius=0.99999, seed=1), 10)
+    assert slow.mean_age > 1e4
+    for curve in (noisy[1:], memory_curve(network, 3, noise=0.1)):
+        with pytest.raises(ValueError, match="mean age and spread"):
+            _ = curve.mean_age
+
+
+def test_networks_that_are_not_answered() -> None:
+    network = ensembles.normal(5, seed=1)
+    for function in (control_energy, hankel_values):
+        refuses(ValueError, "`network`", function, network.replace(C=np.zeros(5)))
+        with pytest.raises(memcurve.UnstableNetworkError):
+            function(network.replace(A=3 * network.A))
+    refuses(ValueError, ("`noise`", "0"), information, network, 0)
+    refuses(ValueError, ("`target`", "5"), control_energy, network, [1.0])

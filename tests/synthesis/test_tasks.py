@@ -1,0 +1,118 @@
+"""Errors of linear tasks against the projection in multi-precision, and against capacities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+from scipy.signal import firwin
+
+import memcurve
+from memcurve import LinearNetwork, ensembles, memory_curve, task_error
+from refusals import refuses
+
+NETWORK = ensembles.normal(30, spectral_radius=0.9, seed=1)
+TARGETS: dict[str, Any] = {
+    "delay": 25,
+    "moving average": "average:40",
+    "difference": [0.0] * 28 + [1.0, -1.0],
+    "low pass": firwin(64, 0.2),
+    "high pass": firwin(63, 0.7, pass_zero=False),
+    "AR(1)": "ar:0.95",
+    "ARMA": memcurve.inputs.ARMA(ar=[1.58, -0.81], ma=[0.4]),
+}
+
+
+def exact(network: LinearNetwork, h: Any, noise: float, lags: int = 900) -> float:
+    """1 − g·(KKᵀ + s²)⁻¹g/‖h‖², g = Kh, with 400 digits."""
+    flint.ctx.prec = 1400
+    try:
+        A, v = flint.arb_mat(network.A.tolist()), flint.arb_mat([[c] for c in network.C.tolist()])
+        n, K = network.size, []
+        for _ in range(lags):
+            K.append(v)
+            v = A * v
+        whole = flint.arb_mat([[k[i, 0].mid() for k in K] for i in range(n)])
+        weights = [float(x) for x in h[:lags]] + [0.0] * (lags - len(h[:lags]))
+        g = whole * flint.arb_mat([[x] for x in weights])
+        G = whole * whole.transpose()
+        for i in range(n):
+            G[i, i] += flint.arb(noise) ** 2
+        x = G.solve(g)
+        size = sum((flint.arb(w) ** 2 for w in weights), flint.arb(0))
+        return float(1 - (g.transpose() * x)[0, 0] / size)
+    finally:
+        flint.ctx.prec = 53
+
+
+@pytest.mark.parametrize("noise", [None, 1e-3, 1e-9])
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_ten_digits(target: Any, noise: float | None) -> None:
+    found = task_error(NETWORK, target, noise=noise)
+    known = exact(NETWORK, found.target, noise or 0.0)
+    assert abs(found.nmse - known) <= found.error + 1e-15
+    assert found.error <= 1e-10 * max(found.nmse, 0.1)
+
+
+def test_capacities_weighted_by_the_target_mislead() -> None:
+    found = task_error(NETWORK, "average:40")
+    assert round(found.nmse, 3) == 0.024
+    assert round(found.weighted, 3) == 0.259
+    high = task_error(NETWORK, firwin(63, 0.7, pass_zero=False))
+    assert round(high.nmse, 3) == 0.865
+    assert round(high.weighted, 3) == 0.734
+
+
+@pytest.mark.parametrize(
+    ("network", "options"),
+    [
+        (NETWORK, {"input": "ar:0.9"}),
+        (NETWORK, {"input": "ar:0.9", "noise": 0.01}),
+        (NETWORK.replace(readout=[0, 1, 2, 3]), {}),
+        (NETWORK.replace(readout=[0, 1, 2, 3]), {"noise": 0.1}),
+        (ensembles.sparse_normal(400, density=0.02, seed=1), {"noise": 0.1}),
+        (LinearNetwork(np.diag([0.5 + 0.3j, 0.9j]), [1, 1]), {}),
+        (LinearNetwork(np.diag([0.5, 0.5, 0.3]), [1, 1, 1]), {}),
+        (ensembles.orthogonal(20, spectral_radius=0.9999, seed=1), {}),
+    ],
+)
+@pytest.mark.parametrize("lag", [0, 8])
+def test_delays_are_one_less_the_memory(network: LinearNetwork, options: Any, lag: int) -> None:
+    found = task_error(network, lag, **options)
+    curve = memory_curve(network, lag + 1, **options)
+    assert abs(found.nmse - curve.loss[lag]) <= found.error + curve.error[lag] + 1e-13
+
+
+@pytest.mark.parametrize("noise", [None, 0.1])
+def test_several_inputs(noise: float | None) -> None:
+    rng = np.random.default_rng(2)
+    network = NETWORK.replace(C=rng.standard_normal((30, 3)))
+    curve, h = memory_curve(network, 9, noise=noise), np.zeros((9, 3))
+    h[8, 1] = 2.0
+    found = task_error(network, h, noise=noise)
+    assert abs(found.nmse - (1 - curve.channels[8, 1])) <= found.error + curve.error[8]
+
+
+def test_a_delay_line_makes_no_error() -> None:
+    assert task_error(ensembles.delay_line(10), "average:10").nmse == 0
+
+
+def test_simulation_agrees() -> None:
+    rng = np.random.default_rng(1)
+    network = ensembles.normal(10, spectral_radius=0.8, seed=1)
+    z = rng.standard_normal(40_000)
+    X = network.simulate(z, 200) + 1e-2 * rng.standard_normal((39_800, 10))
+    y = np.convolve(z, np.ones(12) / 12)[200:40_000]
+    weights = np.linalg.lstsq(X, y, rcond=None)[0]
+    simulated = np.mean((y - X @ weights) ** 2) / np.mean(y**2)
+    assert simulated == pytest.approx(task_error(network, "average:12", noise=1e-2).nmse, rel=0.03)
+
+
+def test_targets_that_are_none() -> None:
+    for target in ([0.0, 0.0], [[1.0, 2.0]], -1, "average:0", "ar:0.99999999"):
+        refuses(ValueError, "`target`", task_error, NETWORK, target)
+    refuses(ValueError, "`network`", task_error, NETWORK.replace(C=np.zeros(30)), 1)
+    with pytest.raises(memcurve.UnstableNetworkError):
+        task_error(NETWORK.replace(A=2 * NETWORK.A), 1)
