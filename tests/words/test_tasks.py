@@ -72,6 +72,23 @@ def test_narma10_stops_linear_networks() -> None:
     assert found.low <= 0.4145**2 <= found.high
 
 
+def test_task_error_takes_nonlinear_targets_and_networks() -> None:
+    network, line = drawn(6, 1), memcurve.ensembles.delay_line(4)
+    result = memcurve.capacities(network)
+    for target, word in (("product:0,2", (1, 0, 1)), ("parity:2", (1, 1)), (1, (0, 1))):
+        assert abs(memcurve.task_error(network, target).nmse - (1 - result.of(word))) < 1e-11
+    assert memcurve.task_error(line, "product:1,2").nmse == 1
+    assert memcurve.task_error(line, {(0, 1): 2.0}).nmse < 1e-12
+    found = memcurve.task_error(line, "narma10")
+    assert found.nmse > 0.14
+    assert len(found.target) > 50
+    assert memcurve.task_error(network, network).nmse < 1e-11
+    both = memcurve.task_error(network, [0.0, 3.0, 4.0]).nmse
+    assert abs(both - predicted_error(network, {(0, 1): 3.0, (0, 0, 1): 4.0}).nmse) < 1e-12
+    refuses(ValueError, "`target`", memcurve.task_error, network, "product:x")
+    refuses(ValueError, "`input`", memcurve.task_error, network, 1, input="ar:0.9")
+
+
 def test_bad_tasks() -> None:
     network = drawn(2, 1)
     refuses(ValueError, "`lags`", delayed_product)

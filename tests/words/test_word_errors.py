@@ -164,6 +164,30 @@ def test_infinite_variance_is_told_from_instability() -> None:
         memcurve.bilinear(A, 4 * B, np.ones(4)))  # fmt: skip
 
 
+def test_noise_needs_no_noise_free_structure() -> None:
+    """A network too squeezed and too large for anything else: usable capacities, with an error."""
+    network = family("line", 120, 1)
+    refuses(memcurve.UncertainResultError, ("`noise`", "96"), memcurve.capacities, network)
+    result = memcurve.capacities(network, noise=1e-3, degree=2)
+    assert result.error < 1e-7
+    G = _covariance_by_iteration(network)
+    M = np.linalg.inv(G + 1e-6 * np.eye(120))
+    assert abs(result.total - np.trace(M @ G)) < 1e-5
+    mean = np.linalg.solve(np.eye(120) - network.p[0], network.q[0])
+    c = network.p[0] @ (network.p[1] @ mean + network.q[1]) / np.sqrt(3)
+    assert abs(result.of((0, 1)) - c @ M @ c) < 1e-7
+
+
+def _covariance_by_iteration(network: StateAffineNetwork) -> np.ndarray:
+    mean = np.linalg.solve(np.eye(network.size) - network.p[0], network.q[0])
+    r = (network.p[1] @ mean + network.q[1]) / np.sqrt(3)
+    G = term = np.outer(r, r)
+    for _ in range(800):
+        term = network.p[0] @ term @ network.p[0].T + network.p[1] @ term @ network.p[1].T / 3
+        G = G + term
+    return G
+
+
 def test_squeezed_outputs_are_whitened_in_balls() -> None:
     """Two outputs that differ by 1e-9: read as their sum and their difference."""
     network = family("line", 14, 4)

@@ -27,6 +27,7 @@ from memcurve.state_affine.selective import rg_lru_layer as rg_lru_layer
 from memcurve.state_affine.selective import selective_layer as selective_layer
 from memcurve.state_affine.tasks import TaskPrediction as TaskPrediction
 from memcurve.state_affine.tasks import WordTarget as WordTarget
+from memcurve.state_affine.tasks import as_target as as_target
 from memcurve.state_affine.tasks import delayed_product as delayed_product
 from memcurve.state_affine.tasks import function_target as function_target
 from memcurve.state_affine.tasks import narma10 as narma10

@@ -26,10 +26,13 @@ from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
 from memcurve.state_affine.tree import Search, Tree, Word
 from memcurve.state_affine.white import (
+    CHANGE,
     NotWhiteError,
     WhiteNetwork,
     changed_slightly,
+    changes,
     lyapunov_exponent,
+    solve,
     spectral_radius,
     whitened,
 )
@@ -175,11 +178,14 @@ def coordinates(
         small = network.size <= MOST_STATES and basis is None and network.is_precise
         if small:
             return _in_balls(network, reached, noise, notes, why, tell)
+        if tree is None and noise_of_states(noise) is not None:
+            tree, error = _under_noise(network, letters, noise)
+            why = f"the error is {error:.1e}"
         if tree is None or error > LARGEST_ERROR:
             raise UncertainResultError(
                 f"in floating point {why}, and balls are for up to {MOST_STATES} states whose p "
                 f"and q have formulas. What is known: the total without noise is "
-                f"{reached.outputs}. Give `noise`, e.g. 1e-3 of the states' deviation."
+                f"{reached.outputs}. Give `noise`, or more of it, e.g. 1e-3 of the states' size."
             )
         notes.append(note("large", error=error, most=MOST_STATES))
     else:
@@ -256,10 +262,35 @@ def _in_floats(
         read = _deviations(noise, network, one, out, direct, letters.output_mean)
         return Tree.of(one, out, direct, letters.weights, rank=known, noise=read)
 
-    tree, other = tree_of(white, 0.0), tree_of(near, 2e-12)
+    tree, other = tree_of(white, 0.0), tree_of(near, CHANGE)
     change = float(np.abs(_sampled(tree) - _sampled(other)).max())
     bound = MARGIN * change + 8 * EPS * white.size
     return tree, bound, f"the error is {bound:.1e}", known
+
+
+def _under_noise(
+    network: StateAffineNetwork, letters: Letters, noise: Any
+) -> tuple[Tree | None, float]:
+    """Usable capacities where the structure without noise is not known: it is not needed."""
+    found = []
+    steps = changes(letters.T, letters.r, absolute=network.rounding == "absolute")
+    for share in (0.0, 1.0):
+        T, r = letters.T + share * steps[0], letters.r + share * steps[1]
+        out, direct = (T, r) if letters.out is None else (letters.out, letters.direct)
+        try:
+            G = solve(T, r.T @ r, 1e-13)
+        except NotWhiteError:
+            return None, np.inf
+        root = np.linalg.eigh(G)
+        S = root[1] * np.sqrt(np.maximum(root[0], 0))
+        own = WhiteNetwork(T, r, S)
+        read = None if letters.out is None else letters.out @ S
+        deviations = _deviations(noise, network, own, read, letters.direct, letters.output_mean)
+        if deviations is None or direct is None:
+            return None, np.inf
+        found.append(Tree.under_noise(T, r, out, direct, letters.weights, deviations))
+    change = float(np.abs(_sampled(found[0]) - _sampled(found[1])).max())
+    return found[0], MARGIN * change + 8 * EPS * network.size
 
 
 def _sampled(tree: Tree) -> Floats:

@@ -89,7 +89,7 @@ def ising_reservoir(
     qubits : int
         From 2 to 6.
     coupling, field : float
-        Largest |J_ij|, and h.
+        Largest size of J_ij, and h.
     random_field : bool
         Whether the h_i are uniform on [−field, field] instead.
     time, virtual_nodes, dephasing, encoding, observables, input, name

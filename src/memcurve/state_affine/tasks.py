@@ -131,6 +131,24 @@ def narma10() -> WordTarget:
     return WordTarget("NARMA-10", found, variance, 1 - listed / variance)
 
 
+def as_target(target: Any) -> WordTarget | Mapping[Word, float] | StateAffineNetwork | None:
+    """A nonlinear target from what users write; None where it is not one of these."""
+    if isinstance(target, WordTarget | Mapping | StateAffineNetwork):
+        return target
+    kind, _, numbers = target.partition(":") if isinstance(target, str) else ("", "", "")
+    if kind == "narma10":
+        return narma10()
+    if kind not in ("product", "parity"):
+        return None
+    lags = [int(part) for part in numbers.split(",") if part.strip().isdigit()]
+    if len(lags) != len(numbers.split(",")) or (kind == "parity" and len(lags) != 1):
+        raise ValueError(
+            f"`target` must be 'product:1,2' with lags, or 'parity:3' with the number of newest "
+            f"inputs; got {target!r}."
+        )
+    return delayed_product(*(lags if kind == "product" else range(lags[0])))
+
+
 def predicted_error(
     network: Any, target: WordTarget | Mapping[Word, float] | StateAffineNetwork,
     noise: Any = None, *, output: int = 0,

@@ -12,7 +12,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
-from memcurve.state_affine.white import Doubling, WhiteNetwork, applied
+from memcurve.state_affine.white import Doubling, WhiteNetwork, applied, solve
 
 Word = tuple[int, ...]
 #: Work that the table by degree and lag may take, in multiplications. Doubled: large networks get
@@ -39,6 +39,21 @@ class Tree:
     direct: Floats
     weights: Floats
     is_finite: bool
+    G: Floats | None = None
+
+    @classmethod
+    def under_noise(
+        cls, T: Floats, r: Floats, out: Floats, direct: Floats, weights: Floats, noise: Floats
+    ) -> Tree:
+        """In the coordinates of the letters themselves, whose covariance G is not inverted."""
+        G = solve(T, r.T @ r, 1e-13)
+        out, direct = out / noise[:, None], direct / noise
+        gram = direct.T @ direct
+        for one in out:
+            gram += one @ G @ one.T
+        values, U = np.linalg.eigh(gram)
+        X = U / np.sqrt(np.maximum(values, 0) + 1)
+        return cls(T, r, X.T @ out, direct @ X, weights, _is_finite(weights), G)
 
     @classmethod
     def of(
@@ -55,9 +70,7 @@ class Tree:
 
         Without ``out`` all states are read. ``noise`` are standard deviations, one an output.
         """
-        is_finite = len(weights) == weights.shape[1] and np.array_equal(
-            weights, np.eye(len(weights))
-        )
+        is_finite = _is_finite(weights)
         if out is None or direct is None:
             if noise is None:
                 return cls(white.T, white.r, white.T, white.r, weights, is_finite)
@@ -82,7 +95,11 @@ class Tree:
 
     def total(self) -> float:
         """Σ of all capacities, from the coordinates."""
-        return float((self.out**2).sum() + (self.direct**2).sum())
+        return self._size_of(self.out) + float((self.direct**2).sum())
+
+    def _size_of(self, A: Floats) -> float:
+        """Trace of A G Aᵀ, for one matrix or a stack."""
+        return float((A**2).sum() if self.G is None else ((A @ self.G) * A).sum())
 
     def letter(self, degree: int, of: Floats) -> Floats:
         """The polynomial letter of a degree, of T, r, out or direct."""
@@ -147,7 +164,7 @@ class Tree:
         """Totals of all functions of z_{t−j}, z_{t−j−1}, … alone, j = 0 … lags − 1."""
         found, A = [self.total()], self.out[0]
         for _ in range(lags - 1):
-            found.append(float((A**2).sum()))
+            found.append(self._size_of(A))
             A = A @ self.T[0]
         return np.array(found)
 
@@ -219,6 +236,11 @@ class Tree:
         return np.asarray(self.letter(word[0], self.out) @ c)
 
 
+def _is_finite(weights: Floats) -> bool:
+    """Whether letters are polynomials themselves."""
+    return len(weights) == weights.shape[1] and np.array_equal(weights, np.eye(len(weights)))
+
+
 def _traced(out: Floats, X: Floats) -> float:
     """Trace of out X outᵀ."""
     return float(np.sum((out @ X) * out))
@@ -239,15 +261,23 @@ class Search:
         self._beyond = 0.0
         if not tree.is_finite:
             self._beyond = float((tree.direct**2).sum() - ((tree.weights @ tree.direct) ** 2).sum())
+        self._dual: Floats | None = None
+        if tree.G is not None:  # all extensions together, where one alone has no bound
+            first = sum((out.T @ out for out in tree.out), np.zeros_like(tree.G))
+            self._dual = solve(tree.T.transpose(0, 2, 1), first, 1e-12)
         pairs = zip(self._mixed(tree.direct), self._mixed(tree.r), strict=True)
         for k, (direct, r) in enumerate(pairs):
             if k:
                 heapq.heappush(self._found, (-float(direct @ direct), (k,)))
-                heapq.heappush(self._open, (-float(r @ r), (k,), r))
+                heapq.heappush(self._open, (-self._bound(r), (k,), r))
 
     def _mixed(self, vectors: Floats) -> Floats:
         """Of letters, those of polynomials."""
         return vectors if self.tree.is_finite else np.asarray(self.tree.weights @ vectors)
+
+    def _bound(self, c: Floats) -> float:
+        """Of all words that a word of coefficient c is the older part of."""
+        return float(c @ c if self._dual is None else (c @ self._dual @ c) * (1 + 1e-9))
 
     def _expand(self) -> None:
         _, word, c = self._open[0]
@@ -260,7 +290,7 @@ class Search:
         steps, reads = self._mixed(steps), self._mixed(reads)
         heapq.heappop(self._open)  # only now: an interrupt before loses nothing
         for k, (step, read) in enumerate(zip(steps, reads, strict=True)):
-            size, bound = float(read @ read), float(step @ step)
+            size, bound = float(read @ read), self._bound(step)
             if size > 0:
                 heapq.heappush(self._found, (-size, (k, *word)))
             if bound > 0:

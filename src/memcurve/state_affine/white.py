@@ -299,29 +299,29 @@ def _changed(here: WhiteNetwork, G: Floats) -> WhiteNetwork:
     return WhiteNetwork(T, r, here.states @ L, inverse, here.margin)
 
 
+def changes(T: Floats, r: Floats, *, absolute: bool = False) -> tuple[Floats, Floats]:
+    """Random changes of all entries of letters by ``CHANGE`` of themselves, or of the largest."""
+    rng = np.random.default_rng(SEED)
+    size = [float(np.abs(x).max(initial=0.0)) if absolute else np.abs(x) for x in (T, r)]
+    steps = [CHANGE * rng.standard_normal(x.shape) * s for x, s in zip((T, r), size, strict=True)]
+    steps[1][0] = 0.0
+    return steps[0], steps[1]
+
+
 def changed_slightly(
     white: WhiteNetwork, T: Floats, r: Floats, *, absolute: bool = False
 ) -> tuple[WhiteNetwork, float]:
-    """The white network of letters with every entry changed at random by ``CHANGE``.
+    """The white network of letters with :func:`changes`, from that of the letters themselves.
 
-    ``absolute``: by that share of the largest entry. Also returned is how far from white it was in
-    the old coordinates: where that is not small, nothing is known.
+    Also returned is how far from white it was in the old coordinates: where that is not small,
+    nothing is known.
     """
-    rng, inverse = np.random.default_rng(SEED), white.inverse
+    inverse = white.inverse
     if inverse is None:
         raise ValueError("`white` must know how it was reached from the letters.")
-
-    def moved(x: Floats, largest: float) -> Floats:
-        size = largest if absolute else np.abs(x)
-        return CHANGE * rng.standard_normal(x.shape) * size
-
-    most_T, most_r = float(np.abs(T).max()), float(np.abs(r[1:]).max(initial=0.0))
-    new_T = np.stack([
-        one + inverse @ (moved(own, most_T) @ white.states)
-        for one, own in zip(white.T, T, strict=True)
-    ])  # fmt: skip
-    step = moved(r, most_r) @ inverse.T
-    step[0] = 0.0
+    step_T, step_r = changes(T, r, absolute=absolute)
+    new_T = white.T + np.stack([inverse @ (step @ white.states) for step in step_T])
+    step = step_r @ inverse.T
     near = WhiteNetwork(new_T, white.r + step, white.states)
     defect = near.defect()
     far = float(np.linalg.norm(defect, 2)) if np.isfinite(defect).all() else np.inf

@@ -24,6 +24,7 @@ from memcurve.solve import (
     impulse_response,
     input_normal_realization,
 )
+from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
 from memcurve.synthesis.directions import directions_of, faded_responses, filtered
 from memcurve.synthesis.graded import jacobi, rounded_network
 from memcurve.synthesis.result import LAG, SynthesisResult
@@ -104,7 +105,12 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     target : array, int, str or ARMA
         Coefficients h, newest first, one column per input where there are several; an integer τ for
         a delay, ``"average:m"`` for the mean of the last m inputs; ``"ar:0.9"`` and the like, or a
-        :class:`memcurve.inputs.ARMA`, for the filter of that process.
+        :class:`memcurve.inputs.ARMA`, for the filter of that process. Nonlinear targets, and
+        all targets of a :class:`memcurve.StateAffineNetwork`, are for independent input:
+        ``"product:1,2"`` for z_{t−1}z_{t−2}, ``"parity:3"``, ``"narma10"`` (no linear network gets
+        below an NMSE of 0.14), coefficients by word, ``{(0, 1, 1): 1.0}``, a target of
+        :func:`memcurve.state_affine.function_target`, or a StateAffineNetwork as a teacher, whose
+        first state it is.
     input : input process, optional
         As for :func:`memcurve.memory_curve`; white by default.
     noise : float, optional
@@ -126,6 +132,12 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     >>> abs(delay.nmse - (1 - memcurve.memory_curve(network)[25])) < 1e-12
     True
     """
+    goal = as_target(target)
+    if goal is not None or isinstance(network, StateAffineNetwork):
+        if input is not None:
+            raise ValueError("`input` must be left out: it is that of the state-affine network.")
+        own = network if isinstance(network, StateAffineNetwork) else as_network(network)
+        return _of_words(own, goal, target, noise)
     subject, level = as_network(network), one_level(noise)
     h = _coefficients(target, subject.inputs)
     s = 0.0 if level is None or noise == 0 else noise
@@ -152,6 +164,23 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     name = subject.name or f"{subject.size} nodes"
     kept = h if h.shape[1] > 1 else h[:, 0]
     return TaskError(nmse, error, weighted, kept, float(s), name, subject.notes)
+
+
+def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
+    """A nonlinear target, or a network in which input and states multiply."""
+    if goal is None:
+        h = _coefficients(target, 1)[:, 0]
+        goal = {(0,) * lag + (1,): float(c) for lag, c in enumerate(h) if c}
+    found = predicted_error(network, goal, noise)
+    error = max(found.high - found.nmse, found.nmse - found.low)
+    words = goal.coefficients if isinstance(goal, WordTarget) else goal
+    linear = np.zeros(1)
+    if isinstance(words, Mapping):
+        lags = {len(word) - 1: c for word, c in words.items() if sum(word) == 1}
+        linear = np.array([lags.get(lag, 0.0) for lag in range(max(lags, default=0) + 1)])
+    name = network.name or f"{network.size} states"
+    level = float(noise) if isinstance(noise, int | float) else 0.0
+    return TaskError(found.nmse, error, np.nan, linear, level, name, network.notes)
 
 
 def _coefficients(target: Any, inputs: int) -> Floats:
