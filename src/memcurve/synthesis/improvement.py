@@ -156,8 +156,9 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
     """
     found = directions_of(network, noise)
     gains = {"now": float(found.shares.sum())}
-    if network.readout is None and not network.is_complex:
-        power, rank = float((found.sigma**2).sum()), Analysis.of(network).rank
+    power = float((found.sigma**2).sum())
+    if network.readout is None and not network.is_complex and 0 < power < np.inf:
+        rank = Analysis.of(network).rank
         gains["white"] = rank / (1 + noise**2 * rank / power)
         rows = (found.rows(network) / noise)[None]
         gains["readout"] = float(greedy(rows, min(10, network.size))[1][-1])
