@@ -71,6 +71,7 @@ from memcurve.studies.sweeping import sweep as sweep
 from memcurve.synthesis import ControlEnergy as ControlEnergy
 from memcurve.synthesis import Design as Design
 from memcurve.synthesis import HankelValues as HankelValues
+from memcurve.synthesis import Improvement as Improvement
 from memcurve.synthesis import Information as Information
 from memcurve.synthesis import MaskChoice as MaskChoice
 from memcurve.synthesis import Pruned as Pruned
@@ -82,6 +83,7 @@ from memcurve.synthesis import best_readout as best_readout
 from memcurve.synthesis import control_energy as control_energy
 from memcurve.synthesis import design as design
 from memcurve.synthesis import hankel_values as hankel_values
+from memcurve.synthesis import improvement as improvement
 from memcurve.synthesis import information as information
 from memcurve.synthesis import pruned as pruned
 from memcurve.synthesis import task_error as task_error

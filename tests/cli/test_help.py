@@ -27,11 +27,16 @@ from memcurve.views.cli.compare import compare
 from memcurve.views.cli.connectome import connectome
 from memcurve.views.cli.curve import curve
 from memcurve.views.cli.data import data
+from memcurve.views.cli.design import design
+from memcurve.views.cli.improve import improve
 from memcurve.views.cli.paper import paper
 from memcurve.views.cli.process import EXIT_CODES
 from memcurve.views.cli.sweep import sweep
 
-COMMANDS = (audit, capacities, curve, compare, connectome, data, paper, sweep, install_completion)
+COMMANDS = (
+    audit, capacities, curve, compare, connectome, data, design, improve, paper, sweep,
+    install_completion,
+)  # fmt: skip
 
 
 def examples(function: Any) -> list[list[str]]:
@@ -52,6 +57,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     savemat(place / "reservoir.mat", {"W": network.A, "Win": network.C})
     np.savez(place / "network.npz", A=network.A, C=network.C)
     np.save(place / "weights.npy", network.A)
+    np.savetxt(place / "wanted.txt", np.ones(5))
     memcurve.bilinear(network.A / 2, network.A / 4, network.C).save(place / "bilinear.npz")
     made = "from memcurve import quantum\nreservoir = quantum.ising_reservoir(2, seed=1)\n"
     (place / "mymodels.py").write_text(made)

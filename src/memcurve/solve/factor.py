@@ -344,7 +344,7 @@ def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
 
     m = model.reached
     H, c = model.H[:m, :m], model.c[:m]
-    R, log_sizes = _graded(model, m, 0.0, (TAIL, TAIL), MOST_LAGS)[:2]
+    R, log_sizes = _graded(model, m, 0.0, (TAIL, TAIL))[:2]
     with np.errstate(all="ignore"):
         sizes = np.exp(log_sizes)
         A = np.where(H == 0, 0.0, H * (sizes / sizes[:, None]))
@@ -408,44 +408,32 @@ def _factor(
 ) -> tuple[KrylovFactor, float, float]:
     """The factor, what lies beyond its lags, and by how much that may be longer in white states."""
     fixed, d, n = directions is not None, model.c.shape[1], len(model.H)
-    # of directions that stand above the noise half as many more, as later ones may grow
-    m = model.cut(level) if level == 0 else 3 * model.cut(level) // 2 + 16
-    m, leakage = min(n, directions or m), 0.0
+    m = directions or (model.reached if level == 0 else n)
     if model.lags and not fixed:  # the first lags of so many directions, exactly
         lags = model.first_lags(tails[1] * level)
         m = min(n, lags * d)
-    entering = np.square(model.rounding) + np.square(model.dropped)
-    while True:
-        cut_off = m < n and not fixed and not lags
-        most = 4 * n + 2000 if cut_off else MOST_LAGS
-        try:
-            R, log_sizes, beyond, by_noise = _graded(model, m, level, tails, most, lags)
-        except UncertainResultError:  # a part of a stable network need not be stable
-            if not cut_off:
-                raise
-            m = n
-            continue
-        if model.scale is None:
-            model.scale = log_sizes
-        with np.errstate(under="ignore", over="ignore"):
-            sizes = np.exp(log_sizes)
-            K = sizes[:, None] * R
-        energy = np.einsum("ij,ij->i", K, K)
-        lifted = _lifted(model, entering, energy)
-        outside = lifted if m < n or model.lasting else 0.0
-        # so many directions hold so many lags, exactly
-        if not cut_off or level == 0 or R.shape[1] <= m:
-            break
-        # what is reached late may grow: as long as the space is left with more, it is too small
-        leakage = float(np.sqrt(np.square(model.H[m : m + d, :m] @ K).sum())) * model.powers.norms
-        if leakage <= 10 * LEFT_OUT * level:
-            break
-        m, leakage = min(n, int(1.4 * m) + 4) if leakage < level else n, 0.0
-    used = m if fixed or R.shape[1] > m else R.shape[1]
+    try:
+        R, log_sizes, beyond, by_noise = _graded(model, m, level, tails, lags)
+    except UncertainResultError:  # those reached far below the noise may last far longer
+        if fixed or not (m := model.cut(level)) < n:
+            raise
+        R, log_sizes, beyond, by_noise = _graded(model, m, level, tails, lags)
+    if model.scale is None:
+        model.scale = log_sizes
+    with np.errstate(under="ignore", over="ignore"):
+        sizes = np.exp(log_sizes)
+        K = sizes[:, None] * R
+    energy, leaving = np.square(K).sum(axis=1), np.square(model.H[m : m + d, :m] @ K).sum()
+    # so many directions hold so many lags, exactly
+    used = m if fixed or model.relative else min(m, R.shape[1])
+    lifted = _lifted(model, energy)
+    outside = lifted if used < n or model.lasting else 0.0
     if not fixed and np.sqrt(outside) > (OUTSIDE if whole else OUTSIDE_ROWS) * level:
         # where changed networks have all directions, what rounding leads to shows
         used, outside = n, outside if model.lasting else 0.0
-    missing = model.leakage + leakage
+    missing = model.leakage
+    if m < R.shape[1] and leaving > 0 and not fixed:
+        missing += float(np.sqrt(leaving)) * model.powers.norms
     if level > 0:  # rows that hold nothing above the noise
         after = np.sqrt(np.cumsum(energy[::-1])[::-1])
         kept = max(1, int(np.count_nonzero(after > LEFT_OUT * level)))
@@ -503,7 +491,7 @@ def coloured(
     return np.asfortranarray(both[:count].reshape(-1, n)), rest
 
 
-def _lifted(model: ReducedModel, entering: Floats, energy: Floats) -> float:
+def _lifted(model: ReducedModel, energy: Floats) -> float:
     """The square of what rounding leads to from directions of so much energy, at all lags.
 
     A passes it on: as further states that are read it can but add memory, as much as this relative
@@ -512,6 +500,7 @@ def _lifted(model: ReducedModel, entering: Floats, energy: Floats) -> float:
     whole = float(energy.sum())
     if model.relative:
         return (4 * EPS * len(energy)) ** 2 * whole
+    entering = np.square(model.rounding) + np.square(model.dropped)
     lasting = model.lasting or max(1.0, whole / float(np.square(model.c).sum()))
     return lasting * float(entering[: len(energy)] @ energy + entering[len(model.H) :].sum())
 
@@ -547,7 +536,7 @@ def orthonormal(X: Floats) -> tuple[Floats, Floats]:
 
 
 def _graded(
-    model: ReducedModel, m: int, level: float, tails: tuple[float, float], most: int, lags: int = 0
+    model: ReducedModel, m: int, level: float, tails: tuple[float, float], lags: int = 0
 ) -> tuple[Floats, Floats, float, bool]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
@@ -571,7 +560,7 @@ def _graded(
                 R, beyond, by_noise = responses_to(scaled, start, lags, banded=banded), 0.0, True
             else:
                 R, beyond, by_noise = faded(
-                    scaled, start, weights, tails[0], most, banded=banded, unit=unit
+                    scaled, start, weights, tails[0], banded=banded, unit=unit
                 )
         largest = np.abs(R).max(axis=1)
         if level > 0:  # what is reached by later lags only is far below the noise
@@ -625,7 +614,9 @@ def faded(
         slow = lags > 4 * n + 2000 and size > tail
         if slow and lags - np.log(size / tail) / min(rate, -TINY) > 2 * most:
             break  # at the rate of now it takes too long
-        before, rest, in_unit = (lags, size), np.inf, False
+        rest, in_unit = np.inf, False
+        if lags > 2 * before[0]:  # far enough back for responses that swing
+            before = lags, size
         if unit is not None:
             own = float(np.sqrt(((unit.sizes[:, None] * last) ** 2).sum()))
             if own <= tail and (rest := own * float(np.sqrt(unit.squares()))) <= tail:

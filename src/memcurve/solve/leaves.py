@@ -304,9 +304,11 @@ def _read_off(
     rng = np.random.default_rng(SEED)
 
     def system(
-        model: ReducedModel, own: tuple[Filter, ...], **changed: Any
+        model: ReducedModel, own: tuple[Filter, ...], of: KrylovFactor | None = None, **changed: Any
     ) -> tuple[KrylovFactor, SingularSystem]:
         factor = krylov_factor(model, level, filters=own, tail=tail, whole=whole, **changed)
+        if of is not None:  # to be compared with it, evaluated in the same way
+            factor.lifted = of.lifted
         if whiten is None and not factor.complete:
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         found = singular_system(
@@ -325,7 +327,8 @@ def _read_off(
         systems = [base]
         for _ in range(_trials(fewer)):
             again, own = model.changed(rng, fewer), tuple(f.changed(rng) for f in filters)
-            systems.append(system(again, own, directions=fewer, lags=lags, rng=rng)[1])
+            changed = {"directions": fewer, "lags": lags, "rng": rng}
+            systems.append(system(again, own, factor, **changed)[1])
         uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
         # rounding was taken twice, and its square counts
         left = Truncation(factor.missing, factor.tail, 4 * factor.outside, gain, uncertainty)

@@ -24,6 +24,13 @@ MASK_NOTES = {
     "local": "the best mask found from several starts; others may lie between it and the bound",
 }
 
+#: What the report on all ways says.
+IMPROVEMENTS = {
+    "title": "What could be gained",
+    "power": "at the same state power, {power:.4g}",
+    "large": "mask and white states left out: they take dense matrices, up to {most:,} states",
+}
+
 #: What is said of energies.
 ENERGY_NOTES = {
     "rank": "no input steers {lost} of the directions: the Gramian is singular, and targets "
@@ -105,5 +112,10 @@ PROSE: dict[str, dict[str, tuple[str, ...]]] = {
         "title": ("Information about past inputs", "{self.network}, noise {self.noise:g}"),
         "verdict": ("The states tell {self.total:.6g} nats of all past inputs.",),
         "section": ("By lag", "To those who know all newer inputs, and by itself."),
+    },
+    "Improvement": {
+        "title": (IMPROVEMENTS["title"], "{self.name}"),
+        "verdict": ("Usable memory at noise {self.noise:g} is {self.usable:.4g} as it is.",),
+        "section": ("Ways", "What each way reaches."),
     },
 }

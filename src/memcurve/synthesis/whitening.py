@@ -87,9 +87,10 @@ class Whitened(SynthesisResult):
 
     def chart(self) -> Chart:
         """Usable memory against noise, before and after."""
-        known = np.isfinite(self.before)
+        order = np.argsort(self.levels)
+        known = order[np.isfinite(self.before[order])]
         series = (
-            Series("white states", self.levels, self.after),
+            Series("white states", self.levels[order], self.after[order]),
             Series("as given", self.levels[known], self.before[known], dashed=True),
         )
         return Chart(

@@ -80,6 +80,9 @@ class Audit(Reported):
         what rounding the weights to single precision does.
     claim : Claim or None
         The claimed number, judged.
+    gains : dict
+        Usable memory at a noise level, now and with white states, ten nodes read and a better mask,
+        as far as that is quickly found; empty for large networks and coloured input.
     left_out : dict
         What was not computed of a large network, and why.
     notes : tuple of Note
@@ -111,6 +114,7 @@ class Audit(Reported):
     notes: tuple[Note, ...]
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    gains: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def computing(self, **ways: Callable[[], Any]) -> Self:
@@ -190,6 +194,7 @@ class Audit(Reported):
             None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
             _squeezing(self),
             None if self.curve is None else _sensitivity(self),
+            _gains(self),
             Section(say.TITLES["left_out"], points=left_out) if left_out else None,
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
@@ -520,6 +525,16 @@ def _curves_under_noise(audit: Audit) -> Section | None:
     series = tuple(_usable_series(row, len(row.values), "{read}") for row in rows)
     chart = Chart(*say.CHARTS["noisy_memory"], series)
     return Section(say.TITLES["memory"], say.SECTIONS["noisy_memory"], chart=chart)
+
+
+def _gains(audit: Audit) -> Section | None:
+    gains, names = audit.gains, say.GAINS
+    rows = tuple((names[way], f"{value:.4g}") for way, value in gains.items() if way in names)
+    if "now" not in gains or len(rows) < 2:
+        return None
+    text = say.SECTIONS["gains"].format(noise=gains["noise"])
+    table = Table(say.HEADS["gains"], rows, frozenset({1}))
+    return Section(say.TITLES["gains"], text, table=table)
 
 
 def _blamed(audit: Audit) -> str:

@@ -28,6 +28,8 @@ COMMANDS = {
     "measure": "Memory of any network by simulation, to a requested precision.",
     "layers": "Memory of every recurrent layer of a trained model, from its weights.",
     "claims": "Published claims about memory, re-examined: a list, or the study of one claim.",
+    "design": "A network for a memory curve: what is reached, and why where it cannot be.",
+    "improve": "What a network could gain: better mask, readout and realization, and fewer states.",
     "explore": "Explore the memory of networks interactively, in the browser.",
     "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',
     "sweep": "Parameter studies: one question for many networks, with a picture and a summary.",

@@ -1,0 +1,52 @@
+"""``memcurve improve``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memcurve.views.cli.console import print_document
+from memcurve.views.cli.options import NETWORK, REPORT, NetworkOptions, ReportOptions, Whole
+from memcurve.views.cli.process import UsageError
+
+
+def improve(
+    file: Path | None = None,
+    *,
+    options: NetworkOptions = NETWORK,
+    read: Whole = 10,
+    tolerance: float = 1e-3,
+    pruned: Path | None = None,
+    output: ReportOptions = REPORT,
+) -> None:
+    """What a network could gain: better mask, readout and realization, and fewer states.
+
+    For example:
+
+      memcurve improve network.mat --noise 1e-3
+      memcurve improve --size 30 --noise .1 --read 5 --html report.html
+      memcurve improve network.npz --noise 1e-2 --pruned small.npz
+
+    Parameters
+    ----------
+    file
+        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used.
+    read
+        Number of nodes to read.
+    tolerance
+        How far MC_τ of the pruned network may be off at any lag.
+    pruned
+        Write the pruned network to this .npz file.
+    """
+    from memcurve import improvement, save_network
+
+    noise = options.arguments().get("noise", 1e-3)
+    if not isinstance(noise, float) or options.input is not None:
+        raise UsageError("--noise must be one standard deviation, e.g. --noise 1e-3; no --input.")
+    if pruned is not None and pruned.suffix.lower() != ".npz":
+        raise UsageError(f"--pruned writes networks as .npz; got {pruned}.")
+    output.require_other_than(file)
+    network = options.network(file, "normal")
+    found = improvement(network, noise, count=read, tolerance=tolerance)
+    if pruned is not None and found.small is not None:
+        save_network(found.small.network, pruned)
+    output.show(found, lambda result: print_document(result.document()))
