@@ -24,6 +24,7 @@ from memcurve.studies.connectome import (
     adjusted_p_values,
 )
 from memcurve.studies.sweeping.store import Store
+from refusals import refuses
 
 NETWORK = memcurve.ensembles.sparse_normal(30, density=0.12, spectral_radius=0.8, seed=2)
 
@@ -228,21 +229,15 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_errors() -> None:
-    with pytest.raises(ValueError, match="`nulls` must be one of rewire, shuffle"):
-        compared(null="random")
+    refuses(ValueError, "`nulls` must be one of rewire, shuffle", compared, null="random")
     with pytest.raises(ValueError, match="`blocks` must be given for the null model 'blocks'"):
         compared(null=["blocks"])
-    with pytest.raises(TypeError, match="does not take `bins`"):
-        compared(null=("shuffle", {"bins": 3}))
-    with pytest.raises(ValueError, match="`nulls` must name at least one"):
-        compared(null=[])
-    with pytest.raises(ValueError, match="`seed` must be a whole number"):
-        compared(seed=None)
-    with pytest.raises(ValueError, match="`draws` must be"):
-        compared(draws=0)
+    refuses(TypeError, "does not take `bins`", compared, null=("shuffle", {"bins": 3}))
+    refuses(ValueError, "`nulls` must name at least one", compared, null=[])
+    refuses(ValueError, "`seed` must be a whole number", compared, seed=None)
+    refuses(ValueError, "`draws` must be", compared, draws=0)
     for wrong in (3, [3], [("rewire", {}, 1)]):
-        with pytest.raises(TypeError, match="`nulls` must be names, or pairs"):
-            compared(null=wrong)
+        refuses(TypeError, "`nulls` must be names, or pairs", compared, null=wrong)
     with pytest.raises(ValueError, match=r"^`noise` is a standard deviation"):
         compared(noise=[1e-3, -1.0])
     with pytest.raises(TypeError, match=r"^`noise` must hold real"):

@@ -11,6 +11,7 @@ from scipy import sparse, stats
 
 import memcurve
 from memcurve import nulls
+from refusals import refuses
 
 SIZE = 40
 
@@ -343,13 +344,9 @@ def test_errors_name_the_argument(options: dict, message: str) -> None:
 
 
 def test_names() -> None:
-    with pytest.raises(ValueError, match="`name` must be one of rewire, shuffle"):
-        drawn("random", signed())
+    refuses(ValueError, "`name` must be one of rewire, shuffle", drawn, "random", signed())
     with pytest.raises(ValueError, match="`blocks` must be given for the null model 'blocks'"):
         drawn("blocks", signed())
-    with pytest.raises(TypeError, match="does not take `bins`"):
-        drawn("shuffle", signed(), bins=3)
-    with pytest.raises(TypeError, match="`seed` must be"):
-        drawn("shuffle", signed(), seed=None)
-    with pytest.raises(ValueError, match="must have real weights"):
-        drawn("signs", 1j * signed())
+    refuses(TypeError, "does not take `bins`", drawn, "shuffle", signed(), bins=3)
+    refuses(TypeError, "`seed` must be", drawn, "shuffle", signed(), seed=None)
+    refuses(ValueError, "must have real weights", drawn, "signs", 1j * signed())

@@ -14,6 +14,7 @@ from memcurve.memory.batch import MemoryCurves, curves_of_poles
 from memcurve.memory.batch.poles import WITHOUT_CONJUGATES, aliasing, points_needed, roots_of_unity
 from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses
+from refusals import refuses
 from tolerances import CLOSED_FORM, EPS, WHOLE_SUM
 
 #: The lattice for one network, itself right to a few of these (tests/solve/test_allpass.py).
@@ -156,8 +157,7 @@ def test_shapes_and_indexing() -> None:
     assert flat[-1].values[3] == flat.values[5, 3]
     single = curves_of_poles(poles[0], 20)
     assert np.abs(single[()].values - flat.values[0]).max() <= 100 * EPS
-    with pytest.raises(TypeError, match="single network"):
-        len(single)
+    refuses(TypeError, "single network", len, single)
     for wrong in (0, (0, 3), (0, True), (0, 1.0)):
         with pytest.raises(IndexError, match=r"not in this stack of .* takes 2 integers"):
             nested[wrong]
@@ -180,29 +180,24 @@ def test_refusals() -> None:
         curves_of_poles([[0.5], [1.0], [-1.5]])
     with pytest.raises(ValueError, match=r"`poles` must be finite, got nan at index \[1, 0\]"):
         curves_of_poles([[0.5], [np.nan]])
-    with pytest.raises(ValueError, match="n of at least one"):
-        curves_of_poles(np.zeros((3, 0)))
+    refuses(ValueError, "n of at least one", curves_of_poles, np.zeros((3, 0)))
     with pytest.raises(ValueError, match="`method` must be one of auto, circle, lattice"):
         curves_of_poles([[0.5]], method="fast")
-    with pytest.raises(ValueError, match="`grid` must be a power of two"):
-        curves_of_poles([[0.5]], grid=100)
+    refuses(ValueError, "`grid` must be a power of two", curves_of_poles, [[0.5]], grid=100)
     with pytest.raises(ValueError, match="leave one of them out"):
         curves_of_poles([[0.5]], grid=64, method="lattice")
-    with pytest.raises(ValueError, match="`lags` must be a positive integer"):
-        curves_of_poles([[0.5]], 0)
+    refuses(ValueError, "`lags` must be a positive integer", curves_of_poles, [[0.5]], 0)
 
 
 def test_what_is_no_array_is_refused() -> None:
     pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
-    with pytest.raises(TypeError, match="of NumPy, torch, cupy, jax"):
-        curves_of_poles("poles")
+    refuses(TypeError, "of NumPy, torch, cupy, jax", curves_of_poles, "poles")
 
 
 def test_other_arrays_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     assert curves_of_poles([[0.5]], 3).values.shape == (1, 3)  # NumPy's do not
-    with pytest.raises(ModuleNotFoundError, match=r"the extra `arrays`"):
-        curves_of_poles(object())
+    refuses(ModuleNotFoundError, "the extra `arrays`", curves_of_poles, object())
 
 
 def test_roots_of_unity_are_right_to_the_last_digit() -> None:

@@ -187,8 +187,7 @@ def test_refusals() -> None:
     with pytest.raises(UnstableNetworkError, match=r"networks 1, 3 of the stack are unstable"):
         memory_curves(A * np.array([1, 2, 1, 1.2])[:, None, None])
     refuses(ValueError, "stack of square matrices", memory_curves, np.zeros((3, 4)))
-    with pytest.raises(ValueError, match="curves_of_poles"):
-        memory_curves(np.array([0.5, 0.1]))
+    refuses(ValueError, "curves_of_poles", memory_curves, np.array([0.5, 0.1]))
     refuses(TypeError, "memory_curves(A, C)", memory_curves, (np.array([0.5, 0.1]), np.ones(2)))
     refuses(ValueError, "`C`", memory_curves, A, np.ones((3, 5)))
     refuses(ValueError, "`C`", memory_curves, A, [1, 1, 1, 1, np.nan])

@@ -13,6 +13,7 @@ import memcurve
 from command import failed, inside
 from memcurve.studies.literature import CLAIMS, JudgedClaim
 from memcurve.studies.literature.claim import Evidence, Point, judged
+from refusals import refuses
 from repository import ROOT
 
 #: What each study comes to, and numbers that would make it something else.
@@ -125,8 +126,7 @@ def test_a_claim_needs_no_more_than_its_file() -> None:
 
 
 def test_unknown_names() -> None:
-    with pytest.raises(ValueError, match="`name` must be one of jaeger-2001"):
-        memcurve.judge_claim("einstein-1905")
+    refuses(ValueError, "`name` must be one of jaeger-2001", memcurve.judge_claim, "einstein-1905")
 
 
 def test_the_command(

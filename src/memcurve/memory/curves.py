@@ -45,10 +45,8 @@ def curves_of(
     problem: Problem, found: Answer, *, method: str, seed: Any = None
 ) -> tuple[MemoryCurve, ...]:
     """One MemoryCurve a noise level."""
-    return tuple(
-        _curve(problem, found, k, level, method, seed)
-        for k, level in enumerate(problem.levels.tolist())
-    )
+    levels = enumerate(problem.levels.tolist())
+    return tuple(_curve(problem, found, k, level, method, seed) for k, level in levels)
 
 
 def _curve(
@@ -82,7 +80,11 @@ def _curve(
         missing = total - float(summed.sum())
         capped = not ahead and problem.lags is None and len(summed) == MOST_DEFAULT_LAGS
         if capped and missing > NEGLIGIBLE_MEMORY:
-            notes.append(_capped_note(len(summed), missing, total))
+            text = (
+                f"lags stop at {len(summed)}: {missing:.3g} of the memory {total:.6g} lies beyond "
+                f"(the default aims at {NEGLIGIBLE_MEMORY:g}); give `lags` to see further"
+            )
+            notes.append(Note("lags", text))
     return MemoryCurve(
         lags=np.arange(len(summed)) + (1 if ahead else 0),
         values=summed,
@@ -151,11 +153,3 @@ def _colour_bounds(problem: Problem, found: Answer, k: int) -> tuple[list[Note],
         f"N·max f = {high:.4g} as they must be"
     )
     return [Note("question", text)], {"memory_plus_forecasting": both, "bounds": [low, high]}
-
-
-def _capped_note(lags: int, missing: float, total: float) -> Note:
-    text = (
-        f"lags stop at {lags}: {missing:.3g} of the memory {total:.6g} lies beyond (the default "
-        f"aims at {NEGLIGIBLE_MEMORY:g}); give `lags` to see further"
-    )
-    return Note("lags", text)

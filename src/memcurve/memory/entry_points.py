@@ -349,7 +349,7 @@ def noise_profile(
             f"`levels` must be standard deviations, with state_noise=True for process noise; got "
             f"{levels!r}. A curve under it is memory_curve(network, noise=…)."
         )
-    chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(np.asarray(levels))
+    chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(levels)
     kind = StateNoise if state_noise else ObservationNoise
     noise = kind(chosen)
     problem = Problem.of(as_network(network), lags, input=input, noise=noise)
@@ -365,9 +365,7 @@ def noise_profile(
     marks = {}
     if problem.network.C.any():
         with place_of(problem.network.A).collective():
-            analysis = Analysis.of(problem.network)
-            deviations = analysis.deviations(problem.processes)
-        marks = number_formats(deviations)
+            marks = number_formats(Analysis.of(problem.network).deviations(problem.processes))
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 

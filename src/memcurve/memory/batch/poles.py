@@ -229,9 +229,8 @@ def plan_for(
     """
     stack, size = known.shape
     paired = may_pair and _come_in_pairs(known)
-    points = (
-        np.full(stack, grid or LATTICE) if grid or method == "lattice" else points_needed(known)
-    )
+    is_given = grid is not None or method == "lattice"
+    points = np.full(stack, grid or LATTICE) if is_given else points_needed(known)
     too_many = (points > MOST_POINTS) & (grid is None)
     if method == "auto" and grid is None:
         radius = np.abs(known).max(axis=1, initial=0.0)

@@ -196,8 +196,7 @@ class MemoryCurves(Result):
         return plot.curves(middle, labels=[name], ax=ax)
 
     def __repr__(self) -> str:
-        count = len(self.origins)
-        lags = int(self.values.shape[-1])
+        count, lags = len(self.origins), int(self.values.shape[-1])
         largest = float(to_host(self.error).max(initial=0.0))
         notes = "".join(f"\n  note: {note}" for note in self.notes)
         return (

@@ -376,12 +376,8 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
             continue
         # a simulation has settings, which are guessed
         kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
-        facts: dict[str, Any] = {
-            "name": estimate.name,
-            "about": estimate.about,
-            "source": estimate.key,
-        }
-        facts["tolerance"] = tolerance
+        facts: dict[str, Any] = {"name": estimate.name, "about": estimate.about}
+        facts |= {"source": estimate.key, "tolerance": tolerance}
         yield from case.explanation(kind, estimate.total, fit, "estimate", **facts)
 
 
@@ -586,8 +582,6 @@ RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
 
 #: Kinds that leave a claim right: only the convention is another.
 CONVENTIONS = ("total", "from_lag_1")
-
-
 #: Those that need no noise-free curve.
 RECOGNISERS_AT_SCALE = (cut_off, numbers_of_states, ridge, noise, number_formats)
 

@@ -241,12 +241,10 @@ def _in_full(
         last, listed = known.get("k_max", 0), curve
         if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
             listed = _curve(subject, last + 1, input=input)
+        asked_for = {"network": subject, "usable": usable, "input": input} | known
         claim = judged(
-            ClaimContext(
-                network=subject, curve=listed, estimates=shown, usable=usable, input=input,
-                squeezing=squeezing, **known,
-            )
-        )  # fmt: skip
+            ClaimContext(curve=listed, estimates=shown, squeezing=squeezing, **asked_for)
+        )
     return Audit(
         **asked.fields(),
         curve=curve,
@@ -314,12 +312,8 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
             bounds = _bounds(usable, account, white=asked.white)
             known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
             start = bounds.start(subject, account.most, known["tolerance"])
-            claim = judged(
-                ClaimContext(
-                    network=subject, curve=start, estimates=(), usable=usable, input=asked.input,
-                    bounds=bounds, **known,
-                )
-            )  # fmt: skip
+            asked_for = {"network": subject, "usable": usable, "input": asked.input} | known
+            claim = judged(ClaimContext(curve=start, estimates=(), bounds=bounds, **asked_for))
     dense = REASONS["dense"]
     left_out = ((LEFT_OUT["curve"], why), *unknown, *missing, (LEFT_OUT["dense"], dense))
     return Audit(
