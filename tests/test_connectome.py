@@ -230,8 +230,7 @@ def test_files(tmp_path: Path) -> None:
 
 def test_errors() -> None:
     refuses(ValueError, "`nulls` must be one of rewire, shuffle", compared, null="random")
-    with pytest.raises(ValueError, match="`blocks` must be given for the null model 'blocks'"):
-        compared(null=["blocks"])
+    refuses(ValueError, ("`blocks` must be given", "'blocks'"), compared, null=["blocks"])
     refuses(TypeError, "does not take `bins`", compared, null=("shuffle", {"bins": 3}))
     refuses(ValueError, "`nulls` must name at least one", compared, null=[])
     refuses(ValueError, "`seed` must be a whole number", compared, seed=None)

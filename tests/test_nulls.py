@@ -345,8 +345,7 @@ def test_errors_name_the_argument(options: dict, message: str) -> None:
 
 def test_names() -> None:
     refuses(ValueError, "`name` must be one of rewire, shuffle", drawn, "random", signed())
-    with pytest.raises(ValueError, match="`blocks` must be given for the null model 'blocks'"):
-        drawn("blocks", signed())
+    refuses(ValueError, ("`blocks` must be given", "'blocks'"), drawn, "blocks", signed())
     refuses(TypeError, "does not take `bins`", drawn, "shuffle", signed(), bins=3)
     refuses(TypeError, "`seed` must be", drawn, "shuffle", signed(), seed=None)
     refuses(ValueError, "must have real weights", drawn, "signs", 1j * signed())

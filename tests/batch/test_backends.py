@@ -120,10 +120,8 @@ def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
     A[1, 2, 3] = np.nan
     refuses(ValueError, ("`A`", "1,", "2,", "3"), memory_curves, arrays(A))
     refuses(ValueError, "beyond", memory_curves, arrays(np.array([[[2**53 + 1]]])))
-    assert to_host(memory_curves(arrays(np.zeros((2, 1, 1), dtype=np.int32))).rank).tolist() == [
-        1,
-        1,
-    ]
+    integers = memory_curves(arrays(np.zeros((2, 1, 1), dtype=np.int32)))
+    assert to_host(integers.rank).tolist() == [1, 1]
 
 
 def test_half_precision_of_torch() -> None:
@@ -224,10 +222,7 @@ def test_no_gradient_where_there_is_none() -> None:
     A = torch.tensor(networks(2, 4))
     A[1] = 0.5 * torch.eye(4)
     A.requires_grad_(True)
-    with pytest.raises(
-        UncertainResultError, match="network 1 of the stack cannot be computed with"
-    ):
-        memory_curves(A)
+    refuses(UncertainResultError, ("network 1 of the stack", "gradient"), memory_curves, A)
     with torch.no_grad():
         assert memory_curves(A).rank.tolist() == [4, 1]
     curves = memory_curves(A[:1])
