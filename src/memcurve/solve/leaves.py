@@ -409,7 +409,7 @@ def solve_cascade(
         )  # fmt: skip
 
     factor = cascade_factor(space.A, space.C, poles, read, filters, tail)
-    left = Truncation(gain=gain, uncertainty=space.uncertainty + factor.colour)
+    left = Truncation(tail=factor.tail, gain=gain, uncertainty=space.uncertainty + factor.colour)
     if doubt <= LARGEST_UNCERTAINTY:
         left = left._replace(uncertainty=left.uncertainty + doubt)
     if not white:
