@@ -81,7 +81,7 @@ def _said(value: Any, text: str) -> bool:
 
 
 def test_readme_is_short() -> None:
-    assert len(README.split()) <= 1500
+    assert len(README.split()) <= 1700
 
 
 def _library(code: str) -> str | None:
@@ -122,11 +122,14 @@ def test_the_paper_is_short_and_cites_what_it_lists() -> None:
     text = (ROOT / "paper" / "paper.md").read_text("utf-8")
     listed = set(re.findall(r"@\w+\{(\w+),", (ROOT / "paper" / "paper.bib").read_text("utf-8")))
     body = text.split("---", 2)[2]
-    assert len(body.split()) <= 1000
+    assert 750 <= len(body.split()) <= 1750  # what the journal asks for
     assert set(re.findall(r"@(\w+)", body)) == listed
     assert len(CLAIMS) == 12
     assert "twelve published" in " ".join(body.split())
-    for heading in ("Summary", "Statement of need", "State of the field", "References"):
+    for heading in (
+        "Summary", "Statement of need", "State of the field", "Software design",
+        "Research impact statement", "AI usage disclosure", "References",
+    ):  # fmt: skip
         assert f"# {heading}" in body
 
 
@@ -143,8 +146,8 @@ def test_workflows_run_what_the_readme_says() -> None:
 STARTS = {("-c", "import memcurve"): 5.3, ("-m", "memcurve", "--help"): 19.0}
 #: Rounds in which the least of each is looked for; a busy machine adds to one or the other.
 ROUNDS = 25
-#: Bytes; 0.62 MB when this was written.
-WHEEL_SIZE = 800_000
+#: Bytes; 0.9 MB when this was written.
+WHEEL_SIZE = 1_000_000
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="CPU times of processes are those of Unix")

@@ -240,14 +240,16 @@ def test_functions_of_delays_of_a_linear_network() -> None:
     rng = np.random.default_rng(3)
     A = 0.5 * rng.standard_normal((6, 6)) / np.sqrt(6)
     q = rng.standard_normal((3, 6))
-    linear = memcurve.capacities(StateAffineNetwork([A], q))
-    B = np.zeros((6, 6))
-    B[0, 0] = 1e-25
-    tree = memcurve.capacities(StateAffineNetwork([A, B], q))
-    assert linear.arithmetic == "poles" != tree.arithmetic
+    result = memcurve.capacities(StateAffineNetwork([A], q))
+    masks = np.stack([(q[1]) / np.sqrt(3), 2 * q[2] / np.sqrt(45)], axis=1)  # z, and its square
+    curve = memcurve.memory_curve(memcurve.LinearNetwork(A, masks))
     for word in ((1,), (2,), (0, 2), (0, 0, 1)):
-        assert abs(linear.of(word) - tree.of(word)) < 1e-11
-    assert abs(sum(linear.by_degree.values()) - 6) < WHOLE_SUM
+        assert abs(result.of(word) - curve.channels[len(word) - 1, word[-1] - 1]) < 1e-11
+    assert abs(sum(result.by_degree.values()) - 6) < WHOLE_SUM
+    noisy = memcurve.capacities(StateAffineNetwork([A], q[:2]), noise=0.1)
+    other = memcurve.capacities(StateAffineNetwork([A], q[:2]), noise=[0.1] * 6)
+    assert noisy.arithmetic == "poles" != other.arithmetic
+    assert abs(noisy.total - other.total) < 1e-10
 
 
 @pytest.mark.parametrize(

@@ -310,7 +310,9 @@ def _read_off(
 
         def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
             changed = model.changed(rng, fewer)
-            return factor_of(changed, own, directions=fewer, lags=factor.lags, rng=rng)
+            other = factor_of(changed, own, directions=fewer, lags=factor.lags, rng=rng)
+            other.lifted = factor.lifted  # to be evaluated in the same way
+            return other
 
         systems = [
             _system(problem, space, filters, factor),

@@ -18,13 +18,13 @@ from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.state_affine.letters import Letters, letters_of
-from memcurve.state_affine.linear import LinearWords
+from memcurve.state_affine.linear import NO_MEMORY, LinearWords
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.precise import MOST_STATES, PreciseLetters, white_precisely
 from memcurve.state_affine.prose import note
 from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
-from memcurve.state_affine.tree import Search, Tree, Word
+from memcurve.state_affine.tree import TABLE_LAGS, Search, Tree, Word
 from memcurve.state_affine.white import (
     CHANGE,
     NotWhiteError,
@@ -130,11 +130,11 @@ def capacities(
     if degree is not None:
         degree = require_size(degree, "degree")
     lags = None if lags is None else require_size(lags, "lags")
-    if not isinstance(network, StateAffineNetwork):
-        return _of_linear(as_network(network), noise, lags, progress)
-    constant = not network.p[1:].any() and network.outputs is None
-    if constant and basis is None and network.is_polynomial:
-        return _of_constant(network, noise, lags, progress)
+    linear = network
+    if isinstance(network, StateAffineNetwork):
+        linear = None if basis is not None else _as_linear(network, noise)
+    if linear is not None:
+        return _of_linear(as_network(linear), noise, lags, progress)
     require_room_for_states(network.size, Work(3 + 2.0 * len(network.functions), 0, 10))
     with listening(progress) as tell:
         found = coordinates(network, noise, basis, tell)
@@ -281,14 +281,14 @@ def _under_noise(
             G = solve(T, r.T @ r, 1e-13)
         except NotWhiteError:
             return None, np.inf
-        root = np.linalg.eigh(G)
-        S = root[1] * np.sqrt(np.maximum(root[0], 0))
+        values, vectors = np.linalg.eigh(G)
+        S = vectors * np.sqrt(np.maximum(values, 0))
         own = WhiteNetwork(T, r, S)
         read = None if letters.out is None else letters.out @ S
         deviations = _deviations(noise, network, own, read, letters.direct, letters.output_mean)
         if deviations is None or direct is None:
             return None, np.inf
-        found.append(Tree.under_noise(T, r, out, direct, letters.weights, deviations))
+        found.append(Tree.under_noise(T, r, G, out, direct, letters.weights, deviations))
     change = float(np.abs(_sampled(found[0]) - _sampled(found[1])).max())
     return found[0], MARGIN * change + 8 * EPS * network.size
 
@@ -384,71 +384,34 @@ def _of_linear(
             f"memcurve.memory_curve has the memory of several."
         )
     curve = memory_curve(network, lags, noise=noise, progress=progress)
-    total = rank(network) if noise is None else None
-    return _from_curve(curve, curve, network.name or repr(network), network.read_states, total)
-
-
-def _of_constant(
-    network: StateAffineNetwork, noise: Any, lags: int | None, progress: Progress
-) -> Capacities:
-    """Constant p: a linear network with an input φ_k(z) for each letter of q."""
-    letters = letters_of(network)
-    live = [k for k in range(1, len(letters.r)) if letters.r[k].any()]
-    deviations = noise_of_states(noise)
-    if isinstance(deviations, np.ndarray):
-        raise ValueError("`noise` must be one number where p does not depend on the input.")
-    # alone, a mask may have any length: that of q itself has no rounding
-    exact = noise is None and len(network.functions) == 2
-    masks = network.q[1:2] if exact else letters.r[live]
-    if not live:
-        masks = np.zeros((1, network.size))
-    linear = LinearNetwork(network.p[0], masks.T, name=network.name, notes=network.notes)
-    curve = memory_curve(linear, lags, noise=noise, progress=progress)
-    total = rank(linear) if noise is None else None
-    alone = curve
-    if len(masks) > 1 or live != [1]:
-        alone = _first_degree(curve, live)
-    return _from_curve(
-        curve, alone, network.name or repr(network), network.size, total, live or [1]
-    )
-
-
-def _first_degree(curve: MemoryCurve, live: list[int]) -> MemoryCurve:
-    """The channel of z itself out of a curve of several functions of it."""
-    import dataclasses
-
-    has = 1 in live
-    values = curve.channels[:, live.index(1)] if has else np.zeros(len(curve))
-    errors = curve.channel_errors[:, live.index(1)] if has else np.zeros(len(curve))
-    return dataclasses.replace(
-        curve, values=values, error=errors, loss=1 - values, channels=values[:, None],
-        channel_errors=errors[:, None], total=float(values.sum()),
-        total_error=float(errors.sum()) + curve.total_error,
-    )  # fmt: skip
-
-
-def _from_curve(
-    curve: MemoryCurve, alone: MemoryCurve, name: str, states: int, known: int | None,
-    degrees: Sequence[int] = (1,),
-) -> Capacities:  # fmt: skip
-    words = LinearWords(curve, tuple(degrees))
-    listed = tuple(WordCapacity(*pair) for pair in words.first(LISTED))
-    total = curve.total
+    words = LinearWords(curve)
+    error = max(curve.error.max(initial=0.0), curve.total_error, EPS)
     return Capacities(
-        total=total,
-        by_degree=words.by_degree(total),
-        by_delay=words.by_delay(),
+        total=curve.total,
+        by_degree={1: curve.total},
+        by_delay=curve.total - np.append(0.0, np.cumsum(curve.values))[:-1],
         by_window=curve.values,
-        table=words.table(),
-        curve=alone,
-        error=float(max(curve.channel_errors.max(initial=0.0), curve.total_error, EPS)),
-        rank=known if known is not None else (curve.rank or round(total)),
-        states=states,
+        table=curve.values[None, :TABLE_LAGS],
+        curve=curve,
+        error=float(error + words.rest * (words.rest <= NO_MEMORY)),
+        rank=rank(network) if curve.rank is None else curve.rank,
+        states=network.read_states,
         arithmetic="poles",
-        listed=listed,
+        listed=tuple(WordCapacity(*pair) for pair in words.first(LISTED)),
         notes=curve.notes,
-        name=name,
+        name=network.name or repr(network),
     ).with_tree(words, words)
+
+
+def _as_linear(network: StateAffineNetwork, noise: Any) -> LinearNetwork | None:
+    """The linear network that this one is, if it is one: p constant, q of degree one."""
+    if not network.is_polynomial or network.outputs is not None or network.p[1:].any():
+        return None
+    if len(network.functions) > 1 and not network.q[2:].any() and np.ndim(noise) == 0:
+        # noise is in units of the states; without it a mask may have any length, and no rounding
+        mask = network.q[1] if noise is None else letters_of(network).r[1]
+        return LinearNetwork(network.p[0], mask, name=network.name, notes=network.notes)
+    return None
 
 
 # --- the result

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -46,23 +47,11 @@ class Formula:
 
     def precise(self, z: Any) -> Any:
         """The same of one ball."""
-        return self.formula(z, _Balls)
+        return self.formula(z, _BALLS)
 
 
-class _Balls:
-    """The functions that a formula may use, of balls."""
-
-    @staticmethod
-    def exp(z: Any) -> Any:
-        return z.exp()
-
-    @staticmethod
-    def log(z: Any) -> Any:
-        return z.log()
-
-    @staticmethod
-    def sqrt(z: Any) -> Any:
-        return z.sqrt()
+#: The functions that a formula may use, of balls.
+_BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lambda z: z.sqrt())
 
 
 @dataclass(frozen=True)

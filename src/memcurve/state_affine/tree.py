@@ -43,10 +43,10 @@ class Tree:
 
     @classmethod
     def under_noise(
-        cls, T: Floats, r: Floats, out: Floats, direct: Floats, weights: Floats, noise: Floats
-    ) -> Tree:
+        cls, T: Floats, r: Floats, G: Floats, out: Floats, direct: Floats, weights: Floats,
+        noise: Floats,
+    ) -> Tree:  # fmt: skip
         """In the coordinates of the letters themselves, whose covariance G is not inverted."""
-        G = solve(T, r.T @ r, 1e-13)
         out, direct = out / noise[:, None], direct / noise
         gram = direct.T @ direct
         for one in out:

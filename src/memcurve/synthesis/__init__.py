@@ -19,6 +19,7 @@ from memcurve.synthesis.energies import hankel_values as hankel_values
 from memcurve.synthesis.energies import information as information
 from memcurve.synthesis.improvement import Improvement as Improvement
 from memcurve.synthesis.improvement import improvement as improvement
+from memcurve.synthesis.improvement import quick_gains as quick_gains
 from memcurve.synthesis.pruning import Pruned as Pruned
 from memcurve.synthesis.pruning import pruned as pruned
 from memcurve.synthesis.reading import ReadoutChoice as ReadoutChoice

@@ -61,7 +61,8 @@ class Directions(NamedTuple):
     @property
     def shares(self) -> Floats:
         """σ²/(σ² + s²), which add up to the usable memory."""
-        return np.asarray(1 / (1 + (self.level / self.sigma) ** 2))
+        with np.errstate(over="ignore", divide="ignore"):  # of directions far below the noise
+            return np.asarray(1 / (1 + (self.level / self.sigma) ** 2))
 
     def total_error(self, directions: int) -> float:
         """Bound on the error of a sum of so many shares of rows of K."""

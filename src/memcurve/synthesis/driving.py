@@ -151,11 +151,10 @@ def best_mask(
             f"`network` must have at most {MOST_STATES:,} states, as dense matrices of them are "
             f"decomposed hundreds of times; got {subject.states:,}. Take a part of it."
         )
-    A, own = subject.real_pair()
-    A = on_host(A)
-    A = A if isinstance(A, np.ndarray) else A.toarray()
+    own = subject.real_pair()[1]
+    A = as_dense(subject)
     size = float(np.linalg.norm(own)) or 1.0  # of a zero mask, one
-    problem = _Climb(A, s / size, counted, width, _free(subject, nodes))
+    problem = Climb(A, s / size, counted, width, _free(subject, nodes))
     with few_threads(len(A)), np.errstate(all="ignore"):
         draws = [problem.normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
         values = [problem.value(C) for C in draws]
@@ -182,6 +181,12 @@ def best_mask(
         float(np.std(values) / np.sqrt(DRAWS)), known, counted, s, before, after,
         subject.name or f"{subject.size} nodes", tuple(notes),
     )  # fmt: skip
+
+
+def as_dense(network: LinearNetwork) -> Floats:
+    """A of the real states, as an array."""
+    A = on_host(network.real_pair()[0])
+    return A if isinstance(A, np.ndarray) else np.asarray(A.toarray())
 
 
 def _counted(lags: Any) -> Any:
@@ -216,7 +221,7 @@ def _usable(
     return float(curve.values[counted].sum()), float(curve.error[counted].sum()), curve.values
 
 
-class _Climb:
+class Climb:
     """U of masks of norm one, its gradient and bounds, at noise s in units of the mask."""
 
     def __init__(self, A: Floats, s: float, lags: Any, width: int, free: Any) -> None:
@@ -293,7 +298,13 @@ class _Climb:
         C[:, :count] = np.linalg.eigh(Q)[1][:, -count:]
         return self.normalised(C + 1e-3 / len(C))
 
-    def climbed(self, C: Floats) -> Floats:
+    def improved(self, C: Floats, steps: int) -> float:
+        """The value of a mask of any size after a few steps at that size."""
+        size = float(np.linalg.norm(C))
+        self.s /= size
+        return self.value(self.climbed(C / size, steps))
+
+    def climbed(self, C: Floats, steps: int | None = None) -> Floats:
         """The mask at the end of an ascent on the sphere (L-BFGS)."""
         from scipy.optimize import minimize
 
@@ -304,7 +315,7 @@ class _Climb:
             along = slope.ravel() - unit * float(unit @ slope.ravel())
             return -value, -along / length
 
-        steps = int(np.clip(WORK / len(self.A) ** 3, 40, 300))
+        steps = steps or int(np.clip(WORK / len(self.A) ** 3, 40, 300))
         options: Any = {"maxiter": steps, "gtol": 1e-7}
         end = minimize(down, C.ravel(), jac=True, method="L-BFGS-B", options=options)
         return self.normalised(end.x.reshape(self.shape))

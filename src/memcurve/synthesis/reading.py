@@ -139,7 +139,7 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     found = directions_of(whole, noise)
     rows = found.rows(whole).reshape(2 if subject.is_complex else 1, subject.size, -1)
     rows = np.ascontiguousarray(rows[:, allowed]) / found.level  # noise of one from here on
-    chosen, steps = _greedy(rows, wanted)
+    chosen, steps = greedy(rows, wanted)
     chosen = _exchanged(rows, chosen)
     value = _usable(rows, chosen)
     every = _usable(rows, np.arange(len(allowed)))
@@ -164,7 +164,7 @@ def _usable(rows: Floats, nodes: Any) -> float:
     return float((squares / (1 + squares)).sum())
 
 
-def _greedy(rows: Floats, count: int) -> tuple[Any, Floats]:
+def greedy(rows: Floats, count: int) -> tuple[Any, Floats]:
     """Nodes one by one, each with the largest gain; usable memory on the way.
 
     With P = LLᵀ, Y = TL and Z = TP are updated by Potter's formula, which never subtracts squares:

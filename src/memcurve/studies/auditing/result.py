@@ -25,6 +25,7 @@ from memcurve.studies.auditing.sentences import (
     CHARTS,
     CLAIMS,
     FIGURES,
+    GAINS,
     HEADS,
     LOST,
     READ,
@@ -97,6 +98,9 @@ class Audit(Reported):
         what rounding the weights to single precision does.
     claim : Claim or None
         The claimed number, judged.
+    gains : dict
+        Usable memory at a noise level, now and with white states, ten nodes read and a better mask,
+        as far as that is quickly found; empty for large networks and coloured input.
     left_out : dict
         What was not computed of a large network, and why.
     notes : tuple of Note
@@ -128,6 +132,7 @@ class Audit(Reported):
     notes: tuple[Note, ...]
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
+    gains: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
 
     def computing(self, **ways: Callable[[], Any]) -> Self:
@@ -204,6 +209,7 @@ class Audit(Reported):
             None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
             _squeezing(self),
             None if self.curve is None else _sensitivity(self),
+            _gains(self),
             _left_out(self),
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
@@ -535,6 +541,16 @@ def _curves_under_noise(audit: Audit) -> Section | None:
     series = tuple(_usable_series(row, len(row.values), "{read}") for row in rows)
     chart = Chart(*CHARTS["noisy_memory"], series)
     return Section(TITLES["memory"], SECTIONS["noisy_memory"], chart=chart)
+
+
+def _gains(audit: Audit) -> Section | None:
+    now = audit.gains.get("now")
+    rows = tuple((GAINS[way], f"{value:.4g}") for way, value in audit.gains.items() if way in GAINS)
+    if now is None or len(rows) < 2:
+        return None
+    text = SECTIONS["gains"].format(noise=audit.gains["noise"])
+    table = Table(HEADS["gains"], rows, frozenset({1}))
+    return Section(TITLES["gains"], text, table=table)
 
 
 def _left_out(audit: Audit) -> Section | None:

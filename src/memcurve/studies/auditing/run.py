@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,12 +12,14 @@ from typing import Any, overload
 import numpy as np
 
 from memcurve.core.arguments import require_limit, require_number, require_size
+from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import TooLargeError, estimated_cost, in_words
 from memcurve.core.notes import Note
 from memcurve.core.progress import Listener, Progress, listening
 from memcurve.data.measuring import MeasurementReport, measurement_report
 from memcurve.data.measuring.models import Model, is_driven
 from memcurve.inputs import InputProcess, processes_for
+from memcurve.inputs.noise import ObservationNoise
 from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, ask, one_level
 from memcurve.network import LinearNetwork
@@ -42,10 +45,15 @@ from memcurve.studies.auditing.usable import (
     usable_memory,
     usable_memory_at_scale,
 )
+from memcurve.synthesis import quick_gains
 
 #: Seconds that the curve without noise of a sparse network may take, by estimate. Doubled: those of
 #: a quarter more states have it, and audits of them take minutes.
 MOST_SECONDS = 15.0
+#: Up to so many states an audit tells what could be gained. Doubled: seconds for some of these.
+MOST_GAINED = 500
+#: Noise at which it does so where none is given. Doubled: less memory, and more to be gained.
+USUAL_NOISE = 1e-3
 
 
 @overload
@@ -213,6 +221,7 @@ def _in_full(
     eigenvalues = eigenvalues_of(subject)
     squeezing = partial(squeezing_of, subject, rank)
     rounded = partial(rounded_weights, subject, curve, input)
+    gains = partial(_gains, asked)
     shown: tuple[Estimate, ...] = ()
     if estimates:
 
@@ -250,7 +259,20 @@ def _in_full(
         rounded=RoundedWeights(),
         claim=claim,
         notes=(*curve.notes, *left_out),
-    ).computing(squeezing=squeezing, rounded=rounded)
+    ).computing(squeezing=squeezing, rounded=rounded, gains=gains)
+
+
+def _gains(asked: _Asked) -> dict[str, float]:
+    """What could be gained under the noise of the audit; nothing where that takes long."""
+    noise, network = one_level(asked.noise), asked.network
+    plain = noise is None or isinstance(noise, ObservationNoise)
+    if not (asked.white and plain and network.C.any() and network.states <= MOST_GAINED):
+        return {}
+    level = USUAL_NOISE if noise is None else float(noise.levels[0])
+    found: dict[str, float] = {}
+    with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
+        found = quick_gains(network, level) if level > 0 else {}
+    return {"noise": level} | {way: gain for way, gain in found.items() if np.isfinite(gain)}
 
 
 def _require_time_for(network: LinearNetwork) -> None:

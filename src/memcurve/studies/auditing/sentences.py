@@ -32,6 +32,7 @@ STATES: dict[str, str] = _TEXTS["STATES"]
 SERIES: dict[str, str] = _TEXTS["SERIES"]
 REASONS: dict[str, str] = _TEXTS["REASONS"]
 LEFT_OUT: dict[str, str] = _TEXTS["LEFT_OUT"]
+GAINS: dict[str, str] = _TEXTS["GAINS"]
 HEADS: dict[str, tuple[str, ...]] = {kind: (*heads,) for kind, heads in _TEXTS["HEADS"].items()}
 #: Title, x axis and y axis.
 CHARTS: dict[str, tuple[str, str, str]] = _TEXTS["CHARTS"]
