@@ -42,10 +42,13 @@ def reciprocity(A) -> int:
     return int(((A != 0) & (A.T != 0)).sum())
 
 
+@pytest.mark.parametrize(("density", "moved"), [(0.12, 0.1), (0.7, 0.2)], ids=["sparse", "dense"])
 @pytest.mark.parametrize("loops", [0, 5])
 @pytest.mark.parametrize("stays_with", ["source", "target"])
-def test_rewiring_keeps_degrees_weights_and_one_strength(stays_with: str, loops: int) -> None:
-    A = signed(loops=loops)
+def test_rewiring_keeps_degrees_weights_and_one_strength(
+    stays_with: str, loops: int, density: float, moved: float
+) -> None:
+    A = signed(density=density, loops=loops)
     null = drawn("rewire", A, weights=stays_with)
     assert degrees(null) == degrees(A)
     assert weights(null) == weights(A)
@@ -53,7 +56,7 @@ def test_rewiring_keeps_degrees_weights_and_one_strength(stays_with: str, loops:
     kept, other = (0, 1) if stays_with == "source" else (1, 0)  # A[target, source]
     np.testing.assert_array_equal(np.sort(null, axis=kept), np.sort(A, axis=kept))
     assert not np.allclose(null.sum(axis=other), A.sum(axis=other))
-    assert ((null != 0) != (A != 0)).mean() > 0.1  # of 0.12 that could move
+    assert ((null != 0) != (A != 0)).mean() > moved
 
 
 def test_reciprocity_is_not_kept() -> None:
@@ -320,13 +323,6 @@ def test_what_cannot_be_changed_says_so(name, A, options, reason) -> None:
     np.testing.assert_array_equal(null.A, A)
     assert nulls.UNCHANGED in null.notes[-1]
     assert reason in null.notes[-1]
-
-
-def test_dense_networks_are_rewired() -> None:
-    A = signed(density=0.7)
-    null = drawn("rewire", A)
-    assert degrees(null) == degrees(A)
-    assert ((null != 0) != (A != 0)).mean() > 0.2
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import memcurve
-import memcurve.network.krylov
 from draws import seeds
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
-from memcurve.studies.auditing.claims import BEST_PRECISION, RECOGNISERS, claimed_number
+from memcurve.network.krylov import krylov_matrix
+from memcurve.studies.auditing.claims import BEST_PRECISION, RECOGNISERS, Claim, claimed_number
 
 Floats = NDArray[np.float64]
 
@@ -29,9 +29,13 @@ ORTHOGONAL = ensembles.orthogonal(40, spectral_radius=0.95, seed=3)
 UNCONTROLLABLE = ensembles.cyclic(30, mask=np.tile([1.0, 0.0, 0.0], 10))
 
 
-def kinds(result: Audit) -> list[str]:
+def claim_of(result: Audit) -> Claim:
     assert result.claim is not None
-    return [one.kind for one in result.claim.explanations]
+    return result.claim
+
+
+def kinds(result: Audit) -> list[str]:
+    return [one.kind for one in claim_of(result).explanations]
 
 
 def best(result: Audit) -> str:
@@ -60,16 +64,14 @@ def ridge_r2(x: Floats, past: Floats, ridge: float) -> Floats:
 
 def test_the_total_is_right() -> None:
     result = quickly(NORMAL, claimed=40)
-    assert result.claim is not None
-    assert result.claim.holds
+    assert claim_of(result).holds
     assert kinds(result) == ["total"]
 
 
 def test_lags_from_one() -> None:
     curve = memcurve.memory_curve(NORMAL)
     result = quickly(NORMAL, claimed=f"{curve.total - curve.values[0]:.3f}")
-    assert result.claim is not None
-    assert result.claim.holds
+    assert claim_of(result).holds
     assert kinds(result) == ["from_lag_1"]
     assert "without lag 0" in result.verdict[0]
 
@@ -81,12 +83,12 @@ def test_cut_off(first: int, last: int) -> None:
     value = f"{curve.values[first : last + 1].sum():.3f}"
     result = quickly(slow, claimed=value)
     assert best(result) == "cut_off"
-    assert not result.claim.holds  # type: ignore[union-attr]
+    assert not claim_of(result).holds
     assert f"over lags {first} … {last} only" in result.verdict[0]
     # whoever says where the sum ends is right
     told = quickly(slow, claimed=value, k_max=last if first else last + 1)
     assert best(told) == "cut_off"
-    assert told.claim.holds  # type: ignore[union-attr]
+    assert claim_of(told).holds
     # and another end is refuted
     other = quickly(slow, claimed=value, k_max=last + 10)
     assert "cut_off" not in kinds(other)
@@ -117,7 +119,7 @@ def test_ridge_limited() -> None:
     claimed = f"{value[:40].sum():.1f}"
     told = audit(NORMAL, claimed=claimed, samples=samples, ridge=ridge, input_variance=1.0)
     assert best(told) == "ridge"
-    assert not told.claim.holds  # type: ignore[union-attr]
+    assert not claim_of(told).holds
     assert "ridge" in kinds(audit(NORMAL, claimed=claimed))
 
 
@@ -127,14 +129,12 @@ def test_r2_of_a_ridge_regression(ridge: float) -> None:
     network, samples = ensembles.normal(12, seed=1), 1000
     A, C = network.real_pair()
     G = np.asarray(scipy.linalg.solve_discrete_lyapunov(A, C @ C.T))
-    past = memcurve.network.krylov.krylov_matrix(
-        A, C[:, 0], 400
-    )  # covariances with the input at each lag
+    past = krylov_matrix(A, C[:, 0], 400)  # covariances with the input at each lag
     readout = np.linalg.solve(G + ridge / samples * np.eye(12), past)
     r2 = 2 * (past * readout).sum() - (readout * (G @ readout)).sum()
     told = quickly(network, claimed=f"{r2:.5f}", ridge=ridge, samples=samples, input_variance=1.0)
     assert best(told) == "ridge"
-    assert told.claim.explanation.value == pytest.approx(r2, abs=1e-5)  # type: ignore[union-attr]
+    assert claim_of(told).explanation.value == pytest.approx(r2, abs=1e-5)
 
 
 def test_a_noise_of_round_variance() -> None:
@@ -173,14 +173,13 @@ def test_coloured_input(coefficient: float) -> None:
     assert f"coefficient {coefficient:g}" in result.verdict[0]
     # the same number is right where the input is said to be coloured
     known = quickly(NORMAL, claimed=f"{total:.3f}", input=inputs.ARMA(ar=[coefficient]))
-    assert known.claim is not None
-    assert known.claim.holds
+    assert claim_of(known).holds
 
 
 def test_coloured_input_that_is_not_round() -> None:
     total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[0.87])).total
     result = quickly(NORMAL, claimed=f"{total:.2f}")
-    [found] = [one for one in result.claim.explanations if one.kind == "coloured_input"]  # type: ignore[union-attr]
+    [found] = [one for one in claim_of(result).explanations if one.kind == "coloured_input"]
     assert found.fit == "solved for"
     assert "0.87" in found.text
 
@@ -199,7 +198,7 @@ def test_what_the_usual_ways_give() -> None:
         if abs(estimate.total - plain.total) < 1 or estimate.key.startswith("osm"):
             continue
         result = audit(NORMAL, claimed=f"{estimate.total:.2f}")
-        texts = [one.text for one in result.claim.explanations]  # type: ignore[union-attr]
+        texts = [one.text for one in claim_of(result).explanations]
         assert any(estimate.name in text for text in texts), estimate.name
 
 
@@ -220,13 +219,11 @@ def test_fisher_memory() -> None:
 def test_what_nothing_explains() -> None:
     delay = ensembles.delay_line(5)
     result = audit(delay, claimed="4.7213")
-    assert not result.claim.holds  # type: ignore[union-attr]
-    unknown = audit(LinearNetwork([[0.5]], [1.0]), claimed="0.5")
-    assert unknown.claim is not None
+    assert not claim_of(result).holds
+    assert audit(LinearNetwork([[0.5]], [1.0]), claimed="0.5").claim is not None
     nothing = audit(LinearNetwork([[0.5]], [0.0]), claimed="0.7")
-    assert nothing.claim is not None
-    assert nothing.claim.explanations == ()
-    assert nothing.claim.explanation is None
+    assert claim_of(nothing).explanations == ()
+    assert claim_of(nothing).explanation is None
     share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
     assert "share of the 40 states it is 13.828" in share.verdict[0]
     assert "share" not in nothing.verdict[0]  # of one state
@@ -235,8 +232,7 @@ def test_what_nothing_explains() -> None:
 def test_explanations_fit() -> None:
     """Whatever is told lies within its own tolerance of the number."""
     for claimed in ("22.5", 61, 75.3):
-        claim = audit(NORMAL, claimed=claimed).claim
-        assert claim is not None
+        claim = claim_of(audit(NORMAL, claimed=claimed))
         for one in claim.explanations:
             assert abs(one.value - claim.value) <= one.tolerance * (1 + 1e-9), one
 
@@ -244,10 +240,7 @@ def test_explanations_fit() -> None:
 def test_recognisers_take_any_network() -> None:
     several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
     for network in (several, NORMAL.replace(readout=range(7)), LinearNetwork([[0.0]], [1.0])):
-        result = audit(network, claimed=3)
-        case_fields = {field.name for field in dataclasses.fields(result)}
-        assert "claim" in case_fields
-        assert result.claim is not None
+        assert audit(network, claimed=3).claim is not None
     assert len({recogniser.__name__ for recogniser in RECOGNISERS}) == len(RECOGNISERS)
 
 
@@ -294,8 +287,7 @@ def test_bad_settings(known: dict[str, object], message: str) -> None:
 def test_the_largest_lag_is_decisive_where_it_is_said(
     network: LinearNetwork, claimed: int | str, k_max: int, holds: bool
 ) -> None:
-    claim = quickly(network, claimed=claimed, k_max=k_max).claim
-    assert claim is not None
+    claim = claim_of(quickly(network, claimed=claimed, k_max=k_max))
     assert claim.holds is holds
 
 
@@ -308,8 +300,7 @@ def test_no_digit_before_the_point_is_rounded(claimed: str, tolerance: float) ->
 
 
 def test_half_of_a_small_memory_is_no_rounding() -> None:
-    claim = quickly(LinearNetwork([[0.5]], [1.0]), claimed=0).claim
-    assert claim is not None
+    claim = claim_of(quickly(LinearNetwork([[0.5]], [1.0]), claimed=0))
     assert not claim.holds
 
 
@@ -317,16 +308,14 @@ def test_half_of_a_small_memory_is_no_rounding() -> None:
 def test_sums_beyond_the_lags_listed() -> None:
     slow = LinearNetwork([[0.99999]], [1.0])
     truth = 1 - 0.99999 ** (2 * 200_001)
-    claim = quickly(slow, claimed=f"{truth:.4f}", k_max=200_000).claim
-    assert claim is not None
+    claim = claim_of(quickly(slow, claimed=f"{truth:.4f}", k_max=200_000))
     assert claim.holds
 
 
 @pytest.mark.slow
 def test_the_lag_that_is_solved_for_comes_closest() -> None:
     slow = LinearNetwork([[0.99999]], [1.0])
-    claim = quickly(slow, claimed="0.7").claim
-    assert claim is not None
+    claim = claim_of(quickly(slow, claimed="0.7"))
     cuts = [one for one in claim.explanations if one.kind == "cut_off"]
     assert cuts[0].value == pytest.approx(0.7, abs=2e-5)
 
@@ -370,7 +359,7 @@ def test_a_cut_off_that_was_said_beats_a_guess() -> None:
     line = LinearNetwork(np.diag(phases[1:], -1), 0.5 * phases)
     result = quickly(line, claimed=4, k_max=4)
     assert best(result) == "cut_off"
-    assert result.claim.holds  # type: ignore[union-attr]
+    assert claim_of(result).holds
 
 
 def drawn(result: Audit) -> dict[str, bool]:

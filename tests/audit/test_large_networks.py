@@ -11,6 +11,7 @@ from memcurve import Audit, LinearNetwork, StateNoise, audit, memory_curve, rank
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.inputs import ARMA
 from memcurve.studies.auditing import losses, run
+from memcurve.studies.auditing.claims import Claim
 
 SIZE = 400
 
@@ -28,6 +29,11 @@ def network(gain: float = 0.8) -> LinearNetwork:
     C = np.zeros(SIZE)
     C[:3] = 1
     return LinearNetwork(csr_array(A * (gain / np.sqrt(3))), C)
+
+
+def claim_of(result: Audit) -> Claim:
+    assert result.claim is not None
+    return result.claim
 
 
 def test_what_can_be_answered_is() -> None:
@@ -99,8 +105,7 @@ def test_a_claim_is_never_judged_wrongly(
 ) -> None:
     monkeypatch.setattr(losses, "MOST_SECONDS", losses.MOST_SECONDS if is_ranked else -1.0)
     total, first = truth
-    claim = audit(network(), claimed=round(total + off, 1)).claim
-    assert claim is not None
+    claim = claim_of(audit(network(), claimed=round(total + off, 1)))
     assert claim.least <= total <= claim.most
     is_right = min(abs(off), abs(off + first)) <= claim.tolerance + 0.05
     assert claim.holds in (is_right, None)
@@ -118,30 +123,21 @@ def test_a_claim_up_to_a_lag() -> None:
         ("11.100", False, None),
         ("9.500", False, None),
     ):
-        claim = audit(network(), claimed=claimed, k_max=10).claim
-        assert claim is not None
+        claim = claim_of(audit(network(), claimed=claimed, k_max=10))
         assert claim.holds is holds
-        best = claim.explanation
-        assert kind is None or (best is not None and best.kind == kind)
-    claim = audit(network(), claimed="12.000").claim
-    assert claim is not None
-    assert claim.holds is False
-    assert claim.explanation is not None
-    assert claim.explanation.kind == "cut_off"
+        assert kind is None or claim.explanations[0].kind == kind
+    claim = claim_of(audit(network(), claimed="12.000"))
+    assert (claim.holds, claim.explanations[0].kind) == (False, "cut_off")
 
 
 def test_where_a_wrong_claim_comes_from() -> None:
     found = audit(network(), claimed=SIZE)
-    assert found.claim is not None
-    assert found.claim.holds is False
-    assert found.claim.explanation is not None
-    assert found.claim.explanation.kind == "osm"
+    claim = claim_of(found)
+    assert (claim.holds, claim.explanations[0].kind) == (False, "osm")
     row = found.usable.at("12 bit")
     assert row is not None
     usable = audit(network(), claimed=f"{row.total:.4f}")
-    assert usable.claim is not None
-    assert usable.claim.explanation is not None
-    assert usable.claim.explanation.source == "12 bit"
+    assert claim_of(usable).explanations[0].source == "12 bit"
     for one in (found, usable):
         assert one.document().word == "The claim does not hold"
         assert Audit.from_json(one.to_json()).verdict == one.verdict
@@ -150,16 +146,14 @@ def test_where_a_wrong_claim_comes_from() -> None:
 def test_an_undecided_claim_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(losses, "MOST_SECONDS", -1.0)
     found = audit(network(), claimed=200)
-    assert found.claim is not None
-    assert found.claim.holds is None
+    claim = claim_of(found)
+    assert claim.holds is None
     assert found.document().word == "The claim is undecided"
     assert found.document().good is None
-    bounds = (found.claim.least, found.claim.most)
-    assert all(f"{bound:.4g}" in found.verdict[0] for bound in bounds)
+    assert all(f"{bound:.4g}" in found.verdict[0] for bound in (claim.least, claim.most))
     assert "undecided" in found.to_html()
     coloured = audit(network(), claimed=2 * SIZE, input=ARMA(ar=[0.9]))
-    assert coloured.claim is not None
-    assert coloured.claim.holds is None  # the number of nodes is no bound
+    assert claim_of(coloured).holds is None  # the number of nodes is no bound
 
 
 def test_what_cannot_be_answered_is_refused() -> None:

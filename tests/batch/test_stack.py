@@ -9,7 +9,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-import memcurve
 from hostile import FAMILIES, draw
 from memcurve import (
     LinearNetwork,
@@ -322,18 +321,12 @@ def test_hostile_networks_whole(held: Callable[..., None]) -> None:
     held("hostile stacks: beyond their errors", violations, at_most=0, draws=total.total())
 
 
-def test_public_names() -> None:
-    assert memcurve.memory_curves is memory_curves
-    assert memcurve.MemoryCurves is MemoryCurves
-
-
 def test_eigenvalues_of_a_failed_solver_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     A = normal_stack(3, 20)
     right = np.linalg.eigvals(A)
     assert eigenvalues_fit(NUMPY, A, right).all()
-    assert eigenvalues_fit(
-        NUMPY, normal_stack(2, 400), np.linalg.eigvals(normal_stack(2, 400))
-    ).all()
+    large = normal_stack(2, 400)
+    assert eigenvalues_fit(NUMPY, large, np.linalg.eigvals(large)).all()
 
     def failing(matrices: np.ndarray) -> np.ndarray:
         values = right.copy()

@@ -146,15 +146,13 @@ def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note
     count = rank((network.A, network.C))
     if count == 0:
         return np.zeros(0, complex), [Note("question", "no input reaches the network")]
-    if count == network.size:
-        return np.linalg.eigvals(network.A).astype(complex), []
     poles, gap = _excited(network.A, network.C, count)
     if not gap > 1e6:
         raise UncertainResultError(
             f"rounding hides which {count} of {network.size} eigenvalues are controllable."
         )
-    note = Note("rank", f"{count} of {network.size} modes are controllable, the others left out")
-    return poles, [note]
+    text = f"{count} of {network.size} modes are controllable, the others left out"
+    return poles, [Note("rank", text)] if count < network.size else []
 
 
 def _excited(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:

@@ -253,10 +253,8 @@ class NullComparison(report.Reported):
         """The result in one sentence."""
         if not self.can_tell:
             counts = [f"{len(draws.values)} {draws.null} surrogates" for draws in self._drawn]
-            surrogates = listed(counts)
-            return PROSE["few"].format(
-                network=self.network, surrogates=surrogates, level=self.threshold
-            )
+            about = {"network": self.network, "surrogates": listed(counts)}
+            return PROSE["few"].format(level=self.threshold, **about)
         tests = self.tests
         parts = []
         for draws in self.nulls:

@@ -160,17 +160,12 @@ def dense_single_input(problem: Problem) -> tuple[Any, Any]:
 
 def require_stable(problem: Problem) -> None:
     """Raise where LAPACK's eigenvalues say that the network is unstable."""
-    radius = spectral_radius(problem)
+    radius = float(np.abs(problem.analysis.all_eigenvalues).max(initial=0.0))
     if radius >= 1:
         raise UnstableNetworkError(
             f"the network is unstable as far as floating point can tell: its spectral radius is "
             f"{radius:.6g}. Scale `A` below 1."
         )
-
-
-def spectral_radius(problem: Problem) -> float:
-    """Largest modulus of an eigenvalue of A, from those that are known of it already."""
-    return float(np.abs(problem.analysis.all_eigenvalues).max(initial=0.0))
 
 
 def require_driven(problem: Problem) -> None:

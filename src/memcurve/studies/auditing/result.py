@@ -17,29 +17,11 @@ from memcurve.core.types import EPS, Floats
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.rendering.report.document import listed
+from memcurve.studies.auditing import sentences as say
 from memcurve.studies.auditing.claims import FITS, Claim
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.losses import Account
-from memcurve.studies.auditing.sentences import (
-    BARS,
-    CHARTS,
-    CLAIMS,
-    FIGURES,
-    GAINS,
-    HEADS,
-    LOST,
-    READ,
-    REASONS,
-    SECTIONS,
-    SERIES,
-    STATES,
-    TITLES,
-    VERDICT,
-    WORDS,
-    capital,
-    number,
-    small,
-)
+from memcurve.studies.auditing.sentences import capital, number, small
 from memcurve.studies.auditing.structure import (
     HOPELESS,
     WORST_CONDITION,
@@ -178,7 +160,9 @@ class Audit(Reported):
         claim = "" if self.claim is None else _claim_judged(self.claim, self.total, self.states)
         usable = _usable_in_words(self)
         if self.curve is None:
-            facts = [usable, _possible(self), _not_computed(self)]
+            names = "; ".join(self.left_out)
+            left_out = say.VERDICT["left_out"].format(names=names) if names else ""
+            facts = [usable, _possible(self), left_out]
         elif self.headline is not None:
             facts = [usable, _truth(self), _others(self)]
         else:
@@ -203,6 +187,7 @@ class Audit(Reported):
         truth = [_memory(self), _estimates(self), _losses(self), _usable(self)]
         if self.headline is not None or self.curve is None:
             truth = [_usable(self), _memory(self), _losses(self), _estimates(self)]
+        left_out = tuple(f"{what}: {why}." for what, why in self.left_out.items())
         sections = [
             _claim(self),
             *truth,
@@ -210,7 +195,7 @@ class Audit(Reported):
             _squeezing(self),
             None if self.curve is None else _sensitivity(self),
             _gains(self),
-            _left_out(self),
+            Section(say.TITLES["left_out"], points=left_out) if left_out else None,
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
@@ -223,7 +208,7 @@ class Audit(Reported):
             good=None if self.claim is None else self.claim.holds,
             word=_word(self),
             bars=_bars(self),
-            scale=BARS["scale"],
+            scale=say.BARS["scale"],
             figures=_figures(self),
             sections=[section for section in sections if section is not None],
             notes=self.notes,
@@ -271,15 +256,15 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
     best, others = claim.explanation, len(claim.explanations) - 1
     facts: dict[str, Any] = {"value": f"{claim.value:.10g}", "best": best.text if best else ""}
     if claim.holds:
-        return CLAIMS["right"].format(**facts)
+        return say.CLAIMS["right"].format(**facts)
     is_bounded = math.isfinite(claim.most)
     if claim.holds is None:
         bounds = f"at least {number(claim.least)}"
         if is_bounded:
             bounds = f"between {number(claim.least)} and {number(claim.most)}"
-        facts |= {"known": bounds, "decide": CLAIMS["decide"] if is_bounded else ""}
-        return CLAIMS["undecided"].format(
-            **facts | {"best": CLAIMS["one_way"].format(**facts) if best else ""}
+        facts |= {"known": bounds, "decide": say.CLAIMS["decide"] if is_bounded else ""}
+        return say.CLAIMS["undecided"].format(
+            **facts | {"best": say.CLAIMS["one_way"].format(**facts) if best else ""}
         )
     facts["truth"] = number(total)
     if not math.isfinite(total):
@@ -287,49 +272,49 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
         facts["truth"] = f"at {'least' if is_below else 'most'} "
         facts["truth"] += number(claim.least if is_below else claim.most)
     if best is None:
-        facts["why"] = CLAIMS["unexplained"]
+        facts["why"] = say.CLAIMS["unexplained"]
         if 0 < claim.value <= 1 < states:
-            facts["why"] += CLAIMS["share"].format(states=states, memory=claim.value * states)
+            facts["why"] += say.CLAIMS["share"].format(states=states, memory=claim.value * states)
     else:
         sure = "perhaps" if best.fit == "solved for" else "likely"
         sure = "certain" if best.likelihood == FITS["as it is"] else sure
-        facts["why"] = CLAIMS[sure].format(**facts)
+        facts["why"] = say.CLAIMS[sure].format(**facts)
         if others:
-            facts["why"] += CLAIMS["others"].format(count=counted(others, "other explanation"))
+            facts["why"] += say.CLAIMS["others"].format(count=counted(others, "other explanation"))
     within = claim.least <= claim.value <= claim.most and claim.least < claim.most
-    return CLAIMS["wrong_lag" if within else "wrong"].format(**facts)
+    return say.CLAIMS["wrong_lag" if within else "wrong"].format(**facts)
 
 
 def _word(audit: Audit) -> str:
     """The verdict in a word; what was not used of a file may be what was claimed for."""
     if audit.claim is None:
-        return WORDS["summary"]
-    word = WORDS[{True: "holds", False: "fails", None: "undecided"}[audit.claim.holds]]
-    return word + WORDS["as_read"] if _as_read(audit) and not audit.claim.holds else word
+        return say.WORDS["summary"]
+    word = say.WORDS[{True: "holds", False: "fails", None: "undecided"}[audit.claim.holds]]
+    return word + say.WORDS["as_read"] if _as_read(audit) and not audit.claim.holds else word
 
 
 def _as_read(audit: Audit) -> str:
     """What of a file was not used, or may be something else than it was taken for."""
     unused = "; ".join(note for note in audit.notes if note.kind == "unused")
-    return VERDICT["as_read"].format(unused=unused) if unused else ""
+    return say.VERDICT["as_read"].format(unused=unused) if unused else ""
 
 
 def _truth(audit: Audit) -> str:
     account, total = audit.account, f"{number(audit.total)}{_error(audit.exact)}"
     if audit.headline is not None:
         lost = _lost_states(account) if account.lost > 0 else ""
-        return VERDICT["without_noise"].format(total=total, lost=lost)
+        return say.VERDICT["without_noise"].format(total=total, lost=lost)
     if account.lost > 0:
         losses = "; ".join(loss.text for loss in account.losses[:2])
-        states = VERDICT["lost"].format(read=account.read, losses=losses)
+        states = say.VERDICT["lost"].format(read=account.read, losses=losses)
     elif audit.input == "white":
-        states = VERDICT["all_read" if account.read < account.states else "all_states"]
+        states = say.VERDICT["all_read" if account.read < account.states else "all_states"]
     else:
-        states = VERDICT["of_states"].format(states=counted(account.read, "state"))
+        states = say.VERDICT["of_states"].format(states=counted(account.read, "state"))
     half, tenth, horizons = audit.horizons.get("0.5"), audit.horizons.get("0.1"), ""
     if audit.inputs == 1 and half is not None and tenth is not None and audit.total:
-        horizons = VERDICT["horizons" if tenth else "no_horizon"].format(half=half, tenth=tenth)
-    return VERDICT["total"].format(total=total, states=states, horizons=horizons)
+        horizons = say.VERDICT["horizons" if tenth else "no_horizon"].format(half=half, tenth=tenth)
+    return say.VERDICT["total"].format(total=total, states=states, horizons=horizons)
 
 
 def _possible(audit: Audit) -> str:
@@ -342,23 +327,18 @@ def _possible(audit: Audit) -> str:
     else:
         return ""
     lost = _lost_states(account) if account.losses else ""
-    return VERDICT[kind].format(total=f"{account.most:,}", lost=lost)
-
-
-def _not_computed(audit: Audit) -> str:
-    names = "; ".join(audit.left_out)
-    return VERDICT["left_out"].format(names=names) if names else ""
+    return say.VERDICT[kind].format(total=f"{account.most:,}", lost=lost)
 
 
 def _lost_states(account: Account) -> str:
     """How much is lost for which reason."""
     counts = Counter[str]()
     for loss in account.losses:
-        counts[LOST[loss.kind]] += loss.count
+        counts[say.LOST[loss.kind]] += loss.count
     (words, count), *others = ((words, count) for words, count in counts.items() if count)
     first = f"{counted(count, 'state')} {'is' if count == 1 else 'are'} {words}"
     losses = listed([first, *(f"{count:,} {words}" for words, count in others)])
-    return VERDICT["lost_states"].format(read=account.read, losses=losses)
+    return say.VERDICT["lost_states"].format(read=account.read, losses=losses)
 
 
 def _error(curve: MemoryCurve) -> str:
@@ -378,15 +358,15 @@ def _others(audit: Audit) -> str:
     parts = []
     if wrong:
         facts = {"totals": _totals(wrong), "reason": _reason(audit, wrong)}
-        facts["white"] = "" if white else VERDICT["white"].format(total=total)
-        parts.append(VERDICT["off"].format(**facts))
+        facts["white"] = "" if white else say.VERDICT["white"].format(total=total)
+        parts.append(say.VERDICT["off"].format(**facts))
     if short:
         last = max(one.last_lag for one in short)
-        parts.append(VERDICT["short"].format(last=last, totals=_totals(short)))
+        parts.append(say.VERDICT["short"].format(last=last, totals=_totals(short)))
     if uneven:
         worst = max(uneven, key=lambda one: one.largest_error)
-        parts.append(VERDICT["uneven"].format(name=worst.name, error=worst.largest_error))
-    return f"{capital('; '.join(parts))}." if parts else VERDICT["agree"]
+        parts.append(say.VERDICT["uneven"].format(name=worst.name, error=worst.largest_error))
+    return f"{capital('; '.join(parts))}." if parts else say.VERDICT["agree"]
 
 
 def _totals(estimates: Sequence[Estimate]) -> str:
@@ -399,7 +379,7 @@ def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
     if not condition >= HOPELESS or not any(one.inverts for one in wrong):
         return ""
     power = "infinity" if math.isinf(condition) else f"{condition:.0e}"
-    return VERDICT["condition"].format(condition=power)
+    return say.VERDICT["condition"].format(condition=power)
 
 
 def _is_off(total: float, truth: float) -> bool:
@@ -411,26 +391,28 @@ def _usable_in_words(audit: Audit) -> str:
     if all(row.given for row in rows) and audit.curve is not None:
         return ""
     if not rows:
-        return VERDICT["usable_unknown"].format(reason=audit.usable.reason or "see below")
+        return say.VERDICT["usable_unknown"].format(reason=audit.usable.reason or "see below")
     others = [row for row in rows if row is not first]
     totals = listed(f"{number(row.total)} {_read(row)}" for row in others) if others else ""
     if first is None:
         is_lost = any(_is_off(row.total, audit.total) for row in rows)
-        return VERDICT["usable" if is_lost else "all_usable"].format(totals=totals)
+        return say.VERDICT["usable" if is_lost else "all_usable"].format(totals=totals)
     horizon = ""
     if first.horizon is not None:
-        horizon = VERDICT["horizon" if first.horizon else "never_half"].format(lag=first.horizon)
-    return VERDICT["headline"].format(
+        horizon = say.VERDICT["horizon" if first.horizon else "never_half"].format(
+            lag=first.horizon
+        )
+    return say.VERDICT["headline"].format(
         how=capital(_read(first)),
         total=number(first.total),
         horizon=horizon,
-        others=VERDICT["otherwise"].format(totals=totals) if others else "",
+        others=say.VERDICT["otherwise"].format(totals=totals) if others else "",
     )
 
 
 def _read(row: Usable) -> str:
     """How the states are read."""
-    return READ["given"] if row.given else READ.get(row.name, row.name)
+    return say.READ["given"] if row.given else say.READ.get(row.name, row.name)
 
 
 # --- The report.
@@ -441,13 +423,15 @@ def _bars(audit: Audit) -> list[Bar]:
     bars = []
     if audit.curve is not None:
         total = f"{number(audit.total)}{_error(audit.curve)}"
-        bars.append(Bar(BARS["total"], audit.total, total))
+        bars.append(Bar(say.BARS["total"], audit.total, total))
     if audit.claim is not None:
         colour = {True: "good", False: "bad", None: "series-4"}[audit.claim.holds]
-        bars.append(Bar(BARS["claimed"], audit.claim.value, f"{audit.claim.value:.10g}", colour))
+        bars.append(
+            Bar(say.BARS["claimed"], audit.claim.value, f"{audit.claim.value:.10g}", colour)
+        )
     # the best there is, and what verdicts go by
     for row in filter(None, dict.fromkeys([*audit.usable.rows[:1], audit.usable.measured])):
-        name = BARS["usable"].format(read=_read(row))
+        name = say.BARS["usable"].format(read=_read(row))
         bars.append(Bar(name, row.total, number(row.total), "series-5"))
     return bars
 
@@ -474,25 +458,25 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
         figures["radius"] = f"{audit.eigenvalues.radius:.6g}"
     if first is None:
         figures |= {level: _lag(audit.horizons.get(level)) for level in ("0.5", "0.1")}
-    name = "" if first is None else READ["given"] if first.given else first.name
-    return [(FIGURES[kind].format(name=name), text) for kind, text in figures.items()]
+    name = "" if first is None else say.READ["given"] if first.given else first.name
+    return [(say.FIGURES[kind].format(name=name), text) for kind, text in figures.items()]
 
 
-def _lag(lag: int | None, unknown: str = FIGURES["no_lag"]) -> str:
-    return unknown if lag is None else FIGURES["lag"].format(lag=lag)
+def _lag(lag: int | None, unknown: str = say.FIGURES["no_lag"]) -> str:
+    return unknown if lag is None else say.FIGURES["lag"].format(lag=lag)
 
 
 def _claim(audit: Audit) -> Section | None:
     if audit.claim is None:
         return None
-    title = TITLES["claim"].format(value=f"{audit.claim.value:.10g}")
+    title = say.TITLES["claim"].format(value=f"{audit.claim.value:.10g}")
     rows = tuple(
         (one.kind.replace("_", " "), number(one.value), one.fit, one.text)
         for one in audit.claim.explanations
     )
     if not rows:
-        return Section(title, SECTIONS["no_claim"])
-    return Section(title, SECTIONS["claim"], Table(HEADS["claim"], rows, frozenset({1})))
+        return Section(title, say.SECTIONS["no_claim"])
+    return Section(title, say.SECTIONS["claim"], Table(say.HEADS["claim"], rows, frozenset({1})))
 
 
 def _memory(audit: Audit) -> Section | None:
@@ -507,7 +491,7 @@ def _memory(audit: Audit) -> Section | None:
     values, error = curve.values[: end + 1], curve.error[: end + 1]
     seen = bool(error.max(initial=0.0) > INVISIBLE)
     low, high = (np.maximum(values - error, 0), values + error) if seen else (None, None)
-    name = SERIES["exact" if first is None else "without_noise"]
+    name = say.SERIES["exact" if first is None else "without_noise"]
     series = [Series(name, curve.lags[: end + 1].astype(float), values, low, high)]
     if first is not None:
         series.insert(0, _usable_series(first, end))
@@ -519,16 +503,16 @@ def _memory(audit: Audit) -> Section | None:
         lags = np.arange(one.first_lag, min(one.last_lag, end) + 1, dtype=float)
         drawn = np.clip(one.values[: len(lags)], -0.25, 1.5 * max(1, audit.inputs))
         series.append(Series(one.name, lags, drawn, shown=one.key in (blamed, *SHOWN_AT_FIRST)))
-    text = SECTIONS["memory"]
+    text = say.SECTIONS["memory"]
     if first is not None:
-        text += SECTIONS["usable_curve"].format(last=last)
+        text += say.SECTIONS["usable_curve"].format(last=last)
     if audit.estimates:
-        white = "" if audit.input == "white" else SECTIONS["for_white"]
-        text += SECTIONS["other_curves"].format(white=white)
-    return Section(TITLES["memory"], text, chart=Chart(*CHARTS["memory"], tuple(series)))
+        white = "" if audit.input == "white" else say.SECTIONS["for_white"]
+        text += say.SECTIONS["other_curves"].format(white=white)
+    return Section(say.TITLES["memory"], text, chart=Chart(*say.CHARTS["memory"], tuple(series)))
 
 
-def _usable_series(row: Usable, end: int, name: str = SERIES["usable"]) -> Series:
+def _usable_series(row: Usable, end: int, name: str = say.SERIES["usable"]) -> Series:
     values = row.values[: end + 1]
     return Series(name.format(read=_read(row)), np.arange(len(values), dtype=float), values)
 
@@ -539,23 +523,18 @@ def _curves_under_noise(audit: Audit) -> Section | None:
     if not rows:
         return None
     series = tuple(_usable_series(row, len(row.values), "{read}") for row in rows)
-    chart = Chart(*CHARTS["noisy_memory"], series)
-    return Section(TITLES["memory"], SECTIONS["noisy_memory"], chart=chart)
+    chart = Chart(*say.CHARTS["noisy_memory"], series)
+    return Section(say.TITLES["memory"], say.SECTIONS["noisy_memory"], chart=chart)
 
 
 def _gains(audit: Audit) -> Section | None:
-    now = audit.gains.get("now")
-    rows = tuple((GAINS[way], f"{value:.4g}") for way, value in audit.gains.items() if way in GAINS)
-    if now is None or len(rows) < 2:
+    gains, names = audit.gains, say.GAINS
+    rows = tuple((names[way], f"{value:.4g}") for way, value in gains.items() if way in names)
+    if "now" not in gains or len(rows) < 2:
         return None
-    text = SECTIONS["gains"].format(noise=audit.gains["noise"])
-    table = Table(HEADS["gains"], rows, frozenset({1}))
-    return Section(TITLES["gains"], text, table=table)
-
-
-def _left_out(audit: Audit) -> Section | None:
-    points = tuple(f"{what}: {why}." for what, why in audit.left_out.items())
-    return Section(TITLES["left_out"], points=points) if points else None
+    text = say.SECTIONS["gains"].format(noise=gains["noise"])
+    table = Table(say.HEADS["gains"], rows, frozenset({1}))
+    return Section(say.TITLES["gains"], text, table=table)
 
 
 def _blamed(audit: Audit) -> str:
@@ -569,7 +548,7 @@ def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
     rank = str(audit.account.most)
-    exact = (SERIES["exact"], rank, rank, "all", small(float(audit.exact.error.max())), "—")
+    exact = (say.SERIES["exact"], rank, rank, "all", small(float(audit.exact.error.max())), "—")
     rows = (
         (
             one.name,
@@ -584,35 +563,37 @@ def _estimates(audit: Audit) -> Section | None:
     points = tuple(
         f"{one.name}: {one.about}{f'; {one.why}' if one.why else ''}" for one in audit.estimates
     )
-    text = SECTIONS["estimates"] + ("" if audit.input == "white" else SECTIONS["white_only"])
-    table = Table(HEADS["estimates"], (exact, *rows), frozenset({1, 2, 4, 5}))
-    return Section(TITLES["estimates"], text, table, points=points)
+    text = say.SECTIONS["estimates"] + (
+        "" if audit.input == "white" else say.SECTIONS["white_only"]
+    )
+    table = Table(say.HEADS["estimates"], (exact, *rows), frozenset({1, 2, 4, 5}))
+    return Section(say.TITLES["estimates"], text, table, points=points)
 
 
 def _losses(audit: Audit) -> Section:
     account = audit.account
-    counts = {name: getattr(account, name) for name in STATES}
-    rows = tuple((STATES[name], f"{n:,}") for name, n in counts.items() if n is not None)
+    counts = {name: getattr(account, name) for name in say.STATES}
+    rows = tuple((say.STATES[name], f"{n:,}") for name, n in counts.items() if n is not None)
     is_known = account.rank is not None
-    text = SECTIONS["all_controllable" if is_known else "maybe_controllable"]
+    text = say.SECTIONS["all_controllable" if is_known else "maybe_controllable"]
     if account.lost > 0:
         facts = {"lost": account.lost, "read": counted(account.read, "state")}
-        least = "" if is_known else SECTIONS["at_least"]
-        text = SECTIONS["redundant"].format(least=least, **facts)
+        least = "" if is_known else say.SECTIONS["at_least"]
+        text = say.SECTIONS["redundant"].format(least=least, **facts)
     if account.margin is not None:
-        text += SECTIONS["margin"].format(margin=small(account.margin))
+        text += say.SECTIONS["margin"].format(margin=small(account.margin))
     points = tuple(loss.text for loss in account.losses)
-    table = Table(HEADS["losses"], rows, frozenset({1}))
-    return Section(TITLES["losses"], text, table, points=points)
+    table = Table(say.HEADS["losses"], rows, frozenset({1}))
+    return Section(say.TITLES["losses"], text, table, points=points)
 
 
 def _usable(audit: Audit) -> Section:
     usable = audit.usable
     if usable.reason:
-        return Section(TITLES["usable"], usable.reason)
+        return Section(say.TITLES["usable"], usable.reason)
     rows = tuple(
         (
-            f"{READ['given']}, {row.name}" if row.given else row.name,
+            f"{say.READ['given']}, {row.name}" if row.given else row.name,
             "—" if math.isnan(row.level) else f"{row.level:.1e}",
             f"{row.total:.4f}",
             small(row.error),
@@ -620,18 +601,18 @@ def _usable(audit: Audit) -> Section:
         )
         for row in usable.rows
     )
-    table = Table(HEADS["usable"], rows, frozenset({1, 2, 3, 4}))
+    table = Table(say.HEADS["usable"], rows, frozenset({1, 2, 3, 4}))
     chart = usable_chart(usable, audit.total)
-    return Section(TITLES["usable"], SECTIONS["usable"], table, chart)
+    return Section(say.TITLES["usable"], say.SECTIONS["usable"], table, chart)
 
 
 def _sensitivity(audit: Audit) -> Section:
     rounded = audit.rounded
     facts = {"moved": small(rounded.moved), "rank": rounded.rank, "reason": rounded.reason}
     facts["stays"] = "stays" if rounded.rank == audit.account.rank else "becomes"
-    weights = SECTIONS["not_rounded" if rounded.reason else "rounded"].format(**facts)
-    ours = SECTIONS["rounding"].format(error=small(float(audit.exact.error.max())))
-    return Section(TITLES["sensitivity"], points=(ours, weights))
+    weights = say.SECTIONS["not_rounded" if rounded.reason else "rounded"].format(**facts)
+    ours = say.SECTIONS["rounding"].format(error=small(float(audit.exact.error.max())))
+    return Section(say.TITLES["sensitivity"], points=(ours, weights))
 
 
 # --- What a page to explore shows too.
@@ -655,28 +636,28 @@ def usable_chart(usable: UsableMemory, without: float) -> Chart:
         if not math.isnan(row.level)
     )
     return Chart(
-        *CHARTS["usable"],
-        (Series(SERIES["usable_memory"], usable.levels, usable.totals),),
+        *say.CHARTS["usable"],
+        (Series(say.SERIES["usable_memory"], usable.levels, usable.totals),),
         log_x=True,
         marks=marks,
         # a line far above would leave no room for usable memory
-        levels=((SERIES["without"].format(total=number(without)), without),) if near else (),
+        levels=((say.SERIES["without"].format(total=number(without)), without),) if near else (),
     )
 
 
 def spectrum_section(eigenvalues: Eigenvalues) -> Section:
     """The eigenvalues in the unit disc, and which of them are controllable."""
     counting = eigenvalues.counting
-    here, points = "", {SERIES["all"]: eigenvalues.all}
+    here, points = "", {say.SERIES["all"]: eigenvalues.all}
     if counting is not None:
         facts = {"count": len(counting), "all": len(eigenvalues.all)}
-        here = SECTIONS["all_count" if eigenvalues.all_count else "some_count"].format(**facts)
-        points = {SERIES["all_count"]: counting}
+        here = say.SECTIONS["all_count" if eigenvalues.all_count else "some_count"].format(**facts)
+        points = {say.SERIES["all_count"]: counting}
         if not eigenvalues.all_count:
-            points = {SERIES["all"]: eigenvalues.all, SERIES["counting"]: counting}
+            points = {say.SERIES["all"]: eigenvalues.all, say.SERIES["counting"]: counting}
     series = tuple(Series(name, z.real.copy(), z.imag.copy()) for name, z in points.items())
-    chart = Chart(*CHARTS["spectrum"], series, "disc")
-    return Section(TITLES["spectrum"], SECTIONS["spectrum"].format(here=here), chart=chart)
+    chart = Chart(*say.CHARTS["spectrum"], series, "disc")
+    return Section(say.TITLES["spectrum"], say.SECTIONS["spectrum"].format(here=here), chart=chart)
 
 
 def _squeezing(audit: Audit) -> Section | None:
@@ -684,22 +665,22 @@ def _squeezing(audit: Audit) -> Section | None:
         return squeezing_section(audit.squeezing)
     if audit.curve is None or audit.inputs > 1 or not audit.account.most:
         return None
-    return Section(TITLES["squeezing"], REASONS["squeezing"].format(states=audit.states))
+    return Section(say.TITLES["squeezing"], say.REASONS["squeezing"].format(states=audit.states))
 
 
 def squeezing_section(squeezing: Squeezing) -> Section:
     """How fast the Krylov vectors run out of new directions."""
     steps = np.arange(1, len(squeezing.components) + 1, dtype=float)
-    title, j, component = CHARTS["squeezing"]
+    title, j, component = say.CHARTS["squeezing"]
     series = Series(component, steps, squeezing.components)
-    levels = ((SERIES["rounding"], EPS),)
+    levels = ((say.SERIES["rounding"], EPS),)
     chart = Chart(title, j, component, (series,), log_y=True, levels=levels)
     first, condition = squeezing.below_rounding, squeezing.condition
-    seen = SECTIONS["above_rounding" if first is None else "below_rounding"]
+    seen = say.SECTIONS["above_rounding" if first is None else "below_rounding"]
     seen = seen.format(first=first, rank=squeezing.numerical_rank)
-    text = SECTIONS["squeezing"].format(seen=seen)
+    text = say.SECTIONS["squeezing"].format(seen=seen)
     if not math.isnan(condition):
         more = " or more" if condition >= WORST_CONDITION else ""
         works = "fail" if condition > HOPELESS else "can work"
-        text += SECTIONS["condition"].format(condition=condition, more=more, works=works)
-    return Section(TITLES["squeezing"], text, chart=chart)
+        text += say.SECTIONS["condition"].format(condition=condition, more=more, works=works)
+    return Section(say.TITLES["squeezing"], text, chart=chart)

@@ -11,10 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from memcurve.core.notes import Note
 from memcurve.core.optional import optional
 from memcurve.core.progress import Listener
 from memcurve.core.result import Result, installed_versions
+from memcurve.core.types import Floats
 
 #: What a claim can turn out to be.
 Word = Literal["right", "right in another sense", "an artefact"]
@@ -159,6 +162,11 @@ class JudgedClaim(Result):
         lines = [f"<JudgedClaim {self.name}: {self.word}", f"  {self.statement}"]
         lines += [f"  {p.label}: then {p.then:.4g}, true {p.true:.4g}" for p in self.points]
         return "\n".join([*lines, f"  {self.verdict}>"])
+
+
+def usual_input(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Uniform on ±0.8, as reservoirpy drives."""
+    return rng.uniform(-0.8, 0.8, shape)
 
 
 def judged(claim: PublishedClaim, study: Evidence, seed: int) -> JudgedClaim:

@@ -13,7 +13,7 @@ from memcurve.data.measuring import measure
 from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict, usual_input
 
 SIZE, RADIUS, SCALE = 100, 0.9, 1.0
 #: Nodes that the input enters, from one to all.
@@ -59,7 +59,7 @@ def _dimensions(seed: int) -> dict[str, float]:
         for entered in (ENTERED[0], ENTERED[-1]):
             C = np.zeros(SIZE)
             C[rng.permutation(SIZE)[:entered]] = rng.uniform(-1, 1, entered)
-            z = _uniform(rng, (RUNS, WASHOUT + STEPS))
+            z = usual_input(rng, (RUNS, WASHOUT + STEPS))
             states = NonlinearNetwork(A, C, input_scale=SCALE).simulate_replicas(z, WASHOUT)
             states = states.reshape(-1, SIZE)
             for kind, covariance in (
@@ -79,12 +79,8 @@ def _participation_ratio(covariance: Floats) -> float:
 def _measured(A: Any, C: Floats, seed: int) -> MemoryCurve:
     network = NonlinearNetwork(A, C, input_scale=SCALE)
     return measure(
-        network, 150, precision=0.5, input=_uniform, seed=seed, budget=20, progress=False
+        network, 150, precision=0.5, input=usual_input, seed=seed, budget=20, progress=False
     )
-
-
-def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
-    return rng.uniform(-0.8, 0.8, shape)
 
 
 def judge(numbers: Numbers) -> Verdict:

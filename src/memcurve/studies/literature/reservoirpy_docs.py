@@ -7,7 +7,7 @@ import numpy as np
 from memcurve.core.optional import optional
 from memcurve.core.progress import Listener
 from memcurve.data.measuring import measure
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict, usual_input
 
 UNITS, LAST_LAG, REPEATS = 100, 50, 8
 
@@ -24,7 +24,7 @@ def study(seed: int, tell: Listener) -> Evidence:
     tell("measurement", REPEATS, REPEATS)
     reservoir = nodes.Reservoir(UNITS, sr=1, seed=1)  # with the same weights, by its seed
     true = measure(
-        reservoir, 400, precision=0.2, input=_uniform, seed=seed, budget=30, progress=False
+        reservoir, 400, precision=0.2, input=usual_input, seed=seed, budget=30, progress=False
     )
     listed = true[1 : LAST_LAG + 1]
     points = (
@@ -41,10 +41,6 @@ def study(seed: int, tell: Listener) -> Evidence:
         "error": true.total_error,
     }
     return Evidence(points, numbers)
-
-
-def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
-    return rng.uniform(-0.8, 0.8, shape)
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -12,7 +12,7 @@ from memcurve.memory import MemoryCurve, memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict, usual_input
 
 #: What was reported, with biological weights and with the best that were found.
 BIOLOGICAL, OPTIMISED = 1.39, 23.91
@@ -76,13 +76,9 @@ def _driven(weights: Floats, C: Floats, scale: float, seed: int) -> MemoryCurve:
     A = scale_to_spectral_radius(weights, RADIUS)
     model = NonlinearNetwork(A, C, input_scale=scale)
     found: MemoryCurve = measure(
-        model, LAGS // 2, precision=0.5, input=_uniform, seed=seed, budget=20, progress=False
+        model, LAGS // 2, precision=0.5, input=usual_input, seed=seed, budget=20, progress=False
     )[1:]
     return found
-
-
-def _uniform(rng: np.random.Generator, shape: tuple[int, ...]) -> object:
-    return rng.uniform(-1, 1, shape)
 
 
 def judge(numbers: Numbers) -> Verdict:
