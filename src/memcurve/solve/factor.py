@@ -775,12 +775,16 @@ def cascade_factor(
     if tail > 0:  # where that takes less time than equations for all lags
         with contextlib.suppress(UncertainResultError):
             ones = np.ones(len(A1))
-            W = faded(A1, C1, ones, tail, most=8 * len(A1) + 1000)[0].T
-            W, triangle = orthonormal(coloured(W, filters, ones, tail)[0])
-            M, input_normal = M @ triangle.T, None
+            R, beyond, _ = faded(A1, C1, ones, tail, most=8 * len(A1) + 1000)
+            through, cut = coloured(R.T, filters, ones, tail)
+            W, triangle = orthonormal(through)
+            M, input_normal, tail = M @ triangle.T, None, beyond + cut
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = 0.0  # those of a single input are to the last digits, relative to each section
     if C.shape[1] > 1:
         colour = float(E) * power_norms(np.asfortranarray(A1)).squares
-    return KrylovFactor(M=M, W=W, inputs=C.shape[1], colour=colour, input_normal=input_normal)
+    return KrylovFactor(
+        M=M, W=W, inputs=C.shape[1], tail=0.0 if input_normal else tail, colour=colour,
+        input_normal=input_normal,
+    )  # fmt: skip

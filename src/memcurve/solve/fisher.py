@@ -85,8 +85,8 @@ def _in_floats(
         K, rest = faded_states(A, C, TAIL * float(np.sqrt((C**2).sum())))
         F, largest = _energies(L, K, C.shape[1])
         total = float(F.sum())
-        total_error = total * (relative + len(F) * EPS) + rest**2  # R⁻¹ is at most one
-        beyond = rest**2  # of the lags after those
+        beyond = rest**2 * (1 + relative)  # of the lags after those: R⁻¹ is at most one
+        total_error = total * (relative + len(F) * EPS) + beyond
         F = _listed(F, lags, total)
     except UncertainResultError:
         inverse, G = solve_triangular(L, identity, lower=True), solve_stein(A, C @ C.T)

@@ -250,9 +250,7 @@ def _hessenberg_model(problem: Problem, space: Coordinates) -> ReducedModel:
 def solve_arnoldi(problem: Problem) -> Answer:
     """Usable memory of sparse networks, and of those known by products, under observation noise."""
     filters, space = _filters(problem), coordinates(problem, dense=False)
-    white = all(each.is_white for each in filters)
-    tail = TAIL if white else COLOURED_TAIL / max(each.gain for each in filters)
-    model = arnoldi_model(problem, space, tail)
+    model = arnoldi_model(problem, space, _tail(filters))
     return _read_off(problem, model, space._replace(whiten=model.read and _as_it_is), filters)
 
 
@@ -287,55 +285,89 @@ def _read_off(
 ) -> Answer:
     """The answer from a reduced model, its error measured."""
     level = float(space.levels.min())
-    gain = max(each.gain for each in filters)
-    white = all(each.is_white for each in filters)
-    tail = TAIL if white else COLOURED_TAIL / gain
-    whole = space.whiten is None
-    if (
-        level == 0
-        and model.reached < len(problem.states)
-        and model.reached != problem.analysis.rank
-    ):
+    tail, whole = _tail(filters), space.whiten is None
+    incomplete = level == 0 and model.reached < len(problem.states)
+    if incomplete and model.reached != problem.analysis.rank:
         raise UncertainResultError(
             f"rounding hides which {problem.analysis.rank} of {len(model.H)} directions are "
             f"controllable."
         )
-    whiten = _as_it_is if whole and not space.exactly else space.whiten
-    rng = np.random.default_rng(SEED)
 
-    def system(
-        model: ReducedModel, own: tuple[Filter, ...], of: KrylovFactor | None = None, **changed: Any
-    ) -> tuple[KrylovFactor, SingularSystem]:
+    def factor_of(model: ReducedModel, own: tuple[Filter, ...], **changed: Any) -> KrylovFactor:
         factor = krylov_factor(model, level, filters=own, tail=tail, whole=whole, **changed)
-        if of is not None:  # to be compared with it, evaluated in the same way
-            factor.lifted = of.lifted
-        if whiten is None and not factor.complete:
+        if whole and space.exactly and not factor.complete:
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
-        found = singular_system(
-            factor, levels=space.levels, whiten=whiten, filters=own, horizons=problem.horizons
-        )
-        return factor, found
+        return factor
 
     single = level if len(space.levels) == 1 else None  # whose system serves no other level
     key = (space.key, single, problem.horizons, *(each.psi.tobytes() for each in filters))
     kept = model.systems.get(key) if space.key is not None else None
     if kept is None or not kept[0] <= level:
-        factor, base = system(model, filters)
-        fewer, lags = factor.directions, factor.lags
+        factor = factor_of(model, filters)
+        fewer = factor.directions
         if fewer < len(model.H) and not model.lags:  # that directions were left out shows, too
             fewer = max(1, fewer - 1 - fewer // 50)
-        systems = [base]
-        for _ in range(_trials(fewer)):
-            again, own = model.changed(rng, fewer), tuple(f.changed(rng) for f in filters)
-            changed = {"directions": fewer, "lags": lags, "rng": rng}
-            systems.append(system(again, own, factor, **changed)[1])
-        uncertainty = max(each.uncertainty for each in filters) + space.uncertainty
-        # rounding was taken twice, and its square counts
-        left = Truncation(factor.missing, factor.tail, 4 * factor.outside, gain, uncertainty)
+
+        def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
+            changed = model.changed(rng, fewer)
+            other = factor_of(changed, own, directions=fewer, lags=factor.lags, rng=rng)
+            other.lifted = factor.lifted  # to be evaluated in the same way
+            return other
+
+        systems = [
+            _system(problem, space, filters, factor),
+            *_repeated(problem, space, filters, again, fewer),
+        ]
+        left = _left_out(factor, space, filters)
         kept = model.systems[key] = level, systems, left
     _, systems, left = kept
     rank = _rank_read(problem, systems) if level == 0 else len(systems[0].sigma)
     return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
+
+
+def _tail(filters: tuple[Filter, ...]) -> float:
+    """What all lags left out may be, relative to the noise or to each direction."""
+    if all(each.is_white for each in filters):
+        return TAIL
+    return COLOURED_TAIL / max(each.gain for each in filters)
+
+
+def _left_out(factor: KrylovFactor, space: Coordinates, filters: tuple[Filter, ...]) -> Truncation:
+    """What a factor, and what is known of inputs and noise, leave open."""
+    uncertainty = max(each.uncertainty for each in filters)
+    if uncertainty > LARGEST_UNCERTAINTY:  # filters that are not used
+        uncertainty = 0.0
+    uncertainty += space.uncertainty + factor.colour
+    # rounding was taken twice, and its square counts
+    return Truncation(
+        factor.missing, factor.tail, 4 * factor.outside, max(each.gain for each in filters),
+        uncertainty,
+    )  # fmt: skip
+
+
+def _system(
+    problem: Problem, space: Coordinates, filters: tuple[Filter, ...], factor: KrylovFactor
+) -> SingularSystem:
+    """What is read off a factor."""
+    whiten = space.whiten if space.exactly else space.whiten or _as_it_is
+    return singular_system(
+        factor, levels=space.levels, whiten=whiten, filters=filters, horizons=problem.horizons
+    )
+
+
+def _repeated(
+    problem: Problem,
+    space: Coordinates,
+    filters: tuple[Filter, ...],
+    again: Callable[[np.random.Generator, tuple[Filter, ...]], KrylovFactor],
+    directions: int,
+) -> list[SingularSystem]:
+    """The same of factors made ``again``, for networks and inputs changed by rounding."""
+    systems, rng = [], np.random.default_rng(SEED)
+    for _ in range(_trials(directions)):
+        own = tuple(each.changed(rng) for each in filters)
+        systems.append(_system(problem, space, own, again(rng, own)))
+    return systems
 
 
 def _trials(directions: int, *, few: int = 30) -> int:
@@ -405,22 +437,19 @@ def solve_cascade(
 
     tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
 
-    def system(factor: KrylovFactor, own: tuple[Filter, ...]) -> SingularSystem:
-        return singular_system(
-            factor.listing(lags), levels=space.levels, filters=own,
-            whiten=(space.whiten or _as_it_is) if read else None, horizons=problem.horizons,
-        )  # fmt: skip
+    def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
+        A, C = _changed(space.A, space.C, rng)
+        own_poles = chosen(eigenvalues(A)) if single else None
+        return cascade_factor(A, C, own_poles, read, own, tail).listing(lags)
 
     factor = cascade_factor(space.A, space.C, poles, read, filters, tail)
-    left = Truncation(gain=gain, uncertainty=space.uncertainty + factor.colour)
-    if doubt <= LARGEST_UNCERTAINTY:
-        left = left._replace(uncertainty=left.uncertainty + doubt)
+    left = _left_out(factor, space, filters)
     if not white:
         terms = len(problem.states) + max(len(each.gamma) for each in filters)
         rounding = 4 * EPS * float(np.sqrt(min(condition, hopeless) * terms))
         left = left._replace(uncertainty=left.uncertainty + rounding)
     while True:
-        base = system(factor, filters)
+        base = _system(problem, space, filters, factor.listing(lags))
         bounded = measured([base], space.levels, rank, len(filters), left)
         enough = problem.lags is not None
         enough = enough or Lags(None, bounded.total).enough(bounded.memory.sum(axis=2))
@@ -432,13 +461,8 @@ def solve_cascade(
         reach = 1 + sum(int(np.count_nonzero(np.abs(each.gamma) > TAIL)) for each in filters)
         gap *= float(np.sqrt(condition))
         return answer_of(turned(bounded, gap, lags * len(filters), reach), problem)
-    rng, others = np.random.default_rng(SEED), []
-    for _ in range(_trials(len(problem.states))):
-        A, C = _changed(space.A, space.C, rng)
-        own = tuple(f.changed(rng) for f in filters)
-        again = cascade_factor(A, C, chosen(eigenvalues(A)) if single else None, read, own, tail)
-        others.append(system(again, own))
-    return answer_of(measured([base, *others], space.levels, rank, len(filters), left), problem)
+    systems = [base, *_repeated(problem, space, filters, again, len(problem.states))]
+    return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
 
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
