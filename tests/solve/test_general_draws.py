@@ -95,6 +95,21 @@ def test_reduced(hostile: bool) -> None:
     assert refusals == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "seed"),
+    [
+        ("state_noise", 511500003),  # directions 1e-330 of the first, whose scale overflows
+        ("state_noise", 511000152),  # states far below the noise beside large ones
+        ("coloured", 510800157),  # lags that a cascade leaves out
+        ("coloured", 510900066),
+        ("part_read_noisy", 511400004),  # unstable, by a mask of 1e-191
+        ("coloured_noisy", 511100076),
+    ],
+)
+def test_once_wrong(kind: str, seed: int) -> None:
+    assert not judge(kind, seed, hostile=True)[0].startswith("VIOLATION")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("hostile", [False, True], ids=["usual", "hostile"])
 def test_whole(hostile: bool, held: Callable[..., None]) -> None:

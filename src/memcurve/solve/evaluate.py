@@ -192,7 +192,11 @@ def leverage(M: Floats, level: float) -> Floats:
     both = np.zeros((columns + rows, rows), order="F")
     both[:columns] = (M / lengths[:, None]).T
     both[columns + np.arange(rows), np.arange(rows)] = level / lengths
-    return orthonormal(both)[0][:columns]
+    # rows in the order of their sizes: rounding is then relative to each of them
+    order = np.argsort(-np.abs(both).max(axis=1), kind="stable")
+    Q = np.empty((columns + rows, rows))
+    Q[order] = orthonormal(np.asfortranarray(both[order]))[0]
+    return Q[:columns]
 
 
 def _condensed(M: Floats) -> Floats:

@@ -550,7 +550,7 @@ def _graded(
         with np.errstate(all="ignore"):
             ratio = np.exp(np.minimum(log_sizes - log_sizes[:, None], 700.0))
             scaled = np.where(H == 0, 0.0, H * ratio)
-            start = c * np.exp(-log_sizes)[:, None]
+            start = np.where(c == 0, 0.0, c * np.exp(-log_sizes)[:, None])
             unit, weights = None, np.ones(m)
             if level > 0:
                 weights = np.exp(np.minimum(0.0, log_sizes - np.log(level)))
@@ -564,10 +564,10 @@ def _graded(
                 )
         largest = np.abs(R).max(axis=1)
         if level > 0:  # what is reached by later lags only is far below the noise
-            largest = np.where(largest > 0, largest, 1.0)
+            largest = np.where(largest == 0, 1.0, largest)
         lengths = largest * np.sqrt(((R / largest[:, None]) ** 2).sum(axis=1))
         if level > 0:
-            lengths = np.where(lengths > 0, lengths, 1.0)
+            lengths = np.where(lengths == 0, 1.0, lengths)
         if not (np.isfinite(lengths).all() and lengths.min() > 0):
             raise UncertainResultError("the states leave the range of floating point.")
         if np.abs(np.log(lengths)).max() <= UNEVEN:

@@ -152,6 +152,8 @@ def coordinates(problem: Problem, *, dense: bool = True) -> Coordinates:
     A = states.dense if dense else states.multiplied
     A = _scaled(A, scale) if np.ptp(scale) else A
     levels = np.ldexp(problem.levels * unit, power - exponent)
+    if levels.min() * VANISHED > 1:
+        raise UncertainResultError("the noise hides the states, and whether they grow.")
     if 0 < levels.min() < VANISHED and np.abs(C[C != 0]).min() < VANISHED:
         raise UncertainResultError("squares of the noise, and of some states, leave float64.")
     units = scale.tobytes() if np.ptp(scale) else b""
