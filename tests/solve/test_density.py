@@ -78,6 +78,27 @@ def test_uncontrollable_modes_are_left_out() -> None:
     assert memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [0.0])).total == 0
 
 
+@pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])
+def test_the_unit_of_time_is_free(scale: float) -> None:
+    network = memcurve.ContinuousNetwork(scale * NETWORK.A, NETWORK.C)
+    one, other = memcurve.memory_density(network), memcurve.memory_density(NETWORK)
+    assert np.abs(one.times * scale - other.times).max() < 1e-12 * other.times.max()
+    assert np.abs(one.values / scale - other.values).max() < 1e-11 * other.values.max()
+
+
+@pytest.mark.parametrize("gap", [3e-15, 1e-12, 1e-6])
+def test_nearly_equal_poles_of_a_triangle(gap: float) -> None:
+    """LagT has equal ones: the same but for about the gap, as the exponentials are."""
+    equal = hippo("lagt", 6)
+    near = memcurve.ContinuousNetwork(equal.A + gap * np.diag(np.arange(6)), equal.C)
+    times = [0.5, 3.0, 20.0]
+    one, other = memcurve.memory_density(equal, times), memcurve.memory_density(near, times)
+    assert (np.abs(one.values - other.values) < 1e2 * gap + 1e-13).all()
+    assert other.error.max() < 1e-12
+    steps = equal.discretised(20.0).A - near.discretised(20.0).A
+    assert np.abs(steps).max() < 1e3 * gap + 1e-13
+
+
 def test_bad_input() -> None:
     with pytest.raises(memcurve.UnstableNetworkError, match="real part"):
         memcurve.memory_density(memcurve.ContinuousNetwork([[0.5]], [1.0]))

@@ -16,7 +16,7 @@ from memcurve.core.optional import optional
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.entry_points import rank
-from memcurve.network.continuous import ContinuousNetwork
+from memcurve.network.continuous import ContinuousNetwork, exponential
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -126,6 +126,11 @@ def memory_density(
     if lags.ndim != 1 or len(lags) == 0 or not (lags >= 0).all():
         raise ValueError(f"`times` must be a vector of lags from 0 on, got {times!r}.")
     values = _density(poles, lags)
+    if not np.isfinite(values).all():
+        raise ValueError(
+            f"`times` must be lags that exp(τA) can be computed for, got up to {lags.max():.6g}; "
+            f"by default they end where the memory does."
+        )
     error = 32 * EPS * values
     rng = np.random.default_rng(20_261_118)
     for _ in range(trials if len(poles) else 0):
@@ -177,18 +182,16 @@ def _realization(poles: Complexes) -> tuple[Complexes, Complexes]:
 
 def _density(poles: Complexes, times: Floats) -> Floats:
     """‖e^(A'τ)c‖², from one lag to the next in increasing order."""
-    from scipy.linalg import expm
-
     if len(poles) == 0:
         return np.zeros(len(times))
     A, state = _realization(poles)
     order = np.argsort(times)
     values, last, flows = np.zeros(len(times)), 0.0, dict[float, Complexes]()
     for k in order:
-        step = round(float(times[k]) - last, 13)
+        step = float(f"{float(times[k]) - last:.14g}")  # equal steps but for rounding are one
         if step > 0:
             if step not in flows:
-                flows[step] = expm(step * A)
+                flows[step] = exponential(step * A)
             state = flows[step] @ state
             last += step
         values[k] = float((np.abs(state) ** 2).sum())
@@ -200,14 +203,12 @@ def _default_times(poles: Complexes, *, left: float = 1e-3, count: int = 201) ->
 
     What comes after τ is ‖e^(A'τ)‖².
     """
-    from scipy.linalg import expm
-
     if len(poles) == 0:
         return np.linspace(0, 1, count)
     A, _ = _realization(poles)
-    step = 1 / np.abs(poles).max()
-    flow = expm(step * A)
-    while (np.abs(flow) ** 2).sum() > left * len(poles) and step < 1e12:
+    step = first = 1 / np.abs(poles).max()
+    flow = exponential(step * A)
+    while (np.abs(flow) ** 2).sum() > left * len(poles) and step < 1e12 * first:
         flow, step = flow @ flow, 2 * step
     return np.linspace(0, step, count)
 
