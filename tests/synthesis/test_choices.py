@@ -61,6 +61,63 @@ def test_every_choice_of_nodes_is_below_the_bound() -> None:
     assert choice.value >= 0.99 * max(values)
 
 
+UNITS = np.diag([1e8, 1.0, 1e-8])
+BADLY_SCALED = LinearNetwork(
+    UNITS @ [[0.2, -0.4, -0.1], [-0.6, -0.4, -0.5], [-0.1, -0.4, 0.1]] @ np.linalg.inv(UNITS),
+    UNITS.diagonal(),
+)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 1e-3])
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize(
+    "network",
+    [
+        BADLY_SCALED,
+        LinearNetwork(np.diag([0.9, 0.5, -0.3]), [1.0, 0.0, 1.0]),
+        LinearNetwork(np.diag([0.9, 0.9, 0.9]), [1.0, 1.0, 1.0]),
+        ensembles.normal(6, seed=1).replace(readout=[1, 3, 4]),
+    ],
+    ids=["units", "uncontrollable", "repeated", "readout"],
+)
+def test_readouts_far_above_the_noise(network: LinearNetwork, count: int, noise: float) -> None:
+    choice = best_readout(network, noise, count)
+    assert choice.steps[-1] == pytest.approx(choice.value, abs=choice.error + 1e-12)
+    allowed = range(network.size) if network.readout is None else network.readout
+    for nodes in itertools.combinations(allowed, count):
+        with memcurve.core.errors.rank_among_notes():
+            held = usable(network.replace(readout=np.array(nodes)), noise)
+        assert held.total <= choice.bound + held.total_error
+
+
+def test_the_bound_holds_for_every_guess() -> None:
+    """‖I − P‖² + Σ‖Pt‖² is least, and U, at P = (I + J)⁻¹."""
+    rows = RNG.standard_normal((1, 5, 3))
+    J = rows[0].T @ rows[0]
+    best = float(np.trace(np.linalg.solve(np.eye(3) + J, J)))
+    for size in (0.0, 0.1, 10.0):
+        P = np.linalg.inv(np.eye(3) + J) + size * RNG.standard_normal((3, 3))
+        bound = np.square(np.eye(3) - P).sum() + np.square(rows[0] @ P.T).sum()
+        assert bound >= best - 1e-12
+        assert (bound == pytest.approx(best)) == (size == 0)
+
+
+def test_nodes_and_what_they_hold_are_of_one_order() -> None:
+    network = NETWORKS["two inputs"]
+    choice = best_readout(network, 1e-2, 6)
+    for k in range(1, 7):
+        held = usable(network.replace(readout=choice.nodes[:k]), 1e-2).total
+        assert choice.steps[k - 1] == pytest.approx(held, abs=1e-6)
+
+
+def test_masks_that_are_refused_or_have_faint_modes() -> None:
+    network = LinearNetwork(np.diag([0.9, 0.5, -0.3]), [1.0, 0.0, 1.0])
+    assert best_mask(network, 1e3).value <= best_mask(network, 1e3).bound
+    refuses(ValueError, ("`nodes`", "7"), best_mask, network, 0.1, nodes=[7])
+    refuses(ValueError, ("`lags`", "100,000,000"), best_mask, network, 0.1, lags=[10**8])
+    refuses(ValueError, ("`noise`", "1e+300"), best_mask, network, 1e300)
+
+
 def test_readouts_among_those_of_the_network() -> None:
     network = NETWORKS["Gaussian"].replace(readout=[3, 7, 9, 30])
     choice = best_readout(network, 0.1, 2)

@@ -117,13 +117,38 @@ def test_information_by_the_chain_rule(noise: float) -> None:
     known = 0.5 * np.linalg.slogdet(np.eye(20) + G.T @ G / noise**2)[1]
     assert found.total == pytest.approx(known, rel=1e-10)
     assert found.given_newer.sum() == pytest.approx(found.total, rel=1e-9)
-    curve = memory_curve(network, noise=noise)
+    curve = memory_curve(network, len(found.alone), noise=noise)
     np.testing.assert_allclose(found.alone, -0.5 * np.log(curve.loss), rtol=1e-6, atol=1e-12)
     assert found.alone.sum() <= found.total
     K = np.array([np.linalg.matrix_power(network.A, k) @ network.C for k in range(300)]).T
     older = noise**2 * np.eye(20) + K[:, 8:] @ K[:, 8:].T
     direct = 0.5 * np.log1p(K[:, 7] @ np.linalg.solve(older, K[:, 7]))
     assert found.given_newer[7] == pytest.approx(direct, rel=1e-6)
+
+
+@pytest.mark.parametrize("noise", [1e-9, 0.1])
+@pytest.mark.parametrize(
+    "network",
+    [
+        LinearNetwork([[0.5]], [2.0]),
+        LinearNetwork(np.diag([0.9999, 0.5, -0.3]), [1.0, 1.0, 1.0]),
+        LinearNetwork(0.3 * np.array([[1.0, 1, 0], [0, 1, -1], [1, 0, 1]]), np.eye(3)[:, :2]),
+    ],
+    ids=["one node", "slow", "two inputs"],
+)
+def test_lags_have_all_of_the_information(network: LinearNetwork, noise: float) -> None:
+    """Inputs too faint for memory still tell something to those who know all newer ones."""
+    found = information(network, noise)
+    assert found.given_newer.sum() == pytest.approx(found.total, rel=1e-9)
+    assert len(found.alone) == len(found.given_newer)
+    assert (found.alone <= found.given_newer + 1e-6).all()
+
+
+def test_eigenvalues_below_the_smallest_number_are_told() -> None:
+    found = control_energy(LinearNetwork(np.diag([0.5, 0.25]), [1.0, 1e-170]))
+    assert found.lambda_min == 0
+    assert found.values[-1] > 0
+    assert "10^" in found.notes[-1]
 
 
 def test_information_far_below_the_noise_of_floats() -> None:
@@ -178,4 +203,6 @@ def test_networks_that_are_not_answered() -> None:
         with pytest.raises(memcurve.UnstableNetworkError):
             function(network.replace(A=3 * network.A))
     refuses(ValueError, ("`noise`", "0"), information, network, 0)
+    for noise in (1e-300, 1e300):
+        refuses(ValueError, ("`noise`", f"{noise:g}"), information, network, noise)
     refuses(ValueError, ("`target`", "5"), control_energy, network, [1.0])

@@ -87,6 +87,17 @@ def test_where_nothing_can_be_cut_it_is_the_network(network: LinearNetwork) -> N
     assert found.notes[-1].kind == "method"
 
 
+def test_nodes_in_very_different_units() -> None:
+    units = np.array([1e8, 1.0, 1e-8])
+    A = np.array([[0.2, -0.4, -0.1], [-0.6, -0.4, -0.5], [-0.1, -0.4, 0.1]])
+    network = LinearNetwork(units[:, None] * A / units, units)
+    found = memcurve.pruned(network, 0.1, 1e-2)
+    known = memcurve.memory_curve(network, len(found.before), noise=0.1)
+    np.testing.assert_allclose(found.before, known.values, atol=1e-6)
+    after = memcurve.memory_curve(found.network, len(found.before), noise=0.1)
+    assert np.abs(after.values - known.values).max() <= found.bound
+
+
 def test_what_cannot_be_pruned() -> None:
     network = NETWORKS["three nodes"]
     refuses(ValueError, ("`noise`", "0"), memcurve.pruned, network, 0)

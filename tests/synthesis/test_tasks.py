@@ -111,6 +111,11 @@ def test_simulation_agrees() -> None:
 
 
 def test_targets_that_are_none() -> None:
+    refuses(ValueError, ("`target`", "'foo'"), task_error, NETWORK, "foo")
+    two = NETWORK.replace(C=np.ones((30, 2)))
+    for one in (3, "average:4", [1.0, 2.0]):
+        refuses(ValueError, ("`target`", "2"), task_error, two, one)
+    refuses(ValueError, ("`noise`", "1e+300"), task_error, NETWORK, 3, noise=1e300)
     for target in ([0.0, 0.0], [[1.0, 2.0]], -1, "average:0", "ar:0.99999999"):
         refuses(ValueError, "`target`", task_error, NETWORK, target)
     refuses(ValueError, "`network`", task_error, NETWORK.replace(C=np.zeros(30)), 1)

@@ -36,6 +36,11 @@ MOST_ENTRIES = 50_000_000
 SEEN = 1e-5
 #: |δ Σσ²/(σ² + s²)| ≤ this · Σ|δσ|/s, the largest slope of x²/(x² + 1).
 SLOPE = 3 * np.sqrt(3) / 8
+#: Reduced models of dense networks that are off by more, as of weights in very different units, are
+#: not used. Doubled: errors of twice as much.
+UNSURE = 1e-6
+#: Noise has squares that are numbers. Doubled: squares overflow.
+LEAST_NOISE, MOST_NOISE = 1e-100, 1e100
 #: Lags whose responses are multiplied at once. Doubled: as much memory more.
 BLOCK = 32
 
@@ -86,7 +91,14 @@ class Directions(NamedTuple):
 
 def noise_level(noise: Any) -> float:
     """The standard deviation of observation noise, above zero."""
-    return require_number(noise, "noise", "above 0, the standard deviation", lambda x: x > 0)
+    rule = "above 0, the standard deviation"
+    level = require_number(noise, "noise", rule, lambda x: x > 0)
+    if not LEAST_NOISE <= level <= MOST_NOISE:
+        raise ValueError(
+            f"`noise` must be from {LEAST_NOISE:g} to {MOST_NOISE:g}, got {level:g}; scale the "
+            f"mask and the noise to units in which both are moderate."
+        )
+    return level
 
 
 def directions_of(
@@ -131,19 +143,20 @@ def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
 
 
 def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
-    """The reduced model, or a dense network as it is where nothing is below the noise."""
+    """The reduced model, or a dense network as it is where that is better known."""
+    states = problem.states
     try:
-        return reduction_of(problem)
+        model = reduction_of(problem)
+        if model[3] <= UNSURE or not isinstance(states.stored, np.ndarray):
+            return model
     except UncertainResultError:
-        states = problem.states
         if not isinstance(states.stored, np.ndarray):
             raise
-        radius = float(np.abs(np.linalg.eigvals(states.stored)).max())
-        if radius >= 1:
-            raise unstable(radius) from None
-        rows = problem.rows
-        reader = None if problem.reads_all else np.eye(len(states))[rows]
-        return states.stored, states.mask, reader, 0.0
+    radius = float(np.abs(np.linalg.eigvals(states.stored)).max())
+    if radius >= 1:
+        raise unstable(radius)
+    reader = None if problem.reads_all else np.eye(len(states))[problem.rows]
+    return states.stored, states.mask, reader, 0.0
 
 
 def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import Seed, generator, require_size
-from memcurve.core.errors import unstable
+from memcurve.core.errors import rank_among_notes, unstable
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, SEED, Complexes, Floats, Integers
 from memcurve.io.adapters import as_network
@@ -18,7 +18,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.rendering.report import Chart
 from memcurve.solve import few_threads, solve_stein
-from memcurve.synthesis.directions import noise_level
+from memcurve.synthesis.directions import MOST_ENTRIES, noise_level
 from memcurve.synthesis.prose import MASK_NOTES
 from memcurve.synthesis.result import SynthesisResult, curve_chart
 
@@ -141,6 +141,12 @@ def best_mask(
     subject, s = as_network(network), noise_level(noise)
     width, rng = require_size(inputs, "inputs"), generator(seed)
     counted = _counted(lags)
+    if counted is not None and counted[-1] * width * subject.states > MOST_ENTRIES:
+        most = MOST_ENTRIES // (width * subject.states)
+        raise ValueError(
+            f"`lags` must be at most {most:,} for {subject.states:,} states, as the responses at "
+            f"all of them are held; got {counted[-1]:,}. Leave out lags without memory."
+        )
     if subject.readout is not None:
         raise ValueError(
             "`network` must be read from all its nodes: masks for some are not made here; use "
@@ -169,10 +175,11 @@ def best_mask(
     if subject.is_complex:
         mask = mask[: subject.size] + 1j * mask[subject.size :]
     made = subject.replace(C=mask if width > 1 else mask[:, 0])
-    value, error, after = _usable(made, s, counted)
-    before, known = np.zeros(len(after)), float("nan")
-    if subject.inputs == width and own.any():
-        known, _, before = _usable(subject, s, counted, len(after))
+    with rank_among_notes():
+        value, error, after = _usable(made, s, counted)
+        before, known = np.zeros(len(after)), float("nan")
+        if subject.inputs == width and own.any():
+            known, _, before = _usable(subject, s, counted, len(after))
     notes = [*subject.notes]
     if bound + error > 1.01 * value:
         notes.append(Note("proof", MASK_NOTES["local"]))
@@ -205,7 +212,10 @@ def _free(network: LinearNetwork, nodes: Any) -> Any:
     """The states that may be driven."""
     if nodes is None:
         return np.arange(network.states)
-    chosen = network.replace(readout=nodes).readout  # which refuses what are no nodes
+    try:
+        chosen = network.replace(readout=nodes).readout  # which refuses what are no nodes
+    except (TypeError, ValueError) as error:
+        raise type(error)(str(error).replace("`readout`", "`nodes`")) from None
     assert chosen is not None
     return np.concatenate([chosen, chosen + network.size]) if network.is_complex else chosen
 

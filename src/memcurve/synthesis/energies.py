@@ -31,6 +31,8 @@ from memcurve.synthesis.result import LAG, SynthesisResult
 
 #: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
 FEW_STATES = 1000
+#: Lags are listed until the share of the information that is left is this. Doubled: a lag less.
+UNTOLD = 1e-12
 
 
 class _Spectrum(SynthesisResult):
@@ -159,7 +161,7 @@ class Information(SynthesisResult):
         Mutual information of the states and all past inputs, with ``error``.
     given_newer : (lags,) array
         What the states tell of the input at each lag to those who know all newer ones; its sum
-        over all lags is the total.
+        lags is the total.
     alone : (lags,) array
         What they tell of it by itself, −½ log(1 − MC_τ); where 1 − MC_τ is below its error, that
         error stands for it.
@@ -255,6 +257,9 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
             found, relative = measured(subject, lambda one: _energies(one, goal))
             energy, off = float(found[0]), float(relative[0])
     notes, rank = list(subject.notes), Analysis.of(subject).rank
+    if rank == len(sigma) == subject.states and not sigma[-1] ** 2 > 0:
+        facts = {"exponent": 2 * float(np.log10(sigma[-1]))}
+        notes.append(Note("arithmetic", ENERGY_NOTES["underflow"].format(**facts)))
     if rank < subject.states:
         notes.append(Note("reach", ENERGY_NOTES["rank"].format(lost=subject.states - rank)))
     if len(sigma) < rank:
@@ -410,11 +415,13 @@ def information(network: Any, noise: float) -> Information:
         off = float((shares * relative).sum()) + 8 * EPS * other
         if off < error:
             total, error = other, off
-    curve = memory_curve(subject, noise=s)
+    chain = _chain(found.sigma / s, found.V, d)
+    # at every lag, knowing newer inputs tells more: what follows is nothing for both
+    told = np.cumsum(chain[::-1])[::-1] > UNTOLD * total
+    chain = chain[: max(1, int(np.count_nonzero(told)))]
+    curve = memory_curve(subject, len(chain), noise=s)
     loss = curve.loss[:, None] if d == 1 else 1 - curve.channels
     alone = -0.5 * np.log(np.maximum(loss, np.maximum(curve.channel_errors, EPS))).sum(axis=1)
-    chain = _chain(found.sigma / s, found.V, d)[: len(alone)]
-    chain = np.pad(chain, (0, len(alone) - len(chain)))
     name = subject.name or f"{subject.size} nodes"
     off = float(error) + 8 * EPS * total
     return Information(total, off, chain, np.asarray(alone), s, name, curve.notes)

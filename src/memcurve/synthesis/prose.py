@@ -36,6 +36,9 @@ ENERGY_NOTES = {
     "rank": "no input steers {lost} of the directions: the Gramian is singular, and targets "
     "outside of its range take infinite energy",
     "unknown": "of {rank} controllable directions the {known} largest are known in floating point",
+    "underflow": "λ_min of the Gramian is 10^{exponent:.1f}, below the smallest number of floating "
+    "point: it is given as 0, traces of the inverse as infinite; `values` and `log_determinant` "
+    "have their digits",
 }
 
 #: Title and subtitle, the sentences of the verdict, heading and text of the section with the chart.

@@ -39,7 +39,7 @@ class ReadoutChoice(SynthesisResult):
     bound : float
         Proven: no choice of as many nodes holds more.
     steps : (count,) array
-        Usable memory of the first nodes, one by one, before any are exchanged.
+        Usable memory of the first node, of the first two, and so on.
     random, random_error : float
         Mean over random choices of as many nodes, and its standard error.
     largest_variance : float
@@ -139,12 +139,14 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     found = directions_of(whole, noise)
     rows = found.rows(whole).reshape(2 if subject.is_complex else 1, subject.size, -1)
     rows = np.ascontiguousarray(rows[:, allowed]) / found.level  # noise of one from here on
-    chosen, steps = greedy(rows, wanted)
-    chosen = _exchanged(rows, chosen)
+    first, steps = greedy(rows, wanted)
+    chosen = _exchanged(rows, first)
+    if not np.array_equal(chosen, first):
+        steps = np.array([_usable(rows, chosen[: k + 1]) for k in range(wanted)])
     value = _usable(rows, chosen)
     every = _usable(rows, np.arange(len(allowed)))
     error = found.total_error(wanted * len(rows))
-    bound = min(_bound(rows, chosen, value), float(wanted * len(rows)), every) + error
+    bound = _bound(rows, chosen, value, min(float(wanted * len(rows)), every)) + error
     draws = [_usable(rows, rng.choice(len(allowed), wanted, replace=False)) for _ in range(DRAWS)]
     variance = np.argsort(-np.square(rows).sum(axis=(0, 2)), kind="stable")[:wanted]
     nodes = np.asarray(allowed[chosen], dtype=np.int64)
@@ -213,40 +215,40 @@ def _exchanged(rows: Floats, chosen: Any) -> Any:
     return chosen
 
 
-def _bound(rows: Floats, chosen: Any, value: float) -> float:
-    """The least bound on the way of Frank and Wolfe's method for weights of the nodes."""
+def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:
+    """The least bound on the way of Frank and Wolfe's method for weights of the nodes.
+
+    U(S) = min_P ‖I − P‖² + Σ_{i∈S} ‖Pt_i‖² over all matrices P, so that every P, rounded as it may
+    be, proves U ≤ ‖I − P‖² + Σ_top ‖Pt_i‖². At P = (I + J)⁻¹ that is the tangent at J.
+    """
     parts, size, k = rows.shape
     flat, count = rows.reshape(-1, k), len(chosen)
     weights = np.full(size, 0.5 * count / size)
     weights[chosen] += 0.5
     J = (flat * np.tile(weights, parts)[:, None]).T @ flat
-    best = np.inf
     for _ in range(int(np.clip(WORK / (2 * flat.size * k), 3, 150))):
-        P = np.linalg.inv(np.eye(k) + J)
-        usable = k - float(np.trace(P))
-        gains = np.square(flat @ P).sum(axis=1).reshape(parts, size).sum(axis=0)
-        top = np.argpartition(-gains, count - 1)[:count]
-        best = min(best, usable + float(gains[top].sum()) - float(weights @ gains))
         if best - value <= CLOSE * value:
             break
+        own, vectors = np.linalg.eigh(J)
+        P = (vectors / (1 + np.maximum(own, 0.0))) @ vectors.T
+        gains = np.square(flat @ P).sum(axis=1).reshape(parts, size).sum(axis=0)
+        top = np.argpartition(-gains, count - 1)[:count]
+        best = min(best, float(np.square(np.eye(k) - P).sum() + gains[top].sum()))
         corner = rows[:, top].reshape(-1, k)
         towards = corner.T @ corner
-        t = _best_step(J, towards - J)
-        J = J + t * (towards - J)
-        weights *= 1 - t
-        weights[top] += t
+        J = J + _best_step(own, vectors, towards - J) * (towards - J)
     return best
 
 
-def _best_step(J: Floats, change: Floats) -> float:
+def _best_step(own: Floats, vectors: Floats, change: Floats) -> float:
     """The t in (0, 1] with the largest U(J + t·change).
 
-    With I + J = RᵀR and R⁻ᵀ·change·R⁻¹ = QΛQᵀ, tr (I + J + t·change)⁻¹ = Σ‖R⁻¹q_i‖²/(1 + tλ_i).
+    With J = V diag(w)Vᵀ, R = diag(1 + w)^½Vᵀ and R⁻ᵀ·change·R⁻¹ = QΛQᵀ, the trace of
+    (I + J + t·change)⁻¹ is Σ‖R⁻¹q_i‖²/(1 + tλ_i).
     """
-    from scipy.linalg import eigh
-
-    values, vectors = eigh(change, np.eye(len(J)) + J)
-    lengths = np.square(vectors).sum(axis=0)
+    root = vectors / np.sqrt(1 + np.maximum(own, 0.0))
+    values, Q = np.linalg.eigh(root.T @ change @ root)
+    lengths = np.square(root @ Q).sum(axis=0)
     steps = np.geomspace(1e-5, 1, 60)
     left = (lengths / np.maximum(1 + steps[:, None] * values, 1e-12)).sum(axis=1)
     return float(steps[int(np.argmin(left))])

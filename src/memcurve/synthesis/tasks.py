@@ -25,7 +25,7 @@ from memcurve.solve import (
     input_normal_realization,
 )
 from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
-from memcurve.synthesis.directions import directions_of, faded_responses, filtered
+from memcurve.synthesis.directions import directions_of, faded_responses, filtered, noise_level
 from memcurve.synthesis.graded import jacobi, rounded_network
 from memcurve.synthesis.result import LAG, SynthesisResult
 
@@ -140,7 +140,7 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
         return _of_words(own, goal, target, noise)
     subject, level = as_network(network), one_level(noise)
     h = _coefficients(target, subject.inputs)
-    s = 0.0 if level is None or noise == 0 else noise
+    s = 0.0 if level is None or noise == 0 else noise_level(noise)
     problem = Problem.of(subject, input=input, noise=None if s == 0 else s)
     if not problem.is_driven:
         raise ValueError(
@@ -197,7 +197,10 @@ def _coefficients(target: Any, inputs: int) -> Floats:
             raise ValueError(f"`target` must be 'average:m' with a number m, got {target!r}.")
         h = np.full(int(length), 1 / int(length))
     elif isinstance(target, str | ARMA):
-        process = parse(target) if isinstance(target, str) else target
+        process: Any = target
+        if isinstance(target, str):
+            with contextlib.suppress(ValueError):  # of an input, which this is not
+                process = parse(target)
         if not isinstance(process, ARMA):
             raise ValueError(
                 f"`target` must be coefficients, 'average:m' or an ARMA filter such as 'ar:0.9'; "
@@ -208,6 +211,11 @@ def _coefficients(target: Any, inputs: int) -> Floats:
         h = exact_array(target, "target")
     if np.iscomplexobj(h):
         raise ValueError("`target` must be real, got complex coefficients; take its real part.")
+    if inputs > 1 and h.ndim == 1:
+        raise ValueError(
+            f"`target` must have one column for each of {inputs} inputs, which a delay, an average "
+            f"or one row of coefficients has not; got {target!r}. Give an array (lags, {inputs})."
+        )
     h = h[:, None] if h.ndim == 1 else h
     if h.ndim != 2 or h.shape[1] != inputs or not h.any():
         raise ValueError(
@@ -300,7 +308,7 @@ def _measured(
     """A number, and how far rounding of the network moves it, times a factor of safety."""
     value, rng = compute(network), np.random.default_rng(SEED)
     changes = [abs(compute(rounded_network(network, rng)) - value) for _ in range(3)]
-    error = SAFETY * max(changes) + 16 * EPS * np.sqrt(value * network.states)
+    error = SAFETY * max(changes) + 16 * EPS * np.sqrt(value) * network.states
     if not error < 1:
         raise UncertainResultError(
             "rounding hides the error of this task; ask for observation noise, noise=1e-6, or for "
