@@ -16,6 +16,7 @@ from memcurve.io import NetworkFileError
 from memcurve.trained import layer_network
 from memcurve.trained.channels import channel_memory
 from memcurve.trained.kinds import KINDS, recognised
+from refusals import refuses
 
 #: Batched singular values of 2n ≤ 32 states at noise 1e-4 and above.
 BATCHED = 1e-8
@@ -225,6 +226,16 @@ def test_what_is_not_recognised_is_said(tmp_path: Path) -> None:
         memcurve.layers({"rnn.w0": np.zeros(3)}, noise=0)
     with pytest.raises(NetworkFileError, match="do not decay"):
         memcurve.layers({"rnn.time_decay": np.full(3, -800.0)})
+
+
+def test_numbers_that_are_no_layer() -> None:
+    weights = {"x.A_log": np.zeros((3, 2)), "x.dt_proj.bias": np.zeros(3)}
+    for noise in (0, 1e-300, 1e300):
+        refuses(ValueError, ("`noise`", str(noise)), memcurve.layers, weights, noise=noise)
+    gates = {"x": [0.1, np.nan, 0.1]}
+    refuses(ValueError, ("`gates`", "nan"), memcurve.layers, weights, gates=gates)
+    empty = {"x.nu_log": np.zeros(0), "x.theta_log": np.zeros(0)}
+    refuses(NetworkFileError, "empty", memcurve.layers, empty)
 
 
 def test_retnet_has_the_decays_of_its_configuration(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from memcurve.core.arguments import require_number, table_entry
+from memcurve.core.arguments import exact_array, require_number, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note, counted
 from memcurve.core.optional import optional
@@ -30,6 +30,8 @@ FORMATS = {
     "bfloat16": 7, "bf16": 7, "float8_e4m3fn": 3, "f8_e4m3": 3, "float8_e5m2": 2, "f8_e5m2": 2,
     "complex64": 23, "complex128": 52,
 }  # fmt: skip
+#: Noise of squares that are numbers. Doubled: nothing.
+LEAST_NOISE = 1e-100
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,8 +279,11 @@ def layer_network(model: Any, name: str, channel: int = 0) -> LinearNetwork:
 
 
 def _require_noise(noise: Any) -> float:
-    rule = "above 0, relative to the standard deviation of each state, or a number format"
-    return require_number(noise, "noise", rule, lambda s: s > 0)
+    rule = (
+        f"from {LEAST_NOISE:g} to {1 / LEAST_NOISE:g}, relative to the standard deviation of each "
+        f"state, or a number format"
+    )
+    return require_number(noise, "noise", rule, lambda s: LEAST_NOISE <= s <= 1 / LEAST_NOISE)
 
 
 def _format_noise(digits: int) -> float:
@@ -306,7 +311,8 @@ def _recurrence(checkpoint: Checkpoint, found: Found, gate: Any) -> Recurrence:
 def _layer(checkpoint: Checkpoint, found: Found, gate: Any, level: float | None) -> LayerMemory:
     kind = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
     at = _format_noise(FORMATS.get(kind, 23)) if level is None else level
-    recurrence = _recurrence(checkpoint, found, gate)
+    given = None if gate is None else exact_array(gate, "gates")
+    recurrence = _recurrence(checkpoint, found, given)
     said = found.kind.gate and (f"{found.kind.gate}, at rest" if gate is None else "as given")
     return _summary(_name(found), found.kind.name, said, recurrence, kind, at)
 
@@ -320,6 +326,8 @@ def _summary(
     else:
         poles = recurrence.poles
         assert poles is not None
+        if poles.size == 0:
+            raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
         if not np.abs(poles).max() < 1:
             raise NetworkFileError(
                 f"{name}: {np.count_nonzero(np.abs(poles) >= 1)} of {poles.size} modes do not "
