@@ -130,7 +130,7 @@ class Design(SynthesisResult):
 
     def chart(self) -> Chart:
         """The wanted and the reached curve."""
-        curves = {"wanted": self.wanted, "reached": self.reached}
+        curves = {"reached": self.reached, "wanted": self.wanted}  # terminals draw the first
         return curve_chart("Wanted and reached", curves, dashed="wanted")
 
 

@@ -74,7 +74,7 @@ class Pruned(SynthesisResult):
 
     def chart(self) -> Chart:
         """Usable memory before and after."""
-        curves = {"before": self.before, "after": self.after}
+        curves = {"after": self.after, "before": self.before}  # terminals draw the first
         return curve_chart("Usable memory before and after", curves, dashed="before")
 
 
