@@ -350,7 +350,7 @@ def _in_floating_point(
         if problem.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
-        if len(problem.states) >= LONG:  # dense matrices would take minutes, for few digits
+        if len(problem.states) >= LONG and worst < 1:  # others take minutes, for few digits
             break
     return best, reason, name
 

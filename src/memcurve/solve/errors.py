@@ -117,14 +117,14 @@ def curve_error(memory: Floats, loss: Floats, sensitivity: float, size: int) -> 
 # --- measured: rounding is imitated, and the computation repeated
 
 #: A measured change times this is an error. Doubled: errors twice as large; halved,
-#: some of 100,000 hostile draws lay outside.
-SAFETY = 20.0
+#: 2 of 120,000 hostile draws lay outside.
+SAFETY = 40.0
 #: Where an error comes out above this no digit is known: another change may do far more. Doubled:
 #: larger errors are believed.
 NOT_SMALL = 1e-4
 #: Rounding of sums of squares and of decompositions, in units of eps·√n. Doubled: so are the
 #: smallest errors, of some eps.
-ARITHMETIC = 8.0
+ARITHMETIC = 16.0
 
 
 class Truncation(NamedTuple):
