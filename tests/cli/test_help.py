@@ -95,8 +95,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_there_are_examples() -> None:
     assert {words[0] for words in EXAMPLES} == {
-        "audit", "capacities", "curve", "compare", "connectome", "data", "paper", "sweep",
-        "--install-completion",
+        "audit", "capacities", "curve", "compare", "connectome", "data", "design", "improve",
+        "paper", "sweep", "--install-completion",
     }  # fmt: skip
     assert all(len(examples(function)) >= 3 for function in COMMANDS)
 
