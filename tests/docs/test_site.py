@@ -16,15 +16,15 @@ from documentation import PAGES, Site
 #: Hosts that pages may link to. Whether they answer is asked by sphinx-build -b linkcheck.
 HOSTS = {
     "arxiv.org", "docs.astral.sh", "doi.org", "github.com", "json-schema.org", "keepachangelog.com",
-    "semver.org", "www.ai.rug.nl",
+    "scientific-python.org", "semver.org", "www.ai.rug.nl",
 }  # fmt: skip
 #: Twice two and a half minutes, and as much again for machines that have other work.
 LONGEST_BUILD = 600
 #: Packages and modules all of whose public names are in the reference. The façade of ``io`` is
 #: for other rings: what users need of it is in ``memcurve.__all__``.
 PUBLIC_MODULES = (
-    "io.adapters", "studies.auditing", "solve.batch", "network.ensembles", "views.exploring",
-    "inputs", "studies.literature", "data.measuring", "solve.methods", "studies.sweeping",
+    "io.adapters", "studies.auditing", "memory.batch", "network.ensembles", "views.exploring",
+    "inputs", "studies.literature", "data.measuring", "memory.methods", "studies.sweeping",
 )  # fmt: skip
 
 pytestmark = pytest.mark.documentation

@@ -157,7 +157,8 @@ def load_network(
         which weights get their signs.
     inhibitory : str or sequence of str, optional
         Transmitters whose weights become negative (default GABA, glutamate and histamine, as in
-        flies [1]_); all others are positive.
+        flies: Liu and Wilson 2013, PNAS 110, 10294; Shiu et al. 2024, Nature 634, 210); all others
+        are positive.
     spectral_radius : float, optional
         Scale A to this largest modulus of an eigenvalue.
     name : str, optional
@@ -197,12 +198,6 @@ def load_network(
     ModuleNotFoundError
         MATLAB 7.3, ``.safetensors``, ``.feather`` and ``.parquet`` need
         ``pip install memcurve[files]``, checkpoints torch, graphs ``memcurve[adapters]``.
-
-    References
-    ----------
-    .. [1] Liu, W. W. and Wilson, R. I. (2013). Glutamate is an inhibitory neurotransmitter in the
-       Drosophila olfactory system. PNAS 110, 10294-10299; as in Shiu, P. K. et al. (2024). A
-       Drosophila computational brain model reveals sensorimotor processing. Nature 634, 210-219.
 
     Examples
     --------

@@ -215,8 +215,8 @@ class MemoryCurve(Result):
     def mean_age(self) -> float:
         """Mean age of what is remembered, Σ τ·MC_τ/Σ MC_τ, in time steps.
 
-        In closed form for one white input without noise, (n − 1)/2 + Σ_j |tr A^j|²/n on the n
-        controllable modes: a delay line is youngest. Otherwise from the lags listed, which must
+        In closed form for one white input without noise, ``(n − 1)/2 + Σ_j |tr A^j|²/n`` on the
+        n controllable modes: a delay line is youngest. Otherwise from the lags listed, which must
         hold all memory.
 
         Examples
@@ -232,7 +232,7 @@ class MemoryCurve(Result):
     def spread(self) -> float:
         """Standard deviation of the lag J at which an input is forgotten, P(J > τ) = MC_τ.
 
-        √(2Σ_j |tr A^j|²) for one white input without noise: zero for a delay line, whose memory
+        ``√(2Σ_j |tr A^j|²)`` for one white input without noise: zero for a delay line, whose memory
         ends at once, and larger the longer a curve takes to fall. Several inputs are averaged.
 
         Examples
