@@ -41,6 +41,7 @@ from memcurve.io.recordings import open_recording as open_recording
 from memcurve.io.recordings import present as present
 from memcurve.io.recordings import require_rows as require_rows
 from memcurve.io.recordings import within_range as within_range
+from memcurve.io.tensors import CHECKPOINTS as CHECKPOINTS
 from memcurve.io.tensors import as_array as as_array
 from memcurve.io.tensors import open_checkpoint as open_checkpoint
 from memcurve.io.tensors import open_safetensors as open_safetensors

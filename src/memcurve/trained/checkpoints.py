@@ -9,7 +9,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memcurve.io import Archive, NetworkFileError, as_array, open_checkpoint, open_safetensors
+from memcurve.io import (
+    CHECKPOINTS,
+    Archive,
+    NetworkFileError,
+    as_array,
+    open_checkpoint,
+    open_safetensors,
+)
 
 INDEX = "model.safetensors.index.json"
 #: Files of weights, in the order in which a folder is searched for them.
@@ -59,7 +66,7 @@ def open_model(model: Any) -> Checkpoint:
 def _file(path: Path) -> Archive:
     if path.suffix == ".safetensors":
         return open_safetensors(path)
-    if path.suffix in (".pt", ".pth", ".ckpt", ".bin"):
+    if path.suffix in CHECKPOINTS:
         return open_checkpoint(path)
     raise NetworkFileError(
         f"{path}: must be a folder of a model, .safetensors, or a PyTorch checkpoint (.pt, .pth, "

@@ -15,6 +15,7 @@ import numpy as np
 
 from memcurve.core.types import Complexes, Floats
 from memcurve.network import LinearNetwork
+from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 
 #: What one layer stores, by the names after its prefix.
 Tensors = Mapping[str, Any]
@@ -71,7 +72,7 @@ def _held(poles: Complexes, step: Floats) -> Complexes:
 
 def _lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     nu, theta = (np.asarray(each, dtype=float).ravel() for each in found[:2])
-    poles = np.exp(-np.exp(nu) + 1j * np.exp(theta))
+    poles = lru_poles(nu, theta)
     if "B_re" in tensors and "B_im" in tensors:
         B = np.asarray(tensors["B_re"]) + 1j * np.asarray(tensors["B_im"])
     elif "B" in tensors:
@@ -79,17 +80,15 @@ def _lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     else:
         return Recurrence(poles[None, :])
     scale = next((tensors[name] for name in ("gamma_log", "gamma_logs") if name in tensors), None)
-    gain = np.ones(len(poles)) if scale is None else np.exp(np.asarray(scale, float).ravel())
-    return Recurrence(networks=(LinearNetwork(np.diag(poles), gain[:, None] * B),))
+    mask = lru_mask(B, None if scale is None else np.asarray(scale, float).ravel())
+    return Recurrence(networks=(diagonal_network(poles, mask),))
 
 
 def _s5(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     re, im, B, log_step = (np.asarray(each) for each in found)
     poles = np.asarray(re, float).ravel() + 1j * np.asarray(im, float).ravel()
     step = np.exp(np.asarray(log_step, float).ravel())
-    discrete = np.exp(poles * step)
-    weights = ((discrete - 1) / poles)[:, None] * _complex(B)
-    return Recurrence(networks=(LinearNetwork(np.diag(discrete), weights),))
+    return Recurrence(networks=(diagonal_network(poles, _complex(B), step=step),))
 
 
 def _s4d(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
