@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -53,23 +54,42 @@ def test_misspelt_options_and_networks() -> None:
     refuses(TypeError, ("int", "memcurve.ensembles.normal(42"), memory_curve, 42)
 
 
-def test_type_checkers_know_the_options(tmp_path: Path) -> None:
+#: Lines of a user, each with what a type checker must object to, or nothing.
+TYPED = {
+    "memcurve.memory_curve(n, 5, noise=1e-3, tolerance=1e-9)": "",
+    "memcurve.memory_curve((np.eye(2) / 2, np.ones(2)), noise='float32')": "",
+    "memcurve.memory_curve(scipy.signal.StateSpace(0.5, 1.0, 1.0, 0.0, dt=1.0))": "",
+    "memcurve.memory_capacity('network.npz', seed=1, method='montecarlo', samples=10)": "",
+    "memcurve.memory_curve(n, nosie=1)": "nosie",
+    "memcurve.memory_capacity(n, nosie=1)": "nosie",
+    "memcurve.noise_profile(n, tolerance='small')": "str",
+    "memcurve.memory_curve(42)": "int",
+    "memcurve.memory_capacity(np.eye(2))": "ndarray",
+    "memcurve.memory_curve(n, '5')": "str",
+    "memcurve.memory_capacity(n).error.imaginary": "imaginary",
+}
+
+
+def test_type_checkers_know_networks_and_options(tmp_path: Path) -> None:
     options = {name for method in METHODS.values() for name in method.options} - {"progress"}
     assert {*get_type_hints(MethodOptions)} == options
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import memcurve\nn = memcurve.ensembles.cyclic(5)\n"
-        "memcurve.memory_curve(n, 5, noise=1e-3, tolerance=1e-9)\n"
-        "memcurve.memory_curve(n, nosie=1)\n"
-    )
-    command = [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent", script]
+    head = "import memcurve\nimport numpy as np\nimport scipy.signal\n"
+    head += "n = memcurve.ensembles.cyclic(5)\n"
+    (tmp_path / "script.py").write_text(head + "\n".join(TYPED))
+    command = [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent"]
     done = subprocess.run(
-        command, capture_output=True, text=True, cwd=tmp_path, env={"MYPYPATH": f"{ROOT / 'src'}"}
+        [*command, "script.py"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": f"{ROOT / 'src'}"},
     )
-    errors = [line for line in done.stdout.splitlines() if "error" in line and "script" in line]
-    assert len(errors) == 1
-    assert "script.py:4" in errors[0]
-    assert "nosie" in errors[0]
+    told = dict(re.findall(r"^script.py:(\d+): error: (.*)$", done.stdout, re.M))
+    for number, (line, fact) in enumerate(TYPED.items(), 5):
+        error = told.pop(str(number), "")
+        assert fact in error, line
+        assert bool(fact) == bool(error), f"{line}: {error}"
+    assert not told
 
 
 @pytest.mark.parametrize("name", ["inputs", "ensembles", "masks", "nulls", "adapters", "plot"])

@@ -28,8 +28,7 @@ from memcurve import (
     noise_profile,
 )
 from memcurve.core.limits import Work
-from memcurve.memory.curves import estimate
-from memcurve.memory.methods import METHODS, Method
+from memcurve.memory.methods import METHODS, Method, estimate
 from memcurve.views.cli import options
 
 

@@ -40,7 +40,7 @@ USAGE = [
     ([*TWELVE, "--input", "acov:1,0.9"], "taper='bartlett'"),
     ([*TWELVE, "--input", "brown"], "--input must be one of the forms white"),
     ([*TWELVE, "--noise", "loud"], "--noise must be a standard deviation like 1e-3"),
-    ([*TWELVE, "--noise", "0bit:4"], "`bits` must be a positive integer"),
+    ([*TWELVE, "--noise", "0bit:4"], "got '0bit:4'"),
     ([*TWELVE, "--noise", "xbit:4"], "--noise must be a standard deviation like 1e-3"),
     ([*TWELVE, "--noise", "step:0"], "`step` must be a finite number above 0"),
     ([*TWELVE, "--noise", "0.1", "float32"], "or several standard deviations; got 0.1 float32"),

@@ -255,7 +255,7 @@ def test_plot(tmp_path: Path) -> None:
         list(results[1].by_degree.values())
     )
     assert results[1].plot(ax) is ax
-    refuses(ValueError, "at least one Capacity", plot.capacity)
+    refuses(ValueError, "`results`", plot.capacity)
     refuses(TypeError, "must be Capacities, got int", plot.capacity, 3)
     refuses(ValueError, ("`labels`", "2"), plot.capacity, *results, labels=["a"])
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -126,41 +124,28 @@ def test_parts_that_cancel_leave_white_noise():
     assert not ARMA([0.5], [-0.4]).is_white
 
 
-@pytest.mark.parametrize(
-    ("ar", "modulus"),
-    [
-        ([1.0], "1;"),
-        ([2.0], "2;"),
-        ([0.5, 0.5], "1;"),
-        ([1.8, -0.8], "1;"),
-        ([0, 1.21], "1.1, 1.1;"),
-    ],
-)
-def test_unstationary_autoregression(ar, modulus):
-    pattern = r"`ar` must be stationary.*of modulus " + re.escape(modulus) + r".*shrinks every"
-    with pytest.raises(ValueError, match=pattern):
-        ARMA(ar)
-
-
 def test_roots_are_judged_as_stored():
     """Neither the roots nor γ need float64 eigenvalues: the last bit decides."""
     assert ARMA([np.nextafter(1, 0)]).variance == pytest.approx(2.0**52, rel=1e-10)
-    refuses(ValueError, "modulus 1 + 2.22e-16", ARMA, [np.nextafter(1, 2)])
-    refuses(ValueError, "1 + 1.11e-16", ARMA, [2 * np.cos(1), -np.nextafter(1, 2)])
+    refuses(ValueError, ("`ar`", "1 + 2.22e-16"), ARMA, [np.nextafter(1, 2)])
+    refuses(ValueError, ("`ar`", "1 + 1.11e-16"), ARMA, [2 * np.cos(1), -np.nextafter(1, 2)])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "error", "message"),
+    ("arguments", "error", "facts"),
     [
-        ({"ar": 0.9}, ValueError, "`ar` must be a one-dimensional sequence .*in brackets"),
-        ({"ma": [[1]]}, ValueError, "`ma` must be a one-dimensional"),
-        ({"ar": [np.nan]}, ValueError, "`ar` must be finite"),
-        ({"ma": [1j]}, TypeError, "`ma` must be real"),
-        ({"ar": ["0.9"]}, TypeError, "`ar` must hold real"),
-        ({"ma": np.ones(101)}, ValueError, "`ma` must have at most 100 weights, got 101"),
-        ({"ma": [1e200]}, ValueError, "variance beyond the range of float64"),
+        ({"ar": [1.0]}, ValueError, ("`ar`", "modulus 1")),
+        ({"ar": [2.0]}, ValueError, ("`ar`", "modulus 2")),
+        ({"ar": [0.5, 0.5]}, ValueError, ("`ar`", "modulus 1")),
+        ({"ar": [0, 1.21]}, ValueError, ("`ar`", "1.1, 1.1")),
+        ({"ar": 0.9}, ValueError, ("`ar`", "brackets")),
+        ({"ma": [[1]]}, ValueError, "`ma`"),
+        ({"ar": [np.nan]}, ValueError, ("`ar`", "nan")),
+        ({"ma": [1j]}, TypeError, "`ma`"),
+        ({"ar": ["0.9"]}, TypeError, "`ar`"),
+        ({"ma": np.ones(101)}, ValueError, ("`ma`", "100", "101")),
+        ({"ma": [1e200]}, ValueError, ("`ma`", "float64")),
     ],
 )
-def test_wrong_weights(arguments, error, message):
-    with pytest.raises(error, match=message):
-        ARMA(**arguments)
+def test_wrong_weights(arguments, error, facts):
+    refuses(error, facts, ARMA, **arguments)

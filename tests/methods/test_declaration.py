@@ -12,8 +12,7 @@ import memcurve
 from command import inside
 from memcurve import ensembles
 from memcurve.core.limits import TooLargeError, Work, estimated_cost
-from memcurve.memory.curves import estimate
-from memcurve.memory.methods import METHODS, Method, Variant
+from memcurve.memory.methods import METHODS, Method, Variant, estimate
 
 NETWORK = ensembles.normal(12, seed=1)
 

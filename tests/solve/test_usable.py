@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -319,47 +318,44 @@ def test_quantised_states_simulated(step: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("noise", "error", "message"),
+    ("noise", "error", "fact"),
     [
-        (-0.1, ValueError, "`noise` is a standard deviation and must not be negative, got -0.1"),
-        ([0.1, -1], ValueError, "must not be negative, got -1.0"),
-        (float("nan"), ValueError, "`noise` must be finite, got nan"),
-        (float("inf"), ValueError, "`noise` must be finite, got inf"),
-        (1j, ValueError, "`noise` must be a standard deviation or a vector of them"),
-        ([], ValueError, "`noise` must be a standard deviation or a vector of them"),
-        (np.ones((2, 2)), ValueError, "got an array of shape (2, 2)"),
-        ([[0.1], [0.2, 0.3]], ValueError, "`noise` must be a rectangular array"),
-        ("loud", ValueError, "`noise` must be a standard deviation like 1e-3"),
-        (b"0.1", TypeError, "`noise` must be a standard deviation, a vector of them"),
-        (["0.1"], TypeError, "`noise` must hold real or complex numbers"),
-        (True, TypeError, "`noise` must be a standard deviation, a vector of them"),
-        (Float32, TypeError, "`noise` must be an instance, e.g. Float32(); got the class"),
-        (StateNoise, TypeError, "`noise` must be an instance, e.g. StateNoise()"),
-        ({0.1}, TypeError, "`noise` must hold real or complex numbers"),
+        (-0.1, ValueError, "-0.1"),
+        ([0.1, -1], ValueError, "-1.0"),
+        (float("nan"), ValueError, "nan"),
+        (1j, ValueError, "standard deviation"),
+        ([], ValueError, "standard deviation"),
+        (np.ones((2, 2)), ValueError, "shape (2, 2)"),
+        ([[0.1], [0.2, 0.3]], ValueError, "rectangular"),
+        ("loud", ValueError, "'loud'"),
+        ("state:loud", ValueError, "'state:loud'"),
+        ("state:-1", ValueError, "-1.0"),
+        (b"0.1", TypeError, "b'0.1'"),
+        (["0.1"], TypeError, "numbers"),
+        (True, TypeError, "True"),
+        (Float32, TypeError, "Float32()"),
+        ({0.1}, TypeError, "numbers"),
     ],
 )
-def test_bad_noise(noise: Any, error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=re.escape(message)):
-        memory_curve(ensembles.delay_line(3), noise=noise)
+def test_bad_noise(noise: Any, error: type[Exception], fact: str) -> None:
+    refuses(error, ("`noise`", fact), memory_curve, ensembles.delay_line(3), noise=noise)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "facts"),
     [
-        ({}, "Quantised needs `step`, or `bits`"),
-        ({"bits": 12}, "Quantised needs `step`, or `bits`"),
-        ({"step": 0.1, "bits": 12}, "got both"),
-        ({"step": 0.0}, "`step` must be a finite number above 0"),
-        ({"step": -1.0}, "`step` must be a finite number above 0"),
-        ({"step": float("nan")}, "`step` must be a finite number above 0"),
-        ({"bits": 2.5, "low": 0, "high": 1}, "`bits` must be a positive integer"),
-        ({"bits": 8, "low": 1, "high": 1}, "`high` must be a finite number above `low`=1"),
-        ({"bits": 8, "low": "a", "high": 1}, "`low` must be a finite number"),
+        ({}, "`bits`"),
+        ({"bits": 12}, "`low`"),
+        ({"step": 0.1, "bits": 12}, ("`step`", "`bits`")),
+        ({"step": 0.0}, ("`step`", "0.0")),
+        ({"step": float("nan")}, "`step`"),
+        ({"bits": 2.5, "low": 0, "high": 1}, ("`bits`", "2.5")),
+        ({"bits": 8, "low": 1, "high": 1}, ("`high`", "`low`=1")),
+        ({"bits": 8, "low": "a", "high": 1}, ("`low`", "'a'")),
     ],
 )
-def test_bad_steps(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        Quantised(**arguments)
+def test_bad_steps(arguments: dict[str, Any], facts: Any) -> None:
+    refuses(ValueError, facts, Quantised, **arguments)
 
 
 @pytest.mark.parametrize("noise", [StateNoise([0.1, 0.2]), Quantised(0.1)])

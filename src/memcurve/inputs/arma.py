@@ -1,8 +1,8 @@
-"""ARMA: autoregressive moving-average input, with zeros, poles and extrema in exact arithmetic.
+"""ARMA: autoregressive moving-average input, exact for its stored weights.
 
-Float64 coefficients are integers over a power of two. The density is a quotient B(x)/A(x) of
-polynomials in x = cos ω with such coefficients, so its stationary points are the real roots of
-the integer polynomial B'A − BA', isolated by FLINT however close together they lie.
+Close to the unit circle γ and f depend on the weights so strongly that float64 recursions lose most
+digits. Here they are computed in FLINT's ball arithmetic, whose radii say how many bits are needed,
+and the extrema of f from the exact roots of a polynomial in cos ω.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -19,22 +18,18 @@ from numpy.typing import ArrayLike
 from memcurve.core.types import EPS, Floats
 from memcurve.inputs.process import InputProcess, frozen, real_vector
 
-#: Beyond these orders the exact arithmetic takes more than seconds.
+#: Most weights of each part. Doubled: exact arithmetic that takes more than seconds.
 LARGEST_ORDER = 100
-#: Numbers that an error message lists.
+#: Bits of the first try. Doubled: nothing but time.
+FIRST_BITS = 128
+#: Bits of the last try: beyond, a root counts as on the unit circle. Doubled: nothing but time.
+LAST_BITS = 1 << 14
+#: Bits of roots. Doubled: nothing, float64 has 53.
+ROOT_BITS = 256
+#: γ is computed to an absolute error of γ(0) over two to this power, far below its rounding.
+GUARD = 60
+#: Weights and roots that an error message lists.
 SHOWN = 6
-#: Bits of the roots' first approximation, and of the last.
-FIRST_ROOT_BITS, LAST_ROOT_BITS = 256, 1 << 15
-#: Bits to which the extrema are computed before they are rounded outward.
-EXTREMUM_BITS = 60
-#: Bits of the recursion's balls: the first try, and the last; beyond, a root counts as on the unit
-#: circle.
-FIRST_BITS, LAST_BITS = 128, 1 << 14
-#: γ is computed to an absolute error of 2^{−GUARD} γ(0), far below the rounding to float64.
-GUARD = 72
-
-#: Complex numbers ρ e^{iθ}, kept as pairs of 1 − ρ and θ to full relative accuracy.
-_Roots = list[tuple[float, float]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +52,7 @@ class ARMA(InputProcess):
     -----
     The spectral density is ``f(ω) = |1 + Σ_j ma_j e^{−ijω}|² / |1 − Σ_i ar_i e^{−iiω}|²``. γ, f and
     its bounds hold to a few units in the last place (γ relative to γ(0)) even next to the unit
-    circle, where standard float64 recursions lose most digits.
+    circle.
 
     Examples
     --------
@@ -73,9 +68,20 @@ class ARMA(InputProcess):
 
     def __init__(self, ar: ArrayLike = (), ma: ArrayLike = ()) -> None:
         for field, value in {"ar": ar, "ma": ma}.items():
-            object.__setattr__(self, field, _weights(value, field))
-        _require_stationary(self.ar)
-        _ = self.variance  # refused where it is none
+            weights = np.trim_zeros(real_vector(value, field), "b").copy()
+            if len(weights) > LARGEST_ORDER:
+                raise ValueError(
+                    f"`{field}` must have at most {LARGEST_ORDER} weights, got {len(weights)}; a "
+                    f"long filter is better given by its autocovariance, see inputs.Autocovariance."
+                )
+            object.__setattr__(self, field, frozen(weights))
+        if next(_predictors(self.ar), None) is None:
+            raise _not_stationary(self.ar)
+        if not np.isfinite(self.variance):
+            raise ValueError(
+                "`ar` and `ma` give a variance beyond the range of float64; scale `ma` down or "
+                "move the roots of `ar` away from the unit circle."
+            )
 
     def __repr__(self) -> str:
         return f"ARMA(ar={self.ar.tolist()}, ma={self.ma.tolist()})"
@@ -92,13 +98,7 @@ class ARMA(InputProcess):
 
     @cached_property
     def variance(self) -> float:
-        variance = float(first_lags(self.ar, self.ma, GUARD)[0])
-        if not np.isfinite(variance):
-            raise ValueError(
-                "`ar` and `ma` give a variance beyond the range of float64; scale `ma` down or "
-                "move the roots of `ar` away from the unit circle."
-            )
-        return variance
+        return float(first_lags(self.ar, self.ma, GUARD)[0])
 
     @cached_property
     def finite_lags(self) -> int | None:
@@ -107,8 +107,8 @@ class ARMA(InputProcess):
         Parts that cancel partly, a common factor of a higher order, are not looked for.
         """
         if len(self.ar) == len(self.ma):  # whether f is one constant, decided exactly
-            a, b = (_correlation(_integers(part)[0]) for part in (-self.ar, self.ma))
-            if all(a[0] * y == b[0] * x for x, y in zip(a, b, strict=True)):
+            top, bottom = _in_cosine(self.ma), _in_cosine(-self.ar)
+            if (top * bottom.coeffs()[-1] - bottom * top.coeffs()[-1]).is_zero():
                 return 0
         return None if len(self.ar) else len(self.ma)
 
@@ -127,76 +127,93 @@ class ARMA(InputProcess):
 
     @cached_property
     def _extrema(self) -> tuple[float, float]:
-        """The minimum and the maximum of f(ω), within rounding; a unit root of b gives 0."""
-        from flint import ctx
+        """Of f = B(x)/A(x), x = cos ω: at x = ±1 or where B'A = BA'; zero at a double root of B."""
+        from flint import arb, ctx
 
-        (a, a_shift), (b, b_shift) = _integers(-self.ar), _integers(self.ma)
-        top, bottom = _in_cosine(_correlation(b)), _in_cosine(_correlation(a))
-        first = FIRST_ROOT_BITS + 4 * (len(a) + len(b))
-        for precision in _doubled(first, LAST_ROOT_BITS):
+        top, bottom = _in_cosine(self.ma), _in_cosine(-self.ar)
+        stationary = top.derivative() * bottom - top * bottom.derivative()
+        double = top.gcd(top.derivative())
+        vanishes = top(1) == 0 or top(-1) == 0 or bool(_roots_in_range(double))
+        for precision in _doubled(ROOT_BITS + 4 * (len(self.ar) + len(self.ma))):
             with ctx.workprec(precision):
-                bounds = _bounds(top, bottom, 2 * (a_shift - b_shift))
-            if bounds is not None:
-                return bounds
-        raise ArithmeticError(f"f did not settle with {LAST_ROOT_BITS} bits.")  # pragma: no cover
+                places = [arb(-1), arb(1), *_roots_in_range(stationary)]
+                values = [_value(top, x) / _value(bottom, x) for x in places]
+                least = min(values, key=lambda value: value.lower())
+                most = max(values, key=lambda value: value.upper())
+                needed = [most] if vanishes else [least, most]
+                if all(value.rel_accuracy_bits() >= GUARD for value in needed):
+                    return 0.0 if vanishes else float(least.lower()), float(most.upper())
+        raise ArithmeticError(f"f did not settle with {LAST_BITS} bits.")  # pragma: no cover
 
     @cached_property
-    def _zeros_and_poles(self) -> tuple[_Roots, _Roots]:
-        return _roots(self.ma), _roots(-self.ar)
+    def _zeros_and_poles(self) -> list[list[tuple[float, float]]]:
+        return [_roots(self.ma), _roots(-self.ar)]
 
     def _autocovariance(self, count: int) -> Floats:
+        """Σ_k γ(k) x^k = n(x)/a(x), of which n has the degree max(p, q), as a power series."""
+        from flint import arb_series, ctx
+
         if self.is_white:
             return np.pad([self.variance], (0, count - 1))
+        if count <= len(self._listed[0]):
+            return self._listed[0][:count].copy()
         length = 1 << max(8, (count - 1).bit_length())  # few lengths, each computed once
-        if length not in self._computed:
-            self._computed[length] = _recursion(self.ar, self.ma, length)
-        return self._computed[length][:count].copy()
+        degree, a, cap = max(len(self.ar), len(self.ma)), [1.0, *(-self.ar).tolist()], ctx.cap
+        for bits in _doubled(GUARD + FIRST_BITS):
+            balls = first_lags(self.ar, self.ma, bits)
+            with ctx.workprec(bits + FIRST_BITS):
+                ctx.cap = length
+                try:
+                    head = arb_series(balls, degree + 1) * arb_series(a, degree + 1)
+                    gamma = list(arb_series(list(head), length) / arb_series(a, length))
+                finally:
+                    ctx.cap = cap
+                if max(float((ball / balls[0]).rad()) for ball in gamma) < 2.0**-GUARD:
+                    listed = np.array([float(ball) for ball in gamma])
+                    self._listed[0] = np.pad(listed, (0, length - len(listed)))
+                    return self._listed[0][:count].copy()
+        raise ArithmeticError(f"γ did not settle with {LAST_BITS} bits.")  # pragma: no cover
 
     @cached_property
-    def _computed(self) -> dict[int, Floats]:
-        """Autocovariances by their lengths."""
-        return {}
+    def _listed(self) -> list[Floats]:
+        """The longest autocovariance so far."""
+        return [np.empty(0)]
 
     def _density(self, omega: Floats) -> Floats:
+        """Π |1 − ρe^{iθ}e^{−iω}|² over zeros and over poles, as (1−ρ)² + 4ρ sin²((ω−θ)/2) each."""
         if self.is_white:
             return np.full(len(omega), self.variance)
-        zeros, poles = (_distances(roots, omega) for roots in self._zeros_and_poles)
-        return zeros / poles
+        products = [np.ones(len(omega)), np.ones(len(omega))]
+        for product, roots in zip(products, self._zeros_and_poles, strict=True):
+            for gap, angle in roots:
+                product *= gap**2 + 4 * (1 - gap) * np.sin((omega - angle) / 2) ** 2
+        return products[0] / products[1]
 
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
-        """Draw the AR part u, then z_t = u_t + Σ_j ma_j u_{t−j}."""
-        q = len(self.ma)
-        series = rng.standard_normal((count + q, channels))
-        if len(self.ar):
-            self._autoregress(series)
-        drawn = series[q:].copy()
-        for lag, weight in enumerate(self.ma.tolist(), 1):
-            drawn += weight * series[q - lag : q - lag + count]
-        return drawn
-
-    def _autoregress(self, series: Floats) -> None:
-        """Turn white noise into the stationary AR process, in place.
+        """Draw the AR part u, then z_t = u_t + Σ_j ma_j u_{t−j}.
 
         The first p values are drawn one after the other from their laws given those before; the
         best predictors' weights and variances make that exact.
         """
         from scipy.signal import lfilter
 
-        p = len(self.ar)
-        for m in range(min(p, len(series))):
-            weights, deviation = self._predictors[m]
+        p, q = len(self.ar), len(self.ma)
+        series = rng.standard_normal((count + q, channels))
+        for m, (weights, deviation) in enumerate(self._predictors[: len(series)]):
             series[m] = deviation * series[m] + weights @ series[:m][::-1]
-        if len(series) <= p:
-            return
-        past = series[:p][::-1]  # the latest first
-        state = np.array([self.ar[m:] @ past[: p - m] for m in range(p)])
-        denominator = np.concatenate([[1.0], -self.ar])
-        series[p:], _ = lfilter([1.0], denominator, series[p:], axis=0, zi=state)
+        if 0 < p < len(series):
+            past = series[:p][::-1]  # the latest first
+            state = np.array([self.ar[m:] @ past[: p - m] for m in range(p)])
+            series[p:], _ = lfilter([1.0], np.append(1.0, -self.ar), series[p:], axis=0, zi=state)
+        return sum(
+            (w * series[q - j : q - j + count] for j, w in enumerate(self.ma.tolist(), 1)),
+            start=series[q:].copy(),
+        )
 
     @cached_property
     def _predictors(self) -> list[tuple[Floats, float]]:
         """Weights φ^{(m)} and standard deviations σ_m, m = 0 … p − 1, to every digit of float64."""
-        tiny = 2.0**-60
+        tiny = 2.0**-GUARD
         for _, weights, variances in _predictors(self.ar):
             settled = [weight.rad() < tiny for order in weights for weight in order]
             if all(settled + [v.rad() < tiny * v.lower() for v in variances]):
@@ -205,119 +222,71 @@ class ARMA(InputProcess):
         raise ArithmeticError(f"No predictors with {LAST_BITS} bits.")  # pragma: no cover
 
 
-def _weights(value: ArrayLike, argument: str) -> Floats:
-    weights = real_vector(value, argument)
-    weights = frozen(weights[: len(np.trim_zeros(weights, "b"))].copy())
-    if len(weights) > LARGEST_ORDER:
-        raise ValueError(
-            f"`{argument}` must have at most {LARGEST_ORDER} weights, got {len(weights)}; a long "
-            f"filter is better given by its autocovariance, see inputs.Autocovariance."
-        )
-    return weights
-
-
-def _require_stationary(ar: Floats) -> None:
-    if any(True for _ in _predictors(ar)):
-        return
+def _not_stationary(ar: Floats) -> ValueError:
     gaps = np.sort([gap for gap, _ in _roots(-ar)])
-    weights = [str(weight) for weight in ar.tolist()]
     moduli = [
         f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
         for gap in gaps[gaps <= EPS].tolist()
     ]
-    raise ValueError(
+    weights, roots = (
+        ", ".join([*words[:SHOWN], *["…"] * (len(words) > SHOWN)])
+        for words in ([str(weight) for weight in ar.tolist()], moduli)
+    )
+    return ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
-        f"unit circle. Got ar = {_listed(weights)} with roots of modulus "
-        f"{_listed(moduli)}; multiply ar_i by c^i, e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which "
-        f"shrinks every root by c."
+        f"unit circle. Got ar = {weights} with roots of modulus {roots}; multiply ar_i by c^i, "
+        f"e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which shrinks every root by c."
     )
 
 
-def _listed(words: list[str]) -> str:
-    return ", ".join([*words[:SHOWN], *["…"] * (len(words) > SHOWN)])
+def _doubled(first: int) -> Iterator[int]:
+    """Precisions ``first``, 2·``first``, … while they are affordable."""
+    while first <= 2 * LAST_BITS:
+        yield first
+        first *= 2
 
 
-def _distances(roots: _Roots, omega: Floats) -> Floats:
-    """Return Π |1 − ρ e^{iθ} e^{−iω}|² at each ω, each factor as (1−ρ)² + 4ρ sin²((ω−θ)/2)."""
-    product = np.ones(len(omega))
-    for gap, angle in roots:
-        product *= gap**2 + 4 * (1 - gap) * np.sin((omega - angle) / 2) ** 2
-    return product
+def _rationals(coefficients: Floats) -> list[Any]:
+    """(1, c_1, …, c_n) as rational numbers, which floats are."""
+    from flint import fmpq
+
+    return [fmpq(1), *(fmpq(*c.as_integer_ratio()) for c in coefficients.tolist())]
 
 
-def _roots(coefficients: Floats) -> _Roots:
-    """Return the roots of z^n + c_1 z^{n−1} + … + c_n."""
-    from flint import ctx, fmpz_poly
+def _roots(coefficients: Floats) -> list[tuple[float, float]]:
+    """The roots ρe^{iθ} of z^n + c_1 z^{n−1} + … + c_n as 1 − ρ and θ, to full accuracy."""
+    from flint import ctx, fmpq_poly
 
-    integers, _ = _integers(coefficients)
-    with ctx.workprec(FIRST_ROOT_BITS):
-        found = fmpz_poly(integers[::-1]).complex_roots()
+    with ctx.workprec(ROOT_BITS):
+        found = fmpq_poly(_rationals(coefficients)[::-1]).complex_roots()
         balls = [root for root, multiplicity in found for _ in range(multiplicity)]
         return [(float(1 - abs(z)), float(z.arg()) if z != 0 else 0.0) for z in balls]
 
 
-def _bounds(top: Any, bottom: Any, shift: int) -> tuple[float, float] | None:
-    """Extrema of 2^shift·top(x)/bottom(x) on [−1, 1]; None if more bits are needed."""
-    from flint import arb, arb_poly
+def _in_cosine(coefficients: Floats) -> Any:
+    """|1 + Σ_j c_j e^{−ijω}|² as a polynomial in x = cos ω, exactly."""
+    from flint import fmpq_poly, fmpz_poly
 
-    stationary = top.derivative() * bottom - top * bottom.derivative()
-    double = top.gcd(top.derivative())
-    vanishes = top(1) == 0 or top(-1) == 0 or _roots_in_range(double)
-    above, below = arb_poly(top), arb_poly(bottom)
-    scale = arb(2) ** shift
-    values = [scale * above(x) / below(x) for x in [arb(-1), arb(1), *_roots_in_range(stationary)]]
-    least = min(values, key=lambda value: value.lower())
-    most = max(values, key=lambda value: value.upper())
-    needed = [most] if vanishes else [least, most]
-    if any(value.rel_accuracy_bits() < EXTREMUM_BITS for value in needed):
-        return None
-    return 0.0 if vanishes else float(least.lower()), float(most.upper())
+    c = _rationals(coefficients)
+    total = fmpq_poly([sum(x * x for x in c)])
+    for lag in range(1, len(c)):
+        product = sum(x * y for x, y in zip(c, c[lag:], strict=False))
+        total += 2 * product * fmpq_poly(fmpz_poly.chebyshev_t(lag))
+    return total
 
 
 def _roots_in_range(polynomial: Any) -> list[Any]:
-    """Return the real roots in [−1, 1] as balls, possibly with one just outside."""
+    """The real roots in [−1, 1] as balls, possibly with one just outside."""
     if polynomial.degree() < 1:
         return []
     real = [root.real for root, _ in polynomial.complex_roots() if root.imag == 0]
     return [x for x in real if not (x > 1 or x < -1)]
 
 
-def _integers(coefficients: Floats) -> tuple[list[int], int]:
-    """Return (1, c_1, …, c_n)·2^s as integers, and s."""
-    ratios = [number.as_integer_ratio() for number in coefficients.tolist()]
-    scale = max((denominator for _, denominator in ratios), default=1)
-    integers = [scale, *(numerator * (scale // denominator) for numerator, denominator in ratios)]
-    return integers, scale.bit_length() - 1
+def _value(polynomial: Any, x: Any) -> Any:
+    from flint import arb_poly
 
-
-def _correlation(numbers: list[Any]) -> list[Any]:
-    return [sum(map(mul, numbers, numbers[d:])) for d in range(len(numbers))]
-
-
-def _in_cosine(correlation: list[Any]) -> Any:
-    """Return Σ_d c_{|d|} e^{idω} as an integer polynomial in x = cos ω."""
-    from flint import fmpz_poly
-
-    chebyshev, following = fmpz_poly([1]), fmpz_poly([0, 1])
-    total = correlation[0] * chebyshev
-    for coefficient in correlation[1:]:
-        chebyshev, following = following, fmpz_poly([0, 2]) * following - chebyshev
-        total += 2 * coefficient * chebyshev
-    return total
-
-
-# --- Autocovariance by Levinson's recursion, in arithmetic precise enough.
-#
-# Close to the unit circle γ depends on the coefficients so strongly (by a factor 1/Π(1 − |root|)
-# and more) that float64 steps lose most digits. Here they are balls whose radii say how many bits
-# are needed.
-
-
-def _doubled(first: int, last: int) -> Iterator[int]:
-    """Precisions ``first``, 2·``first``, … up to ``last``."""
-    while first <= last:
-        yield first
-        first *= 2
+    return arb_poly(polynomial)(x)
 
 
 def _predictors(ar: Floats, extra: int = 0) -> Iterator[tuple[int, list[list[Any]], list[Any]]]:
@@ -330,7 +299,7 @@ def _predictors(ar: Floats, extra: int = 0) -> Iterator[tuple[int, list[list[Any
     """
     from flint import arb, ctx
 
-    for precision in _doubled(extra + FIRST_BITS, extra + LAST_BITS):
+    for precision in _doubled(extra + FIRST_BITS):
         with ctx.workprec(precision):
             weights, variances = [[arb(number) for number in ar.tolist()]], [arb(1)]
             while current := weights[0]:
@@ -356,78 +325,21 @@ def first_lags(ar: Floats, ma: Floats, bits: int) -> list[Any]:
     """
     from flint import arb, ctx
 
+    p, q = len(ar), len(ma)
     for precision, weights, variances in _predictors(ar, bits):
         with ctx.workprec(precision):
-            balls = _first_lags(weights, variances, ma)
+            gamma = [variances[0]]
+            for m in range(1, max(p, q) + q + 1):
+                pairs = zip(weights[min(m - 1, p)], reversed(gamma), strict=False)
+                value = sum((weight * past for weight, past in pairs), start=arb(0))
+                gamma.append(value + weights[m][-1] * variances[m - 1] if m <= p else value)
+            b = [arb(1), *map(arb, ma.tolist())]
+            products = [sum(x * y for x, y in zip(b, b[d:], strict=False)) for d in range(q + 1)]
+            balls = [
+                sum((products[abs(d)] * gamma[abs(k - d)] for d in range(-q, q + 1)), start=arb(0))
+                for k in range(max(p, q) + 1)
+            ]
             limit = balls[0].lower() * arb(2) ** -bits
             if balls[0] > 0 and all(ball.rad() < limit for ball in balls):
                 return balls
     raise ArithmeticError(f"γ(0) did not settle with {LAST_BITS} bits.")  # pragma: no cover
-
-
-def _first_lags(weights: list[list[Any]], variances: list[Any], ma: Floats) -> list[Any]:
-    from flint import arb
-
-    p, q = len(weights) - 1, len(ma)
-    gamma = [variances[0]]
-    for m in range(1, max(p, q) + q + 1):
-        value = sum(map(mul, weights[min(m - 1, p)], reversed(gamma)), start=arb(0))
-        gamma.append(value + weights[m][-1] * variances[m - 1] if m <= p else value)
-    products, around = _correlation([arb(1), *map(arb, ma.tolist())]), range(-q, q + 1)
-    return [
-        sum((products[abs(d)] * gamma[abs(k - d)] for d in around), start=arb(0))
-        for k in range(max(p, q) + 1)
-    ]
-
-
-def _recursion(ar: Floats, ma: Floats, count: int) -> Floats:
-    """Return γ(0), …, γ(count − 1), each to an error of a few ε·γ(0).
-
-    Beyond lag max(p, q), γ(k) = Σ_i ar_i γ(k − i), which spreads an error by the impulse response
-    ψ of the AR part. As Σ|ψ_j| ≤ √(n Σψ_j²) over n lags, and Σψ_j² is the AR part's variance, the
-    number of bits that the recursion needs is known beforehand. It runs on scaled integers.
-    """
-    from flint import ctx
-
-    p = len(ar)
-    spread = first_lags(ar, np.empty(0), 8)[0]
-    gain = (p + 1) * (1 + float(np.abs(ar).sum())) * np.sqrt(float(count + 1))
-    bits = GUARD + int(np.ceil(np.log2(gain))) + _exponent(spread) // 2 + 2
-    balls = first_lags(ar, ma, bits)
-    variance = float(balls[0])
-    with ctx.workprec(bits + FIRST_BITS):
-        rho = [_fixed_point(ball / balls[0], bits) for ball in balls]
-    if p > 1:
-        ratios = [number.as_integer_ratio() for number in ar.tolist()]
-        _extend(rho, [(above << bits) // below for above, below in ratios], count, bits)
-    known = np.array([r / (1 << bits) for r in rho[:count]])
-    gamma = np.pad(known, (0, count - len(known)))
-    if p == 1 and count > len(known):  # γ(k) = φ^{k−start} γ(start) from the last one known
-        powers = np.power(ar[0], np.arange(1, count - len(known) + 1, dtype=float))
-        gamma[len(known) :] = known[-1] * powers
-    return variance * gamma
-
-
-def _extend(rho: list[int], ar: list[int], count: int, bits: int) -> None:
-    """Append to ``rho`` until it has ``count`` entries or has died down to its last bits."""
-    p, half, small = len(ar), 1 << (bits - 1), 1 << 8
-    backwards, window = ar[::-1], rho[-p:]
-    for _ in range(count - len(rho)):
-        value = (half + sum(map(mul, backwards, window))) >> bits
-        rho.append(value)
-        window = rho[-p:]
-        if -small < value < small and max(map(abs, window)) < small:
-            return
-
-
-def _fixed_point(ball: Any, bits: int) -> int:
-    """Round a ball's midpoint to an integer multiple of 2^{−bits}."""
-    mantissa, exponent = map(int, ball.mid().man_exp())
-    places = exponent + bits
-    return mantissa << places if places >= 0 else mantissa >> -places
-
-
-def _exponent(ball: Any) -> int:
-    """Return an integer above log2 of a positive ball, which may be beyond the range of floats."""
-    mantissa, exponent = map(int, ball.upper().mid().man_exp())
-    return max(0, mantissa.bit_length() + exponent)

@@ -10,7 +10,6 @@ vanish in one are not read.
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -35,33 +34,35 @@ UNCLIPPED = 4
 BINADES = 30
 
 
-class Noise(ABC):
-    """Independent errors of the states, as standard deviations at unit level, times ``levels``."""
+class Noise:
+    """Independent errors of the states, as standard deviations at unit level, times ``levels``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> memcurve.Quantised(0.25).observation(np.ones(2)).round(4)
+    array([0.0722, 0.0722])
+    """
 
     #: Whether the level is a standard deviation; otherwise the kind says it all.
     is_scaled: ClassVar[bool] = False
     #: Whether the errors depend on the size of the states.
     is_relative: ClassVar[bool] = False
+    #: Whether states may be too large or too small to be recorded.
+    has_range: bool = False
+    #: Whether several levels were asked for, so that the answer is a family of curves.
+    is_family: bool = False
 
     @property
-    def has_range(self) -> bool:
-        """Whether states may be too large or too small to be recorded."""
-        return False
-
-    @property
-    @abstractmethod
     def label(self) -> str:
         """A short name for tables and plots."""
+        raise NotImplementedError
 
     @property
     def levels(self) -> Floats:
         """Factors of the standard deviations, one per curve."""
         return np.ones(1)
-
-    @property
-    def is_family(self) -> bool:
-        """Whether several levels were asked for, so that the answer is a family of curves."""
-        return False
 
     def observation(self, state_deviations: Floats) -> Floats:
         """Standard deviations of the observation noise, for states of these deviations."""
@@ -80,10 +81,23 @@ class Noise(ABC):
 
     def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
         """Which states, of these deviations times 2^exponents, can be recorded: a mask."""
-        return np.ones(len(state_deviations), dtype=bool)
+        readable = np.ones(len(state_deviations), dtype=bool)
+        for which, text in self._out_of_range(state_deviations, exponents):
+            if text.endswith("not read"):
+                readable &= ~which
+        return readable
 
     def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
         """What to say of states that are too large or too small."""
+        return [
+            f"{np.count_nonzero(which)} of {counted(len(which), 'state')} "
+            f"{'is' if np.count_nonzero(which) == 1 else 'are'} {text}"
+            for which, text in self._out_of_range(state_deviations, exponents)
+            if which.any()
+        ]
+
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
+        """Which states are how far out of the range, and whether they are ``not read``."""
         return []
 
 
@@ -110,16 +124,12 @@ class _Levels(Noise):
             )
         levels = np.asarray(np.abs(levels))  # no negative zero
         levels.flags.writeable = False
-        kept = float(levels) if levels.ndim == 0 else levels
-        object.__setattr__(self, "deviation", kept)
+        object.__setattr__(self, "deviation", levels if levels.ndim else float(levels))
+        object.__setattr__(self, "is_family", levels.ndim > 0)
 
     @property
     def levels(self) -> Floats:
         return np.atleast_1d(self.deviation)
-
-    @property
-    def is_family(self) -> bool:
-        return np.ndim(self.deviation) > 0
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.deviation!r})"
@@ -193,19 +203,18 @@ class Quantised(Noise):
 
     def __post_init__(self) -> None:
         by_range = (self.bits, self.low, self.high)
-        if self.step is not None and any(part is not None for part in by_range):
-            raise ValueError("Quantised takes `step`, or `bits`, `low` and `high`; got both.")
+        if by_range.count(None) != (3 if self.step is not None else 0):
+            raise ValueError(
+                f"Quantised takes `step` alone, or `bits` with the range `low` and `high`, e.g. "
+                f"Quantised(bits=12, low=-4, high=4); got {self!r}."
+            )
         if self.step is None:
-            if any(part is None for part in by_range):
-                raise ValueError(
-                    "Quantised needs `step`, or `bits` with the range `low` and `high`, e.g. "
-                    "Quantised(bits=12, low=-4, high=4)."
-                )
             bits = require_size(self.bits, "bits")
             low = require_number(self.low, "low", "below `high`")
             high = require_number(self.high, "high", f"above `low`={low:g}", lambda h: h > low)
             object.__setattr__(self, "step", math.ldexp(high - low, -bits))
         require_number(self.step, "step", "above 0", lambda q: q > 0)
+        object.__setattr__(self, "has_range", self.bits is not None)
 
     @property
     def deviation(self) -> float:
@@ -219,35 +228,21 @@ class Quantised(Noise):
     def observation(self, state_deviations: Floats) -> Floats:
         return np.full(len(state_deviations), self.deviation)
 
-    @property
-    def has_range(self) -> bool:
-        return self.bits is not None
-
-    def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
-        if self.low is None or self.high is None:
-            return np.ones(len(state_deviations), dtype=bool)
-        with np.errstate(all="ignore"):  # beyond float64 is beyond any range
-            sizes = np.ldexp(state_deviations, exponents)
-            away = max(self.low, -self.high)  # of zero, where zero is not in the range
-            near = away <= np.ldexp(sizes, REACH_BITS)
-        return np.asarray(near & (sizes <= self.high - self.low))
-
-    def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
         if self.low is None or self.high is None:
             return []
-        read = self.readable(state_deviations, exponents)
-        with np.errstate(all="ignore"):
-            reach = UNCLIPPED * np.ldexp(state_deviations, exponents)
-        clipped = read & (reach * (1 - 1e-12) > min(self.high, -self.low))
+        away = max(self.low, -self.high)  # of zero, where zero is not in the range
+        with np.errstate(all="ignore"):  # beyond float64 is beyond any range
+            sizes = np.ldexp(sizes, exponents)
+            lost = (away > np.ldexp(sizes, REACH_BITS)) | ~(sizes <= self.high - self.low)
+            clipped = UNCLIPPED * sizes * (1 - 1e-12) > min(self.high, -self.low)
         span = f"the range {self.low:g} … {self.high:g}"
-        return _remarks(
-            (~read, f"outside {span}, or wider: clipped nearly always, and not read"),
-            (
-                clipped,
-                f"beyond {span} within {UNCLIPPED} standard deviations: clipped there, which is "
-                f"not linear; the memory is that of states that are not clipped",
-            ),
-        )
+        beyond = f"beyond {span} within {UNCLIPPED} standard deviations: clipped there, which is "
+        beyond += "not linear; the memory is that of states that are not clipped"
+        return [
+            (lost, f"outside {span}, or wider: clipped nearly always, and not read"),
+            (clipped & ~lost, beyond),
+        ]
 
 
 class _FloatingPoint(Noise):
@@ -256,59 +251,30 @@ class _FloatingPoint(Noise):
     Numbers are below 2^``most``; those below 2^``least`` are stored in equal steps.
     """
 
-    is_relative = True
+    is_relative, has_range = True, True
     digits: ClassVar[int]
     least: ClassVar[int]
     most: ClassVar[int]
 
-    @property
-    def has_range(self) -> bool:
-        return True
-
     def observation(self, state_deviations: Floats) -> Floats:
-        return floating_point_deviations(state_deviations, self.digits, self.least)
+        return self.relative_observation(state_deviations, 0)
 
     def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
         return floating_point_deviations(sizes, self.digits, self.least - exponents)
 
-    def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
-        overflow, vanish, _ = self._out_of_range(state_deviations, exponents)
-        return np.asarray(~(overflow | vanish))
-
-    def overflowing(self, state_deviations: Floats) -> Flags:
-        """Which states reach numbers that are too large."""
-        return self._out_of_range(state_deviations, 0)[0]
-
-    def are_normal(self, state_deviations: Floats) -> bool:
-        """Whether the range is of no concern to any of these states."""
-        away = np.frexp(state_deviations)[1] < self.least + BINADES
-        return bool(self.readable(state_deviations).all()) and not away.any()
-
-    def _out_of_range(self, sizes: Floats, exponents: Any) -> tuple[Flags, Flags, Flags]:
-        """Which states overflow, vanish, or are rounded in equal steps."""
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
         binade = np.frexp(sizes)[1] + exponents  # 2^(binade − 1) ≤ σ < 2^binade
-        overflow = (binade + REACH_BITS > self.most) | ~np.isfinite(sizes)
-        vanish = (sizes == 0) | (binade + REACH_BITS < self.least - self.digits)
-        small = (binade <= self.least) & ~vanish
-        return overflow & (sizes != 0), vanish, small
-
-    def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
-        overflow, vanish, small = self._out_of_range(state_deviations, exponents)
+        large = (sizes != 0) & ((binade + REACH_BITS > self.most) | ~np.isfinite(sizes))
+        zero = (sizes == 0) | (binade + REACH_BITS < self.least - self.digits)
         step = f"in equal steps of 2^{self.least - self.digits}"
-        return _remarks(
-            (overflow, f"too large for {self.label}, which ends at 2^{self.most}: not read"),
-            (vanish, f"too small for {self.label}, zero {step}: not read"),
-            (small, f"below the smallest normal number of {self.label}: rounded {step}"),
-        )
-
-
-def _remarks(*found: tuple[Flags, str]) -> list[str]:
-    return [
-        f"{np.count_nonzero(which)} of {counted(len(which), 'state')} "
-        f"{'is' if np.count_nonzero(which) == 1 else 'are'} {text}"
-        for which, text in found
-        if which.any()
-    ]
+        return [
+            (large, f"too large for {self.label}, which ends at 2^{self.most}: not read"),
+            (zero, f"too small for {self.label}, zero {step}: not read"),
+            (
+                (binade <= self.least) & ~zero,
+                f"below the smallest normal number of {self.label}: rounded {step}",
+            ),
+        ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -376,19 +342,23 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
 
     Floating point rounds each state relative to its size; converters of 16 and 12 bits are taken to
     span four standard deviations of the largest state, either way. Root mean square over the states
-    that do not overflow; formats in which all do are left out.
+    that are in range; formats in which none is are left out.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve.inputs.noise import number_formats
+    >>> f"{number_formats(np.ones(3))['12 bit']:.2e}"
+    '5.64e-04'
     """
     finite = state_deviations[np.isfinite(state_deviations)]
     marks = {}
     for noise in (Float64(), Float32()):
-        kept = finite[~noise.overflowing(finite)]
-        exponent = math.frexp(float(kept.max(initial=0.0)))[1]
-        relative = np.ldexp(kept, -exponent)  # whose squares are numbers
-        if len(kept):
-            errors = noise.relative_observation(relative, exponent)
-            largest = float(errors.max()) or 1.0
-            mean = largest * float(np.sqrt(((errors / largest) ** 2).mean()))
-            marks[noise.label] = math.ldexp(mean, exponent)
+        sizes = finite[(finite == 0) | noise.readable(finite)]
+        if len(sizes):
+            unit = math.frexp(float(sizes.max()))[1]  # in which squares are numbers
+            errors = noise.relative_observation(np.ldexp(sizes, -unit), unit)
+            marks[noise.label] = math.ldexp(float(np.sqrt((errors**2).mean())), unit)
     reach = 4 * float(finite.max(initial=0.0))
     for bits in (16, 12) if 0 < reach < np.inf else ():
         marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
@@ -399,11 +369,9 @@ def noise_of(noise: Any) -> Noise | None:
     """The noise meant by ``noise``: None or 0, numbers, one of the classes here, or its text."""
     if noise is None or isinstance(noise, Noise):
         return noise
-    if isinstance(noise, type) and issubclass(noise, Noise):
-        raise TypeError(f"`noise` must be an instance, e.g. {noise.__name__}(); got the class.")
     if isinstance(noise, str):
         return noise_of(parse_noise([noise]))
-    if isinstance(noise, bytes | bool):
+    if isinstance(noise, bytes | bool | type):
         raise TypeError(
             f"`noise` must be a standard deviation, a vector of them, or one of StateNoise(s), "
             f"Quantised(step), Float32(), Float64(); got {noise!r}."
@@ -438,19 +406,16 @@ def parse_noise(texts: Sequence[str]) -> Any:
 
 def _parse_one(text: str) -> Any:
     kind, colon, value = text.strip().lower().partition(":")
-    if kind in ("float32", "float64") and not colon:
+    if not colon and kind in ("float32", "float64"):
         return Float32() if kind == "float32" else Float64()
-    known = kind in ("state", "step") or kind.endswith("bit")
     try:
-        number = float(value if known and colon else text)
-        bits = int(kind.removesuffix("bit")) if kind.endswith("bit") else None
-    except ValueError:
+        number = float(value if colon else kind)
+        bits = int(kind.removesuffix("bit")) if kind.endswith("bit") else 0
+        form = "number" if not colon else "bit" if bits else kind
+        make = {"number": float, "state": StateNoise, "step": Quantised, "bit": None}[form]
+    except (ValueError, KeyError):
         raise ValueError(
             f"`noise` must be a standard deviation like 1e-3, or state:1e-3, float32, float64, "
             f"step:0.01 or 12bit:4 (12 bits over -4 … 4); got {text!r}."
         ) from None
-    if kind == "state":
-        return StateNoise(number)
-    if kind == "step":
-        return Quantised(number)
-    return number if bits is None else Quantised(bits=bits, low=-number, high=number)
+    return Quantised(bits=bits, low=-number, high=number) if make is None else make(number)

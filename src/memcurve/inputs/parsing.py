@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.types import Floats
 from memcurve.inputs.arma import ARMA
 from memcurve.inputs.autocovariance import Autocovariance, White
 from memcurve.inputs.process import InputProcess
@@ -29,32 +28,28 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
     >>> inputs.processes_for("ar:0.9", 2)
     (ARMA(ar=[0.9], ma=[]), ARMA(ar=[0.9], ma=[]))
     """
-    if input is None or isinstance(input, InputProcess | str):
-        return (_process(input),) * count
-    if not isinstance(input, Sequence):
+    if isinstance(input, Sequence) and not isinstance(input, str):
+        if len(input) != count:
+            raise ValueError(
+                f"`input` must hold one process for each of the network's {count} inputs, got "
+                f"{len(input)}; give a single process if all inputs are alike."
+            )
+        return tuple(processes_for(one, 1)[0] for one in input)
+    if input is None:
+        return (WHITE,) * count
+    if isinstance(input, str):
+        return (parse(input),) * count
+    if not isinstance(input, InputProcess):
+        hint = f"; call it: {input.__name__}(…)" if isinstance(input, type) else ""
         raise TypeError(
             f"`input` must be an input process, e.g. inputs.ARMA(ar=[0.9]), or a sequence of them, "
-            f"one per input; got {type(input).__name__}."
+            f"one per input; got {input!r}{hint}."
         )
-    if len(input) != count:
-        raise ValueError(
-            f"`input` must hold one process for each of the network's {count} inputs, got "
-            f"{len(input)}; give a single process if all inputs are alike."
-        )
-    return tuple(_process(one) for one in input)
+    return (input,) * count
 
 
-def _process(one: Any) -> InputProcess:
-    if one is None:
-        return White()
-    if isinstance(one, str):
-        return parse(one)
-    if not isinstance(one, InputProcess):
-        hint = f"; call it: {one.__name__}(…)" if isinstance(one, type) else ""
-        raise TypeError(
-            f"`input` must be an input process, e.g. inputs.ARMA(ar=[0.9]), got {one!r}{hint}."
-        )
-    return one
+#: What drives a network where nothing else is said.
+WHITE = White()
 
 
 def parse(text: str) -> InputProcess:
@@ -80,14 +75,14 @@ def parse(text: str) -> InputProcess:
         raise TypeError(f"`input` must be text, one of the forms {FORMS}; got {text!r}.")
     kind, colon, rest = (part.strip() for part in text.strip().partition(":"))
     if kind.lower() == "series" and rest:
-        return _series(Path(rest))
+        return _of_series(Path(rest))
     try:
         parts = [[float(word) for word in part.split(",")] for part in rest.split("/") if colon]
     except ValueError:
         parts = None
     match kind.lower(), parts:
         case "white", []:
-            return White()
+            return WHITE
         case "ar", [ar]:
             return ARMA(ar=ar)
         case "ma", [ma]:
@@ -99,37 +94,24 @@ def parse(text: str) -> InputProcess:
     raise ValueError(f"`input` must be one of the forms {FORMS}; got {text!r}.")
 
 
-def _series(path: Path) -> Autocovariance:
+def _of_series(path: Path) -> Autocovariance:
     """The law of the numbers in a file."""
-    suffix = path.suffix.lower()
-    if suffix not in {".npy", ".csv", ".txt"}:
-        raise ValueError(
-            f"`series` must be a .npy, .csv or .txt file, got {str(path)!r}; convert it."
-        )
     if not path.is_file():
         raise FileNotFoundError(
             f"`series` must be an existing file, got {str(path)!r}; check the path."
         )
     try:
-        return Autocovariance.from_series(_read(path))
-    except Exception as error:  # whatever numpy makes of a damaged header
+        if path.suffix.lower() == ".npy":
+            series = np.load(path, mmap_mode="r", allow_pickle=False)  # no memory that is not there
+        else:
+            text = path.read_text(encoding="utf-8-sig")
+            try:
+                series = np.loadtxt(text.splitlines())
+            except ValueError:  # a heading
+                series = np.loadtxt(text.splitlines(), skiprows=1)
+        return Autocovariance.from_series(np.squeeze(series))
+    except Exception as error:  # numpy's readers raise whatever a damaged header makes them
         raise ValueError(
-            f"`series` must be a file of one number per line, got {str(path)!r}: {error}"
+            f"`series` must be a .npy, .csv or .txt file of one number per line, got "
+            f"{str(path)!r}: {error}"
         ) from error
-
-
-def _read(path: Path) -> Floats:
-    """Return the numbers in a file of one column."""
-    if path.suffix.lower() == ".npy":  # a map runs no pickle, and takes no memory that is not there
-        array: Floats = np.lib.format.open_memmap(path, mode="r")
-        return np.array(array.ravel() if max(array.shape, default=0) == array.size else array)
-    text = path.read_text(encoding="utf-8-sig")
-    lines = [line for line in map(str.strip, text.splitlines()) if line and line[0] != "#"]
-    numbers: list[float] = []
-    for k, line in enumerate(lines):
-        try:
-            numbers.append(float(line))
-        except ValueError:
-            if k > 0:  # not a heading
-                raise ValueError(f"{line[:40]!r} is no number; keep one column.") from None
-    return np.array(numbers)

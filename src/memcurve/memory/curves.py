@@ -2,43 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from memcurve.core.notes import Note
-from memcurve.core.types import Floats
 from memcurve.memory.curve import MemoryCurve
 from memcurve.solve import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, Answer, Problem
-
-
-def estimate(
-    memory: Floats,
-    note: str,
-    *,
-    total: float | None = None,
-    bands: Floats | None = None,
-    options: Mapping[str, Any] | None = None,
-    diagnostics: Mapping[str, Any] | None = None,
-) -> Answer:
-    """The answer of a method that has no error bound and does not know the rank.
-
-    ``memory`` has a column an input, or is a vector for one; ``note`` says what the method does.
-    """
-    channels = memory.reshape(len(memory), -1)
-    unknown = np.full(channels.shape, np.nan)
-    summed = float(channels.sum()) if total is None else total
-    text = "no error bound: this method cannot tell how far it is off; method='exact' can"
-    return replace(
-        Answer.of_memory(channels, unknown, summed, np.nan),
-        notes=[Note("method", note), Note("unbounded", text)],
-        options=dict(options or {}),
-        diagnostics=dict(diagnostics or {}),
-        bands=bands,
-        bounded=False,
-    )
 
 
 def curves_of(

@@ -7,9 +7,10 @@ import dataclasses
 import difflib
 import inspect
 import math
+import os
 import warnings
 from collections.abc import Callable, Mapping
-from typing import Any, TypedDict, Unpack
+from typing import Any, Protocol, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,6 +31,7 @@ from memcurve.network.graph import (
     separate_parts,
 )
 from memcurve.network.linear import LinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory
@@ -43,6 +45,36 @@ FULL_RANK = (
 WITHOUT_NOISE = (
     "noise-free curves take all eigenvalues. For larger sparse networks there are usable memory, "
     "`noise=1e-3`, memcurve.rank and memcurve.structural_rank"
+)
+
+
+class SystemLike(Protocol):
+    """A linear system of scipy.signal or control."""
+
+    @property
+    def poles(self) -> Any:
+        """Its eigenvalues."""
+
+
+class GraphLike(Protocol):
+    """A networkx graph, or a connectome."""
+
+    @property
+    def nodes(self) -> Any:
+        """What it connects."""
+
+
+#: What :func:`memcurve.as_network` takes: pairs of arrays, files, and models, which are called.
+NetworkLike: TypeAlias = (
+    LinearNetwork
+    | NonlinearNetwork
+    | tuple[Any, ...]
+    | str
+    | os.PathLike[str]
+    | Mapping[str, Any]
+    | SystemLike
+    | GraphLike
+    | Callable[..., Any]
 )
 
 
@@ -69,8 +101,18 @@ class MethodOptions(TypedDict, total=False):
     debias: bool
 
 
+class CurveOptions(MethodOptions, total=False):
+    """The keywords of :func:`memory_curve`."""
+
+    method: str
+    input: Any
+    noise: Any
+    seed: Seed | None
+    progress: Progress
+
+
 def memory_curve(
-    network: Any,
+    network: NetworkLike,
     lags: int | None = None,
     *,
     method: str = "exact",
@@ -164,15 +206,7 @@ class TotalMemory(float):
 
 
 def memory_capacity(
-    network: Any,
-    lags: int | None = None,
-    *,
-    method: str = "exact",
-    input: Any = None,
-    noise: Any = None,
-    seed: Seed | None = None,
-    progress: Progress = None,
-    **options: Unpack[MethodOptions],
+    network: NetworkLike, lags: int | None = None, **question: Unpack[CurveOptions]
 ) -> TotalMemory:
     """The total memory of a network, ``Σ_τ MC_τ``, with its error.
 
@@ -181,8 +215,9 @@ def memory_capacity(
 
     Parameters
     ----------
-    network, lags, method, input, noise, seed, progress, **options
-        As for :func:`memory_curve`; with ``lags=m`` the sum over lags 0 … m − 1.
+    network, lags, **question
+        As for :func:`memory_curve`: method, input, noise, seed, progress, and options of the
+        method. With ``lags=m`` it is the sum over lags 0 … m − 1.
 
     Returns
     -------
@@ -199,29 +234,20 @@ def memory_capacity(
     >>> round(memcurve.memory_capacity(network, noise=1e-3), 3)
     22.819
     """
-    curve = memory_curve(
-        network,
-        lags,
-        method=method,
-        input=input,
-        noise=noise,
-        seed=seed,
-        progress=progress,
-        **options,
-    )
+    curve = memory_curve(network, lags, **question)
     if lags is None:
         return TotalMemory(curve.total, curve.total_error)
     return TotalMemory(math.fsum(curve.values), math.fsum(curve.error))
 
 
 def forecasting_curve(
-    network: Any,
+    network: NetworkLike,
     input: Any,
     horizons: int = 10,
     *,
     noise: Any = None,
     method: str = "exact",
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> MemoryCurve:
     """Forecasting capacity of a network: how well its states predict future inputs.
 
@@ -263,12 +289,12 @@ def forecasting_curve(
 
 
 def fisher_curve(
-    network: Any,
+    network: NetworkLike,
     noise: float = 1.0,
     lags: int | None = None,
     *,
     method: str = "exact",
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> MemoryCurve:
     """Fisher memory of a network lag by lag, and in total.
 
@@ -310,7 +336,7 @@ def fisher_curve(
 
 
 def noise_profile(
-    network: Any,
+    network: NetworkLike,
     levels: ArrayLike | None = None,
     *,
     lags: int | None = None,
@@ -319,7 +345,7 @@ def noise_profile(
     method: str = "exact",
     seed: Seed | None = None,
     progress: Progress = None,
-    **options: Any,
+    **options: Unpack[MethodOptions],
 ) -> NoiseProfile:
     """Total usable memory against the noise level, with number formats marked.
 
@@ -369,7 +395,7 @@ def noise_profile(
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 
-def controllable_spectrum(network: Any, *, assume_controllable: bool = False) -> Spectrum:
+def controllable_spectrum(network: NetworkLike, *, assume_controllable: bool = False) -> Spectrum:
     """Return the controllable eigenvalues of ``network``.
 
     Parameters
@@ -393,7 +419,7 @@ def controllable_spectrum(network: Any, *, assume_controllable: bool = False) ->
     return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum
 
 
-def rank(network: Any, *, progress: Progress = False) -> int:
+def rank(network: NetworkLike, *, progress: Progress = False) -> int:
     """Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory without noise.
 
     No eigenvalue is computed: with random u and modulo a prime p of some 30 bits, the shortest
@@ -431,7 +457,7 @@ def rank(network: Any, *, progress: Progress = False) -> int:
         return problem.analysis.exact_rank(problem.rows, tell)
 
 
-def structural_rank(network: Any) -> StructuralRank:
+def structural_rank(network: NetworkLike) -> StructuralRank:
     """Structural rank: the rank for almost all weights, and the nodes that are lost.
 
     As many nodes as possible are covered by disjoint cycles and, for each input, a path from it;

@@ -9,8 +9,8 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, get_args
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, get_args
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from memcurve.core.arguments import Seed, require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, one_thread
 from memcurve.core.notes import Note
+from memcurve.core.types import Floats
 from memcurve.solve import Answer, Feature, Problem
+
+Run = TypeVar("Run", bound=Callable[..., Answer])
 
 #: What a method that answers every question answers.
 EVERYTHING: tuple[Feature, ...] = get_args(Feature)
@@ -85,12 +88,11 @@ class Method:
 
     >>> import numpy as np
     >>> import memcurve
-    >>> from memcurve.memory.methods import METHODS, Method
     >>> from memcurve.core.limits import Work
-    >>> from memcurve.memory.curves import estimate
-    >>> def guess(problem):
+    >>> from memcurve.memory.methods import METHODS, declared, estimate
+    >>> @declared("One for each node.", Work(0, 0, 0))
+    ... def guess(problem):
     ...     return estimate(np.ones(len(problem.states)), "one for each node")
-    >>> METHODS["guess"] = Method("guess", guess, "One for each node.", Work(0, 0, 0))
     >>> memcurve.memory_curve(memcurve.ensembles.cyclic(7), method="guess").total
     7.0
     >>> del METHODS["guess"]
@@ -137,9 +139,55 @@ class Method:
         if self.bounded:  # and says what is out of the range of a number format
             return self.run(problem, **options, **seeded)
         with one_thread():
-            found = self.run(problem.narrowed(), **options, **seeded)
-        found.notes += [Note("reach", text) for text in problem.range_remarks()]
-        return found
+            answer = self.run(problem.narrowed(), **options, **seeded)
+        answer.notes += [Note("reach", text) for text in problem.range_remarks()]
+        return answer
+
+
+#: All methods by name, in the order of their declarations.
+METHODS: dict[str, Method] = {}
+
+
+def declared(help: str, cost: Work, **fields: Any) -> Callable[[Run], Run]:
+    """Enter a function into :data:`METHODS` under its name; see :class:`Method` for the fields.
+
+    Examples
+    --------
+    See :class:`Method`.
+    """
+
+    def declare(run: Run) -> Run:
+        METHODS[run.__name__] = Method(run.__name__, run, help, cost, **fields)
+        return run
+
+    return declare
+
+
+def estimate(
+    memory: Floats,
+    note: str,
+    *,
+    total: float | None = None,
+    bands: Floats | None = None,
+    options: Mapping[str, Any] | None = None,
+    diagnostics: Mapping[str, Any] | None = None,
+) -> Answer:
+    """The answer of a method that has no error bound and does not know the rank.
+
+    ``memory`` has a column an input, or is a vector for one; ``note`` says what the method does.
+    """
+    channels = memory.reshape(len(memory), -1)
+    unknown = np.full(channels.shape, np.nan)
+    summed = float(channels.sum()) if total is None else total
+    text = "no error bound: this method cannot tell how far it is off; method='exact' can"
+    return replace(
+        Answer.of_memory(channels, unknown, summed, np.nan),
+        notes=[Note("method", note), Note("unbounded", text)],
+        options=dict(options or {}),
+        diagnostics=dict(diagnostics or {}),
+        bands=bands,
+        bounded=False,
+    )
 
 
 def dense_single_input(problem: Problem) -> tuple[Any, Any]:
@@ -178,8 +226,8 @@ def require_driven(problem: Problem) -> None:
     require_stable(problem)
 
 
-def truncation_for(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
-    """Return the number of columns of the Krylov matrix: 5N unless given, and at least ``lags``."""
+def krylov_columns(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
+    """The number of columns of the Krylov matrix: 5N unless given, and at least ``lags``."""
     if given is None:
         return max(5 * size, lags or 0)
     if require_size(given, argument) < size:

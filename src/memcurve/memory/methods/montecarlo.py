@@ -24,8 +24,13 @@ from memcurve.core.arguments import Seed, generator, require_limit, require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
 from memcurve.core.types import Complexes, Floats
-from memcurve.memory.curves import estimate
-from memcurve.memory.methods.method import EVERYTHING, Method, Variant, require_driven
+from memcurve.memory.methods.method import (
+    EVERYTHING,
+    Variant,
+    declared,
+    estimate,
+    require_driven,
+)
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
 from memcurve.network.krylov import krylov_matrix
@@ -41,6 +46,19 @@ TRANSFORMED = 32
 DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
 
+@declared(
+    "Sample covariances of a simulation.",
+    Work(5, 2, 15),
+    answers=EVERYTHING,
+    columns=lambda problem, options: options.get("samples", SAMPLES),
+    compared=True,
+    variants=(
+        Variant(
+            "montecarlo", "Monte Carlo", f"sample covariances of {SAMPLES:,} samples",
+            {"samples": SAMPLES}, largest_size=600, inverts=True,
+        ),
+    ),
+)  # fmt: skip
 def montecarlo(
     problem: Problem,
     *,
@@ -77,16 +95,16 @@ def montecarlo(
         raise ValueError(
             "`debias` must be False for covariance='sample', whose bias has no formula."
         )
-    network, lags = problem.network, problem.lags
-    states = network.states
-    samples = require_size(samples, "samples")
-    count = min(5 * states, max(1, samples // 2)) if lags is None else lags
+    network, rng = problem.network, generator(seed)
+    states, samples = network.states, require_size(samples, "samples")
+    count = problem.lags or min(5 * states, max(1, samples // 2))
     if samples <= count or (covariance == "sample" and samples <= states):
         raise ValueError(
             f"`samples` must exceed the number of lags {count} and of states {states}, got "
             f"{samples}; simulate longer or ask for fewer lags."
         )
-    if not problem.is_plain:
+    is_plain, radius = problem.is_plain, None
+    if not is_plain:
         if (distribution, covariance) != ("normal", "sample"):
             raise ValueError(
                 "method 'montecarlo' takes distribution='normal' and covariance='sample' for "
@@ -94,37 +112,61 @@ def montecarlo(
                 f"{covariance!r}."
             )
         require_driven(problem)
-        washout = _washout(washout, network.spectral_radius)
-        return _general(problem, count, samples, washout, generator(seed))
-    simulated, found = network, problem.analysis.spectrum.poles
-    radius = network.spectral_radius if found is None else float(np.abs(found).max(initial=0.0))
-    if covariance == "known" or radius >= 1:
-        simulated = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
-    washout = _washout(washout, radius)
-    z = draw_input(distribution, generator(seed), samples + washout)
-    x = simulated.simulate(z, washout=washout)
+    elif (poles := problem.analysis.spectrum.poles) is not None:
+        radius = float(np.abs(poles).max(initial=0.0))
+    radius = network.spectral_radius if radius is None else radius
+    if washout is None:  # until the start is forgotten to 1e-8
+        washout = max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
+    washout = require_limit(washout, "washout")
+    options: dict[str, Any] = {"samples": samples, "washout": washout}
+    if is_plain:
+        z = draw_input(distribution, rng, (samples + washout, 1))
+        if covariance == "known" or radius >= 1:
+            network = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
+        x = network.simulate(z, washout=washout)
+        options |= {"distribution": distribution, "covariance": covariance, "debias": debias}
+    else:
+        x, z = _simulated(problem, samples + washout, washout, rng)
     x, z = in_range(x)[0], z[washout:]
-    gamma = _lagged(x, z, count)
+    # γ̂(τ) of each input; it is zero before its start
+    padded = np.concatenate([np.zeros((count - 1, z.shape[1])), z])
+    sums = np.stack([lagged_products(one, x)[::-1] for one in padded.T], axis=1)
+    gamma = (sums / (samples - np.arange(count))[:, None, None]).reshape(-1, x.shape[1])
     rank = x.shape[1]
     if covariance == "known":
-        memory = (gamma**2).sum(axis=1)
+        memory = (gamma**2).sum(axis=1)[:, None]
     else:
-        sample_covariance = x.T @ x / samples
-        solved, _, rank, _ = np.linalg.lstsq(sample_covariance, gamma.T, rcond=None)
-        memory = np.einsum("ij,ji->i", gamma, solved) / (z @ z / samples)
+        solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, gamma.T, rcond=None)
+        memory = np.einsum("ij,ji->i", gamma, solved).reshape(count, -1) / (z**2).mean(axis=0)
     if debias:
-        memory = memory - montecarlo_bias(network, count, samples, excess_kurtosis=kurtosis)
-    options = {
-        "samples": samples,
-        "washout": washout,
-        "distribution": distribution,
-        "covariance": covariance,
-        "debias": debias,
-    }
-    note = _note(samples, x.shape[1], rank)
-    if rank == x.shape[1] and not debias:
+        bias = montecarlo_bias(problem.network, count, samples, excess_kurtosis=kurtosis)
+        memory = memory - bias[:, None]
+    note = f"one simulation of {samples:,} samples"
+    if rank < x.shape[1]:
+        note += (
+            f"; the sample covariance of {x.shape[1]} states has numerical rank {rank}, and what "
+            f"lies below rounding is lost"
+        )
+    elif is_plain and not debias:
         note += f", biased upwards by about N/T = {states / samples:.2g} per lag"
     return estimate(memory, note, options=options)
+
+
+def _simulated(
+    problem: Problem, steps: int, washout: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """States that are read, with their noise, and the inputs."""
+    [level] = problem.levels.tolist()
+    z = np.column_stack(
+        [p.simulate(steps, seed=rng) / math.sqrt(p.variance) for p in problem.processes]
+    )
+    C, drive = problem.C, z
+    if problem.state.any():  # noise that enters the recursion is a further input to every state
+        C = np.hstack([C, np.diag(level * problem.state)])
+        drive = np.hstack([z, rng.standard_normal((steps, len(C)))])
+    x = LinearNetwork(problem.A, C).simulate(drive, washout=washout)
+    x = x + level * problem.observation * rng.standard_normal(x.shape)
+    return x[:, problem.rows], z
 
 
 def in_range(x: Floats) -> tuple[Floats, float]:
@@ -142,12 +184,6 @@ def in_range(x: Floats) -> tuple[Floats, float]:
         return x, 1.0
     exponent = min(max(math.frexp(largest)[1], -1021), 1021)  # whose inverse is a number too
     return np.ldexp(x, -exponent), math.ldexp(1.0, exponent)
-
-
-def _lagged(x: Floats, z: Floats, count: int) -> Floats:
-    """γ̂(τ) for the first lags; the input is zero before its start."""
-    padded = np.concatenate([np.zeros(count - 1), z])
-    return np.asarray(lagged_products(padded, x)[::-1] / (len(z) - np.arange(count))[:, None])
 
 
 def lagged_products(series: Floats, x: Floats) -> Floats:
@@ -168,46 +204,6 @@ def lagged_products(series: Floats, x: Floats) -> Floats:
             total = total + rfft(block, points, axis=0).conj() * transform
         products[:, left : left + TRANSFORMED] = irfft(total, points, axis=0)[:count]
     return products
-
-
-def _note(samples: int, states: int, rank: int) -> str:
-    note = f"one simulation of {samples:,} samples"
-    if rank < states:
-        note += (
-            f"; the sample covariance of {states} states has numerical rank {rank}, and what lies "
-            f"below rounding is lost"
-        )
-    return note
-
-
-def _washout(given: int | None, radius: float) -> int:
-    """Steps until the start is forgotten to 1e-8, at least 100, unless given."""
-    if given is None:
-        return max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
-    return require_limit(given, "washout")
-
-
-def _general(
-    problem: Problem, count: int, samples: int, washout: int, rng: np.random.Generator
-) -> Answer:
-    """Simulate inputs, network and noise, and regress every lag on the states."""
-    length, [level] = samples + washout, problem.levels.tolist()
-    z = np.column_stack(
-        [p.simulate(length, seed=rng) / math.sqrt(p.variance) for p in problem.processes]
-    )
-    C, drive = problem.C, z
-    if problem.state.any():  # noise that enters the recursion is a further input to every state
-        C = np.hstack([C, np.diag(level * problem.state)])
-        drive = np.hstack([z, rng.standard_normal((length, len(C)))])
-    x = LinearNetwork(problem.A, C).simulate(drive, washout=washout)
-    x = x + level * problem.observation * rng.standard_normal(x.shape)
-    x, z = in_range(x[:, problem.rows])[0], z[washout:]
-    lagged = np.stack([_lagged(x, one, count) for one in z.T], axis=1)  # (lags, inputs, states)
-    flat = lagged.reshape(-1, x.shape[1])
-    solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, flat.T, rcond=None)
-    memory = np.einsum("ij,ji->i", flat, solved).reshape(count, -1) / (z**2).mean(axis=0)
-    note = _note(samples, x.shape[1], int(rank))
-    return estimate(memory, note, options={"samples": samples, "washout": washout})
 
 
 def montecarlo_bias(
@@ -263,20 +259,3 @@ def _poles(analysis: Analysis) -> Complexes:
             "coordinates; use method='certified'."
         )
     return poles
-
-
-METHOD = Method(
-    name="montecarlo",
-    run=montecarlo,
-    help="Sample covariances of a simulation.",
-    cost=Work(5, 2, 15),
-    answers=EVERYTHING,
-    columns=lambda problem, options: options.get("samples", SAMPLES),
-    compared=True,
-    variants=(
-        Variant(
-            "montecarlo", "Monte Carlo", f"sample covariances of {SAMPLES:,} samples",
-            {"samples": SAMPLES}, largest_size=600, inverts=True,
-        ),
-    ),
-)  # fmt: skip

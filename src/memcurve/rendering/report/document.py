@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from memcurve.core.types import Floats
 
 
@@ -22,21 +24,13 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     numeric: frozenset[int] = frozenset()
 
-    def __post_init__(self) -> None:
-        for number, row in enumerate(self.rows):
-            if len(row) != len(self.head):
-                raise ValueError(
-                    f"`rows` must have one cell for each of the {len(self.head)} columns of "
-                    f"`head`, got {len(row)} in row {number}; fill up with ''."
-                )
-
 
 @dataclass(frozen=True, eq=False)
 class Series:
     """One line, or one set of points, of a chart.
 
-    ``low`` and ``high`` bound a band around it. A series that is not ``shown`` at first can be
-    switched on by the reader.
+    ``low`` and ``high`` bound a band around it, called ``band`` in a legend. A series that is not
+    ``shown`` at first can be switched on by the reader.
     """
 
     name: str
@@ -46,6 +40,7 @@ class Series:
     high: Floats | None = None
     dashed: bool = False
     shown: bool = True
+    band: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +64,11 @@ class Chart:
     levels: tuple[tuple[str, float], ...] = ()
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
+
+    @property
+    def counts(self) -> bool:
+        """Whether its x axis has whole numbers only."""
+        return not self.log_x and all(np.all(one.x == np.rint(one.x)) for one in self.series)
 
 
 @dataclass(frozen=True)

@@ -34,11 +34,10 @@ const colour = (series) => `var(--series-${series % 7})`;
 // ---- one chart
 
 class Figure {
-  constructor(frame, chart, configs, theme) {
+  constructor(frame, chart, config) {
     this.frame = frame;
     this.chart = chart;
-    this.configs = configs;
-    this.theme = theme;
+    this.config = config;
     this.plot = frame.querySelector(".plot");
     this.readout = frame.querySelector(".readout");
     this.drawing = element("div", { class: "drawing" });
@@ -71,12 +70,6 @@ class Figure {
     const turn = ++this.turn;
     const spec = this.spec();
     delete spec.title; // the page has it
-    this.narrow = this.plot.clientWidth < this.chart.wide;
-    for (const layer of spec.layer) {
-      for (const axis of ["x", "y"]) {
-        if (this.narrow && layer.encoding[axis]) layer.encoding[axis].title = this.chart.lines[axis];
-      }
-    }
     if (this.chart.kind === "disc") spec.width = spec.height = this.side();
     const made = await vegaEmbed(this.drawing, spec, {
       mode: "vega-lite",
@@ -85,7 +78,7 @@ class Figure {
       defaultStyle: false,
       ast: true, // expressions are interpreted: pages that forbid eval can show this one
       renderer: "svg",
-      config: this.configs.page,
+      config: this.config,
     });
     if (turn !== this.turn) return made.finalize();
     this.finalize?.();
@@ -100,7 +93,6 @@ class Figure {
   resize() {
     this.leave();
     if (this.chart.kind === "disc") this.view?.width(this.side()).height(this.side()).runAsync();
-    else if (this.narrow !== this.plot.clientWidth < this.chart.wide) this.draw();
   }
 
   listen() {
@@ -293,8 +285,11 @@ class Figure {
         param.value = { x: this.view.scale("x").domain(), y: this.view.scale("y").domain() };
       }
     }
+    const styles = getComputedStyle(document.documentElement); // which a picture does not have
+    const config = JSON.parse(JSON.stringify(this.config).replace(
+      /var\((--[\w-]+)\)/g, (_, name) => styles.getPropertyValue(name).trim()));
     const made = await vegaEmbed(document.createElement("div"), spec, {
-      mode: "vega-lite", actions: false, defaultStyle: false, ast: true, renderer: "none", config: this.configs[this.theme()],
+      mode: "vega-lite", actions: false, defaultStyle: false, ast: true, renderer: "none", config,
     });
     const link = element("a", { download: `${this.chart.file}.${kind}` });
     link.href = await made.view.toImageURL(kind, 2);

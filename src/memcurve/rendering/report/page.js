@@ -30,7 +30,7 @@ dark.addEventListener("change", tell);
 
 for (const frame of document.querySelectorAll("figure[data-chart]")) {
   const chart = content.charts[Number(frame.dataset.chart)];
-  figures.push(new Figure(frame, chart, content.configs, theme));
+  figures.push(new Figure(frame, chart, content.config));
 }
 for (const figure of figures) figure.draw();
 

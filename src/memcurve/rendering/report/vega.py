@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import textwrap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -20,18 +22,20 @@ from memcurve.rendering.report.document import Chart, Series
 
 Spec = dict[str, Any]
 
-#: A line of more points is decimated: a screen has no more columns.
+#: A line of more points is decimated: a screen has no more columns. Doubled: pages of 5 MB.
 MOST_POINTS = 2000
-#: Height of a chart of lines, and side of the square of a disc where the page gives no other.
-HEIGHT, SIDE = 300, 380
+#: Height of a chart of lines. Doubled: one chart fills a screen.
+HEIGHT = 300
+#: Side of the square of a disc where the page gives no other. Doubled: wider than a phone.
+SIDE = 380
 #: A chart of lines is as wide as what holds it.
 WIDE_CHART: Spec = {
     "width": "container", "height": HEIGHT, "autosize": {"type": "fit-x", "contains": "padding"},
 }  # fmt: skip
-#: A plot at least this wide is no phone's.
-WIDE = 560
-#: A line of no more points than this gets a dot at each.
+#: A line of no more points than this gets a dot at each. Doubled: dots that touch.
 MOST_DOTS = 60
+#: Letters in a line of the title of an axis, which fits a phone. Doubled: titles that are cut.
+TITLE_LETTERS = 45
 #: Shapes of the points of a disc, as SVG has them: colours alone would not tell series apart.
 SHAPES = {
     "circle": "<circle cx='6' cy='6' r='4'/>",
@@ -41,13 +45,9 @@ SHAPES = {
 }
 #: Dashes and gaps of a dashed line, and of the lines that share a colour with an earlier one.
 DASHED, DOTTED, SOLID = [6, 4], [2, 2], [1, 0]
-
-# height of one row of labels above a chart, of a line of a title, and width of an average letter
-_ROW, _LINE, _LETTER = 16, 15, 6.6
 # a label across lines: what keeps them off, and the words
 _LABEL = ("halo", "label")
-# widths of plots for which labels above them are arranged: a phone's, and any other
-_WIDTHS = {"narrow": 300.0, "wide": 660.0}
+_ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}]}
 
 
 def specification(chart: Chart, most: int = MOST_POINTS) -> Spec:
@@ -57,16 +57,30 @@ def specification(chart: Chart, most: int = MOST_POINTS) -> Spec:
     part of the axes that is shown. Colours are left to a config.
     """
     points = [decimated(chart, series, most) for series in chart.series]
+    rows = []
+    for k, line in enumerate(points):
+        for j in range(line.x.size):
+            row = {"x": _number(line.x[j], 9), "y": _number(line.y[j]), "s": k}
+            if line.low is not None and line.high is not None:
+                row |= {"lo": _number(line.low[j]), "hi": _number(line.high[j])}
+            rows.append(row)
     hidden = [k for k, series in enumerate(chart.series) if not series.shown]
     common: Spec = {
         "description": described(chart),
         "title": chart.title,
         "params": [{"name": "hidden", "value": hidden}],
-        "data": {"name": "rows", "values": _rows(points)},
+        "data": {"name": "rows", "values": rows},
         "transform": [{"filter": "indexof(hidden, datum.s) < 0"}],
     }
-    kinds = {"lines": _lines, "disc": _disc, "strip": _strip}
-    return common | kinds[chart.kind](chart, points)
+    return common | {"lines": _lines, "disc": _disc, "strip": _strip}[chart.kind](chart, points)
+
+
+def _number(value: float, digits: int = 6) -> float | int | None:
+    """Rounded: the digits nobody can see would double the size of a page."""
+    if not np.isfinite(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
 
 
 def described(chart: Chart) -> str:
@@ -81,49 +95,24 @@ def described(chart: Chart) -> str:
 
 def remarks(chart: Chart, most: int = MOST_POINTS) -> list[str]:
     """What a reader should know about how a chart is drawn."""
-    points = [decimated(chart, series, most) for series in chart.series]
-    thinned = [line for line in points if line.x.size < line.there]
-    said = []
-    if thinned:
-        count, there = sum(line.x.size for line in thinned), sum(line.there for line in thinned)
-        kept = "every peak stays" if chart.kind == "lines" else "the outline stays"
-        said.append(f"{count:,} of {there:,} points are drawn, chosen so that {kept}.")
-    dropped = sum(line.dropped for line in points)
-    if dropped:
-        which = "One value is" if dropped == 1 else f"{dropped:,} values are"
-        have = "has" if dropped == 1 else "have"
-        said.append(f"{which} not positive and {have} no place on the logarithmic axis.")
-    return said
+    drawn = sum(decimated(chart, series, most).x.size for series in chart.series)
+    there = sum(decimated(chart, series, None).x.size for series in chart.series)
+    lost = sum(
+        int(np.sum((chart.log_x & (series.x <= 0)) | (chart.log_y & (series.y <= 0))))
+        for series in chart.series
+    )
+    kept = "every peak stays" if chart.kind == "lines" else "the outline stays"
+    thinned = f"{drawn:,} of {there:,} points are drawn, chosen so that {kept}."
+    dropped = f"Values that are not positive are not on the logarithmic axis: {lost:,}."
+    return [thinned] * (drawn < there) + [dropped] * (lost > 0)
 
 
-def _rows(points: list[Points]) -> list[Spec]:
-    """One row a point, series by series and from left to right."""
-    rows = []
-    for k, line in enumerate(points):
-        for j in range(line.x.size):
-            row = {"x": _number(line.x[j], 9), "y": _number(line.y[j]), "s": k}
-            if line.low is not None and line.high is not None:
-                row |= {"lo": _number(line.low[j]), "hi": _number(line.high[j])}
-            rows.append(row)
-    return rows
-
-
-def _number(value: float, digits: int = 6) -> float | int | None:
-    """Rounded: the digits nobody can see would double the size of a page."""
-    if not np.isfinite(value):
-        return None
-    rounded = float(f"{value:.{digits}g}")
-    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
-
-
-# Series: what tells them apart
+# Charts: layers from the back to the front
 
 
 def dash(chart: Chart, k: int) -> list[int]:
     """Dashes and gaps of a line."""
-    if chart.series[k].dashed:
-        return DASHED
-    return DOTTED if k >= COLOURS else SOLID
+    return DASHED if chart.series[k].dashed else DOTTED if k >= COLOURS else SOLID
 
 
 def _by_series(chart: Chart, values: list[Any] | None = None, **symbols: Any) -> Spec:
@@ -136,28 +125,15 @@ def _by_series(chart: Chart, values: list[Any] | None = None, **symbols: Any) ->
     return {"field": "s", "type": "nominal", "scale": scale, "legend": legend}
 
 
-# Charts: layers from the back to the front
-
-_ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}]}
-
-
 def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
     return {"mark": {"type": kind} | mark, "encoding": encoding} | more
 
 
-def _lines(chart: Chart, points: list[Points]) -> Spec:
+def _lines(chart: Chart, points: list[Series]) -> Spec:
     dotted = [k for k, line in enumerate(points) if 0 < line.x.size <= MOST_DOTS]
-    # first and last dots would be cut in half
-    values = [line.x for line in points]
-    marks, domain, places = _placed(chart.marks, values, chart.log_x, pad=bool(dotted))
-    rows = label_rows([label for label, _ in marks], places)
-    x = {"field": "x"} | x_axis(chart, chart.x_range or domain)
-    tall = {kind: max(r, default=-1) + 1 for kind, r in rows.items()}
-    y = {"field": "y"} | y_axis(chart, points, tall)
+    x, y = x_axis(chart, points, pad=bool(dotted)), y_axis(chart, points)
     encoding = {"x": x, "y": y, "color": _by_series(chart)}
-    layers = _levels(chart, points, y)
-    if marks:
-        layers += _marks(marks, rows, x)
+    layers = [*_rules(chart, "levels", x, y), *_rules(chart, "marks", x, y)]
     if any(line.low is not None for line in points):
         band = encoding | {"y": y | {"field": "lo"}, "y2": {"field": "hi"}}
         known = {"transform": [{"filter": "isValid(datum.lo)"}]}
@@ -174,63 +150,40 @@ def _lines(chart: Chart, points: list[Points]) -> Spec:
     return WIDE_CHART | {"layer": layers}
 
 
-def _marks(marks: list[tuple[str, float]], rows: dict[str, list[int]], x: Spec) -> list[Spec]:
-    """Rules across the plot, with labels above it."""
-    data = [
-        {"x": value, "label": label, "w": round(_label_width(label))}
-        | {kind: row[k] for kind, row in rows.items()}
-        for k, (label, value) in enumerate(marks)
-    ]
-    top = {"expr": f"-{_ROW} * (width < {WIDE} ? datum.narrow : datum.wide) - 4"}
-    # above the plot, where clipping would hide them, they go out with their place on the axis
-    common: Spec = {"clip": False, "opacity": _while_shown("x"), "y": top}
-    flag = common | {  # on its rule, moved to the left where it would leave the picture
-        "style": "mark-label", "align": "left", "baseline": "bottom",
-        "dx": {"expr": "min(-1, width - scale('x', datum.x) - datum.w)"},
-    }  # fmt: skip
-    drawn = {"data": {"values": data}}
-    return [
-        _layer("rule", {"x": x}, drawn, style="mark", y2="height", **common),
-        _layer("text", {"x": x, "text": {"field": "label"}}, drawn, **flag),
-    ]
+def _rules(chart: Chart, kind: str, x: Spec, y: Spec) -> list[Spec]:
+    """Rules at levels from side to side, or at marks from top to bottom, with their labels.
 
-
-def _while_shown(axis: str) -> Spec:
-    return {"expr": f"inrange(datum.{axis}, domain('{axis}')) ? 1 : 0"}
-
-
-def _levels(chart: Chart, points: list[Points], y: Spec) -> list[Spec]:
-    """Rules from side to side, with labels at their right ends, or left where that is taken."""
-    levels, _, places = _placed(chart.levels, [line.y for line in points], chart.log_y)
-    if not levels:
+    Labels change sides from rule to rule, so that those of neighbours do not meet.
+    """
+    upright = kind == "marks"
+    log = chart.log_x if upright else chart.log_y
+    shown = [(n, v) for n, v in getattr(chart, kind) if _has_place(np.array(v), log)]
+    if not shown:
         return []
-    data = []
-    right_is_free_above = -1.0
-    for k in sorted(range(len(levels)), key=places.__getitem__):
-        right = places[k] > right_is_free_above
-        right_is_free_above = places[k] + 0.06 if right else right_is_free_above
-        data.append({"y": levels[k][1], "label": levels[k][0], "right": right})
+    ordered = sorted(shown, key=lambda one: one[1])
+    data = [{"v": v, "label": n, "second": k % 2} for k, (n, v) in enumerate(ordered)]
     drawn = {"data": {"values": data}}
+    place = (x if upright else y) | {"field": "v"}
+    name, end = ("x", "height") if upright else ("y", "width")
+    ends = {"y": 0, "y2": "height"} if upright else {"x": 0, "x2": "width"}
+    far = "datum.second" if upright else "!datum.second"
     label: Spec = {
-        "clip": False, "baseline": "middle", "opacity": _while_shown("y"),
-        # below its rule at the top of the chart, where labels of marks are
-        "dy": {"expr": "scale('y', datum.y) < 18 ? 10 : -9"},
-        "x": {"expr": "datum.right ? width : 0"}, "dx": {"expr": "datum.right ? -4 : 4"},
-        "align": {"expr": "datum.right ? 'right' : 'left'"},
-    }  # fmt: skip
-    words = {"y": y, "text": {"field": "label"}}
+        "clip": False, "baseline": "bottom", "dy": -3,
+        "opacity": {"expr": f"inrange(datum.v, domain('{name}')) ? 1 : 0"},
+        "y" if upright else "x": {"expr": f"{far} ? {end} : 0"},
+        "dx": {"expr": f"({far} ? 1 : -1) * {4 if upright else -4}"},
+        "align": {"expr": f"({far}) == {str(not upright).lower()} ? 'right' : 'left'"},
+    } | ({"angle": 270} if upright else {})  # fmt: skip
+    words = {name: place, "text": {"field": "label"}}
     return [
-        _layer("rule", {"y": y}, drawn, style="level", clip=True, x=0, x2="width"),
-        *(_layer("text", words, drawn, style=f"level-{part}", **label) for part in _LABEL),
+        _layer("rule", {name: place}, drawn, style=kind, clip=True, **ends),
+        *(_layer("text", words, drawn, style=f"rule-{part}", **label) for part in _LABEL),
     ]
 
 
-def _strip(chart: Chart, points: list[Points]) -> Spec:
-    marks, domain, places = _placed(chart.marks, [line.x for line in points], chart.log_x, pad=True)
-    rows = label_rows([label for label, _ in marks], places)
-    x = {"field": "x"} | x_axis(chart, domain)
+def _strip(chart: Chart, points: list[Series]) -> Spec:
+    x, count = x_axis(chart, points, pad=True), len(points)
     names = json.dumps([series.name for series in chart.series])
-    count = len(points)
     y = {
         "field": "y", "type": "quantitative", "title": None,
         "scale": {"domain": [-0.6, count - 0.4], "reverse": True, "nice": False, "zero": False},
@@ -240,22 +193,18 @@ def _strip(chart: Chart, points: list[Points]) -> Spec:
     }  # fmt: skip
     encoding = {"x": x, "y": y, "color": _by_series(chart, symbolType="circle")}
     dots = _layer("point", encoding, _ZOOM, filled=True, size=20, opacity=0.55, clip=True)
-    return WIDE_CHART | {"height": 40 + 60 * count, "layer": [*_marks(marks, rows, x), dots]}
+    layers = [*_rules(chart, "marks", x, y), dots]
+    return WIDE_CHART | {"height": 40 + 60 * count, "layer": layers}
 
 
-def _disc(chart: Chart, points: list[Points]) -> Spec:
+def _disc(chart: Chart, points: list[Series]) -> Spec:
     reach = max([1.0, *(float(np.abs(v).max(initial=0)) for p in points for v in (p.x, p.y))])
-    scale = {"domain": [-1.08 * reach, 1.08 * reach], "nice": False, "zero": False}
-    axis = {"labelExpr": _number_label("datum.value"), "tickCount": 5}
-    x = {
-        "field": "x", "type": "quantitative", "title": title_lines(chart.x_label, WIDE),
-        "scale": scale, "axis": axis | {"titleAnchor": "end"},
-    }  # fmt: skip
-    raised = y_axis(chart, points, {"narrow": 0, "wide": 0})
-    y = x | {"field": "y", "title": raised["title"], "axis": raised["axis"] | axis}
-    arc = 2 * np.pi / 120
+    square = {"domain": [-1.08 * reach, 1.08 * reach], "nice": False, "zero": False}
+    x, y = x_axis(chart, points), y_axis(chart, points)
+    for axis in (x, y):
+        axis |= {"scale": square, "axis": axis["axis"] | {"tickCount": 5, "grid": True}}
     sides = {
-        "data": {"sequence": {"start": 0, "stop": 6.29, "step": arc, "as": "t"}},
+        "data": {"sequence": {"start": 0, "stop": 6.29, "step": np.pi / 60, "as": "t"}},
         "transform": [
             {"calculate": f"{f}(datum.t)", "as": axis} for axis, f in (("x", "cos"), ("y", "sin"))
         ],
@@ -272,48 +221,52 @@ def _disc(chart: Chart, points: list[Points]) -> Spec:
     return {"width": SIDE, "height": SIDE, "layer": [circle, dots]}
 
 
-# Axes: ranges, titles, and expressions by which Vega writes numbers
+# Axes: ranges, titles, and how Vega writes numbers
 
 
-def x_axis(chart: Chart, domain: tuple[float, float]) -> Spec:
-    """The x axis of a chart of lines; its range is fixed, whatever is switched off."""
-    is_whole = not chart.log_x and all(np.all(s.x == np.rint(s.x)) for s in chart.series)
+def x_axis(chart: Chart, points: Iterable[Series], *, pad: bool = False) -> Spec:
+    """The x axis of a chart; its range is fixed, whatever is switched off.
+
+    With ``pad`` there is room at both ends: first and last dots would be cut in half.
+    """
+    low, high = chart.x_range or _ends([line.x for line in points], chart.marks, chart.log_x)
+    if pad and chart.x_range is None:
+        low, high = padded(low, high, chart.log_x)
     return {
+        "field": "x",
         "type": "quantitative",
-        "title": title_lines(chart.x_label, WIDE),
-        "scale": _scale(chart.log_x, zero=False) | {"domain": list(domain), "nice": False},
+        "title": _title(chart.x_label),
+        "scale": _scale(chart.log_x, zero=False) | {"domain": [low, high], "nice": False},
         "axis": {
-            "grid": False, "labelExpr": _axis_label("x", chart.log_x), "labelFlush": True,
+            "grid": False, "labelExpr": _tick_label("x", chart.log_x), "labelFlush": True,
             "tickCount": {"expr": "ceil(width / 90)"}, "titleAnchor": "end", "titlePadding": 8,
-            **({"tickMinStep": 1} if is_whole else {}),
+            **({"tickMinStep": 1} if chart.counts else {}),
         },
     }  # fmt: skip
 
 
-def y_axis(chart: Chart, points: Iterable[Points], rows: dict[str, int]) -> Spec:
-    """The y axis of a chart of lines; its title stands above it, over any labels of marks."""
-    title = title_lines(chart.y_label, WIDE)
-    low = 10 + _ROW * rows["narrow"] + _LINE * (len(title_lines(chart.y_label)) - 1)
-    wide = 10 + _ROW * rows["wide"] + _LINE * (len(title) - 1)
+def y_axis(chart: Chart, points: Iterable[Series]) -> Spec:
+    """The y axis of a chart; its title stands above it."""
+    title = _title(chart.y_label)
     values = np.concatenate([np.zeros(0), *(line.y[np.isfinite(line.y)] for line in points)])
     near_zero = values.size > 0 and bool(0 <= values.min() <= 0.6 * values.max())
     ends = {"nice": True} if chart.y_range is None else {"domain": list(chart.y_range)}
     return {
+        "field": "y",
         "type": "quantitative",
         "title": title,
         "scale": _scale(chart.log_y, zero=near_zero) | ends,
         "axis": {
-            "labelExpr": _axis_label("y", chart.log_y), "tickCount": {"expr": "ceil(height / 55)"},
+            "labelExpr": _tick_label("y", chart.log_y), "tickCount": {"expr": "ceil(height / 55)"},
             "titleAngle": 0, "titleAlign": "left", "titleAnchor": "start",
-            "titleBaseline": "bottom", "titleX": 0, "titleLineHeight": _LINE,
-            "titleY": {"expr": f"width < {WIDE} ? {-low} : {-wide}"},
+            "titleBaseline": "bottom", "titleX": 0, "titleY": 5 - 15 * len(title),
+            "titleLineHeight": 15,
         },
     }  # fmt: skip
 
 
-def title_lines(title: str, width: float = _WIDTHS["narrow"]) -> list[str]:
-    """The title of an axis in lines that fit a plot of some width."""
-    return textwrap.wrap(title, int(width / _LETTER)) or [""]
+def _title(text: str) -> list[str]:
+    return textwrap.wrap(text, TITLE_LETTERS) or [""]
 
 
 def padded(low: float, high: float, log: bool) -> tuple[float, float]:
@@ -329,138 +282,65 @@ def _scale(log: bool, *, zero: bool) -> Spec:
     return {"type": "log"} if log else {"type": "linear", "zero": zero}
 
 
-def _placed(
-    labelled: Iterable[tuple[str, float]], values: list[Floats], log: bool, *, pad: bool = False
-) -> tuple[list[tuple[str, float]], tuple[float, float], list[float]]:
-    """Labelled values that an axis can show, its ends, and where between these they lie, 0 … 1."""
-    shown = [(label, v) for label, v in labelled if np.isfinite(v) and (v > 0 or not log)]
-    places = np.array([v for _, v in shown])
-    known = np.concatenate([places, *values])
-    known = known[np.isfinite(known) & ((known > 0) | (not log))]
-    low, high = (1.0, 10.0) if log else (0.0, 1.0)
-    if known.size:
-        low, high = float(known.min()), float(known.max())
-    if low == high:
-        low, high = (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
-    low, high = padded(low, high, log) if pad else (low, high)
-    scaled = np.array([low, high, *places])
-    start, end, *where = np.log(scaled) if log else scaled
-    return shown, (low, high), [float((place - start) / (end - start)) for place in where]
+def _ends(
+    values: list[Floats], labelled: Iterable[tuple[str, float]], log: bool
+) -> tuple[float, float]:
+    """The range of an axis that shows these values."""
+    known = np.concatenate([np.array([value for _, value in labelled]), *values])
+    known = known[_has_place(known, log)]
+    if not known.size:
+        return (1.0, 10.0) if log else (0.0, 1.0)
+    low, high = float(known.min()), float(known.max())
+    if low < high:
+        return low, high
+    return (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
 
 
-def _axis_label(scale: str, log: bool) -> str:
-    """The Vega expression of labels; on a logarithmic axis powers of ten, others if few."""
+def _tick_label(axis: str, log: bool) -> str:
+    """The Vega expression of labels; on a long logarithmic axis of powers of ten only."""
+    size = "abs(datum.value)"
+    style = f"{size} >= 1e6 || {size} < 1e-3 && datum.value ? '.3~e' : ',.9~g'"
+    number = f"format(datum.value, {style})"
     if not log:
-        return _number_label("datum.value")
-    low, high = f"domain('{scale}')[0]", f"domain('{scale}')[1]"
+        return number
     power = "log(datum.value) / LN10"
-    is_power = f"abs({power} - round({power})) < 1e-9"
-    plain = f"({low} >= 9e-4 && {high} <= 1.1e5)"
-    short = f"({high} / {low} < 30)"
-    raised = _superscript(f"round({power})")
-    return (
-        f"{is_power} ? ({plain} ? format(datum.value, ',~g') : '10' + {raised})"
-        f" : ({short} ? ({_number_label('datum.value')}) : '')"
-    )
-
-
-def _number_label(value: str) -> str:
-    """The Vega expression of a number as a reader would write it: 0.25, 12,000, 1.5×10⁻¹²."""
-    size = f"abs({value})"
-    power = f"floor(log({size}) / LN10 + 1e-9)"
-    scaled = f"format({value} / pow(10, {power}), '.4~g') + '×10' + {_superscript(power)}"
-    plain = f"format({value}, ',.9~g')"
-    return f"{value} == 0 || ({size} >= 1e-4 && {size} < 1e6) ? {plain} : {scaled}"
-
-
-def _superscript(number: str) -> str:
-    text = f"('' + {number})"
-    for plain, raised in zip("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True):
-        text = f"replace({text}, regexp('{plain}', 'g'), '{raised}')"
-    return text
-
-
-def _label_width(label: str) -> float:
-    """About how wide a label is, in pixels."""
-    return _LETTER * len(label) + 4
-
-
-def label_rows(labels: list[str], where: list[float]) -> dict[str, list[int]]:
-    """Rows for labels above a plot so that none covers another, on a phone and elsewhere.
-
-    A label begins where its rule is, like a flag, and the rule goes up to it. Rules further to
-    the right must end below.
-    """
-    found = {}
-    for kind, width in _WIDTHS.items():
-        rows = [0] * len(labels)
-        spans: dict[int, tuple[float, float]] = {}
-        for k in sorted(range(len(labels)), key=where.__getitem__, reverse=True):
-            size = _label_width(labels[k])
-            start = min(where[k] * width, width - size)
-            for j, (left, right) in spans.items():
-                below = start - 4 < where[j] * width < start + size
-                overlaps = start < right + 4 and left < start + size + 4
-                if below or overlaps:
-                    rows[k] = max(rows[k], rows[j] + 1)
-            spans[k] = (start, start + size)
-        found[kind] = rows
-    return found
+    is_short = f"domain('{axis}')[1] / domain('{axis}')[0] < 30"
+    return f"{is_short} || abs({power} - round({power})) < 1e-9 ? {number} : ''"
 
 
 # Decimation: the points that an axis can show, and no more than the eye needs
 
 
-@dataclass(frozen=True, eq=False)
-class Points:
-    """Points ready to be drawn; y is NaN where a line is interrupted.
+def decimated(chart: Chart, series: Series, most: int | None = MOST_POINTS) -> Series:
+    """The points of a series that its chart draws, from left to right.
 
-    ``there`` is how many points the series has that the axes can show, ``dropped`` how many
-    values a logarithmic axis has no place for.
+    y is NaN where a line is interrupted; ``most=None`` keeps all points that the axes can show.
     """
-
-    x: Floats
-    y: Floats
-    low: Floats | None
-    high: Floats | None
-    there: int
-    dropped: int
-
-
-def decimated(chart: Chart, series: Series, most: int = MOST_POINTS) -> Points:
-    """The points of a series that its chart draws, from left to right."""
     given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
     x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
+    order = np.argsort(x, kind="stable") if chart.kind == "lines" else np.arange(x.size)
+    x, y, *band = (v[order[_has_place(x[order], chart.log_x)]] for v in (x, y, *band))
     if chart.kind != "lines":
-        keep = np.isfinite(x) & np.isfinite(y)
-        x, y = x[keep], y[keep]
-        chosen = _outline(x, y, most)
-        return Points(x[chosen], y[chosen], None, None, x.size, 0)
-    nowhere_x = chart.log_x & (x <= 0)
-    nowhere_y = chart.log_y & (y <= 0) & ~nowhere_x
-    dropped = int(nowhere_x.sum() + nowhere_y.sum())
-    y = np.where(np.isfinite(y) & ~nowhere_y, y, np.nan)
-    order = np.argsort(x, kind="stable")
-    order = order[(np.isfinite(x) & ~nowhere_x)[order]]
-    x, y = x[order], y[order]
-    if band:
-        band = _band(band[0][order], band[1][order], y, chart.log_y)
-    chosen = np.arange(x.size)
-    if x.size > most:
-        chosen = _extremes(np.log(x) if chart.log_x else x, [y, *band], most)
-    low, high = (ends[chosen] for ends in band) if band else (None, None)
-    return Points(x[chosen], y[chosen], low, high, x.size, dropped)
+        keep = np.isfinite(y)
+        x, y, band = x[keep], y[keep], []
+        chosen = np.arange(x.size) if most is None or x.size <= most else _outline(x, y, most)
+    else:
+        if band:  # drawn where both ends are; on a logarithmic axis zero is its lower end
+            low, high = band
+            known = np.isfinite(low) & _has_place(high, chart.log_y)
+            if chart.log_y:
+                low = np.maximum(low, np.concatenate([v[v > 0] for v in (y, *band)]).min(initial=1))
+            band = [np.where(known, end, np.nan) for end in (low, high)]
+        y = np.where(_has_place(y, chart.log_y), y, np.nan)
+        chosen = np.arange(x.size)
+        if most is not None and x.size > most:
+            chosen = _extremes(np.log(x) if chart.log_x else x, [y, *band], most)
+    ends = [end[chosen] for end in band] or (None, None)
+    return replace(series, x=x[chosen], y=y[chosen], low=ends[0], high=ends[1])
 
 
-def _band(low: Floats, high: Floats, y: Floats, log: bool) -> list[Floats]:
-    """A band is drawn where both of its ends are; on a logarithmic axis zero is its lower end."""
-    known = np.isfinite(low) & np.isfinite(high)
-    if log:
-        known &= high > 0
-        positive = np.concatenate([y[y > 0], high[known], low[known & (low > 0)]])
-        floor = positive.min() if positive.size else 1.0
-        low = np.maximum(low, floor)
-    return [np.where(known, ends, np.nan) for ends in (low, high)]
+def _has_place(values: Floats, log: bool) -> NDArray[np.bool_]:
+    return np.isfinite(values) & ((values > 0) | (not log))
 
 
 def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
@@ -481,16 +361,10 @@ def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
 
 
 def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
-    """Indices of points that look like all of them: one in each cell of a grid fine enough."""
-    if x.size <= most:
-        return np.arange(x.size)
-    width = max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
-    first = np.arange(0)
-    for cells in (512, 256, 128, 64, 48, 32, 16, 8):
-        place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
-        first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)[1]
-        if first.size < most:
-            break
+    """Indices of points that look like all: one in each cell of a grid, and the furthest."""
+    cells, width = int(most**0.5) - 1, max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
+    place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
+    first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)[1]
     return np.unique(np.append(first, np.argmax(np.hypot(x, y))))
 
 
@@ -532,39 +406,9 @@ COLOURS = 7
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
-def config(colours: Mapping[str, str], font: str = FONT) -> dict[str, Any]:
-    """How Vega-Lite draws: everything that depends on the colours of the page."""
-    ink, muted, surface = colours["ink"], colours["muted"], colours["surface"]
-    return {
-        "background": surface,
-        "font": font,
-        "aria": False,  # the page itself describes each chart, once
-        "padding": 4,
-        "view": {"stroke": None},
-        "axis": {
-            "domainColor": colours["edge"], "gridColor": colours["grid"], "ticks": False,
-            "labelColor": muted, "labelFontSize": 12, "labelPadding": 7,
-            "titleColor": muted, "titleFontSize": 12, "titleFontWeight": "normal",
-            "titleLimit": 1000,
-        },
-        "axisY": {"domain": False},
-        "legend": {
-            "labelColor": ink, "labelFontSize": 12, "labelLimit": 1000,
-            "columns": 2, "orient": "bottom", "title": None,
-            "symbolOpacity": 1, "symbolType": "stroke", "symbolSize": 240,
-            "symbolStrokeWidth": 2.4,
-        },
-        "title": {"color": ink, "fontSize": 15, "anchor": "start", "offset": 12},
-        "range": {"category": [colours[f"series-{k}"] for k in range(COLOURS)]},
-        "style": {
-            "mark": {"color": muted, "strokeDash": [2, 3], "strokeWidth": 1},
-            "mark-label": {"color": muted, "fontSize": 12},
-            "level": {"color": muted, "strokeDash": [6, 4], "strokeWidth": 1},
-            "level-label": {"color": muted, "fontSize": 12},
-            "level-halo": {
-                "color": surface, "stroke": surface, "strokeWidth": 4, "strokeJoin": "round",
-                "fontSize": 12,
-            },
-            "circle": {"color": muted, "strokeWidth": 1.2},
-        },
-    }  # fmt: skip
+def config(colours: Mapping[str, str] | None = None, font: str = FONT) -> dict[str, Any]:
+    """How Vega-Lite draws; without ``colours`` they are variables of the page's styles."""
+    text = resources.files(__package__).joinpath("theme.json").read_text(encoding="utf-8")
+    if colours is not None:
+        text = re.sub(r"var\(--([\w-]+)\)", lambda name: colours[name[1]], text)
+    return {"font": font, **json.loads(text)}

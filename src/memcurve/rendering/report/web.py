@@ -18,7 +18,6 @@ from memcurve.core.optional import optional
 from memcurve.rendering.report import vega
 from memcurve.rendering.report.document import (
     NOTES,
-    Bar,
     Chart,
     Document,
     Section,
@@ -65,24 +64,20 @@ def bullets(items: Iterable[str]) -> str:
     return f"<ul>\n{inner}</ul>\n" if inner else ""
 
 
-def table(
-    content: Table, *, number: str = "", wordy: str = "", cell: str = "", heads: bool = False
-) -> str:
+def table(content: Table, *, number: str = "", wordy: str = "", heads: bool = False) -> str:
     """A table; the first cell of a row names it.
 
-    ``number``, ``wordy`` and ``cell`` are attributes of cells: of those in columns of numbers, of
-    sentences, and of the others. With ``heads`` each cell knows the head of its column, so that
-    narrow windows can show a row as a list.
+    ``number`` and ``wordy`` are attributes of cells in columns of numbers and of sentences. With
+    ``heads`` each cell knows the head of its column: narrow windows show a row as a list.
     """
     kinds = []
     for k in range(len(content.head)):
         long = any(len(row[k]) > _SHORT for row in content.rows)
-        kind = number if k in content.numeric else wordy if long else cell
-        kinds.append(f" {kind}" if kind else "")
+        kinds.append(number if k in content.numeric else wordy if long else "")
 
     def line(tags: Sequence[str], row: Sequence[str]) -> str:
         cells = zip(tags, kinds, row, strict=True)
-        inner = (f"<{tag}{kind}>{text(value)}</{tag[:2]}>" for tag, kind, value in cells)
+        inner = (f"<{tag} {kind}>{text(value)}</{tag[:2]}>" for tag, kind, value in cells)
         return f"<tr>{''.join(inner)}</tr>"
 
     head = line(["th scope='col'"] * len(kinds), content.head)
@@ -119,19 +114,11 @@ def html(document: Document) -> str:
     charts = [section.chart for section in document.sections if section.chart is not None]
     series = sum(len(chart.series) for chart in charts)
     most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
-    pages = {"light": vega.LIGHT, "dark": vega.DARK}
-    # elements of the page take their colours from its styles, also when these change; pictures
-    # that are saved have their own
-    styled = {name: f"var(--{name})" for name in vega.LIGHT}
-    content = {
-        "charts": [_chart_content(chart, most) for chart in charts],
-        "configs": {
-            name: vega.config(colours) for name, colours in {**pages, "page": styled}.items()
-        },
-    }
+    charted = [_chart_content(chart, most) for chart in charts]
+    content = {"charts": charted, "config": vega.config()}
     variables = {
         page: " ".join(f"--{name}: {value};" for name, value in colours.items())
-        for page, colours in pages.items()
+        for page, colours in {"light": vega.LIGHT, "dark": vega.DARK}.items()
     }
     style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
     return Template(_file("page.html")).substitute(
@@ -164,8 +151,6 @@ def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
         "kind": chart.kind,
         "names": [series.name for series in chart.series],
         "x_label": chart.x_label,
-        "lines": {"x": vega.title_lines(chart.x_label), "y": vega.title_lines(chart.y_label)},
-        "wide": vega.WIDE,
         "file": re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:60] or "chart",
     }
 
@@ -217,35 +202,27 @@ def _verdict(document: Document) -> str:
     first, *others = document.verdict
     rest = "".join(f"<p>{text(sentence)}</p>\n" for sentence in others)
     sign, kind = _SIGNS[document.good]
-    return (
-        f"<section class='verdict {kind}' aria-labelledby='verdict'>\n"
-        f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{sign}</span>"
-        f"{text(document.word)}</h2>\n{_bars(document)}"
-        f"<p class='lead'>{text(first)}</p>\n<div class='rest'>\n{rest}</div>\n</section>\n"
-    )
-
-
-def _bars(document: Document) -> str:
-    """The bars as a list whose numbers can be read; it needs no script and is printed as it is."""
-    bars = [bar for bar in document.bars if math.isfinite(bar.value)]
-    longest = max((bar.value for bar in bars), default=0.0)
-
-    def line(bar: Bar) -> str:
+    shown = [bar for bar in document.bars if math.isfinite(bar.value)]
+    longest, bars = max((bar.value for bar in shown), default=0.0), ""
+    for bar in shown:  # they need no script and are printed as they are
         share = max(100 * bar.value / longest, 0.5) if bar.value > 0 else 0
-        return (
+        bars += (
             f"<li><span>{text(bar.name)}</span> <b>{text(bar.text)}</b>"
             "<svg width='100%' height='14' aria-hidden='true'>"
             "<rect width='100%' height='14' rx='3' fill='var(--grid)'/>"
             f"<rect width='{share:.4g}%' height='14' rx='3' fill='var(--{text(bar.colour)})'/>"
             "</svg></li>\n"
         )
-
-    inner = "".join(map(line, bars))
+    if bars:
+        bars = (
+            f"<div class='bars' role='figure' aria-labelledby='scale'>\n"
+            f"<p id='scale'>{text(document.scale)}</p>\n<ul>\n{bars}</ul>\n</div>\n"
+        )
     return (
-        f"<div class='bars' role='figure' aria-labelledby='scale'>\n"
-        f"<p id='scale'>{text(document.scale)}</p>\n<ul>\n{inner}</ul>\n</div>\n"
-        if inner
-        else ""
+        f"<section class='verdict {kind}' aria-labelledby='verdict'>\n"
+        f"<h2 id='verdict'><span class='sign' aria-hidden='true'>{sign}</span>"
+        f"{text(document.word)}</h2>\n{bars}"
+        f"<p class='lead'>{text(first)}</p>\n<div class='rest'>\n{rest}</div>\n</section>\n"
     )
 
 
@@ -278,10 +255,7 @@ _WIDTH, _HEIGHT, _POINTS = 600, 240, 600
 _FONT = "Helvetica, Arial, sans-serif"
 _TONES = {True: "#00926b", False: "#d5443a", None: "#808a96"}
 # notebooks style tables with rules of their own, which only styles of the elements outdo
-_CELL = "padding:2px 16px 2px 0;font-weight:normal;background:none"
-_LEFT = f"style='text-align:left;{_CELL}'"
-_HEADING = "<p style='margin:14px 0 4px'><b>{}</b></p>\n"
-_RIGHT = f"style='text-align:right;{_CELL};white-space:nowrap;font-variant-numeric:tabular-nums'"
+_CELLS = {"number": "style='text-align:right'", "wordy": "style='text-align:left'"}
 
 
 def fragment(document: Document) -> str:
@@ -291,42 +265,26 @@ def fragment(document: Document) -> str:
     installed, a picture of the first chart. There are no scripts, so that it is shown in
     notebooks that are not trusted too; text takes the colour of the notebook.
     """
-    parts = [f"<p style='font-size:1.25em;margin:0'><b>{text(document.title)}</b></p>\n"]
-    if document.subtitle.strip():
-        parts.append(f"<p style='margin:2px 0;opacity:.75'>{text(document.subtitle)}</p>\n")
+    parts = [f"<p><b>{text(document.title)}</b></p>\n", paragraphs(document.subtitle)]
     if document.verdict:
-        first, *others = map(text, document.verdict)
-        rest = "".join(f"<p style='margin:4px 0 0'>{sentence}</p>\n" for sentence in others)
-        tone = f"border-left:4px solid {_TONES[document.good]};padding:4px 0 4px 12px;margin:10px 0"
-        lead = f"<p style='margin:0'><b>{text(document.word)}.</b> {first}</p>\n"
-        parts.append(f"<div style='{tone}'>\n{lead}{rest}</div>\n")
+        word = f"<b>{text(document.word)}.</b> "
+        said = "</p>\n<p>".join(map(text, document.verdict))
+        tone = f"border-left:4px solid {_TONES[document.good]};padding:4px 12px;margin:10px 0"
+        parts.append(f"<div style='{tone}'>\n<p>{word}{said}</p>\n</div>\n")
     if document.figures:
-        cells = "".join(
-            "<div style='padding:0 0 4px'>"
-            f"<div style='font-size:.85em;opacity:.75'>{text(name)}</div>"
-            f"<div style='font-size:1.2em'><b>{text(value)}</b></div></div>\n"
-            for name, value in document.figures
-        )
-        parts.append(
-            f"<div style='display:flex;flex-wrap:wrap;gap:4px 32px;margin:12px 0'>\n{cells}</div>\n"
-        )
+        names, values = zip(*document.figures, strict=True)
+        parts.append(table(Table(names, (values,))))
     pictured = next((s.chart for s in document.sections if s.chart is not None), None)
-    around = "style='overflow-x:auto;overflow-wrap:normal;margin:6px 0'"
     for section in document.sections:
         picture = _picture(pictured) if pictured and section.chart is pictured else ""
         if picture or section.table is not None or section.points:
-            parts.append(_HEADING.format(text(section.title)))
-            parts.append(_inside(section, picture, around, number=_RIGHT, wordy=_LEFT, cell=_LEFT))
+            inner = _inside(section, picture, "style='overflow-x:auto'", **_CELLS)
+            parts.append(f"<p><b>{text(section.title)}</b></p>\n{inner}")
     if document.notes:
-        parts.append(f"{_HEADING.format(NOTES)}{bullets(document.notes)}")
-    if document.footer.strip():
-        style = "margin:12px 0 0;font-size:.85em;opacity:.75"
-        parts.append(f"<p style='{style}'>{text(document.footer)}</p>\n")
-    inner = "".join(parts)
-    return (
-        "<div class='memcurve-report' style='color:inherit;background:transparent;"
-        f"line-height:1.5;max-width:56em;overflow-wrap:anywhere'>\n{inner}</div>\n"
-    )
+        parts.append(f"<p><b>{NOTES}</b></p>\n{bullets(document.notes)}")
+    inner = "".join([*parts, paragraphs(document.footer)])
+    style = "color:inherit;background:transparent;max-width:56em;overflow-wrap:anywhere"
+    return f"<div class='memcurve-report' style='{style}'>\n{inner}</div>\n"
 
 
 def _picture(chart: Chart) -> str:

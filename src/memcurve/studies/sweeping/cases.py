@@ -509,7 +509,7 @@ class _Quantities:
         names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         totals = {}
         for kind in (Float64(), Float32()):
-            if kind.overflowing(deviations).any():  # which no noise of one size stands for
+            if not kind.readable(deviations).all():  # which no noise of one size stands for
                 names.remove(kind.label)
                 own = memory_curve(self.network, 1, input=self.case.input, noise=kind)
                 totals[kind.label] = own.total

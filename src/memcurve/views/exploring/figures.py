@@ -343,10 +343,10 @@ def stems(response: Floats, lag: int) -> dict[str, Any]:
     """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
     steps = np.arange(len(response), dtype=float)
     title = "An all-pass impulse response …"
-    chart = Chart(title, "step j", "response b_j", (Series("b_j", steps, response),))
-    line = vega.decimated(chart, chart.series[0])
-    x = {"field": "x"} | vega.x_axis(chart, vega.padded(0.0, float(len(response)), log=False))
-    y = {"field": "y"} | vega.y_axis(chart, [line], {"narrow": 1, "wide": 1})
+    ends, series = vega.padded(0.0, float(len(response)), log=False), Series("b_j", steps, response)
+    chart = Chart(title, "step j", "response b_j", (series,), x_range=ends)
+    line = vega.decimated(chart, series)
+    x, y = vega.x_axis(chart, [line]), vega.y_axis(chart, [line])
     rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
     names = "['out by lag τ', 'still inside: the memory']"
     legend = {"labelExpr": f"{names}[datum.value]"}
