@@ -48,8 +48,7 @@ def main(arguments: list[str] | None = None) -> None:
         "eigenvalues": lambda: eigenvalues.plain(sizes, budget),
         "claim": lambda: accuracy.claimed(asked.quick, budget),
         "methods": lambda: accuracy.compared(asked.quick, budget),
-        "general": lambda: eigenvalues.general(asked.quick, budget),
-        "audits": lambda: eigenvalues.audits(asked.quick, budget),
+        "questions": lambda: eigenvalues.questions(asked.quick, budget),
         "structured": lambda: eigenvalues.structured(asked.quick, budget),
         "measured": lambda: measured.measured(asked.quick, asked.workers),
         "memory": lambda: [
@@ -110,7 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         "--only",
         nargs="+",
         choices=[
-            "eigenvalues", "claim", "methods", "general", "audits", "structured", "memory",
+            "eigenvalues", "claim", "methods", "questions", "structured", "memory",
             "measured",
         ],
         help="some of the tables",

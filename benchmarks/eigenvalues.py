@@ -1,9 +1,11 @@
-"""The exact method as a ratio to bare eigenvalues: plain, symmetric, structured, and in general."""
+"""The exact method as a ratio to bare eigenvalues: sizes, sparse networks, kinds of questions."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -113,56 +115,51 @@ def _large_networks(size: int) -> dict[str, LinearNetwork]:
     }
 
 
-def general(quick: bool, budget: float) -> list[Row]:
-    """Noise at 81 levels and all lags, and ARMA(2, 2) input, against ``eigvals``; one thread."""
-    small, large = (40, 60) if quick else (500, 1000)
-    arma = inputs.ARMA(ar=[1.1, -0.4], ma=[0.5, 0.2])
-    questions: dict[str, tuple[int, Callable[[LinearNetwork], object]]] = {
-        "81 noise levels, all lags": (small, lambda n: memcurve.noise_profile(fresh(n))),
-        "one noise level, 1e-3": (large, lambda n: memcurve.memory_curve(fresh(n), noise=1e-3)),
-        "ARMA(2, 2) input": (large, lambda n: memcurve.memory_curve(fresh(n), input=arma)),
+def questions(quick: bool, budget: float) -> list[Row]:
+    """Every kind of question against ``eigvals`` of the same network, on at most two threads."""
+    networks = {
+        f"N = {size}": ensembles.normal(size, spectral_radius=0.9, seed=1)
+        for size in ((20, 40) if quick else (100, 300, 1000))
     }
+    if folder := os.environ.get("MEMCURVE_REAL_DATA"):
+        weights = np.load(Path(folder) / "celegans_299.npy").T
+        mask = np.random.default_rng(1).standard_normal(len(weights))
+        radius = np.abs(np.linalg.eigvals(weights)).max()
+        networks["C. elegans"] = LinearNetwork(0.9 / radius * weights, mask)
     rows = []
-    for question, (size, ask) in questions.items():
-        for ensemble in ("normal", "symmetric", "orthogonal"):
-            network = ensembles.make(ensemble, size, seed=1)
-            bare, seconds = best_times(
-                partial(np.linalg.eigvals, network.A),
-                partial(ask, network),
-                budget=budget,
-                count=1,
-            )
-            rows.append(
-                {
-                    "question": question,
-                    "ensemble": ensemble,
-                    "states": size,
-                    "reference_seconds": bare,
-                    "seconds": seconds,
-                    "ratio": seconds / bare,
-                }
-            )
-    return rows
-
-
-def audits(quick: bool, budget: float) -> list[Row]:
-    """Whole audits against ``eigvals``, without and with the usual estimates, all threads."""
-    rows = []
-    for size in (20, 40) if quick else (100, 300, 1000):
-        network = ensembles.normal(size, spectral_radius=0.9, seed=1)
-        bare, without, whole = best_times(
+    for name, network in networks.items():
+        bare, *seconds = best_times(
             partial(np.linalg.eigvals, network.A),
-            lambda network=network: memcurve.audit(fresh(network), estimates=False),
-            lambda network=network: memcurve.audit(fresh(network)),
+            *(partial(ask, network) for ask in QUESTIONS.values()),
             budget=budget,
+            count=min(2, max(thread_counts())),
         )
-        rows.append(
+        rows += [
             {
-                "states": size,
+                "question": question,
+                "network": name,
                 "reference_seconds": bare,
-                "seconds": without,
-                "ratio": without / bare,
-                "ratio_with_estimates": whole / bare,
+                "seconds": one,
+                "ratio": one / bare,
             }
-        )
+            for question, one in zip(QUESTIONS, seconds, strict=True)
+        ]
     return rows
+
+
+def _two_inputs(network: LinearNetwork) -> LinearNetwork:
+    masks = np.random.default_rng(2).standard_normal((network.size, 2))
+    return LinearNetwork(network.A, masks)
+
+
+QUESTIONS: dict[str, Callable[[LinearNetwork], object]] = {
+    "noise-free curve": lambda n: memcurve.memory_curve(fresh(n)),
+    "noise 1e-3": lambda n: memcurve.memory_curve(fresh(n), noise=1e-3),
+    "`Float32()`": lambda n: memcurve.memory_curve(fresh(n), noise=memcurve.Float32()),
+    "noise profile, 81 levels": lambda n: memcurve.noise_profile(fresh(n)),
+    "AR(0.9) input": lambda n: memcurve.memory_curve(fresh(n), input=inputs.ARMA(ar=[0.9])),
+    "ten nodes read": lambda n: memcurve.memory_curve(n.replace(readout=range(10))),
+    "two inputs": lambda n: memcurve.memory_curve(_two_inputs(n)),
+    "Fisher memory": lambda n: memcurve.fisher_curve(fresh(n)),
+    "audit": lambda n: memcurve.audit(fresh(n)),
+}

@@ -18,8 +18,7 @@ def markdown(results: Results) -> str:
         ("eigenvalues", "The exact method against bare eigenvalues", _eigenvalues),
         ("claim", "OSM+ against the exact method, by threads", _claim),
         ("methods", "Accuracy and time side by side, one thread", _methods),
-        ("general", "General questions against bare eigenvalues, one thread", _general),
-        ("audits", "Audits of normal networks against bare eigenvalues", _audits),
+        ("questions", "Questions against bare eigenvalues", _questions),
         ("structured", "Large sparse networks, one thread", _structured),
         ("memory", "Peak memory", _memory),
         ("measured", "Models that are run: the total after so much time", _measured),
@@ -129,35 +128,14 @@ def _one_network(rows: Sequence[Row]) -> str:
     return _table(head, cells)
 
 
-def _general(rows: Sequence[Row]) -> str:
-    head = ("question", "network", "N", "eigvals", "ratio")
+def _questions(rows: Sequence[Row]) -> str:
+    networks = list(dict.fromkeys(row["network"] for row in rows))
+    ratios = {(row["question"], row["network"]): row["ratio"] for row in rows}
     return _table(
-        head,
+        ("question", *networks),
         (
-            (
-                row["question"],
-                row["ensemble"],
-                f"{row['states']:,}",
-                _seconds(row["reference_seconds"]),
-                _ratio(row["ratio"]),
-            )
-            for row in rows
-        ),
-    )
-
-
-def _audits(rows: Sequence[Row]) -> str:
-    head = ("N", "eigvals", "audit", "with the usual estimates")
-    return _table(
-        head,
-        (
-            (
-                f"{row['states']:,}",
-                _seconds(row["reference_seconds"]),
-                _ratio(row["ratio"]),
-                _ratio(row["ratio_with_estimates"]),
-            )
-            for row in rows
+            (question, *(_ratio(ratios[question, network]) for network in networks))
+            for question in dict.fromkeys(row["question"] for row in rows)
         ),
     )
 

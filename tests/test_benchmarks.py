@@ -24,7 +24,7 @@ TIME_FACTOR = 4.0
 
 
 PARTS = (
-    "eigenvalues", "claim", "methods", "general", "audits", "structured", "measured", "memory",
+    "eigenvalues", "claim", "methods", "questions", "structured", "measured", "memory",
 )  # fmt: skip
 
 
@@ -57,7 +57,7 @@ def test_every_table_and_every_row(quick) -> None:
     results, folder, printed = quick
     assert (folder / "results.md").read_text("utf-8") == printed
     for title in (
-        "against bare eigenvalues", "by threads", "side by side", "General questions",
+        "against bare eigenvalues", "by threads", "side by side", "Questions against",
         "Large sparse networks", "Peak memory",
     ):  # fmt: skip
         assert title in printed
@@ -76,7 +76,7 @@ def test_every_table_and_every_row(quick) -> None:
 @pytest.mark.documentation  # docs/performance.md is made by it
 def test_ratios_and_errors_are_numbers(quick) -> None:
     results, _, _ = quick
-    for row in results["eigenvalues"] + results["general"]:
+    for row in results["eigenvalues"] + results["questions"]:
         assert 0 < row["ratio"] < math.inf
     measured = [row for row in results["methods"] + results["claim"] if row["status"] == "measured"]
     for row in measured:
