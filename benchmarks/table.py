@@ -134,7 +134,7 @@ def _questions(rows: Sequence[Row]) -> str:
     return _table(
         ("question", *networks),
         (
-            (question, *(_ratio(ratios[question, network]) for network in networks))
+            (question, *(_ratio(ratios.get((question, network))) for network in networks))
             for question in dict.fromkeys(row["question"] for row in rows)
         ),
     )
