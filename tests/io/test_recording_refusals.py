@@ -305,7 +305,7 @@ def test_texts_that_are_no_tables(tmp_path):
     ):
         path.write_text(text, "utf-8")
         refused(path, None, part)
-    path.write_bytes(b"\xe4,z\n1,\x01\n")
+    path.write_bytes(b"\xe4,z\n1,\x00\n")
     refused(path, None, "not UTF-8 text")
 
 

@@ -89,19 +89,12 @@ def _joined(batches: list[Any]) -> Any:
     return optional("pyarrow", "reading it", "files").Table.from_batches(batches).combine_chunks()
 
 
-def encoded(column: Any) -> Any:
-    """A column as its distinct entries, and the places of its entries among these."""
-    return column.combine_chunks().dictionary_encode()
-
-
-def distinct(*columns: Any) -> tuple[list[str], list[NDArray[Any]]]:
-    """The distinct entries of encoded columns as text, and each column's places among these.
-
-    An empty entry is an empty text, the last one.
-    """
-    chunks = import_module("pyarrow").chunked_array(columns).unify_dictionaries().chunks
-    texts = [text.strip() for text in chunks[0].dictionary.cast("string").to_pylist()]
-    return [*texts, ""], [chunk.indices.fill_null(len(texts)).to_numpy() for chunk in chunks]
+def distinct(column: Any) -> tuple[list[str], NDArray[Any]]:
+    """The distinct entries of a column as text, empty for none, and the place of each entry."""
+    encoded = column.combine_chunks().dictionary_encode()
+    texts = [text.strip() for text in encoded.dictionary.cast("string").to_pylist()]
+    places = encoded.indices.fill_null(len(texts)).to_numpy()
+    return [*texts, ""] if encoded.null_count else texts, places
 
 
 def open_columns(file: Path) -> Columns:

@@ -21,10 +21,10 @@ from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
-from memcurve.io.arrow import distinct, encoded, open_arrow
+from memcurve.io.arrow import distinct, open_arrow
 from memcurve.io.graphs import graph_labels, networkx_graph
 from memcurve.io.nodes import NodeTable, whole_number
-from memcurve.io.text import Batch, Text, has_decimal_comma, is_missing, real_number
+from memcurve.io.text import Batch, Text, is_missing, is_number, real_number
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")
@@ -33,8 +33,8 @@ _BYTES_PER_EDGE = 64
 _BYTES_PER_NODE = 250
 #: Rows of a table of pyarrow that are read at a time. Doubled: a little faster, 100 MB more.
 _ROWS = 2**21
-#: Blocks of text that are read at a time. Doubled: a tenth faster, 100 MB more.
-_BLOCKS = 8
+#: Blocks of text that are read at a time. Doubled: a tenth faster, 200 MB more.
+_BLOCKS = 16
 #: Transmitters of flies that inhibit: GABA, histamine (Hardie 1989), and glutamate, by its chloride
 #: channels (Liu and Wilson 2013, PNAS 110:10294); the others are taken as excitatory, as by Shiu et
 #: al. (2024, Nature 634:210).
@@ -50,8 +50,6 @@ _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value", "
 #: What nodes may be called in a header that numbers them, Neuron 1 and Neuron 2, Node A and Node B.
 _KINDS = ("node", "neuron", "cell", "region", "roi", "area", "vertex", "id", "name", "label")
 _NUMBERED = [(kind + first, kind + last) for kind in _KINDS for first, last in ("12", "ab", "ij")]
-#: May be a thousand and more as well, where no semicolons hint at a decimal comma.
-_THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 _NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
 
 #: What is wrong with a line, or with the columns, by kind.
@@ -60,8 +58,6 @@ _FAULTS = {
     "negative": "line {number} has the {what} {field}; number nodes from 0 on, or remove what "
     "marks an unknown node.",
     "no weight": "line {number} has no weight, got {field!r}; write one, or remove the line.",
-    "thousands": "line {number} has the weight {field}, which may be {as_integer} or {as_decimal}; "
-    "write numbers with a decimal point, and thousands without a sign.",
     "no number": "line {number} has the weight {field!r}, which is not a number; write numbers "
     "with a decimal point; name another column by `matrix`.",
     "infinite": "line {number} has the weight {field}; give a finite one, or remove the line.",
@@ -71,6 +67,8 @@ _FAULTS = {
     "{listed}.",
     "ends": "must have the columns source, target and, optionally, weight; got {width} column(s) "
     "without a header that names them. Write one edge per line, or such a header.",
+    "twice": "must have a column each for sources, targets, weights and signs; name others by "
+    "`matrix` and `signs`, of {columns}.",
     "signs": "has no column {column!r} for `signs`, which names the transmitters; edges have "
     "{edges}, and the table of nodes {nodes}.",
     "signed": "has negative weights, which have their signs; leave out `signs`.",
@@ -240,12 +238,10 @@ class _Codes(dict[str, int]):
         """The number of each name."""
         return np.fromiter(map(self.__getitem__, names), np.int32, len(names))
 
-    def columns(self, *columns: Any) -> list[NDArray[np.int32]]:
-        """The numbers of encoded columns of pyarrow, whose names are looked at once."""
-        names, places = distinct(*columns)
-        is_whole = not any(column.null_count for column in columns)
-        codes = self.coded(names[:-1] if is_whole else names)
-        return [codes[part] for part in places]
+    def column(self, column: Any) -> NDArray[np.int32]:
+        """The number of each entry of a column of pyarrow, of which each is looked up once."""
+        names, places = distinct(column)
+        return self.coded(names)[places]
 
 
 class _Nodes(_Codes):
@@ -257,8 +253,8 @@ class _Nodes(_Codes):
         return super().__missing__(name)
 
 
-class _Listed:
-    """A list of edges as it is read, a batch of rows at a time."""
+class _EdgeColumns:
+    """Columns of a list of edges, read a batch of rows at a time."""
 
     def __init__(
         self,
@@ -271,7 +267,7 @@ class _Listed:
         """Find the columns by their names; ``is_number`` says whether one holds numbers."""
         self.file, self.names, self.options = file, names, options
         self.nodes, self.kinds, self.count = _Nodes(), _Codes(), 0
-        self._parts: list[tuple[Sequence[Any], Floats, NDArray[Any]]] = []
+        self._parts: list[tuple[NDArray[Any], Floats, NDArray[Any]]] = []
         weight, signs = options.weight, options.signs
         if weight is not None and weight not in names:
             columns = f"its columns are {', '.join(names)}"
@@ -288,21 +284,18 @@ class _Listed:
             self.weight = names.index(weight)
         elif self.weight is None and len(others) == 1 and others[0] != self.transmitter:
             self.weight = others[0] if not names or is_number(others[0]) else None
+        if len({*self.taken}) < len(self.taken):
+            raise _fault(file, "twice", columns=", ".join(names))
         used = (self.weight, self.transmitter)
         self.unused = [names[k] for k in others if names and k not in used]
-        self._how = "each of weight 1" if self.weight is None else "with their weights"
-        if self.weight is None and self.unused:
-            self._how += " (none of the other columns is called weight, or named by `matrix`)"
-        if names and self.weight is not None:
-            self._how = f"with weights from column {names[self.weight]}"
 
     @property
     def taken(self) -> list[int]:
         """The columns that are read: weights, where there are some, sources, targets, signs."""
         return [k for k in (self.weight, *self.ends, self.transmitter) if k is not None]
 
-    def add(self, ends: Sequence[Any], weights: Floats, kinds: NDArray[Any]) -> None:
-        """Take a batch; ``ends`` are numbers, or columns of pyarrow, which are numbered at once."""
+    def add(self, ends: NDArray[Any], weights: Floats, kinds: NDArray[Any]) -> None:
+        """Take a batch of edges."""
         self._parts.append((ends, weights, kinds))
         self.count += len(weights)
         need = _BYTES_PER_EDGE * self.count + _BYTES_PER_NODE * len(self.nodes)
@@ -314,42 +307,45 @@ class _Listed:
         columns = list(batch.columns)
         weights = np.ones(batch.num_rows)
         if self.weight is not None:
-            column = columns.pop(0)
-            weights = np.asarray(column.cast("float64").to_numpy(), float)
-        if any(end.null_count for end in columns[:2]) or not np.isfinite(weights).all():
+            weights = np.asarray(columns.pop(0).cast("float64").to_numpy(), float)
+        if not np.isfinite(weights).all():
             return False
-        kinds = np.zeros(0, np.int32)
-        if self.transmitter is not None:
-            [kinds] = self.kinds.columns(encoded(columns[2]))
-        self.add([encoded(end) for end in columns[:2]], weights, kinds)
+        try:
+            ends = np.stack([self.nodes.column(end) for end in columns[:2]])
+        except KeyError:
+            return False
+        kinds = [self.kinds.column(column) for column in columns[2:]]
+        self.add(ends, weights, kinds[0] if kinds else np.zeros(0, np.int32))
         return True
 
     def graph(self) -> Graph:
-        """The graph of all that was taken; a KeyError names a node that cannot be."""
+        """The graph of all that was taken."""
         if self.count == 0:
             raise _fault(self.file, "empty")
-        parts = [end for ends, _, _ in self._parts for end in ends]
-        columns = [k for k, part in enumerate(parts) if not isinstance(part, np.ndarray)]
-        numbered = self.nodes.columns(*(parts[k] for k in columns)) if columns else []
-        for k, codes in zip(columns, numbered, strict=True):
-            parts[k] = codes
         labels, order = _labels(self.nodes)
-        ends = order[np.stack([np.concatenate(parts[::2]), np.concatenate(parts[1::2])])]
-        weights = np.concatenate([weights for _, weights, _ in self._parts])
-        kinds = np.concatenate([kinds for _, _, kinds in self._parts])
+        batches = [*zip(*self._parts, strict=True)]
         self._parts.clear()
+        ends = order[np.concatenate(batches[0], axis=1)]
+        weights, kinds = np.concatenate(batches[1]), np.concatenate(batches[2])
         transmitters = None if self.transmitter is None else ([*self.kinds], kinds)
         header = f"below the header {', '.join(self.names)}, " if self.names else ""
         text = f"read as {counted(self.count, 'edge')} between {counted(len(labels), 'node')}, "
-        text += f"{header}{self._how}: {DIRECTION}"
+        text += f"{header}{self._weighted()}: {DIRECTION}"
         if len(labels) < len(self.nodes):
             text += "; numbers of nodes that are written in several ways are taken as the same"
         notes = [Note("network", text), *_unused_note("columns", self.unused)]
         edges = EdgeList(labels, ends, weights, transmitters)
         return assembled(self.file, edges, self.options, notes, self.names)
 
+    def _weighted(self) -> str:
+        """Where the weights come from, for the note."""
+        if self.weight is not None:
+            return f"with weights from column {(self.names or '123')[self.weight]}"
+        others = " (none of the other columns is called weight, or named by `matrix`)"
+        return "each of weight 1" + (others if self.unused else "")
 
-class _TextEdges(_Listed):
+
+class _TextEdges(_EdgeColumns):
     """Edges as lines of text."""
 
     def __init__(self, text: Text, options: EdgeOptions) -> None:
@@ -358,30 +354,19 @@ class _TextEdges(_Listed):
         row = rows[0] if rows else []
         if row and row[-1].endswith("}"):
             raise _fault(text.file, "braces")
+        are_numbers = [is_number(field) for field in row]
         super().__init__(
-            text.file,
-            names,
-            text.width,
-            lambda k: k < len(row) and self._is_number(row[k]),
-            options,
+            text.file, names, text.width, lambda k: are_numbers[k : k + 1] == [True], options
         )
 
     def graph(self) -> Graph:
         """Read all of it."""
         numbers = [k for k in self.taken if k == self.weight]
         names = [k for k in self.taken if k != self.weight]
-        if len({*self.taken}) == len(self.taken):
-            for batch in self.text.batches(self.skip, blocks=_BLOCKS):
-                columns = self.text.parsed(batch, numbers=numbers, names=names, has_empty=False)
-                if columns is None or not self.add_columns(columns):
-                    self._add_lines(batch)
-            try:
-                return super().graph()
-            except KeyError:  # line by line, the line is found
-                self.count = 0
-                self._parts.clear()
-        for batch in self.text.batches(self.skip):
-            self._add_lines(batch)
+        for batch in self.text.batches(self.skip, blocks=_BLOCKS):
+            columns = self.text.parsed(batch, numbers=numbers, names=names, has_empty=False)
+            if columns is None or not self.add_columns(columns):
+                self._add_lines(batch)
         return super().graph()
 
     def _add_lines(self, batch: Batch) -> None:
@@ -400,29 +385,15 @@ class _TextEdges(_Listed):
         if self.weight is not None:
             weights[:] = [*map(self._weight, numbers, columns[self.weight])]
         kinds = [] if self.transmitter is None else columns[self.transmitter]
-        self.add([*ends], weights, self.kinds.coded(kinds))
-
-    def _is_number(self, field: str) -> bool:
-        """Whether a field is a number, which may have a decimal comma where that is free."""
-        has_comma = self.text.separator != "," and has_decimal_comma(field)
-        return has_comma or real_number(field) is not None
+        self.add(ends, weights, self.kinds.coded(kinds))
 
     def _weight(self, number: int, field: str) -> float:
-        value, kind = real_number(field), "infinite"
+        value = self.text.real(field)
         if value is not None and math.isfinite(value):
             return value
-        if is_missing(field):
-            kind, value = "no weight", None
-        elif value is None and self._is_number(field):  # with a decimal comma
-            kind = "thousands"
-            if self.text.separator == ";" or not _THOUSANDS.fullmatch(field):
-                value = float(field.replace(",", "."))
-        elif value is None:
-            kind = "no number"
-        if value is None or not math.isfinite(value):
-            readings = {"as_integer": field.replace(",", ""), "as_decimal": field.replace(",", ".")}
-            raise _fault(self.file, kind, number=number, field=field, **readings)
-        return value
+        kind = "no number" if value is None else "infinite"
+        kind = "no weight" if is_missing(field) else kind
+        raise _fault(self.file, kind, number=number, field=field)
 
 
 def read_table(file: Path, options: EdgeOptions) -> Graph:
@@ -432,14 +403,11 @@ def read_table(file: Path, options: EdgeOptions) -> Graph:
     def is_number(k: int) -> bool:
         return str(table.kinds[k]).startswith(("int", "uint", "float", "double", "decimal"))
 
-    listed = _Listed(file, table.names, len(table.names), is_number, options)
+    listed = _EdgeColumns(file, table.names, len(table.names), is_number, options)
     for batch in table.batches([table.names[k] for k in listed.taken], _ROWS):
         if not listed.add_columns(batch):
             raise _fault(file, "row", first=listed.count, last=listed.count + batch.num_rows - 1)
-    try:
-        return listed.graph()
-    except KeyError:
-        raise _fault(file, "row", first=0, last=listed.count - 1) from None
+    return listed.graph()
 
 
 def read_graph(file: Path, options: EdgeOptions) -> Graph:

@@ -22,7 +22,7 @@ from memcurve.core.limits import require_room
 from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
-from memcurve.io.arrow import ARROW, distinct, encoded, open_arrow
+from memcurve.io.arrow import ARROW, distinct, open_arrow
 from memcurve.io.graphs import GRAPHS, read_node_attributes
 from memcurve.io.text import (
     Text,
@@ -274,7 +274,7 @@ def _arrow_columns(file: Path) -> tuple[list[str], list[Sequence[str]]]:
     columns: list[list[str]] = [[] for _ in names]
     for batch in table.batches(names, _ROWS):
         for entries, column in zip(columns, batch.columns, strict=True):
-            texts, [places] = distinct(encoded(column))
+            texts, places = distinct(column)
             entries += [texts[place] for place in places.tolist()]
     return names, [*columns] if columns and columns[0] else []
 
