@@ -145,7 +145,6 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         "npz": (".npz", _npz(A=A, C=C, shift=C[:, 0]), network),
         "npz of ours": (".npz", _saved(".npz", lambda p: save_network(own, p)), network),
         "npz of scipy": (".npz", _saved(".npz", lambda p: sparse.save_npz(p, WIRED)), matrix),
-        "mat 4": (".mat", _mat({"A": A, "C": C}, format="4"), network),
         "mat 5": (".mat", _mat({"W": A, "Win": C, "lr": 0.5, "s": {"a": 1}}), network),
         "mat 5 struct": (".mat", _mat({"esn": {"W": A, "Win": C, "lr": 0.5}}), network),
         "mat 5 packed struct": (

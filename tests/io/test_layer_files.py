@@ -123,7 +123,7 @@ def test_what_weights_alone_do_not_tell(tmp_path):
     np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3, Wout=np.ones(4))
     linear, unused, inputs = load_network(tmp_path / "esn.npz").notes
     assert "activation or bias" in linear
-    assert unused.startswith("not used: a, Wout (a leak rate is read where it is called lr or ")
+    assert unused.startswith("not used: a, Wout (a leak rate is called lr or ")
     assert "Win has 2 columns, taken as 2 inputs" in inputs
     assert (linear.kind, unused.kind, inputs.kind) == ("network", "unused", "unused")
     np.savez(tmp_path / "leaky.npz", W=W, Win=Win, lr=0.3)

@@ -7,7 +7,6 @@ edges, from its first lines.
 from __future__ import annotations
 
 import difflib
-import math
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,8 +38,8 @@ from memcurve.io.arrays import (
 from memcurve.io.arrow import ARROW
 from memcurve.io.edges import LISTS, EdgeOptions, counts_nodes, open_text, read_graph, read_table
 from memcurve.io.graphs import GRAPHS
-from memcurve.io.hdf5 import open_mat
 from memcurve.io.market import open_market
+from memcurve.io.matlab import open_mat
 from memcurve.io.nodes import NodeTable, listed_nodes, load_nodes, node_mask, node_place
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
@@ -115,39 +114,32 @@ def load_network(
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
         hold arrays by name: A and C, or else W (W_res) and Win (W_in) (with a leak rate ``lr`` or
-        ``leak`` and a ``bias`` beside them, which are applied), or a layer's parameters, see below;
-        also as fields of a MATLAB struct.
+        ``leak`` and a ``bias``, which are applied), or a layer's parameters, see Notes; also as
+        fields of a MATLAB struct.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or the N rows
-        and N + d columns of ``[A | C]``. A ``.csv`` may have one header line, or the names of nodes
-        above and before its numbers, which are its ``labels``; commas, semicolons, tabs or blanks
-        separate these.
+        and N + d columns of ``[A | C]``; in text with a header line, or the names of nodes above
+        and before the numbers.
         ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target
-        and, if there is a third column, weight. The edge of a source drives its target:
-        ``A[target, source] = weight``. Names or numbers, with a header or without. ``.feather`` and
-        ``.parquet`` tables of such columns are read by pyarrow, ``.graphml``, ``.gml`` and
-        ``.gexf`` by networkx. Texts and graphs may be packed, ``.csv.gz``.
+        and, optionally, weight, with a header or without: ``A[target, source] = weight``. So may
+        ``.feather`` and ``.parquet`` tables (pyarrow) and ``.graphml``, ``.gml``, ``.gexf`` graphs
+        (networkx). Text and graphs may be packed, ``.csv.gz``.
     matrix : str, optional
-        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``, or ``"esn.W"`` for a
-        field of a struct; of the column or attribute that holds the weights of edges.
+        Name of the connectivity in an archive, e.g. ``"rnn.weight_hh_l0"``; of the column or
+        attribute that holds the weights of edges.
     mask : str, path, array, list of names or mapping, optional
-        The input mask: one of :data:`memcurve.masks.MASKS` (drawn with ``seed`` where it is
-        random), the name of an array in the archive, a file ending in ``.npy``, ``.csv`` or
-        ``.mtx``, or the numbers themselves. Where nodes have names: those that the input drives
-        with weight 1, as a list, as ``"a,b"`` or by a condition on ``nodes``
-        (``"class == 'sensory'"``), a mapping ``{"a": 0.5}`` of names to weights, or a text file
-        with one node name per line, optionally followed by a weight. Where they have none, the same
-        with their numbers, from 0 on. A mask that is given takes the place of the file's own.
+        The input mask, in place of the file's own: one of :data:`memcurve.masks.MASKS`, the name of
+        an array in the archive, a ``.npy``, ``.csv`` or ``.mtx`` file, or the numbers themselves.
+        Or the nodes that the input drives, by name (or number, from 0 on): a list, ``"a,b"``, a
+        condition on ``nodes`` (``"class == 'sensory'"``), a mapping ``{"a": 0.5}`` of weights, or a
+        text file with one node per line, optionally followed by a weight.
     seed : int, SeedSequence or Generator, optional
         Where the draw of a random mask starts.
     readout : str, sequence of str or of int, optional
         The nodes that are read, by name, number, or a condition on ``nodes``.
     edges : bool, optional
-        Whether a text lists edges (True) or is a matrix (False), where its first lines mislead:
-        names and numbers of nodes in two or three columns, in more rows than a matrix of so many
-        columns has.
+        Whether a text lists edges (True) or is a matrix (False), where its first lines mislead.
     nodes : path or NodeTable, optional
-        A table of nodes, see :func:`memcurve.load_nodes`: of the edges, only those between its
-        nodes are taken.
+        A table of nodes, see :func:`memcurve.load_nodes`: only edges between its nodes are taken.
     where : str, optional
         Only the nodes of the table for which this holds, e.g. ``"class == 'sensory'"``.
     min_weight : float, optional
@@ -171,33 +163,19 @@ def load_network(
     Returns
     -------
     LinearNetwork
-        Sparse matrices (``.mtx``, MATLAB, ``scipy.sparse.save_npz``) stay sparse. A mask of one
-        column or of one row becomes a vector. ``shift``, ``readout`` and ``labels`` are read from
-        ``.npz`` files too, unless ``matrix`` or ``mask`` name the arrays to take. Edges give a
-        sparse A, their nodes in the order of their numbers, or else of their names, which are its
-        ``labels``; edges that are listed several times are summed. ``notes`` say what was done.
+        Sparse matrices and edges give a sparse A; nodes of edges are sorted by number or name, and
+        edges listed several times are summed. ``notes`` say what was done.
 
     Notes
     -----
-    Where there is neither pair, these parameters make a network too, and its ``notes`` say so: a
-    vector ``eigenvalues``, ``lambda`` or ``Lambda`` with ``B``, in continuous time if there is a
-    ``step`` or ``Delta`` (zero-order hold); ``nu_log``, ``theta_log``, ``B_re``, ``B_im`` and
-    ``gamma_log`` of one linear recurrent unit, whatever stands before these names; and the weights
+    Where there is neither pair, these make a network too: a vector ``eigenvalues``, ``lambda`` or
+    ``Lambda`` with ``B``, in continuous time if there is a ``step`` or ``Delta`` (zero-order hold);
+    ``nu_log``, ``theta_log``, ``B_re``, ``B_im`` and ``gamma_log`` of one linear recurrent unit;
     ``weight_hh_l0`` and ``weight_ih_l0`` of one torch layer, as a linear recurrence, with its
-    biases.
-
-    Names in a PyTorch checkpoint are joined by dots, ``state_dict.rnn.weight_hh_l0``. Only tensors
-    and plain containers are ever unpickled from it (``weights_only=True``).
-
-    Raises
-    ------
-    ValueError
-        The file is empty, damaged, of an unknown kind or holds no network.
-    OSError, MemoryError
-        There is no file to read, or what it says it holds does not fit into memory.
-    ModuleNotFoundError
-        MATLAB 7.3, ``.safetensors``, ``.feather`` and ``.parquet`` need
-        ``pip install memcurve[files]``, checkpoints torch, graphs ``memcurve[adapters]``.
+    biases. Names in a PyTorch checkpoint are joined by dots; only tensors and plain containers are
+    ever unpickled (``weights_only=True``). MATLAB 7.3, ``.safetensors``, ``.feather`` and
+    ``.parquet`` need ``pip install memcurve[files]``, checkpoints torch, graphs
+    ``memcurve[adapters]``. A damaged file, or one without a network, is a ValueError.
 
     Examples
     --------
@@ -457,49 +435,71 @@ def network_parts(
     pairs = [
         (matrix or start + a, mask or start + c)[: 1 if given is not None else 2] for a, c in _PAIRS
     ]
-    found = next((names for names in pairs if archive.arrays.keys() >= set(names)), None)
+    pair = next((names for names in pairs if archive.arrays.keys() >= set(names)), None)
     named = matrix is not None or mask is not None
-    if found is None:
+    if pair is None:
         parts = None if named else _layer_parts(archive, given, discretisation)
-        if parts is not None:
-            return parts
-        wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs[:2])))
-        problem = f"{archive.source}: has no {wanted}; it holds {archive.listing}."
-        if given is not None:
-            raise NetworkFileError(f"{problem} Name the array with matrix='...'.")
-        lacks_mask = archive.first([pair[0] for pair in pairs]) is not None
-        raise (MissingMaskError if lacks_mask else NetworkFileError)(
-            f"{problem} Name the arrays with matrix='...' and mask='...', or give the mask as a "
-            f"file, mask='C.npy'."
-        )
-    A = _whole(archive.arrays[found[0]])
-    C = _mask(archive, found[-1], given, A)
-    own = archive.first([start + c for a, c in _PAIRS if start + a == found[0]])
-    is_given = given is not None and given is not _NO_MASK
-    replaced = [_REPLACED.format(own)] if own is not None and is_given else []
-    if found[0].removeprefix(start) not in _RESERVOIRS:
-        is_layer = found[0].endswith(_HIDDEN)
-        others = _further_layers(archive, found[0].removesuffix(_HIDDEN)) if is_layer else []
-        notes = [f"one layer of several: {', '.join(others)} left out"] if others else replaced
-        used, second = {*found, own, *_EXTRAS, *_TEXTS}, _PAIRS[1]
-        if found[0] == "A" and not named and archive.arrays.keys() >= {*second}:
+        if parts is None:
+            raise _no_pair(archive, pairs, given)
+        return parts
+    A = _whole(archive.arrays[pair[0]])
+    C = _mask(archive, pair[-1], given, A)
+    own = archive.first([start + c for a, c in _PAIRS if start + a == pair[0]])
+    used, notes = {*pair, own, *_EXTRAS, *_TEXTS}, list[str | Note]()
+    if own is not None and given is not None and given is not _NO_MASK:
+        notes.append(_REPLACED.format(own))
+    if pair[0].removeprefix(start) in _RESERVOIRS:
+        return _reservoir_parts(archive, start, pair, (A, C), named, given, notes)
+    if pair[0].endswith(_HIDDEN):
+        others = _further_layers(archive, pair[0].removesuffix(_HIDDEN))
+        notes += [f"one layer of several: {', '.join(others)} left out"] if others else []
+    elif not named:
+        if pair[0] == "A" and archive.arrays.keys() >= {*_PAIRS[1]}:
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
-            used |= {*second}
-        notes += [] if is_layer or named else _unused(archive, used)
-        return _network_of(A, C, *notes) | _layer_bias(archive, found[0])
+            used |= {*_PAIRS[1]}
+        notes += _unused(archive, used)
+    return _network_of(A, C, *notes) | _layer_bias(archive, pair[0])
+
+
+def _no_pair(archive: Archive, pairs: Sequence[tuple[str, ...]], given: Any) -> NetworkFileError:
+    wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs[:2])))
+    problem = f"{archive.source}: has no {wanted}; it holds {archive.listing}."
+    if given is not None:
+        return NetworkFileError(f"{problem} Name the array with matrix='...'.")
+    lacks_mask = archive.first([pair[0] for pair in pairs]) is not None
+    return (MissingMaskError if lacks_mask else NetworkFileError)(
+        f"{problem} Name the arrays with matrix='...' and mask='...', or give the mask as a file, "
+        f"mask='C.npy'."
+    )
+
+
+def _reservoir_parts(
+    archive: Archive,
+    start: str,
+    pair: Sequence[str],
+    matrices: tuple[Any, Any],
+    named: bool,
+    given: Any,
+    notes: Sequence[str | Note],
+) -> Parts:
+    """W and Win, with the leak rate and the bias beside them."""
+    A, C = matrices
     leak, bias = (
-        None if named else archive.first([start + n for n in names]) for names in (_LEAKS, _BIASES)
+        None if named else archive.first([start + name for name in names])
+        for names in (_LEAKS, _BIASES)
     )
     missing = "an activation" if bias is not None else "an activation or bias"
-    both = f"{found[0]} and {found[-1]}" if given is None else found[0]
-    notes = [f"{both} taken as a linear network: the file does not specify {missing}", *replaced]
-    notes += _unused(archive, {*found, own, leak, bias}, has_leak=leak is not None)
+    both = f"{pair[0]} and {pair[-1]}" if given is None else pair[0]
+    taken = f"{both} taken as a linear network: the file does not specify {missing}"
+    own = [start + c for a, c in _PAIRS if start + a == pair[0]]
+    unused = _unused(archive, {*pair, *own, leak, bias})
+    if unused and leak is None:
+        unused = [Note("unused", f"{unused[0]} (a leak rate is called {' or '.join(_LEAKS)})")]
     if given is None and np.ndim(C) == 2 and C.shape[1] > 1:
-        text = f"{found[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
-        text += "column (--bias-column)"
-        notes.append(Note("unused", text))
-    parts = _network_of(A, C, *notes)
+        text = f"{pair[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
+        unused.append(Note("unused", f"{text}column (--bias-column)"))
+    parts = _network_of(A, C, taken, *notes, *unused)
     if leak is not None:
         parts["leak"] = _flat(archive, leak)
     if bias is not None:
@@ -512,21 +512,16 @@ def _struct(archive: Archive, matrix: str | None) -> str:
     """What stands before the names of a network's arrays: the name of the one struct of a pair."""
     if matrix is not None:
         return matrix[: matrix.rfind(".") + 1]
-    starts = {key[: key.rfind(".") + 1] for key in archive.arrays}
-    starts = {
-        start
-        for start in starts
-        if any({start + a, start + c} <= archive.arrays.keys() for a, c in _PAIRS)
-    }
+    keys = archive.arrays.keys()
+    starts = {key[: key.rfind(".") + 1] for key in keys}
+    starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in _PAIRS)}
     return "" if "" in starts or len(starts) != 1 else starts.pop()
 
 
-def _unused(archive: Archive, used: Collection[str | None], *, has_leak: bool = True) -> list[Note]:
+def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:
     """What is said of arrays that may be part of the network, and were not used."""
     others = [key for key in archive.arrays if key not in used and key[:2] != "A_"]
     text = f"not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
-    if not has_leak and any(math.prod(archive.arrays[key].shape) == 1 for key in others):
-        text += f" (a leak rate is read where it is called {' or '.join(_LEAKS)})"
     return [Note("unused", text)] if others else []
 
 
@@ -709,17 +704,8 @@ def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
     size = parts["A"].shape[0]
     labels = parts.get("labels") or range(size)
     places = {str(label): k for k, label in enumerate(labels)}
-    names = _names(mask, places) if isinstance(mask, str) else mask
-    notes: list[Note] = []
-    named = "`mask`"
-    if isinstance(mask, Mapping):
-        weights = {str(name): weight for name, weight in mask.items()}
-    elif isinstance(mask, os.PathLike) or (isinstance(mask, str) and _is_file(mask, places)):
-        weights, notes = _listed(readable(mask), places)
-        named = f"{os.fspath(mask)}:"
-    else:
-        weights = dict.fromkeys(map(str, names), 1.0)
-    found: dict[int, Any] = {}
+    weights, notes, where = _named_weights(mask, places)
+    driven: dict[int, Any] = {}
     for name, weight in weights.items():
         place = node_place(name, places)
         if place is None:
@@ -729,24 +715,25 @@ def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
                 f"`mask` must name nodes of the network, {labels[0]!r} … {labels[-1]!r}, got "
                 f"{name!r}, which is none of them{meant}"
             )
-        if found.setdefault(place, weight) is not weight:
-            raise NetworkFileError(f"{named} must name each node once, got {name!r} twice.")
-    return node_mask(found, size), notes
+        if driven.setdefault(place, weight) is not weight:
+            raise NetworkFileError(f"{where} must name each node once, got {name!r} twice.")
+    return node_mask(driven, size), notes
 
 
-def _names(mask: str, places: Mapping[str, int]) -> list[str]:
-    """The nodes that a text names: one, which may have commas in it, or several between commas."""
-    return [mask] if mask in places else [part.strip() for part in mask.split(",")]
-
-
-def _is_file(mask: str, places: Mapping[str, int]) -> bool:
-    """Whether this is a file of nodes, not the name of one, or names of several."""
-    known = all(node_place(name, places) is not None for name in _names(mask, places))
-    return not known and (ending_of(mask) in TEXT or Path(mask).is_file())
-
-
-def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list[Note]]:
-    """Weights of the nodes listed in a file; a note names those that the network has not."""
+def _named_weights(mask: Any, places: Mapping[str, int]) -> tuple[dict[str, Any], list[Note], str]:
+    """Weights by the names of nodes, notes, and where they were named."""
+    if isinstance(mask, Mapping):
+        return {str(name): weight for name, weight in mask.items()}, [], "`mask`"
+    is_file = isinstance(mask, os.PathLike)
+    if isinstance(mask, str):  # one node, which may have commas in it, several, or a file of them
+        names = [mask] if mask in places else [part.strip() for part in mask.split(",")]
+        is_file = ending_of(mask) in TEXT or Path(mask).is_file()
+        is_file = is_file and any(node_place(name, places) is None for name in names)
+    else:
+        names = [] if is_file else [*map(str, mask)]
+    if not is_file:
+        return dict.fromkeys(names, 1.0), [], "`mask`"
+    file = readable(mask)
     listed = listed_nodes(file, places)
     unknown = [name for name in listed if node_place(name, places) is None]
     if len(unknown) == len(listed):
@@ -757,7 +744,8 @@ def _listed(file: Path, places: Mapping[str, int]) -> tuple[dict[str, Any], list
     few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
     text = f"left out {len(unknown):,} of the {counted(len(listed), 'node')} in {file.name}, as "
     notes = [Note("network", f"{text}the network has none called {few}")] if unknown else []
-    return {name: weight for name, weight in listed.items() if name not in {*unknown}}, notes
+    known = {name: weight for name, weight in listed.items() if name not in {*unknown}}
+    return known, notes, f"{file}:"
 
 
 @contextmanager

@@ -30,7 +30,8 @@ from memcurve.io.arrays import (
     stem_of,
 )
 from memcurve.io.arrow import ARROW, open_columns
-from memcurve.io.hdf5 import open_hdf5, open_mat
+from memcurve.io.hdf5 import open_hdf5
+from memcurve.io.matlab import open_mat
 from memcurve.io.npy import open_npy, open_npz
 from memcurve.io.text import open_table
 
