@@ -123,13 +123,11 @@ def test_npy_versions(tmp_path, version):
 
 @pytest.mark.parametrize(
     ("version", "dtype"),
-    [*((v, "f8") for v in ("5 packed", "4", "7.3 packed")),
+    [*((v, "f8") for v in ("5 packed", "7.3 packed")),
      *((v, dtype) for v in ("5", "7.3") for dtype in ("f8", "f4", "i4", "?"))],
 )  # fmt: skip
 def test_mat(tmp_path, version, dtype, block):
     states, inputs = typed(dtype)
-    if version == "4" and dtype == "?":
-        states, inputs = states.astype(float), inputs.astype(float)
     for vector in (inputs[:, None], inputs[None, :]):
         path = tmp_path / "run.mat"
         if version.startswith("7.3"):
