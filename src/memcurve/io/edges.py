@@ -241,7 +241,7 @@ class _Codes(dict[str, int]):
     def column(self, column: Any) -> NDArray[np.int32]:
         """The number of each entry of a column of pyarrow, of which each is looked up once."""
         names, places = distinct(column)
-        return self.coded(names)[places]
+        return np.asarray(self.coded(names)[places])
 
 
 class _Nodes(_Codes):

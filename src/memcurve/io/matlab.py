@@ -102,7 +102,7 @@ def _parts_5(
     entries = flags[1] if kind == "sparse" else math.prod(shape)
     most = 16 * (entries + sum(shape) + 64) + 4096
     most = _MOST_UNPACKED * len(body) if kind == "struct" else most
-    contents = partial(_unpacked, body, most) if is_packed else partial(memoryview, body)
+    contents = partial(_unpacked, body, most) if is_packed else lambda: body
     if kind == "struct" and entries == 1:
         _, names, *fields = islice(_elements(contents(), order), 3, None)
         for field, key in zip(fields, _texts(names[1], len(fields)), strict=True):
@@ -151,7 +151,8 @@ def _numbers(
     from scipy.sparse import csc_array
 
     rows, starts = (part.astype(np.int64) for part in places)
-    return csc_array((values[: starts[-1]], rows[: starts[-1]], starts), shape=shape)
+    height, width = shape
+    return csc_array((values[: starts[-1]], rows[: starts[-1]], starts), shape=(height, width))
 
 
 # ---- version 7.3
