@@ -102,7 +102,7 @@ def _parts_5(
     entries = flags[1] if kind == "sparse" else math.prod(shape)
     most = 16 * (entries + sum(shape) + 64) + 4096
     most = _MOST_UNPACKED * len(body) if kind == "struct" else most
-    contents = partial(_unpacked, body, most) if is_packed else lambda: body
+    contents = partial(_unpacked, body, most) if is_packed else partial(_same, body)
     if kind == "struct" and entries == 1:
         _, names, *fields = islice(_elements(contents(), order), 3, None)
         for field, key in zip(fields, _texts(names[1], len(fields)), strict=True):
@@ -119,6 +119,10 @@ def _texts(names: memoryview, count: int) -> list[str]:
     return [
         bytes(names[at * step : (at + 1) * step]).split(b"\0")[0].decode() for at in range(count)
     ]
+
+
+def _same(body: memoryview) -> memoryview:
+    return body
 
 
 def _unpacked(body: memoryview, most: int) -> memoryview:
