@@ -177,11 +177,11 @@ class LinearNetwork(Connected):
             C = mask_on_host(C, matrix.place)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be a string, got {name!r}.")
-        names = None if labels is None else _validated_labels(labels, size)
+        names = None if labels is None else validated_labels(labels, size)
         fields: dict[str, Any] = {
             "A": matrix,
             "C": validated_mask(C, size),
-            "readout": None if readout is None else _validated_readout(readout, size, names),
+            "readout": None if readout is None else validated_readout(readout, size, names),
             "shift": None if shift is None else exact_array(shift, "shift"),
             "name": name,
             "labels": names,
@@ -382,7 +382,7 @@ def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") ->
     return mask
 
 
-def _validated_labels(labels: Any, size: int) -> tuple[str, ...]:
+def validated_labels(labels: Any, size: int) -> tuple[str, ...]:
     """A name for each node, no two alike."""
     names = () if isinstance(labels, str) else tuple(labels)
     if not all(isinstance(name, str) for name in names) or len(names) != size:
@@ -396,7 +396,7 @@ def _validated_labels(labels: Any, size: int) -> tuple[str, ...]:
     return names
 
 
-def _validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -> NDArray[np.intp]:
+def validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -> NDArray[np.intp]:
     """Indices of the nodes that are read, each named once."""
     nodes = np.asarray(readout)
     if labels is not None and nodes.ndim == 1 and nodes.dtype.kind == "U":

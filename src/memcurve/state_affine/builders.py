@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from memcurve.core.arguments import exact_array, require_size
 from memcurve.core.types import Floats
@@ -15,8 +18,7 @@ from memcurve.network import LinearNetwork
 from memcurve.state_affine.laws import law_of
 from memcurve.state_affine.network import Power, StateAffineNetwork
 
-#: Functions below this share of the largest are rounding of p and q. Doubled: more of a formula is
-#: taken for rounding.
+#: Functions below this share of the largest are rounding of p and q. Doubled: more is rounding.
 ROUNDING = 1e-13
 #: States of products and features at most. Doubled: sixteen times the memory.
 MOST_STATES = 4096
@@ -53,7 +55,7 @@ def bilinear(
     """
     mask = exact_array(C, "C")
     constant = np.zeros(mask.shape) if bias is None else exact_array(bias, "bias")
-    if np.shape(A) != np.shape(B) or np.shape(A) != (len(mask), len(mask)) or mask.ndim != 1:
+    if mask.ndim != 1 or not np.shape(A) == np.shape(B) == (len(mask), len(mask)):
         raise ValueError(
             f"`A` and `B` must be square matrices of the size of the vector `C`, got shapes "
             f"{np.shape(A)}, {np.shape(B)} and {np.shape(C)}."
@@ -87,35 +89,29 @@ def from_functions(
     1.0
     """
     law = law_of(input)
-    matrices = np.array([exact_array(p(float(z)), "p") for z in law.nodes])
-    vectors = np.array([exact_array(q(float(z)), "q") for z in law.nodes])
-    size = vectors.shape[-1]
-    if matrices.shape[1:] != (size, size) or vectors.ndim != 2 or np.iscomplexobj(matrices):
-        raise ValueError(
-            f"`p` must give real square matrices and `q` vectors of one size, got shapes "
-            f"{matrices.shape[1:]} and {vectors.shape[1:]}."
-        )
 
     def flat(z: float) -> Floats:
-        return np.append(np.ravel(np.asarray(p(z), float)), np.ravel(np.asarray(q(z), float)))
+        P, Q = exact_array(p(z), "p"), exact_array(q(z), "q")
+        if Q.ndim != 1 or P.shape != (len(Q), len(Q)) or np.iscomplexobj(P) or np.iscomplexobj(Q):
+            raise ValueError(
+                f"`p` must give real square matrices and `q` vectors of one size, got shapes "
+                f"{P.shape} and {Q.shape}."
+            )
+        return np.concatenate([P, Q[:, None]], axis=1).ravel()
 
-    samples = np.concatenate([matrices.reshape(len(matrices), -1), vectors], axis=1)
+    samples = np.array([flat(z) for z in law.nodes.tolist()])
     mean = law.weights @ samples
     _, s, V = np.linalg.svd(np.sqrt(law.weights)[:, None] * (samples - mean), full_matrices=False)
     V = V[s > ROUNDING * np.linalg.norm(samples, axis=0).max()]
 
     def along(v: Floats) -> Callable[[Any], Any]:
-        def function(z: Any) -> Any:
-            values = [float(v @ (flat(float(one)) - mean)) for one in np.ravel(z)]
-            return np.array(values).reshape(np.shape(z))
+        return np.vectorize(lambda z: float(v @ (flat(float(z)) - mean)), otypes=[float])
 
-        return function
-
-    parts = np.concatenate([mean[None], V])
-    functions: list[Any] = [Power(0), *map(along, V)]
+    size = int(np.sqrt(len(mean)))
+    parts = np.concatenate([mean[None], V]).reshape(-1, size, size + 1)
     return StateAffineNetwork(
-        parts[:, : size * size].reshape(-1, size, size), parts[:, size * size :], law,
-        functions=functions, readout=readout, rounding="absolute", name=name,
+        parts[:, :, :size], parts[:, :, size], law, functions=[Power(0), *map(along, V)],
+        readout=readout, rounding="absolute", name=name,
     )  # fmt: skip
 
 
@@ -123,25 +119,21 @@ def as_state_affine(network: Any, input: Any = "uniform") -> StateAffineNetwork:
     """A linear network as a state-affine one; others as they are."""
     if isinstance(network, StateAffineNetwork):
         return network
-    if not isinstance(network, LinearNetwork):
+    if not isinstance(network, LinearNetwork) or network.inputs > 1:
         raise TypeError(
-            f"`network` must be a StateAffineNetwork or a LinearNetwork, got "
-            f"{type(network).__name__}; see memcurve.as_network."
+            f"`network` must be a StateAffineNetwork, or a LinearNetwork of one input, got "
+            f"{network!r:.200}; see memcurve.as_network."
         )
-    if network.inputs > 1:
-        raise ValueError(f"`network` must have one input, got {network.inputs}.")
     A, C = network.real_pair()
-    dense = A.toarray() if hasattr(A, "toarray") else np.asarray(A)
-    shift = np.zeros(len(C))
-    if network.shift is not None:
-        both = (network.shift.real, network.shift.imag)
-        shift = np.concatenate(both) if network.is_complex else network.shift
-    read = network.readout
-    if read is not None and network.is_complex:
-        read = np.concatenate([read, read + network.size])
+    shift, read = network.shift, network.readout
+    if network.is_complex:
+        shift = None if shift is None else np.concatenate([shift.real, shift.imag])
+        read = None if read is None else np.concatenate([read, read + network.size])
     return StateAffineNetwork(
-        [dense], [shift, C[:, 0]], input, readout=read, name=network.name, notes=network.notes
-    )
+        [A.toarray() if hasattr(A, "toarray") else A],
+        [np.zeros(len(C)) if shift is None else shift, C[:, 0]],
+        input, readout=read, name=network.name, notes=network.notes,
+    )  # fmt: skip
 
 
 def side_by_side(*networks: Any) -> StateAffineNetwork:
@@ -156,12 +148,7 @@ def side_by_side(*networks: Any) -> StateAffineNetwork:
     3.0
     """
     own = on_shared_functions(*networks)
-    ends = np.cumsum([0, *(n.size for n in own)])
-    p = np.zeros((len(own[0].p), ends[-1], ends[-1]))
-    for n, first, last in zip(own, ends[:-1], ends[1:], strict=True):
-        p[:, first:last, first:last] = n.p
-    q = np.concatenate([n.q for n in own], axis=1)
-    return StateAffineNetwork(p, q, own[0].input, functions=own[0].functions)
+    return functools.reduce(lambda a, b: cascade(a, b, np.zeros((b.size, a.size))), own)
 
 
 def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
@@ -177,16 +164,15 @@ def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
     2.0
     """
     one, two = on_shared_functions(first, second)
-    (p1, q1), (p2, q2) = (one.p, one.q), (two.p, two.q)
     W = exact_array(weights, "weights")
-    if W.shape != (p2.shape[1], p1.shape[1]):
+    if W.shape != (two.size, one.size):
         raise ValueError(
-            f"`weights` must have shape ({p2.shape[1]}, {p1.shape[1]}), from the states of `first` "
-            f"to those of `second`; got {W.shape}."
+            f"`weights` must have shape ({two.size}, {one.size}), from the states of `first` to "
+            f"those of `second`; got {W.shape}."
         )
-    top = np.concatenate([p1, np.zeros((len(p1), p1.shape[1], p2.shape[1]))], axis=2)
-    bottom = np.concatenate([W @ p1, p2], axis=2)
-    p, q = np.concatenate([top, bottom], axis=1), np.concatenate([q1, q1 @ W.T + q2], axis=1)
+    zeros = np.zeros((len(one.p), one.size, two.size))
+    p = np.block([[one.p, zeros], [W @ one.p, two.p]])
+    q = np.concatenate([one.q, one.q @ W.T + two.q], axis=1)
     return StateAffineNetwork(p, q, one.input, functions=one.functions)
 
 
@@ -201,17 +187,9 @@ def product(first: Any, second: Any) -> StateAffineNetwork:
     >>> product(one, two)
     StateAffineNetwork(size=3, degree 2, uniform on [-1, 1])
     """
-    one, two = on_shared_functions(first, second)
-    left, right = _augmented(one.p, one.q), _augmented(two.p, two.q)
-    size = left.shape[1] * right.shape[1]
-    _require_states(size - 1)
-    terms = _Products(one.functions)
-    found = np.zeros((0, size, size))
-    for i, j in itertools.product(range(len(left)), range(len(right))):
-        found = terms.add(found, (i, j), np.kron(left[i], right[j]))
-    return StateAffineNetwork(
-        found[:, 1:, 1:], found[:, 1:, 0], one.input, functions=terms.functions()
-    )
+    pair = on_shared_functions(first, second)
+    monomials = list(itertools.product(*(range(n.size + 1) for n in pair)))
+    return _monomials(pair, monomials, tuple)
 
 
 def features(network: Any, degree: int, *, input: Any = "uniform") -> StateAffineNetwork:
@@ -238,89 +216,68 @@ def features(network: Any, degree: int, *, input: Any = "uniform") -> StateAffin
     """
     degree = require_size(degree, "degree")
     own = as_state_affine(network, input)
-    hat = _augmented(own.p, own.q)
-    size = hat.shape[1]
-    indices = list(itertools.combinations_with_replacement(range(size), degree))
-    _require_states(len(indices) - 1)
-    place = {one: k for k, one in enumerate(indices)}
-    terms = _Products(own.functions)
-    found = np.zeros((0, len(indices), len(indices)))
-    for choice in itertools.product(range(len(hat)), repeat=degree):
-        matrix = np.zeros((len(indices), len(indices)))
-        for row, monomial in enumerate(indices):
-            factors: list[Floats] = [
-                hat[i][state] for i, state in zip(choice, monomial, strict=True)
-            ]
-            for column in itertools.product(*(np.flatnonzero(f).tolist() for f in factors)):
-                weight = np.prod([f[c] for f, c in zip(factors, column, strict=True)])
-                matrix[row, place[tuple(sorted(column))]] += weight
-        found = terms.add(found, choice, matrix)
+    monomials = list(itertools.combinations_with_replacement(range(own.size + 1), degree))
+    return _monomials([own] * degree, monomials, lambda index: tuple(sorted(index)))
+
+
+def _monomials(
+    networks: Sequence[StateAffineNetwork],
+    monomials: list[tuple[int, ...]],
+    canonical: Callable[[Any], tuple[int, ...]],
+) -> StateAffineNetwork:
+    """Products Π_j x_{m_j} of a state of each network, state 0 the constant 1.
+
+    ``canonical`` gives the one of ``monomials`` that any choice of states is equal to.
+    """
+    count = len(monomials)
+    if count - 1 > MOST_STATES:
+        raise ValueError(
+            f"`network` must leave at most {MOST_STATES:,} states, got {count - 1:,}; take a "
+            f"smaller network or degree."
+        )
+    places = {monomial: k for k, monomial in enumerate(monomials)}
+    choices = itertools.product(*(range(n.size + 1) for n in networks))
+    columns = np.array([places[canonical(choice)] for choice in choices])
+    collected = csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)))
+    index = np.array(monomials)
+    terms: dict[Any, Floats] = {}
+    for letters in itertools.product(*(enumerate(n.functions) for n in networks)):
+        rows = np.ones((count, 1))
+        for n, states, (i, _) in zip(networks, index.T, letters, strict=True):
+            hat = np.zeros((n.size + 1, n.size + 1))  # of (1, x)
+            hat[1:, 1:], hat[1:, 0], hat[0, 0] = n.p[i], n.q[i], i == 0
+            rows = (rows[:, :, None] * hat[states][:, None, :]).reshape(count, -1)
+        function = _product_of([f for _, f in letters])
+        if rows.any() or isinstance(function, Power):
+            terms[function] = terms.get(function, 0) + rows @ collected
+    parts = np.array(list(terms.values()))
     return StateAffineNetwork(
-        found[:, 1:, 1:], found[:, 1:, 0], own.input, functions=terms.functions()
+        parts[:, 1:, 1:], parts[:, 1:, 0], networks[0].input, functions=list(terms)
     )
 
 
-def _require_states(states: int) -> None:
-    if states > MOST_STATES:
-        raise ValueError(
-            f"`network` must leave at most {MOST_STATES:,} states, got {states:,}; take a smaller "
-            f"network or degree."
-        )
-
-
-def _augmented(p: Floats, q: Floats) -> Floats:
-    """Letters of (1, x): [[1, 0], [q, p]] for the constant, [[0, 0], [q, p]] for the others."""
-    found = np.zeros((len(p), p.shape[1] + 1, p.shape[1] + 1))
-    found[:, 1:, 1:], found[:, 1:, 0] = p, q
-    found[0, 0, 0] = 1.0
-    return found
-
-
-class _Products:
-    """Products of functions, each listed once; powers of z are added up."""
-
-    def __init__(self, functions: Sequence[Any]) -> None:
-        self._own, self._keys = functions, list[Any]()
-
-    def add(self, found: Floats, choice: tuple[int, ...], matrix: Floats) -> Floats:
-        chosen = [self._own[i] for i in choice]
-        key: Any = tuple(sorted(i for i in choice if i))
-        if all(isinstance(f, Power) for f in chosen):
-            key = sum(f.power for f in chosen)
-        if key not in self._keys:
-            if not matrix.any() and self._keys:
-                return found
-            self._keys.append(key)
-            found = np.concatenate([found, np.zeros((1, *matrix.shape))])
-        found[self._keys.index(key)] += matrix
-        return found
-
-    def functions(self) -> list[Any]:
-        def of(key: Any) -> Any:
-            if isinstance(key, int):
-                return Power(key)
-            chosen = [self._own[i] for i in key]
-            return _Product(tuple(chosen)) if chosen else Power(0)
-
-        return [of(key) for key in self._keys]
-
-
+@dataclass(frozen=True)
 class _Product:
     """A product of functions."""
 
-    def __init__(self, factors: tuple[Any, ...]) -> None:
-        self.factors = factors
-        if all(hasattr(f, "precise") for f in factors):
-            self.precise = self._precise
+    factors: tuple[Any, ...]
 
     def __call__(self, z: Any) -> Any:
         return np.prod([f(z) for f in self.factors], axis=0)
 
-    def _precise(self, z: Any) -> Any:
-        value = z * 0 + 1
-        for f in self.factors:
-            value *= f.precise(z)
-        return value
+    @property
+    def precise(self) -> Callable[[Any], Any]:
+        """The same of one ball, where every factor can be computed so."""
+        own = [f.precise for f in self.factors]
+        return lambda z: functools.reduce(lambda a, b: a * b, [f(z) for f in own])
+
+
+def _product_of(functions: Sequence[Any]) -> Any:
+    """Powers of z add up; other products are the same in any order."""
+    if all(isinstance(f, Power) for f in functions):
+        return Power(sum(f.power for f in functions))
+    factors = sorted((f for f in functions if f != Power(0)), key=id)
+    return factors[0] if len(factors) == 1 else _Product(tuple(factors))
 
 
 def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
@@ -336,17 +293,15 @@ def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
     if all(isinstance(f, Power) for f in functions):
         functions = [Power(k) for k in range(max(f.power for f in functions) + 1)]
 
-    def spread(parts: Floats, places: list[int]) -> Floats:
-        found = np.zeros((len(functions), *parts.shape[1:]))
-        found[places] = parts
-        return found
+    def spread(n: StateAffineNetwork, parts: Floats) -> Floats:
+        stack = np.zeros((len(functions), *parts.shape[1:]))
+        stack[[functions.index(f) for f in n.functions]] = parts
+        return stack
 
     return [
         n.replace(
-            **dict(zip("pq", (spread(part, places) for part in (n.p, n.q)), strict=True)),
-            functions=functions,
-            outputs=n.outputs and tuple(spread(part, places) for part in n.outputs),
+            p=spread(n, n.p), q=spread(n, n.q), functions=functions,
+            outputs=n.outputs and tuple(spread(n, part) for part in n.outputs),
         )
         for n in own
-        for places in [[functions.index(f) for f in n.functions]]
-    ]
+    ]  # fmt: skip

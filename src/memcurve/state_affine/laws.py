@@ -16,11 +16,9 @@ from memcurve.core.types import EPS, Floats
 
 #: Nodes in float64, for laws with a density. Doubled: letters take twice as long to make.
 NODES = 96
-#: Step of the trapezoid rule for the normal law: its error is exp(−2π·d/step) for functions that
-#: are analytic within d of the real line. Doubled: half the digits for gates whose poles are near.
-STEP = 0.125
-#: Ends of that rule in float64, in standard deviations. Doubled: twice the nodes, no more digits.
-END = 16.0
+#: Step and ends, in standard deviations, of the trapezoid rule for the normal law, whose error is
+#: exp(−2πd/step) for functions analytic within d of the real line. Step doubled: half the digits.
+STEP, END = 0.125, 16.0
 #: Share of a moment that may lie at the ends of a rule. Doubled: heavier tails pass.
 AT_THE_ENDS = 1e-10
 
@@ -32,7 +30,7 @@ class Law:
     """The law of one input value; values at different times are independent.
 
     Made by :func:`uniform`, :func:`normal`, :func:`rademacher`, :func:`discrete` and
-    :func:`density`. Expectations are sums over ``nodes`` with ``weights``.
+    :func:`density`.
 
     Attributes
     ----------
@@ -62,6 +60,11 @@ class Law:
     def __repr__(self) -> str:
         return f"Law({self.name})"
 
+    @property
+    def is_precise(self) -> bool:
+        """Whether nodes and weights are known to any number of digits."""
+        return self.is_discrete or self._precise is not None
+
     def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> Floats:
         """Independent values; of a density, of its nodes."""
         if self._draw is not None:
@@ -77,17 +80,12 @@ class Law:
         pairs = zip(self.weights.tolist(), self.nodes.tolist(), strict=True)
         return sum((Fraction(w) * Fraction(z) ** order for w, z in pairs), Fraction(0))
 
-    def precise(self, bits: int, finer: int = 1) -> Rule | None:
-        """Nodes and weights as balls of so many bits; None where there is no formula for them.
-
-        Rules of a density have ``finer`` times as many nodes as are enough for entire functions.
-        """
+    def precise(self, bits: int, finer: int = 1) -> Rule:
+        """Nodes and weights as balls; a density has ``finer`` times the nodes entire functions need."""
         from flint import arb
 
         if self._precise is not None:
             return self._precise(bits, finer)
-        if not self.is_discrete:
-            return None
         return [arb(z) for z in self.nodes.tolist()], [arb(w) for w in self.weights.tolist()]
 
     def polynomials(self, degree: int) -> Floats:
@@ -95,35 +93,39 @@ class Law:
         root = np.sqrt(self.weights)
         rows = [root]
         for _ in range(degree):
-            v, size = self.nodes * rows[-1], 0.0
+            v = self.nodes * rows[-1]
             before = float(np.linalg.norm(v))
-            for _ in range(2):
-                for row in rows:
-                    v = v - row * (row @ v)
+            _, v = projected(v, rows)
             size = float(np.linalg.norm(v))
             rows.append(v / size if size > 1e3 * EPS * before else np.zeros_like(v))
         return np.array(rows) / root
 
-    def require_moment(self, order: int) -> None:
-        """Refuse a law whose moment of that order is infinite, as far as its nodes can tell."""
-        if self.is_discrete or self._moment is not None:
+    def require_finite(self, squares: Floats, what: str) -> None:
+        """Refuse a mean of squares, given at the nodes, that is infinite as far as these tell."""
+        ends = [0, 1, -2, -1]
+        if self.is_discrete or self.weights[ends].sum() > AT_THE_ENDS:  # no tail
             return
-        terms = self.weights * np.abs(self.nodes) ** order
-        ends = terms[:2].sum() + terms[-2:].sum()
-        if not ends <= AT_THE_ENDS * terms.sum():
+        share = (self.weights * squares)[ends].sum() / max(self.weights @ squares, 1e-300)
+        if not share <= AT_THE_ENDS:
             raise ValueError(
-                f"`input` must have a finite moment E|z|^{order}, which a network of this degree "
-                f"needs for its covariance; got {self.name}, of whose moment the ends of the range "
-                f"have a share of {ends / terms.sum():.2g}. Take an input of lighter tails, or a "
-                f"smaller degree."
+                f"`input` must have a finite {what}, or the network has no covariance; got "
+                f"{self.name}, where the ends of the range have a share of {share:.2g} of it. Take "
+                f"an input of lighter tails, or functions that grow more slowly."
             )
 
 
-def uniform() -> Law:
-    """The uniform law on [−1, 1].
+def projected(v: Floats, rows: Sequence[Floats]) -> tuple[Floats, Floats]:
+    """Coefficients of v in orthonormal rows, and the rest, by Gram-Schmidt three times over."""
+    E = np.reshape(rows, (-1, len(v)))
+    coefficients = np.zeros(len(E))
+    for _ in range(3):
+        more = E @ v
+        coefficients, v = coefficients + more, v - more @ E
+    return coefficients, v
 
-    Its nodes are sin(πu/2) at Gauss–Legendre nodes u, which integrate √(1 − z²) as well as
-    polynomials.
+
+def uniform() -> Law:
+    """The uniform law on [−1, 1], with nodes sin(πu/2): these integrate √(1 − z²) as well.
 
     Examples
     --------
@@ -140,8 +142,7 @@ def uniform() -> Law:
         pairs = [arb.legendre_p_root(count, k, weight=True) for k in range(count)]
         nodes = [(half * u.mid()).sin() for u, _ in pairs]
         # Σ w·cos is 4/π up to the error of the rule
-        weights = [w.mid() * (half * u.mid()).cos() * half / 2 for u, w in pairs]
-        return nodes, weights
+        return nodes, [w.mid() * (half * u.mid()).cos() * half / 2 for u, w in pairs]
 
     u, w = np.polynomial.legendre.leggauss(NODES)
     weights = w * np.cos(np.pi * u / 2)
@@ -219,7 +220,9 @@ def discrete(values: ArrayLike, probabilities: ArrayLike, *, name: str = "") -> 
 
 
 def density(function: Callable[[Any], Any], low: float = -np.inf, high: float = np.inf) -> Law:
-    """A law by its density between ``low`` and ``high``, smooth in between; by quadrature.
+    """A law by its density between ``low`` and ``high``, smooth in between.
+
+    By the double exponential rule, which takes algebraic tails and singular ends.
 
     Examples
     --------
@@ -231,7 +234,7 @@ def density(function: Callable[[Any], Any], low: float = -np.inf, high: float = 
     """
     if not low < high:
         raise ValueError(f"`low` must be below `high`, got {low!r} and {high!r}.")
-    t = np.linspace(-4.0, 4.0, 6 * NODES + 1)  # double exponential: algebraic tails, and ends
+    t = np.linspace(-4.0, 4.0, 6 * NODES + 1)
     inner, slope = np.pi / 2 * np.sinh(t), np.pi / 2 * np.cosh(t)
     if np.isfinite(low) and np.isfinite(high):
         nodes = low + (high - low) / (1 + np.exp(-2 * inner))
@@ -248,12 +251,11 @@ def density(function: Callable[[Any], Any], low: float = -np.inf, high: float = 
         raise ValueError(
             "`function` must map an array to densities, finite and not negative, of its shape."
         )
-    nodes, weights = nodes[inside], weights[inside]
-    keep = np.unique(nodes, return_index=True)[1]  # ends that round to one number
-    nodes, weights = nodes[keep], weights[keep]
-    found = Law("a density", nodes, weights / weights.sum())
-    found.require_moment(2)
-    return found
+    nodes, places = np.unique(nodes[inside], return_index=True)  # ends may round to one number
+    weights = weights[inside][places]
+    law = Law("a density", nodes, weights / weights.sum())
+    law.require_finite(nodes**2, "moment E|z|^2")
+    return law
 
 
 #: Laws by name.

@@ -9,6 +9,7 @@ import numpy as np
 
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import EPS, Floats
+from memcurve.state_affine.laws import Law, projected
 from memcurve.state_affine.network import StateAffineNetwork
 
 #: Degrees of the polynomials that letters are expanded in. Doubled: alphabets that are infinite, as
@@ -19,20 +20,19 @@ ORTHONORMAL = 1e-9
 
 
 class Letters(NamedTuple):
-    """T_k, r_k of the centred recursion, and of what is read.
+    """T_k = E[p φ_k] and r_k = E[r φ_k] of the centred recursion, and those of outputs.
 
-    Outputs have letters ``out``, of states, and ``direct``; None where all states are read.
-    ``weights`` [d, k] is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d
-    is Σ_k weights[d, k] times letter k. ``mean`` is E x, ``output_mean`` that of the outputs.
+    ``out`` and ``direct`` are the letters of outputs, None where all states are read, and
+    ``output_mean`` is their mean. ``weights`` [d, k] is <φ_d, letter k> for the orthonormal
+    polynomials φ_d: polynomial letter d is Σ_k weights[d, k] times letter k.
     """
 
     T: Floats
     r: Floats
     out: Floats | None
     direct: Floats | None
-    weights: Floats
-    mean: Floats
     output_mean: Floats | None
+    weights: Floats
 
 
 def letters_of(
@@ -41,8 +41,7 @@ def letters_of(
     """The letters of a network in floating point; ``basis`` takes the place of polynomials."""
     law = network.input
     root = np.sqrt(law.weights)
-    values = np.array([np.broadcast_to(f(law.nodes), law.nodes.shape) for f in network.functions])
-    rows, C = orthonormal(values * root)
+    rows, C = orthonormal(network.values(law.nodes) * root)
     T, Q = np.tensordot(C, network.p, 1), C @ network.q
     try:
         mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
@@ -52,9 +51,9 @@ def letters_of(
         ) from error
     r = T @ mean + Q
     r[0] = 0.0
-    if network.rounding == "absolute":  # zeros that rounding has filled are letters else
-        T[np.abs(T) < 4 * EPS * np.abs(T).max()] = 0.0
-        r[np.abs(r) < 4 * EPS * np.abs(r).max()] = 0.0
+    if network.rounding == "absolute":  # entries of rounding alone would be letters
+        for part in (T, r):
+            part[np.abs(part) < 4 * EPS * np.abs(part).max()] = 0.0
     out = direct = output_mean = None
     if network.outputs is not None:
         out = np.tensordot(C, network.outputs[0], 1)
@@ -68,40 +67,31 @@ def letters_of(
     else:
         degrees = len(law.nodes) - 1 if law.is_discrete else DEGREES
         weights = (law.polynomials(degrees) * root) @ rows.T
-    weights[0] = np.eye(len(rows))[0]
-    weights[1:, 0] = 0.0
-    return Letters(T, r, out, direct, weights, mean, output_mean)
+    weights[0], weights[1:, 0] = np.eye(len(rows))[0], 0.0
+    return Letters(T, r, out, direct, output_mean, weights)
 
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats]:
-    """Orthonormal rows E and C with values = Cᵀ E, in order, without those that are dependent.
-
-    The first row is kept as it is, up to its length.
-    """
+    """Orthonormal rows E and C with values = Cᵀ E, in order, without those that are dependent."""
     rows: list[Floats] = []
     C = np.zeros((len(values), len(values)))
     for i, value in enumerate(values):
-        v = value
-        for _ in range(3):
-            for k, row in enumerate(rows):
-                c = float(row @ v)
-                C[k, i] += c
-                v = v - c * row
-        length = float(np.linalg.norm(v))
+        C[: len(rows), i], rest = projected(value, rows)
+        length = float(np.linalg.norm(rest))
         if length > 64 * EPS * max(float(np.linalg.norm(value)), 1e-300):
             C[len(rows), i] = length
-            rows.append(v / length)
+            rows.append(rest / length)
     return np.array(rows), C[: len(rows)]
 
 
-def _checked(basis: Sequence[Callable[[Any], Any]], law: Any) -> Floats:
+def _checked(basis: Sequence[Callable[[Any], Any]], law: Law) -> Floats:
     """Values of the functions of a basis at the nodes, if they are orthonormal."""
     values = np.array([np.broadcast_to(f(law.nodes), law.nodes.shape) for f in basis], dtype=float)
     if not len(values) or not np.allclose(values[0], 1):
         raise ValueError("`basis` must begin with the constant 1, e.g. lambda z: 0*z + 1.")
     gram = (values * law.weights) @ values.T
     gap = np.abs(gram - np.eye(len(values)))
-    if gap.max() > ORTHONORMAL:
+    if not gap.max() <= ORTHONORMAL:
         i, j = np.unravel_index(int(gap.argmax()), gap.shape)
         raise ValueError(
             f"`basis` must be orthonormal for {law.name}, got E[b_{i} b_{j}] = {gram[i, j]:.6g} "

@@ -1,18 +1,67 @@
-"""Words of a linear network: delayed inputs."""
+"""Capacities of linear networks: their words are delays, and the memory curve has them all."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.memory import MemoryCurve
-from memcurve.state_affine.tree import Word
+from memcurve.core.progress import Progress
+from memcurve.core.types import EPS
+from memcurve.io.adapters import as_network
+from memcurve.memory import MemoryCurve, memory_curve, rank
+from memcurve.network import LinearNetwork
+from memcurve.state_affine.letters import letters_of
+from memcurve.state_affine.network import StateAffineNetwork
+from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
+from memcurve.state_affine.tree import TABLE_LAGS, Word
 
 #: What all lags that are not listed may have together to be taken for nothing; it is part of the
 #: error. Doubled: errors twice as large.
 NO_MEMORY = 1e-11
+
+
+def as_linear(network: StateAffineNetwork, noise: Any) -> LinearNetwork | None:
+    """The linear network that this one is, if it is one: p constant, q of degree one."""
+    if not network.is_polynomial or network.outputs is not None or network.p[1:].any():
+        return None
+    if len(network.functions) < 2 or network.q[2:].any() or np.ndim(noise):
+        return None
+    # noise is in units of the states; without it a mask may have any length, and no rounding
+    mask = network.q[1] if noise is None else letters_of(network).r[1]
+    return LinearNetwork(network.p[0], mask, name=network.name, notes=network.notes)
+
+
+def capacities_of_linear(
+    network: Any, noise: Any, lags: int | None, progress: Progress
+) -> Capacities:
+    """Every capacity of a linear network, or of what stands for one."""
+    network = as_network(network)
+    if network.inputs > 1:
+        raise ValueError(
+            f"`network` must have one input, got {network.inputs}: words are of one input. "
+            f"memcurve.memory_curve has the memory of several."
+        )
+    curve = memory_curve(network, lags, noise=noise, progress=progress)
+    words = LinearWords(curve)
+    error = max(curve.error.max(initial=0.0), curve.total_error, EPS)
+    return Capacities(
+        total=curve.total,
+        by_degree={1: curve.total},
+        by_delay=curve.total - np.append(0.0, np.cumsum(curve.values))[:-1],
+        by_window=curve.values,
+        table=curve.values[None, :TABLE_LAGS],
+        curve=curve,
+        error=float(error + words.rest * (words.rest <= NO_MEMORY)),
+        rank=rank(network) if curve.rank is None else curve.rank,
+        states=network.read_states,
+        arithmetic="poles",
+        listed=tuple(WordCapacity(*pair) for pair in words.first(LISTED)),
+        notes=curve.notes,
+        name=network.name or repr(network),
+    ).with_tree(words, words)
 
 
 class LinearWords:

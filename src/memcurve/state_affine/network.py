@@ -19,11 +19,13 @@ from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note, notes_of
 from memcurve.core.result import replacing
 from memcurve.core.types import Floats
-from memcurve.network.linear import Connected
+from memcurve.network.linear import Connected, validated_labels, validated_readout
 from memcurve.state_affine.laws import Law, discrete, law_of
 
 #: What the stored numbers stand for.
 ROUNDINGS = ("relative", "absolute", "formula")
+#: The functions that a formula may use, of balls.
+_BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lambda z: z.sqrt())
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,6 @@ class Formula:
         return self.formula(z, _BALLS)
 
 
-#: The functions that a formula may use, of balls.
-_BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lambda z: z.sqrt())
-
-
 @dataclass(frozen=True)
 class Power:
     """z^power."""
@@ -67,8 +65,9 @@ class Power:
         return z**self.power
 
 
-#: 2√(1 − z²)/2 of the encoding of inputs in pure states, by the name that files have for it.
+#: √(1 − z²), of the encoding of inputs in pure states.
 HALF_CIRCLE = Formula(lambda z, m: m.sqrt((1 - z) * (1 + z)))
+#: Formulas that files can hold, by name.
 _NAMED = {"half_circle": HALF_CIRCLE}
 
 
@@ -140,8 +139,14 @@ class StateAffineNetwork(Connected):
         labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
-        P, size = _stacked_matrices(p)
-        Q = _stacked(q, "q", (size,))
+        P = _real(p, "p")
+        if P.ndim != 3 or P.shape[1] != P.shape[2] or P.shape[1] == 0:
+            raise ValueError(
+                f"`p` must be a sequence of square matrices P_0, P_1, … of one size, got shape "
+                f"{P.shape}; a single one is p=[P_0]."
+            )
+        size = P.shape[1]
+        Q = _real(q, "q", size)
         terms = max(len(P), len(Q)) if functions is None else len(functions)
         if max(len(P), len(Q)) > terms:
             raise ValueError(
@@ -150,38 +155,32 @@ class StateAffineNetwork(Connected):
             )
         if rounding not in ROUNDINGS:
             raise ValueError(f"`rounding` must be one of {', '.join(ROUNDINGS)}; got {rounding!r}.")
-        law = law_of(input)
-        P, Q = _padded(P, terms), _padded(Q, terms)
-        chosen = tuple(map(Power, range(terms))) if functions is None else tuple(functions)
-        _require_functions(chosen, law)
-        if functions is None:
-            law.require_moment(2 * (terms - 1))
+        names = None if labels is None else validated_labels(labels, size)
         if readout is not None and outputs is not None:
             raise ValueError("`readout` is of states and `outputs` takes its place; give one.")
-        read = None
         if readout is not None:
-            D = _reading(readout, size)
-            read = np.stack([D @ one for one in P]), Q @ D.T
-        elif outputs is not None:
-            first = _stacked(outputs[0], "outputs", None)
-            rows = first.shape[1] if first.ndim == 3 else 0
-            if first.ndim != 3 or first.shape[2] != size:
+            D = _reading(readout, size, names)
+            outputs = D @ P, Q @ D.T
+        if outputs is not None:
+            out = _real(outputs[0], "outputs")
+            if out.ndim != 3 or out.shape[2] != size:
                 raise ValueError(
-                    f"`outputs` must begin with matrices of shape (M, {size}), got {first.shape}."
+                    f"`outputs` must begin with matrices of shape (M, {size}), got {out.shape}."
                 )
-            read = _padded(first, terms), _padded(_stacked(outputs[1], "outputs", (rows,)), terms)
-        if labels is not None and len(labels) != size:
-            raise ValueError(f"`labels` must be {size} names, one a state; got {len(labels)}.")
+            direct = _real(outputs[1], "outputs", out.shape[1])
+            outputs = _padded(out, terms), _padded(direct, terms)
+        law = law_of(input)
+        chosen = tuple(map(Power, range(terms))) if functions is None else tuple(functions)
+        _require_functions(chosen, law)
         fields = {
-            "p": P, "q": Q, "input": law, "functions": chosen, "outputs": read,
-            "rounding": rounding, "name": name,
-            "labels": None if labels is None else tuple(labels),
+            "p": _padded(P, terms), "q": _padded(Q, terms), "input": law, "functions": chosen,
+            "outputs": outputs, "rounding": rounding, "name": name, "labels": names,
             "notes": notes_of(notes, "network"),
         }  # fmt: skip
-        for array in (P, Q, *(read or ())):
-            array.flags.writeable = False
         for field, value in fields.items():
             object.__setattr__(self, field, value)
+        for array in (self.p, self.q, *(self.outputs or ())):
+            array.flags.writeable = False
 
     @property
     def size(self) -> int:
@@ -199,6 +198,11 @@ class StateAffineNetwork(Connected):
         return False
 
     @property
+    def read_states(self) -> int:
+        """Number of states, or of outputs, that are read."""
+        return self.size if self.outputs is None else int(self.outputs[1].shape[1])
+
+    @property
     def is_polynomial(self) -> bool:
         """Whether p and q are polynomials."""
         return all(isinstance(f, Power) and f.power == i for i, f in enumerate(self.functions))
@@ -206,8 +210,11 @@ class StateAffineNetwork(Connected):
     @property
     def is_precise(self) -> bool:
         """Whether p and q can be computed in any number of digits."""
-        known = self.input.is_discrete or self.input._precise is not None
-        return known and all(hasattr(f, "precise") for f in self.functions)
+        return self.input.is_precise and all(hasattr(f, "precise") for f in self.functions)
+
+    def values(self, z: Any) -> Floats:
+        """The functions (s, …) at inputs z."""
+        return np.stack([np.broadcast_to(f(z), np.shape(z)) for f in self.functions])
 
     def combinations(self) -> list[list[Fraction]]:
         """Rows of exact weights of P_i: those of E p, then those of letters that span the others.
@@ -218,11 +225,8 @@ class StateAffineNetwork(Connected):
         law, count = self.input, len(self.functions)
         if law.is_discrete:
             values = [[Fraction(float(f(z))) for f in self.functions] for z in law.nodes]
-            weights = [Fraction(w) for w in law.weights.tolist()]
-            mean = [
-                sum((w * v[i] for w, v in zip(weights, values, strict=True)), Fraction(0))
-                for i in range(count)
-            ]
+            pairs = list(zip(map(Fraction, law.weights.tolist()), values, strict=True))
+            mean = [sum((w * row[i] for w, row in pairs), Fraction(0)) for i in range(count)]
             return [mean, *([a - b for a, b in zip(v, values[0], strict=True)] for v in values[1:])]
         mean = [Fraction(float(law.weights @ f(law.nodes))) for f in self.functions]
         if self.is_polynomial:
@@ -248,23 +252,22 @@ class StateAffineNetwork(Connected):
 
     def _states(self, z: Floats, washout: int) -> Floats:
         count, steps = z.shape[:2]
-        factors = np.stack([np.broadcast_to(f(z[..., 0]), z.shape[:2]) for f in self.functions], 2)
-        out, direct = (self.p, self.q) if self.outputs is None else self.outputs
-        found = np.empty((count, steps - washout, direct.shape[1]))
+        factors = self.values(z[..., 0])
+        states = np.empty((count, steps - washout, self.read_states))
         x = np.zeros((count, self.size))
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused below
             for t in range(steps):
-                before, f = x, factors[:, t]
-                x = _step(self.p, self.q, f, before)
+                before, f = x, factors[:, :, t]
+                x = step(self.p, self.q, f, before)
                 if t >= washout:
-                    read = x if self.outputs is None else _step(out, direct, f, before)
-                    found[:, t - washout] = read
-        if not np.isfinite(found).all():
+                    read = x if self.outputs is None else step(*self.outputs, f, before)
+                    states[:, t - washout] = read
+        if not np.isfinite(states).all():
             raise UnstableNetworkError(
                 f"the states of this network leave the finite numbers within {steps} steps; scale "
                 f"`p` down."
             )
-        return found
+        return states
 
     def replace(self, **changes: Any) -> StateAffineNetwork:
         """The same network with some of its parts exchanged, e.g. ``replace(input="normal")``."""
@@ -286,8 +289,7 @@ class StateAffineNetwork(Connected):
             raise ValueError(f"{file}: networks are written as .npz; give a path that ends so.")
         names = {id(f): name for name, f in _NAMED.items()}
         kinds = [str(f.power) if isinstance(f, Power) else names.get(id(f)) for f in self.functions]
-        stored = self.input.is_discrete or self.input._moment is not None
-        if None in kinds or not stored:
+        if None in kinds or not self.input.is_precise:
             raise ValueError(
                 "`network` has functions of its own, or a density, which no file can hold; save "
                 "the arguments that it was made from."
@@ -314,16 +316,16 @@ class StateAffineNetwork(Connected):
         with np.load(path, allow_pickle=False) as stored:
             arrays = dict(stored)
         name, rounding = arrays["law"].tolist()
-        law: Any = name.partition(" ")[0] if name.startswith("uniform") else "normal"
+        law: Any = "uniform" if name.startswith("uniform") else "normal"
         if "values" in arrays:
             law = discrete(arrays["values"], arrays["probabilities"], name=name)
         kinds = arrays["functions"].tolist()
-        functions = [Power(int(k)) if k.isdigit() else _NAMED[k] for k in kinds]
-        read = (arrays["out"], arrays["direct"]) if "out" in arrays else None
-        texts = {k: arrays[k].tolist() for k in ("labels", "notes") if k in arrays}
         return cls(
-            arrays["p"], arrays["q"], law, functions=functions, outputs=read, rounding=rounding,
-            name=Path(path).stem, **texts,
+            arrays["p"], arrays["q"], law,
+            functions=[Power(int(k)) if k.isdigit() else _NAMED[k] for k in kinds],
+            outputs=(arrays["out"], arrays["direct"]) if "out" in arrays else None,
+            rounding=rounding, name=Path(path).stem,
+            **{k: arrays[k].tolist() for k in ("labels", "notes") if k in arrays},
         )  # fmt: skip
 
     @staticmethod
@@ -335,14 +337,14 @@ class StateAffineNetwork(Connected):
             return {"p", "q", "functions", "law"} <= set(stored)
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [
+        read = "all states" if self.outputs is None else f"{self.read_states:,} outputs"
+        return [
             (type(self).__name__, self.name or ""),
             ("states", f"{self.size:,}"),
             ("input", self.input.name),
             ("p and q", self._kind()),
+            ("readout", read),
         ]
-        read = "all states" if self.outputs is None else f"{self.outputs[1].shape[1]:,} outputs"
-        return [*rows, ("readout", read)]
 
     def _kind(self) -> str:
         count = len(self.functions) - 1
@@ -351,68 +353,46 @@ class StateAffineNetwork(Connected):
     def __repr__(self) -> str:
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", self._kind(), self.input.name]
-        if self.outputs is not None:
-            parts.append(f"{self.outputs[1].shape[1]} outputs")
+        parts += [f"{self.read_states} outputs"] * (self.outputs is not None)
         return f"StateAffineNetwork({', '.join(parts)})"
 
 
-def _step(P: Floats, Q: Floats, factors: Floats, x: Floats) -> Floats:
-    """Σ_i f_i (P_i x + q_i) of (R, N) states and (R, s) values of the functions."""
-    new = factors @ Q
-    for i, one in enumerate(P):
-        new = new + factors[:, i, None] * (x @ one.T)
-    return np.asarray(new)
+def step(P: Floats, Q: Floats, factors: Floats, x: Floats) -> Floats:
+    """Σ_i f_i (P_i x + q_i) of (R, N) states and (s, R) values of the functions."""
+    pairs = zip(factors, P, strict=True)
+    return np.asarray(sum((f[:, None] * (x @ one.T) for f, one in pairs), factors.T @ Q))
 
 
-def _stacked(parts: Any, argument: str, shape: tuple[int, ...] | None) -> Floats:
+def _real(parts: Any, argument: str, size: int | None = None) -> Floats:
+    """A stack of real arrays, of vectors of a size where one is given."""
     array = exact_array(parts, argument)
     if np.iscomplexobj(array):
         raise ValueError(
             f"`{argument}` must be real, got complex numbers; split states into real and imaginary "
             f"parts."
         )
-    if shape is not None and (array.ndim != len(shape) + 1 or array.shape[1:] != shape):
+    if size is not None and (array.ndim != 2 or array.shape[1] != size):
         raise ValueError(
-            f"`{argument}` must be a sequence of arrays of shape {shape}, got {array.shape}."
+            f"`{argument}` must be a sequence of arrays of shape ({size},), got {array.shape}."
         )
     return array
 
 
-def _stacked_matrices(p: Any) -> tuple[Floats, int]:
-    P = _stacked(p, "p", None)
-    if P.ndim != 3 or P.shape[1] != P.shape[2] or P.shape[1] == 0:
-        raise ValueError(
-            f"`p` must be a sequence of square matrices P_0, P_1, … of one size, got shape "
-            f"{P.shape}; a single one is p=[P_0]."
-        )
-    return P, P.shape[1]
-
-
 def _padded(array: Floats, count: int) -> Floats:
     """Zeros for the terms that are missing."""
-    rest = np.zeros((count - len(array), *array.shape[1:]))
-    return np.concatenate([array, rest]) if len(rest) else array
+    return np.concatenate([array, np.zeros((count - len(array), *array.shape[1:]))])
 
 
-def _reading(readout: Any, size: int) -> Floats:
+def _reading(readout: Any, size: int, labels: Sequence[str] | None) -> Floats:
     """The matrix D of what is read, D x."""
-    nodes = np.asarray(readout)
-    if nodes.dtype == bool and nodes.shape == (size,):
-        nodes = np.flatnonzero(nodes)
-    if nodes.ndim == 1 and nodes.dtype.kind in "iu" and len(nodes):
-        outside = nodes[(nodes < 0) | (nodes >= size)]
-        if len(outside):
-            raise ValueError(f"`readout` must hold indices from 0 to {size - 1}, got {outside[0]}.")
-        if len(np.unique(nodes)) < len(nodes):
-            raise ValueError(f"`readout` must name each state once, got {nodes.tolist()}.")
-        return np.asarray(np.eye(size)[nodes])
-    matrix = exact_array(readout, "readout")
-    if matrix.ndim != 2 or matrix.shape[1] != size or not len(matrix) or np.iscomplexobj(matrix):
+    if np.ndim(readout) != 2:
+        return np.asarray(np.eye(size)[validated_readout(readout, size, labels)])
+    D = _real(readout, "readout")
+    if D.shape[1] != size or not len(D):
         raise ValueError(
-            f"`readout` must list states by their index, be a boolean mask of length {size}, or a "
-            f"real matrix of shape (M, {size}); got shape {matrix.shape}."
+            f"`readout` must list states, or be a matrix of shape (M, {size}); got {D.shape}."
         )
-    return np.asarray(matrix)
+    return D
 
 
 def _require_functions(functions: tuple[Any, ...], law: Law) -> None:
@@ -428,3 +408,5 @@ def _require_functions(functions: tuple[Any, ...], law: Law) -> None:
             )
         if i == 0 and not (values == 1).all():
             raise ValueError("`functions` must begin with the constant 1, e.g. lambda z: 0*z + 1.")
+        what = f"moment E|z|^{2 * f.power}" if isinstance(f, Power) else f"mean square of {f!r}"
+        law.require_finite(values**2, what)

@@ -37,9 +37,9 @@ class PreciseLetters(NamedTuple):
     white: WhiteNetwork
     out: Floats | None
     direct: Floats | None
-    weights: Floats
     output_mean: Floats | None
-    bits: int
+    weights: Floats
+    bits: int = 0
 
 
 def white_precisely(
@@ -58,14 +58,9 @@ def white_precisely(
     exact = network.is_polynomial or network.input.is_discrete
     before: PreciseLetters | None = None
     for finer in (1,) if exact else FINER:
-        found: tuple[Any, Any, Any, Any, Any]
-        found, bits = balls.with_rising_bits(
-            partial(_attempt, network, reached, finer, whiten, tell),
-            FIRST_BITS,
-            LAST_BITS,
-            growth=1.8,
-        )
-        now = PreciseLetters(*found, bits)
+        attempt = partial(_attempt, network, reached, finer, whiten, tell)
+        letters, bits = balls.with_rising_bits(attempt, FIRST_BITS, LAST_BITS, growth=1.8)
+        now: PreciseLetters = letters._replace(bits=bits)
         if exact or (before is not None and _distance(before, now) < SAME):
             return now
         before = now
@@ -85,42 +80,43 @@ def _distance(one: PreciseLetters, other: PreciseLetters) -> float:
 
 def _attempt(
     network: StateAffineNetwork, reached: Reached, finer: int, whiten: bool, tell: Listener
-) -> tuple[Any, Any, Any, Any, Any]:
+) -> PreciseLetters:
     C, weights = _expansion(network, finer)
-    size = network.size
     T, Q = _mixed(C, network.p), _mixed(C, network.q[:, :, None])
-    mean = balls.solved(balls.diagonal([1] * size) - T[0], Q[0])
+    mean = balls.solved(balls.diagonal([1] * network.size) - T[0], Q[0])
     r = [t * mean + q for t, q in zip(T[1:], Q[1:], strict=True)]
-    to_words = None
-    if reached.rank < size:
-        T, r, to_words = _on_words(network, reached, T, r, mean)
-    M = _covariance(T, r, tell)
-    white = balls.whitening(M)
-    tilde = [white.seen(t) for t in T]
-    drive = [white.W * one for one in r]
-    from_white = balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
-    S = from_white if to_words is None else to_words * from_white
+    words = None
+    if reached.rank < network.size:
+        T, r, words = _on_words(network, reached, T, r, mean)
+    white = balls.whitening(_covariance(T, r, tell))
+    S = balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
+    S = S if words is None else words * S
     out = direct = output_mean = None
     if network.outputs is not None:
-        letters = _mixed(C, network.outputs[0])
-        offsets = _mixed(C, network.outputs[1][:, :, None])
+        letters, offsets = (
+            _mixed(C, o) for o in (network.outputs[0], network.outputs[1][:, :, None])
+        )
         single = [a * mean + b for a, b in zip(letters, offsets, strict=True)]
         output_mean = balls.floats_of(single[0])[:, 0]
         single, letters = single[1:], [one * S for one in letters]
-        if whiten and reached.outputs == letters[0].nrows():
-            gram = sum((one * one.transpose() for one in single + letters[1:]),
-                       letters[0] * letters[0].transpose())  # fmt: skip
-            W = balls.whitening(gram).W
+        if whiten and reached.outputs == network.read_states:
+            W = balls.whitening(_gram(single + letters)).W
             single, letters = [W * one for one in single], [W * one for one in letters]
-        out = np.stack([_narrow(one) for one in letters])
-        zero = np.zeros(out.shape[1])
-        direct = np.stack([zero, *(_narrow(one)[:, 0] for one in single)])
-    found = WhiteNetwork(
-        np.stack([_narrow(t) for t in tilde]),
-        np.stack([np.zeros(len(M.tolist())), *(_narrow(one)[:, 0] for one in drive)]),
-        balls.floats_of(S),
+        out, direct = _matrices(letters), _vectors(single)
+    floats = balls.floats_of(S)
+    own = WhiteNetwork(
+        _matrices([white.seen(t) for t in T]),
+        _vectors([white.W * one for one in r]),
+        floats,
+        np.zeros(floats.T.shape),
     )
-    return found, out, direct, weights, output_mean
+    return PreciseLetters(own, out, direct, output_mean, weights)
+
+
+def _gram(parts: list[Any]) -> Any:
+    """Σ X Xᵀ."""
+    first, *others = (one * one.transpose() for one in parts)
+    return sum(others, first)
 
 
 def _narrow(matrix: Any) -> Floats:
@@ -128,50 +124,61 @@ def _narrow(matrix: Any) -> Floats:
     return balls.floats_of(matrix)
 
 
+def _matrices(letters: list[Any]) -> Floats:
+    return np.stack([_narrow(one) for one in letters])
+
+
+def _vectors(letters: list[Any]) -> Floats:
+    """Letters 1, 2, … as rows, below zeros for letter 0."""
+    rows = [_narrow(one)[:, 0] for one in letters]
+    return np.stack([np.zeros_like(rows[0]), *rows])
+
+
 def _mixed(C: Any, parts: Floats) -> list[Any]:
     """Σ_i C[k, i] parts_i for every letter k."""
     from flint import arb_mat
 
     matrices = [arb_mat(one.tolist()) for one in parts]
-    found = []
-    for row in C.tolist():
-        total = arb_mat(*parts.shape[1:])
-        for weight, matrix in zip(row, matrices, strict=True):
-            if not weight.is_zero():
-                total += matrix * weight
-        found.append(total)
-    return found
+    zero = arb_mat(*parts.shape[1:])
+    return [
+        sum((m * c for c, m in zip(row, matrices, strict=True) if not c.is_zero()), zero)
+        for row in C.tolist()
+    ]
 
 
 def _expansion(network: StateAffineNetwork, finer: int) -> tuple[Any, Floats]:
     """C with f_i = Σ_k C[k, i] e_k for orthonormal e, and <φ_d, e_k> for polynomials φ_d."""
-    from flint import arb, arb_mat, ctx, fmpq
+    from flint import arb_mat, ctx
 
     law, count = network.input, len(network.functions)
-    exact = network.is_polynomial and not law.is_discrete
-    if exact:
-        moments = [law.moment(k) for k in range(2 * count - 1)]
-        table = [arb(fmpq(m.numerator, m.denominator)) for m in moments]
+    if network.is_polynomial and not law.is_discrete:
+        table = _exact([[law.moment(k) for k in range(2 * count - 1)]]).tolist()[0]
         gram = arb_mat([[table[i + j] for j in range(count)] for i in range(count)])
     else:
-        rule = law.precise(ctx.prec, finer)
-        if rule is None:
-            raise UncertainResultError("`input` has no nodes with more digits.")
-        nodes, w = rule
+        nodes, w = law.precise(ctx.prec, finer)
         values = arb_mat([[f.precise(z) for z in nodes] for f in network.functions])
-        gram = values * arb_mat([[a * v for v in row] for a, row in
-                                 zip(w, values.transpose().tolist(), strict=True)])  # fmt: skip
-    L, kept = _echelon_factor(gram)
+        gram = values * _weighted(values.tolist(), w).transpose()
+    L, independent = _echelon_factor(gram)
     if network.is_polynomial:
-        return L.transpose(), np.eye(len(kept))
-    lower = balls.rows_of(L, kept)
-    E = balls.solved(lower, balls.rows_of(values, kept))
-    degrees = len(nodes) - 1 if law.is_discrete else DEGREES
-    phi = _polynomials(nodes, w, degrees)
-    weighted = arb_mat([[a * v for a, v in zip(w, row, strict=True)] for row in phi])
-    weights = balls.floats_of(weighted * E.transpose())
-    weights[0], weights[1:, 0] = np.eye(len(kept))[0], 0.0
+        return L.transpose(), np.eye(len(independent))
+    E = balls.solved(balls.rows_of(L, independent), balls.rows_of(values, independent))
+    phi = _polynomials(nodes, w, len(nodes) - 1 if law.is_discrete else DEGREES)
+    weights = balls.floats_of(_weighted(phi, w) * E.transpose())
+    weights[0], weights[1:, 0] = np.eye(len(independent))[0], 0.0
     return L.transpose(), weights
+
+
+def _exact(rows: Any) -> Any:
+    """Fractions as balls."""
+    from flint import arb, arb_mat, fmpq
+
+    return arb_mat([[arb(fmpq(f.numerator, f.denominator)) for f in row] for row in rows])
+
+
+def _weighted(rows: list[list[Any]], w: Sequence[Any]) -> Any:
+    from flint import arb_mat
+
+    return arb_mat([[a * v for a, v in zip(w, row, strict=True)] for row in rows])
 
 
 def _echelon_factor(gram: Any) -> tuple[Any, list[int]]:
@@ -179,7 +186,7 @@ def _echelon_factor(gram: Any) -> tuple[Any, list[int]]:
     from flint import arb_mat, ctx
 
     table, size = gram.tolist(), gram.nrows()
-    columns, kept = list[list[Any]](), list[int]()
+    columns, independent = list[list[Any]](), list[int]()
     for i in range(size):
         rest = [
             table[k][i] - sum((c[k] * c[i] for c in columns), table[k][i] * 0) for k in range(size)
@@ -190,16 +197,16 @@ def _echelon_factor(gram: Any) -> tuple[Any, list[int]]:
         balls.require(rest[i] > 0)
         root = rest[i].sqrt()
         columns.append([(v / root if k >= i else v * 0) for k, v in enumerate(rest)])
-        kept.append(i)
-    return arb_mat(columns).transpose(), kept
+        independent.append(i)
+    return arb_mat(columns).transpose(), independent
 
 
 def _polynomials(nodes: Sequence[Any], weights: Sequence[Any], degree: int) -> list[list[Any]]:
     """Orthonormal polynomials at the nodes, by their recurrence."""
     from flint import arb
 
-    one, zero = arb(1), arb(0)
-    rows = [[one] * len(nodes)]
+    zero = arb(0)
+    rows = [[arb(1)] * len(nodes)]
     before, b = [zero] * len(nodes), zero
     for _ in range(degree):
         last = rows[-1]
@@ -215,22 +222,18 @@ def _on_words(
     network: StateAffineNetwork, reached: Reached, T: list[Any], r: list[Any], mean: Any
 ) -> tuple[list[Any], list[Any], Any]:
     """Letters in the coordinates of words that are a basis, and the words themselves."""
-    from flint import arb, arb_mat, fmpq
-
-    rows = network.combinations()
-    exact = arb_mat([[arb(fmpq(f.numerator, f.denominator)) for f in row] for row in rows])
+    exact = _exact(network.combinations())
     P, Q = _mixed(exact, network.p), _mixed(exact, network.q[:, :, None])
-    first = [a * mean + b for a, b in zip(P, Q, strict=True)]
     columns: list[Any] = []
-    for parent, letter in reached.words:
-        columns.append(first[letter] if parent < 0 else P[letter] * columns[parent])
+    for parent, k in reached.words:
+        columns.append(P[k] * mean + Q[k] if parent < 0 else P[k] * columns[parent])
     S = balls.beside(*columns)
     own = balls.rows_of(S, reached.rows)
 
     def inside(X: Any) -> Any:
-        found = balls.solved(own, balls.rows_of(X, reached.rows))
-        balls.require_zero(S * found - X, reached.rank)
-        return found
+        coordinates = balls.solved(own, balls.rows_of(X, reached.rows))
+        balls.require_zero(S * coordinates - X, reached.rank)
+        return coordinates
 
     return [inside(t * S) for t in T], [inside(one) for one in r], S
 
@@ -246,16 +249,13 @@ def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
     size = T[0].nrows()
     floats = np.stack([balls.floats_of(t) for t in T])
     live = [t for t, one in zip(T, floats, strict=True) if one.any()]
-    X, Q = arb_mat(size, size), arb_mat(size, size)
-    for one in r:
-        Q += one * one.transpose()
+    X, Q = arb_mat(size, size), _gram(r)
     try:
         V = solve(floats, np.eye(size), 1e-6)
     except NotWhiteError as error:
         raise UncertainResultError(f"no proof of fading memory was found: {error}.") from error
     slack = 64 * EPS * size * (1 + float((floats**2).sum())) * float(np.abs(V).sum())
-    left = np.linalg.eigvalsh(V - applied(floats, V))[0] - slack
-    if not left > 0.5:
+    if not np.linalg.eigvalsh(V - applied(floats, V))[0] - slack > 0.5:
         raise UnstableNetworkError(
             "no proof of fading memory in the mean square was found: the network is too close to "
             "ρ(Φ) = 1. Scale `p` down."
@@ -264,8 +264,8 @@ def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
     R, size_of_R = Q, balls.norm(Q)
     goal = size_of_R * balls.power_of_two(10 - ctx.prec)
     while size_of_R > goal:
-        tell("more digits", -balls.floor_log2(size_of_R), None)
         exponent = balls.floor_log2(size_of_R)
+        tell("more digits", -exponent, None)
         scaled = balls.floats_of(R, balls.power_of_two(-exponent))
         try:
             change = solve(floats, (scaled + scaled.T) / 2, 1e-9)

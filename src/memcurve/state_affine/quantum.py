@@ -6,8 +6,9 @@ coordinates in a basis of Hermitian matrices are the states.
 
 from __future__ import annotations
 
+import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,20 +23,17 @@ from memcurve.state_affine.network import HALF_CIRCLE, Power, StateAffineNetwork
 
 Complexes = NDArray[np.complex128]
 
-#: Most qubits: the superoperator of one more takes 2 GB. Doubled: no machine has the memory.
-MOST_QUBITS = 6
-#: Entries of a channel below this are rounding. Doubled: nothing, they are 1e-17 or of order one.
-ROUNDING = 1e-14
-#: How far a channel may be from trace-preserving. Doubled: sloppier ones pass.
-TRACE = 1e-10
+MOST_QUBITS = 6  # the superoperator of one more takes 2 GB
+ROUNDING = 1e-14  # of the entries of a channel; others are of order one
+TRACE = 1e-10  # how far a channel may be from trace-preserving
 _PAULI = np.array(
     [[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, -1j], [1j, 0]], [[1, 0], [0, -1]]], dtype=complex
 )
 _LETTERS = "IXYZ"
-#: Encodings of the input in the first qubit: the Pauli strings it has, and their functions.
-_ENCODINGS: dict[str, tuple[tuple[int, ...], tuple[Any, ...]]] = {
-    "pure": ((0, 3, 1), (Power(0), Power(1), HALF_CIRCLE)),
-    "diagonal": ((0, 3), (Power(0), Power(1))),
+#: Encodings of the input in the first qubit: its Pauli matrices, and their functions.
+_ENCODINGS: dict[str, tuple[str, tuple[Any, ...]]] = {
+    "pure": ("IZX", (Power(0), Power(1), HALF_CIRCLE)),
+    "diagonal": ("IZ", (Power(0), Power(1))),
 }
 
 
@@ -60,8 +58,10 @@ class ShotNoise(Noise):
 
     def of_outputs(self, mean: Floats, variances: Floats) -> Floats:
         """Standard deviations for expectations of these means and variances."""
-        left = np.maximum(1 - mean**2 - variances, 1e-12)
-        return np.asarray(np.sqrt(left / self.shots))
+        left = 1 - mean**2 - variances
+        if left.min() < -1e-9:
+            raise ValueError("`noise` of shots is for observables with the values -1 and 1 only.")
+        return np.asarray(np.sqrt(np.maximum(left, 1e-12) / self.shots))
 
 
 def ising_reservoir(
@@ -71,13 +71,8 @@ def ising_reservoir(
     field: float = 1.0,
     random_field: bool = False,
     time: float = 10.0,
-    encoding: str = "pure",
-    virtual_nodes: int = 1,
-    dephasing: float = 0.0,
-    observables: Sequence[str] | None = None,
-    input: Any = "uniform",
     seed: Seed = 1,
-    name: str | None = None,
+    **options: Any,
 ) -> StateAffineNetwork:
     """A transverse-field Ising model whose first qubit is reset to the input at every step.
 
@@ -92,8 +87,8 @@ def ising_reservoir(
         Largest size of J_ij, and h.
     random_field : bool
         Whether the h_i are uniform on [−field, field] instead.
-    time, virtual_nodes, dephasing, encoding, observables, input, name
-        As for :func:`spin_reservoir`.
+    time, **options
+        As for :func:`spin_reservoir`: encoding, virtual_nodes, dephasing, observables, input, name.
     seed : int, SeedSequence or Generator
         Of the couplings.
 
@@ -108,14 +103,10 @@ def ising_reservoir(
     n = _checked_qubits(qubits)
     rng = generator(seed)
     fields = field * (rng.uniform(-1, 1, n) if random_field else np.ones(n))
-    H = sum(h * _string("I" * i + "Z" + "I" * (n - i - 1)) for i, h in enumerate(fields))
-    for i, j in itertools.combinations(range(n), 2):
-        string = "".join("X" if k in (i, j) else "I" for k in range(n))
-        H = H + coupling * rng.uniform(-1, 1) * _string(string)
-    return spin_reservoir(
-        H, time, virtual_nodes=virtual_nodes, dephasing=dephasing, encoding=encoding,
-        observables=observables, input=input, name=name or f"{n} qubits",
-    )  # fmt: skip
+    H = sum(h * _string(_with("Z", {i}, n)) for i, h in enumerate(fields))
+    for pair in itertools.combinations(range(n), 2):
+        H = H + coupling * rng.uniform(-1, 1) * _string(_with("X", pair, n))
+    return spin_reservoir(H, time, **options)
 
 
 def spin_reservoir(
@@ -132,8 +123,8 @@ def spin_reservoir(
     """Qubits with any Hamiltonian, the first of which is reset to the input at every step.
 
     ρ ← U(σ(z) ⊗ tr₁ρ)U†. The states of the network are the expectations of the 4^(n−1) − 1 Pauli
-    strings of the other qubits, as these are all that is kept; what is read are ``observables``.
-    States that a conserved Pauli parity keeps at zero are left out, and ``notes`` say so.
+    strings of the other qubits, as these are all that stays; what is read are ``observables``.
+    States that a conserved Pauli parity holds at zero are left out, and ``notes`` say so.
 
     Parameters
     ----------
@@ -173,34 +164,38 @@ def spin_reservoir(
     nodes = require_size(virtual_nodes, "virtual_nodes")
     lost = require_number(dephasing, "dephasing", "from 0 to 1", lambda g: 0 <= g <= 1)
     span = require_number(time, "time", "above 0", lambda t: t > 0)
-    damping = np.array([(1 - lost) ** sum(a in "XY" for a in s) for s in map("".join, _strings(n))])
-    one = damping[:, None] * superoperator(expm(-1j * H * span / nodes))
-    one[np.abs(one) < ROUNDING] = 0.0
-    rows = np.zeros((0, 4**n))
-    read = [_place(s, n) for s in observables or _single_z(n)]
-    taps = np.eye(4**n)[read]
-    for _ in range(nodes):
-        taps = taps @ one
-        rows = np.concatenate([rows, taps])
-    kept = 4 ** (n - 1)
-    whole = np.eye(4**n)[:kept]
-    for _ in range(nodes):
-        whole = whole @ one
-    signs = {0: 1.0, 1: 1.0, 3: -1.0}
-    blocks = np.stack([signs[a] * whole[:, a * kept : (a + 1) * kept] for a in axes])
-    outputs = np.stack([signs[a] * rows[:, a * kept : (a + 1) * kept] for a in axes])
-    labels = ["".join(s) for s in _strings(n)][1:kept]
-    p, q = blocks[:, 1:, 1:], blocks[:, 1:, 0]
-    stay, notes = _symmetry(p, q, labels, n)
     law = law_of(input)
     if law.nodes.min() < -1 or law.nodes.max() > 1:
         raise ValueError(
             f"`input` must lie within [-1, 1] to be the state of a qubit, got {law.name}."
         )
+    strings = _strings(n)
+    damping = np.array([(1 - lost) ** sum(a in "XY" for a in s) for s in strings])
+    step = damping[:, None] * superoperator(expm(-1j * H * span / nodes))
+    step[np.abs(step) < ROUNDING] = 0.0
+    stay = 4 ** (n - 1)  # strings that begin with I
+    whole, taps, rows = np.eye(4**n)[:stay], np.eye(4**n), []
+    taps = taps[[_place(s, n) for s in observables or [_with("Z", {i}, n) for i in range(n)]]]
+    for _ in range(nodes):
+        whole, taps = whole @ step, taps @ step
+        rows.append(taps)
+
+    def encoded(A: Floats) -> Floats:
+        """A, of all strings, for each function of the input that the first qubit holds."""
+        return np.stack(
+            [
+                (-1.0 if a == "Z" else 1.0) * A.reshape(len(A), 4, stay)[:, _LETTERS.index(a)]
+                for a in axes
+            ]
+        )
+
+    p, read, labels = encoded(whole)[:, 1:], encoded(np.concatenate(rows)), strings[1:stay]
+    p, q = p[:, :, 1:], p[:, :, 0]
+    even, notes = _symmetry(p, q, labels, n)
     return StateAffineNetwork(
-        p[:, stay][:, :, stay], q[:, stay], law, functions=functions,
-        outputs=(outputs[:, :, 1:][:, :, stay], outputs[:, :, 0]), rounding="absolute",
-        name=name or f"{n} qubits", labels=[labels[i] for i in stay], notes=notes,
+        p[:, even][:, :, even], q[:, even], law, functions=functions,
+        outputs=(read[:, :, 1:][:, :, even], read[:, :, 0]), rounding="absolute",
+        name=name or f"{n} qubits", labels=[labels[i] for i in even], notes=notes,
     )  # fmt: skip
 
 
@@ -235,8 +230,10 @@ def channel_reservoir(
     """
     law = law_of(input)
     read = [_matrix(one, "observables") for one in observables]
-    if not read:
-        raise ValueError("`observables` must name what is read, got none; give e.g. [Z].")
+    if not read or any(
+        len(one) != len(read[0]) or np.abs(one - one.conj().T).max() > TRACE for one in read
+    ):
+        raise ValueError("`observables` must be Hermitian matrices of one size; give e.g. [Z].")
     d = len(read[0])
     basis = _hermitian_basis(d)
 
@@ -276,78 +273,73 @@ def superoperator(U: Any) -> Floats:
     """
     matrix = _matrix(U, "U")
     n = max(len(matrix).bit_length() - 1, 0)
-    d, strings = 2**n, _strings(n)
-    R = np.empty((d * d, d * d))
-    step = max(1, 2**18 // d**2)
-    for first in range(0, d * d, step):
-        block = np.array([_string("".join(s)) for s in strings[first : first + step]])
-        R[:, first : first + step] = _expectations(matrix @ block @ matrix.conj().T, n).T / d
-    return R
+    strings, columns = _strings(n), []
+    step = max(1, 2**18 // 4**n)
+    for first in range(0, 4**n, step):
+        block = np.array([_string(s) for s in strings[first : first + step]])
+        X = (matrix @ block @ matrix.conj().T).reshape(len(block), *([2] * (2 * n)))
+        for i in range(n):  # tr(P_a X), one qubit at a time
+            X = np.moveaxis(np.tensordot(_PAULI.conj(), X, axes=([1, 2], [1, 1 + n - i])), 0, -1)
+        columns.append(X.reshape(len(block), -1).real.T / 2**n)
+    return np.concatenate(columns, axis=1)
 
 
-def _expectations(X: Complexes, n: int) -> Floats:
-    """tr(P_a X) for all strings a and a stack of X, one qubit at a time."""
-    X = X.reshape(len(X), *([2] * (2 * n)))
-    for i in range(n):
-        X = np.moveaxis(np.tensordot(_PAULI.conj(), X, axes=([1, 2], [1, 1 + n - i])), 0, -1)
-    return np.asarray(X.reshape(len(X), -1).real)
+def _strings(n: int) -> list[str]:
+    """All Pauli strings of n qubits, in the order of numbers in base four."""
+    return ["".join(letters) for letters in itertools.product(_LETTERS, repeat=n)]
 
 
-def _strings(n: int) -> list[tuple[str, ...]]:
-    return list(itertools.product(_LETTERS, repeat=n))
+def _with(letter: str, places: Collection[int], n: int) -> str:
+    """The Pauli string with a letter at some places, e.g. IZI."""
+    return "".join(letter if i in places else "I" for i in range(n))
 
 
 def _string(letters: str) -> Complexes:
     """The matrix of a Pauli string."""
-    found = np.eye(1, dtype=complex)
-    for letter in letters:
-        found = np.kron(found, _PAULI[_LETTERS.index(letter)])
-    return found
-
-
-def _single_z(n: int) -> list[str]:
-    return ["I" * i + "Z" + "I" * (n - i - 1) for i in range(n)]
+    return functools.reduce(np.kron, [_PAULI[_LETTERS.index(a)] for a in letters], np.eye(1))
 
 
 def _place(string: Any, n: int) -> int:
     """The number of a Pauli string that may be read."""
-    if not isinstance(string, str) or len(string) != n or set(string) - set(_LETTERS):
+    if (
+        not isinstance(string, str)
+        or len(string) != n
+        or not 0 < len(set(string) - {"I"})
+        or set(string) - set(_LETTERS)
+    ):
         raise ValueError(
-            f"`observables` must be strings of {n} letters of IXYZ, one a qubit; got {string!r}."
+            f"`observables` must be strings of {n} letters of IXYZ, one a qubit and not all I; got "
+            f"{string!r}."
         )
-    if set(string) == {"I"}:
-        raise ValueError("`observables` must not have the identity, which is constant.")
-    return int("".join(str(_LETTERS.index(a)) for a in string), 4)
+    return int(string.translate(str.maketrans(_LETTERS, "0123")), 4)
 
 
 def _symmetry(p: Floats, q: Floats, labels: list[str], n: int) -> tuple[list[int], list[str]]:
     """States that a conserved parity allows, and what is to be said of the others."""
-    stay, notes = list(range(len(labels))), list[str]()
+    allowed, notes = list(range(len(labels))), list[str]()
     for axis in "ZXY":
-        odd = [i for i in stay if sum(a not in ("I", axis) for a in labels[i]) % 2]
-        even = [i for i in stay if i not in set(odd)]
+        odd = [i for i in allowed if sum(a not in ("I", axis) for a in labels[i]) % 2]
+        even = [i for i in allowed if i not in set(odd)]
         driven = np.abs(p[:, odd][:, :, even]).max(initial=0.0)
         if odd and max(driven, np.abs(q[:, odd]).max(initial=0.0)) < ROUNDING * 100:
             notes.append(
-                f"the parity {axis * n} is conserved: {len(even)} of {len(stay)} Pauli strings can "
-                f"be reached, the others stay zero and are left out"
+                f"the parity {axis * n} is conserved: {len(even)} of {len(allowed)} Pauli strings "
+                f"can be reached, the others stay zero and are left out"
             )
-            stay = even
-    return stay, notes
+            allowed = even
+    return allowed, notes
 
 
 def _hermitian_basis(d: int) -> Complexes:
     """Orthonormal Hermitian matrices, the identity over √d first."""
-    found = [np.eye(d, dtype=complex) / np.sqrt(d)]
-    for i, j in itertools.combinations(range(d), 2):
-        for value in (1.0, 1j):
-            one = np.zeros((d, d), dtype=complex)
-            one[i, j], one[j, i] = value, np.conj(value)
-            found.append(one / np.sqrt(2))
+    basis = [np.eye(d) / np.sqrt(d)]
     for k in range(1, d):
         diagonal = np.append(np.ones(k), [-k] + [0] * (d - k - 1))
-        found.append(np.diag(diagonal / np.linalg.norm(diagonal)).astype(complex))
-    return np.array(found)
+        basis.append(np.diag(diagonal / np.linalg.norm(diagonal)))
+    for i, j in itertools.combinations(range(d), 2):
+        unit = np.outer(np.eye(d)[i], np.eye(d)[j]) / np.sqrt(2)
+        basis += [unit + unit.T, 1j * (unit - unit.T)]
+    return np.array(basis, dtype=complex)
 
 
 def _matrix(given: Any, argument: str) -> Complexes:

@@ -27,49 +27,50 @@ class Reached(NamedTuple):
 
     @property
     def rank(self) -> int:
-        """How many there are."""
+        """Dimension of the span of all words."""
         return len(self.words)
 
 
 def reached_by_words(network: StateAffineNetwork) -> Reached:
     """The best of two primes; a prime can only miss words, by an accident of chance about 2N/p."""
-    best: Reached | None = None
-    most = network.size if network.outputs is None else network.outputs[1].shape[1]
+    bases = []
     for prime in primes(max(network.size, len(network.functions), 2))[:2]:
-        found = _modulo(network, prime)
-        if found is not None and (best is None or found[0::2] > best[0::2]):
-            best = found
-        if best is not None and best.rank == network.size and best.outputs == most:
+        basis = _modulo(network, prime)
+        bases += [basis] if basis is not None else []
+        if basis and (basis.rank, basis.outputs) == (network.size, network.read_states):
             break
-    if best is None:
+    if not bases:
         raise UncertainResultError(
             "I − E p is singular modulo two primes, so that the mean of the states is unknown; "
             "scale `p` by a factor that is no power of two."
         )
-    return best
+    return max(bases, key=lambda basis: (basis.rank, basis.outputs))
 
 
 def _modulo(network: StateAffineNetwork, prime: int) -> Reached | None:
-    def mixed(rows: Floats, parts: Floats) -> Floats:
-        flat = residues(parts.reshape(len(parts), -1), prime)
-        return np.asarray(centred(rows @ flat, prime)).reshape(len(rows), *parts.shape[1:])
-
-    weights = np.array([
-        [int(f.numerator * pow(f.denominator, -1, prime) % prime) for f in row]
+    weights = centred(np.array([
+        [float(f.numerator * pow(f.denominator, -1, prime) % prime) for f in row]
         for row in network.combinations()
-    ], dtype=float)  # fmt: skip
-    weights = centred(weights, prime)
-    P, Q = mixed(weights, network.p), mixed(weights, network.q)
-    size = network.size
+    ]), prime)  # fmt: skip
+
+    def letters(parts: Floats) -> Floats:
+        flat = residues(parts.reshape(len(parts), -1), prime)
+        return np.asarray(centred(weights @ flat, prime)).reshape(len(weights), *parts.shape[1:])
+
+    P, Q, size = letters(network.p), letters(network.q), network.size
     try:
         left = flint_matrix(centred(np.eye(size) - P[0], prime), prime)
         mean = _floats(left.solve(flint_matrix(Q[:1].T, prime)), prime)
     except ZeroDivisionError:
         return None
-    drive = centred(centred((P[1:] @ mean)[:, :, 0], prime) + Q[1:], prime)
+
+    def driven(A: Floats, b: Floats) -> Floats:
+        """Columns A_k μ + b_k for all letters but the first."""
+        return np.asarray(centred(centred((A[1:] @ mean)[:, :, 0], prime) + b[1:], prime)).T
+
     E, rows, words = np.zeros((size, 0)), list[int](), list[tuple[int, int]]()
-    W, names = drive.T, [(-1, k) for k in range(1, len(P))]
-    reached = np.zeros((size, 0))
+    W, names = driven(P, Q), [(-1, k) for k in range(1, len(P))]
+    columns = np.zeros((size, 0))
     while W.shape[1] and len(words) < size:
         rest = centred(W - centred(E @ W[rows], prime), prime)
         chosen = _pivots(flint_matrix(rest, prime).rref()[0])
@@ -82,23 +83,15 @@ def _modulo(network: StateAffineNetwork, prime: int) -> Reached | None:
         words += [names[c] for c in chosen]
         rows += places
         W = W[:, chosen]
-        reached = np.concatenate([reached, W], axis=1)
+        columns = np.concatenate([columns, W], axis=1)
         names = [(first + j, k) for k in range(len(P)) for j in range(len(chosen))]
         W = np.concatenate([centred(one @ W, prime) for one in P], axis=1)
-    return Reached(words, rows, _output_rank(network, reached, mean, mixed, weights, prime))
-
-
-def _output_rank(
-    network: StateAffineNetwork, reached: Floats, mean: Floats, mixed: Any, weights: Floats,
-    prime: int,
-) -> int:  # fmt: skip
-    """Rank of the coefficients of outputs: those of O_k c for all words c, and of o_k."""
-    if network.outputs is None:
-        return int(reached.shape[1])
-    out, direct = (mixed(weights, part) for part in network.outputs)
-    single = centred(centred((out[1:] @ mean)[:, :, 0], prime) + direct[1:], prime)
-    columns = [single.T, *(centred(one @ reached, prime) for one in out)]
-    return int(flint_matrix(np.concatenate(columns, axis=1), prime).rank())
+    rank = len(words)
+    if network.outputs is not None:
+        out, direct = map(letters, network.outputs)
+        read = [driven(out, direct), *(centred(one @ columns, prime) for one in out)]
+        rank = int(flint_matrix(np.concatenate(read, axis=1), prime).rank())
+    return Reached(words, rows, rank)
 
 
 def _floats(matrix: Any, prime: int) -> Floats:

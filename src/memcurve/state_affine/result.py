@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from memcurve.core import display
 from memcurve.core.arguments import require_number, require_size
 from memcurve.core.notes import Note, counted
 from memcurve.core.optional import optional
@@ -17,11 +16,19 @@ from memcurve.core.types import Floats
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Reported
 from memcurve.rendering.report.document import Chart, Document, Section, Series, Table
-from memcurve.state_affine.prose import REPORT
-from memcurve.state_affine.tree import Search, Tree, Word
+from memcurve.state_affine.tree import Tree, Word
 
-#: Words that tables and reports list. Doubled: longer tables.
-LISTED = 20
+LISTED = 20  # words that tables and reports list
+#: What reports say.
+SAYS = {
+    "title": "Capacities of {name}",
+    "subtitle": "{states} that are read; every number from moment equations, none from simulation",
+    "total": "All capacities together are {total}; the rank of what is read is {rank}.",
+    "linear": "Linear memory has {linear} of it, nonlinear functions of past inputs {rest}.",
+    "degrees": "The total of all products of past inputs of a degree.",
+    "lags": "What is held of products whose oldest factor lies so many steps back.",
+    "words": "In exactly decreasing order; p2[3] is the polynomial of degree 2 of z(t-3).",
+}
 
 
 class WordCapacity(NamedTuple):
@@ -125,21 +132,22 @@ class Capacities(Reported):
         rest: float = self.__dict__["_rest"]
         return rest
 
-    def of(self, word: Any) -> float:
-        """The capacity of one word: degrees by lag, newest first, so that (0, 1) is z_{t−1}."""
-        checked = _checked_word(word)
-        return float(self.tree.capacity(checked))
-
     @property
     def tree(self) -> Tree:
         """White coordinates, from which any capacity follows; a file does not hold them."""
-        found: Tree | None = self.__dict__.get("_tree")
-        if found is None:
+        return self._coordinates()[0]
+
+    def _coordinates(self) -> tuple[Any, Any]:
+        if "_tree" not in self.__dict__:
             raise ValueError(
                 "this result was read from a file, which has no white coordinates; single words "
                 "need them: ask memcurve.capacities(network) again."
             )
-        return found
+        return self.__dict__["_tree"], self.__dict__["_search"]
+
+    def of(self, word: Any) -> float:
+        """The capacity of one word: degrees by lag, newest first, so that (0, 1) is z_{t−1}."""
+        return float(self.tree.capacity(_checked_word(word)))
 
     def largest(self, count: int = LISTED, *, above: float | None = None) -> Listing:
         """The largest capacities in exactly decreasing order, and the exact remainder.
@@ -151,21 +159,18 @@ class Capacities(Reported):
         above : float, optional
             All words with at least this capacity instead: none is missing.
         """
-        if above is None and count <= len(self.listed):
-            pairs: Any = self.listed[: require_size(count, "count")]
-        elif above is None:
-            pairs = self._searched().first(require_size(count, "count"))
-        else:
+        pairs: Any
+        if above is not None:
             level = require_number(above, "above", "above 0", lambda c: c > 0)
-            pairs = self._searched().above(level)
-        found = Listing(WordCapacity(*pair) for pair in pairs)
-        found.remainder = self.total - sum(pair.capacity for pair in found)
-        object.__setattr__(self, "_rest", found.remainder)
-        return found
-
-    def _searched(self) -> Search:
-        search: Search = self.__dict__["_search"] if self.tree is not None else None
-        return search
+            pairs = self._coordinates()[1].above(level)
+        elif require_size(count, "count") <= len(self.listed):
+            pairs = self.listed[:count]
+        else:
+            pairs = self._coordinates()[1].first(count)
+        listing = Listing(WordCapacity(*pair) for pair in pairs)
+        listing.remainder = self.total - sum(pair.capacity for pair in listing)
+        object.__setattr__(self, "_rest", listing.remainder)
+        return listing
 
     def columns(self) -> Mapping[str, Any]:
         """One row a degree: its total capacity and the error of that."""
@@ -213,52 +218,51 @@ class Capacities(Reported):
 
     def document(self) -> Document:
         """The report, independent of its rendering."""
-        say = REPORT
-        degrees = Table(
-            ("degree", "capacity", "share"),
-            tuple(
-                (str(d), f"{c:.6f}", f"{100 * c / self.total:.2f} %" if self.total else "")
-                for d, c in [*self.by_degree.items(), *([("higher", self.beyond)])]
-            ),
-            frozenset({0, 1, 2}),
+        degrees = [(str(d), c) for d, c in self.by_degree.items()] + [("higher", self.beyond)]
+        shares = tuple((d, f"{c:.6f}", f"{100 * c / (self.total or 1):.2f} %") for d, c in degrees)
+        words = tuple((target_name(w), str(sum(w)), f"{c:.6f}") for w, c in self.listed)
+        lags, by_lag = (
+            np.arange(self.table.shape[1], dtype=float),
+            "Capacity by degree and oldest lag",
         )
-        words = Table(
-            ("target", "degree", "capacity"),
-            tuple((target_name(w), str(sum(w)), f"{c:.6f}") for w, c in self.listed),
-            frozenset({1, 2}),
-        )
-        lags = np.arange(self.table.shape[1], dtype=float)
-        bars = tuple(
-            Series(f"degree {d + 1}", lags, row) for d, row in enumerate(self.table) if row.any()
-        )
-        chart = Chart(say["lags"], say["oldest"], "capacity", bars) if bars else None
-        versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
+        bars = [
+            Series(f"degree {d}", lags, row) for d, row in enumerate(self.table, 1) if row.any()
+        ]
+        chart = Chart(by_lag, "oldest lag (time steps)", "capacity", tuple(bars)) if bars else None
         linear = self.by_degree.get(1, 0.0)
+        rest = f"{self.total - linear:.6g}"
         return Document(
-            title=say["title"].format(name=self.name),
-            subtitle=say["subtitle"].format(states=counted(self.states, "state")),
+            title=SAYS["title"].format(name=self.name),
+            subtitle=SAYS["subtitle"].format(states=counted(self.states, "state")),
             verdict=[
-                say["total"].format(total=f"{self.total:.6g}", rank=self.rank),
-                say["linear"].format(linear=f"{linear:.6g}", rest=f"{self.total - linear:.6g}"),
+                SAYS["total"].format(total=f"{self.total:.6g}", rank=self.rank),
+                SAYS["linear"].format(linear=f"{linear:.6g}", rest=rest),
             ],
             good=None,
             figures=self.summary(),
             sections=[
-                Section(say["degrees"], say["degrees_text"], table=degrees),
-                Section(say["lags"], say["lags_text"], chart=chart),
-                Section(say["words"], say["words_text"], table=words),
+                Section(
+                    "Capacity by degree",
+                    SAYS["degrees"],
+                    table=Table(("degree", "capacity", "share"), shares, frozenset({0, 1, 2})),
+                ),
+                Section(by_lag, SAYS["lags"], chart=chart),
+                Section(
+                    "The largest capacities",
+                    SAYS["words"],
+                    table=Table(("target", "degree", "capacity"), words, frozenset({1, 2})),
+                ),
             ],
             notes=self.notes,
-            footer=f"{versions}.",
+            footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",
         )
 
     def summary(self) -> list[tuple[str, str]]:
         """The main figures as (name, text) rows, for tables."""
-        linear = self.by_degree.get(1, 0.0)
         return [
             ("network", self.name),
             ("total capacity", f"{self.total:.10g} of {self.states} states"),
-            ("linear memory", f"{linear:.6g}"),
+            ("linear memory", f"{self.by_degree.get(1, 0.0):.6g}"),
             ("error of each number", f"{self.error:.1e} ({self.arithmetic})"),
         ]
 
@@ -269,10 +273,6 @@ class Capacities(Reported):
         last = f"   total  {self.total:10.6f} ± {self.error:.1e}>"
         notes = [f"  note: {note}" for note in self.notes]
         return "\n".join([f"{head}\n  degree    capacity", *rows, last, *notes])
-
-    def _repr_html_(self) -> str:
-        degrees = [(f"degree {d}", f"{c:.6f}") for d, c in self.by_degree.items()]
-        return display.table([*self.summary(), *degrees], self.notes)
 
 
 def target_name(word: Word) -> str:

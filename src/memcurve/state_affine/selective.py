@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import exact_array, require_number
-from memcurve.core.types import Floats
 from memcurve.state_affine.network import Formula, Power, StateAffineNetwork
 
 
 def gated_layer(
     decays: ArrayLike,
     rate: Callable[[Any, Any], Any],
-    drives: list[tuple[Callable[[Any, Any], Any], ArrayLike]],
+    drives: Sequence[tuple[Callable[[Any, Any], Any], ArrayLike]],
     *,
     input: Any = "normal",
-    readout: ArrayLike | None = None,
-    name: str | None = None,
+    **options: Any,
 ) -> StateAffineNetwork:
     """The diagonal layer x_n ← exp(−a_n·rate(z)) x_n + Σ_j drive_j(z) B_jn.
 
@@ -35,8 +33,8 @@ def gated_layer(
         ``rate(z, m)`` with exp, log and sqrt taken from ``m``, positive.
     drives : list of pairs
         Functions of the same kind, and weights (N,) or a number for each.
-    input, readout, name
-        As for :class:`memcurve.StateAffineNetwork`.
+    input, **options
+        As for :class:`memcurve.StateAffineNetwork`: readout, name.
 
     Examples
     --------
@@ -53,17 +51,14 @@ def gated_layer(
     def gate(decay: float) -> Formula:
         return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))
 
-    functions: list[Any] = [Power(0), *(gate(decay) for decay in a.tolist())]
-    functions += [Formula(drive) for drive, _ in drives]
-    size, count = len(a), len(functions)
-    p, q = np.zeros((count, size, size)), np.zeros((count, size))
+    gates, size = [gate(decay) for decay in a.tolist()], len(a)
+    functions = [Power(0), *gates, *(Formula(drive) for drive, _ in drives)]
+    p, q = np.zeros((1 + size, size, size)), np.zeros((len(functions), size))
     for n in range(size):
         p[1 + n, n, n] = 1.0
-    for j, (_, weights) in enumerate(drives):
-        q[1 + size + j] = np.broadcast_to(exact_array(weights, "drives"), (size,))
-    return StateAffineNetwork(
-        p, q, input, functions=functions, readout=readout, rounding="formula", name=name
-    )
+    for row, (_, weights) in zip(q[1 + size :], drives, strict=True):
+        row[:] = exact_array(weights, "drives")
+    return StateAffineNetwork(p, q, input, functions=functions, rounding="formula", **options)
 
 
 def selective_layer(
@@ -73,13 +68,12 @@ def selective_layer(
     bias: float = 0.0,
     drive: ArrayLike = 1.0,
     drive_slope: ArrayLike = 0.0,
-    input: Any = "normal",
-    readout: ArrayLike | None = None,
-    name: str | None = None,
+    **options: Any,
 ) -> StateAffineNetwork:
     """One channel of a Mamba-like layer (Gu and Dao 2023).
 
     Δ = log(1 + exp(weight·z + bias)), x_n ← exp(−a_nΔ) x_n + Δ(drive_n + drive_slope_n·z) z.
+    ``options`` are those of :func:`gated_layer`: input, readout, name.
 
     Examples
     --------
@@ -89,7 +83,7 @@ def selective_layer(
     >>> result.total, round(result.of((1, 0, 1)) - result.of((0, 1, 1)), 12)
     (4.0, 0.0)
     """
-    w, b = _gate_numbers(weight, bias)
+    w, b = require_number(weight, "weight", "for Δ"), require_number(bias, "bias", "for Δ")
 
     def step(z: Any, m: Any) -> Any:
         return m.log(1 + m.exp(z * w + b))
@@ -97,21 +91,16 @@ def selective_layer(
     drives: list[Any] = [(lambda z, m: step(z, m) * z, drive)]
     if np.any(drive_slope):
         drives.append((lambda z, m: step(z, m) * z * z, drive_slope))
-    return gated_layer(decays, step, drives, input=input, readout=readout, name=name)
+    return gated_layer(decays, step, drives, **options)
 
 
 def rg_lru_layer(
-    decays: ArrayLike,
-    *,
-    weight: float = 1.0,
-    bias: float = 0.0,
-    input: Any = "normal",
-    readout: ArrayLike | None = None,
-    name: str | None = None,
+    decays: ArrayLike, *, weight: float = 1.0, bias: float = 0.0, **options: Any
 ) -> StateAffineNetwork:
     """A real-gated linear recurrent unit (De et al. 2024).
 
     g = 1/(1 + exp(−weight·z − bias)), x_n ← exp(−a_n g) x_n + √(1 − exp(−2a_n g)) z.
+    ``options`` are those of :func:`gated_layer`: input, readout, name.
 
     Examples
     --------
@@ -120,21 +109,14 @@ def rg_lru_layer(
     >>> memcurve.capacities(rg_lru_layer([0.5, 1.0]), degree=3).total
     2.0
     """
-    w, b = _gate_numbers(weight, bias)
+    w, b = require_number(weight, "weight", "for g"), require_number(bias, "bias", "for g")
 
     def gate(z: Any, m: Any) -> Any:
         return 1 / (1 + m.exp(-(z * w + b)))
 
-    a: Floats = np.atleast_1d(exact_array(decays, "decays"))
-
     def driven(decay: float) -> Callable[[Any, Any], Any]:
         return lambda z, m: z * m.sqrt(1 - m.exp(gate(z, m) * (-2 * decay)))
 
-    drives: list[Any] = [
-        (driven(one), row) for one, row in zip(a.tolist(), np.eye(len(a)), strict=True)
-    ]
-    return gated_layer(decays, gate, drives, input=input, readout=readout, name=name)
-
-
-def _gate_numbers(weight: Any, bias: Any) -> tuple[float, float]:
-    return require_number(weight, "weight", "for the gate"), require_number(bias, "bias", "for it")
+    a = np.atleast_1d(exact_array(decays, "decays"))
+    drives = [(driven(one), row) for one, row in zip(a.tolist(), np.eye(len(a)), strict=True)]
+    return gated_layer(decays, gate, drives, **options)

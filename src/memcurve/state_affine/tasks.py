@@ -14,7 +14,6 @@ import numpy as np
 
 from memcurve.core.arguments import require_limit, require_number
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.types import Floats
 from memcurve.state_affine.builders import as_state_affine, on_shared_functions
 from memcurve.state_affine.evaluation import coordinates
 from memcurve.state_affine.laws import law_of
@@ -23,8 +22,7 @@ from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.tree import Word
 from memcurve.state_affine.white import solve
 
-#: Steps after which a teacher's memory must have faded. Doubled: slower ones pass.
-MOST_STEPS = 20_000
+MOST_STEPS = 20_000  # after which a teacher's memory must have faded
 
 
 @dataclass(frozen=True)
@@ -65,8 +63,12 @@ def delayed_product(*lags: int) -> WordTarget:
     chosen = [require_limit(lag, "lags") for lag in lags]
     if not chosen or len(set(chosen)) < len(chosen):
         raise ValueError(f"`lags` must be different delays, at least one; got {lags!r}.")
-    word = tuple(int(lag in chosen) for lag in range(max(chosen) + 1))
-    return WordTarget(f"product of lags {', '.join(map(str, chosen))}", {word: 1.0}, 1.0)
+    return WordTarget(f"product of lags {', '.join(map(str, chosen))}", {_word(chosen): 1.0}, 1.0)
+
+
+def _word(lags: list[int]) -> Word:
+    """The word of a product of inputs, each as often as it is listed."""
+    return tuple(lags.count(lag) for lag in range(max(lags) + 1))
 
 
 def function_target(
@@ -83,24 +85,21 @@ def function_target(
     True
     """
     law = law_of(input)
-    nodes, weights = law.nodes, law.weights
-    phi = law.polynomials(degree)
-    grid = np.meshgrid(*[nodes] * count, indexing="ij", sparse=True)
-    values = np.broadcast_to(np.asarray(function(*grid), dtype=float), (len(nodes),) * count)
-    moments: Floats = values
-    squares: Floats = values**2
+    phi = law.polynomials(degree) * law.weights
+    grid = np.meshgrid(*[law.nodes] * count, indexing="ij", sparse=True)
+    values = np.broadcast_to(np.asarray(function(*grid), dtype=float), (len(law.nodes),) * count)
+    moments, squares = values, values**2
     for _ in range(count):  # one axis after the other, the oldest last
-        moments = np.moveaxis(np.tensordot(phi * weights, moments, axes=(1, 0)), 0, -1)
-        squares = np.tensordot(weights, squares, axes=(0, 0))
-    mean = float(moments[(0,) * count])
-    variance = float(squares) - mean**2
-    found = {}
+        moments = np.moveaxis(np.tensordot(phi, moments, axes=(1, 0)), 0, -1)
+        squares = np.tensordot(law.weights, squares, axes=(0, 0))
+    variance = float(squares) - float(moments[(0,) * count]) ** 2
+    coefficients = {}
     for word in itertools.product(range(degree + 1), repeat=count):
         if any(word) and moments[word] ** 2 > 1e-16 * variance:
             trimmed = word[: max(j for j, k in enumerate(word) if k) + 1]
-            found[trimmed] = float(moments[word])
-    listed = sum(c * c for c in found.values())
-    return WordTarget("a function of inputs", found, variance, max(0.0, 1 - listed / variance))
+            coefficients[trimmed] = float(moments[word])
+    missing = max(0.0, 1 - sum(c * c for c in coefficients.values()) / variance)
+    return WordTarget("a function of inputs", coefficients, variance, missing)
 
 
 @cache
@@ -120,15 +119,9 @@ def narma10() -> WordTarget:
     0.86
     """
     stored = json.loads((files("memcurve.state_affine") / "narma10.json").read_text("utf-8"))
-    found = {}
-    for lags, value in stored["coefficients"]:
-        word = [0] * (max(lags) + 1)
-        for lag in lags:
-            word[lag] += 1
-        found[tuple(word)] = value
-    listed = sum(d * d for d in found.values())
-    variance = stored["variance"]
-    return WordTarget("NARMA-10", found, variance, 1 - listed / variance)
+    coefficients = {_word(lags): value for lags, value in stored["coefficients"]}
+    listed, variance = sum(d * d for d in coefficients.values()), stored["variance"]
+    return WordTarget("NARMA-10", coefficients, variance, 1 - listed / variance)
 
 
 def as_target(target: Any) -> WordTarget | Mapping[Word, float] | StateAffineNetwork | None:
@@ -150,9 +143,12 @@ def as_target(target: Any) -> WordTarget | Mapping[Word, float] | StateAffineNet
 
 
 def predicted_error(
-    network: Any, target: WordTarget | Mapping[Word, float] | StateAffineNetwork,
-    noise: Any = None, *, output: int = 0,
-) -> TaskPrediction:  # fmt: skip
+    network: Any,
+    target: WordTarget | Mapping[Word, float] | StateAffineNetwork,
+    noise: Any = None,
+    *,
+    output: int = 0,
+) -> TaskPrediction:
     """Smallest normalised mean square error with which a linear readout solves a task.
 
     With y = Σ d_w Φ_w and coefficients c_w of the states, b = Σ d_w c_w explains bᵀMb of the
@@ -167,7 +163,7 @@ def predicted_error(
     noise
         As for :func:`memcurve.capacities` of a state-affine network, in units of the states.
     output : int
-        Number of the teacher's state or output.
+        Number of the teacher's state.
 
     Examples
     --------
@@ -180,30 +176,32 @@ def predicted_error(
     1.0
     """
     if isinstance(target, StateAffineNetwork):
-        return _of_teacher(as_state_affine(network, target.input), target, noise, output)
-    if not isinstance(target, WordTarget):
-        squares = sum(require_number(d, "target", "for every word") ** 2 for d in target.values())
-        target = WordTarget("words", dict(target), squares)
-    if not target.variance > 0:
-        raise ValueError("`target` must vary, got one of variance 0.")
-    found = coordinates(as_state_affine(network), noise)
-    share, error = found.tree.explained(target.coefficients) / target.variance, found.error
+        share, error = _of_teacher(as_state_affine(network, target.input), target, noise, output)
+        slack = 0.0
+    else:
+        if not isinstance(target, WordTarget):
+            squares = (require_number(d, "target", "for every word") ** 2 for d in target.values())
+            target = WordTarget("words", dict(target), sum(squares))
+        if not target.variance > 0:
+            raise ValueError("`target` must vary, got one of variance 0.")
+        found = coordinates(as_state_affine(network), noise)
+        share, error = found.tree.explained(target.coefficients) / target.variance, found.error
+        slack = np.sqrt(max(target.missing, 0.0))
     # |√share − √truth| ≤ √missing, by the triangle inequality
-    slack = np.sqrt(max(target.missing, 0.0))
     low, high = max(np.sqrt(share) - slack, 0.0) ** 2, (np.sqrt(share) + slack) ** 2
-    best = min(1.0, max(0.0, 1 - share))
-    return TaskPrediction(best, max(0.0, 1 - high - error), min(1.0, 1 - low + error))
+    best, top, bottom = np.clip([1 - share, 1 - low + error, 1 - high - error], 0.0, 1.0).tolist()
+    return TaskPrediction(best, bottom, top)
 
 
 def _of_teacher(
     network: StateAffineNetwork, teacher: StateAffineNetwork, noise: Any, output: int
-) -> TaskPrediction:
+) -> tuple[float, float]:
     """From the covariance X of the two networks, X = Σ T X T'ᵀ + Σ r r'ᵀ, over the same letters."""
     own, other = on_shared_functions(network, teacher.replace(outputs=None))
     found, letters = coordinates(own, noise), letters_of(other)
     tree, T, r = found.tree, letters.T, letters.r
-    if not 0 <= output < T.shape[1]:
-        raise ValueError(f"`output` must be from 0 to {T.shape[1] - 1}, got {output!r}.")
+    if not 0 <= output < other.size:
+        raise ValueError(f"`output` must be from 0 to {other.size - 1}, got {output!r}.")
     X = term = tree.r.T @ r
     for _ in range(MOST_STEPS):
         term = sum((a @ term @ b.T for a, b in zip(tree.T, T, strict=True)), np.zeros_like(term))
@@ -214,6 +212,4 @@ def _of_teacher(
         raise UncertainResultError("the covariance with the teacher does not settle.")
     read = sum((a @ X @ b.T for a, b in zip(tree.out, T, strict=True)), tree.direct.T @ r)
     variance = float(solve(T, r.T @ r, 1e-13)[output, output])
-    share = float(read[:, output] @ read[:, output]) / variance
-    best = min(1.0, max(0.0, 1 - share))
-    return TaskPrediction(best, max(0.0, best - found.error), min(1.0, best + found.error))
+    return float(read[:, output] @ read[:, output]) / variance, found.error

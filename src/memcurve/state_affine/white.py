@@ -11,12 +11,12 @@ capacity is the square of the length of that vector.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
+from scipy.sparse.linalg import LinearOperator, gmres
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.progress import Listener, silent
@@ -48,10 +48,7 @@ class NotWhiteError(UncertainResultError):
 
 def applied(T: Floats, X: Floats) -> Floats:
     """Φ(X) = Σ_k T_k X T_kᵀ."""
-    total = np.zeros_like(X)
-    for one in T:
-        total += one @ X @ one.T
-    return total
+    return sum((one @ X @ one.T for one in T), np.zeros((T.shape[1],) * 2))
 
 
 def spectral_radius(T: Floats, steps: int = 2000, tolerance: float = 1e-8) -> float:
@@ -67,11 +64,11 @@ def spectral_radius(T: Floats, steps: int = 2000, tolerance: float = 1e-8) -> fl
 
 
 class Doubling:
-    """Q ↦ Σ_j A^j Q (A^j)ᵀ over j < 2^m, by m powers that are kept; over all j by default."""
+    """Q ↦ Σ_j A^j Q (A^j)ᵀ over j < 2^m, by m powers that are stored; over all j by default."""
 
-    def __init__(self, A: Floats, most: int = 60) -> None:
-        self.powers = [A][:most]
-        while len(self.powers) < most and np.linalg.norm(self.powers[-1]) > 1e-9:
+    def __init__(self, A: Floats, count: int = 60) -> None:
+        self.powers = [A][:count]
+        while len(self.powers) < count and np.linalg.norm(self.powers[-1]) > 1e-9:
             self.powers.append(self.powers[-1] @ self.powers[-1])
             if not np.linalg.norm(self.powers[-1]) < 1e100:
                 raise NotWhiteError("powers of E p grow: its spectral radius is 1 or above")
@@ -94,14 +91,14 @@ def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Fl
         X = np.linalg.solve(pairs, Q.ravel()).reshape(size, size)
         return np.asarray((X + X.T) / 2)
     # a few powers are cheap; all of them help where coordinates differ by many orders
-    for powers in (_worthwhile(T[0]), 60):
-        X, rest = _refined(live, Q, Doubling(T[0], powers), tolerance, tell)
-        if rest < 100 * tolerance:
+    for count in (_worthwhile_powers(T[0]), 60):
+        X, residual = _refined(live, Q, Doubling(T[0], count), tolerance, tell)
+        if residual < 100 * tolerance:
             return X
-    raise NotWhiteError(f"the covariance is not found: a residual of {rest:.1e} is left")
+    raise NotWhiteError(f"the covariance is not found: a residual of {residual:.1e} is left")
 
 
-def _worthwhile(A: Floats, steps: int = 40) -> int:
+def _worthwhile_powers(A: Floats, steps: int = 40) -> int:
     """How many powers shorten GMRES by more than they cost: until A^j A^jᵀ is about a tenth."""
     v = np.random.default_rng(SEED).standard_normal(len(A))
     before = float(np.linalg.norm(v))
@@ -114,52 +111,36 @@ def _worthwhile(A: Floats, steps: int = 40) -> int:
 
 
 def _refined(
-    T: Floats, Q: Floats, first: Doubling, tolerance: float, tell: Listener
+    T: Floats, Q: Floats, over_delays: Doubling, tolerance: float, tell: Listener
 ) -> tuple[Floats, float]:
     """The solution by GMRES, begun anew until its relative residual is small or stays."""
 
-    def operator(X: Floats) -> Floats:
-        return first(X - applied(T, X))
+    def product(x: Floats) -> Floats:
+        X = x.reshape(Q.shape)
+        return over_delays(X - applied(T, X)).ravel()
 
+    operator = LinearOperator((Q.size, Q.size), matvec=product, dtype=float)
     X, R, size = np.zeros_like(Q), Q, float(np.linalg.norm(Q))
-    best, after = (X, 1.0), size
+    best, residual, steps = (X, 1.0), size, 0
+
+    def report(_: float) -> None:
+        nonlocal steps
+        tell("covariance of the states", steps := steps + 1, None)
+
     for attempt in range(25):
-        before = after
-        X = X + _gmres(operator, first(R), tolerance * size / before, tell)
+        before, goal = residual, 0.3 * tolerance * size / residual
+        change, _ = gmres(
+            operator, over_delays(R).ravel(), rtol=goal, restart=RESTART, maxiter=1,
+            callback=report, callback_type="pr_norm",
+        )  # fmt: skip
+        X = X + change.reshape(Q.shape)
         X = (X + X.T) / 2
         R = Q - X + applied(T, X)
-        after = float(np.linalg.norm(R))
-        best = min(best, (X, after / size), key=lambda pair: pair[1])
-        if after <= tolerance * size or (attempt and not after < 0.5 * before):
+        residual = float(np.linalg.norm(R))
+        best = min(best, (X, residual / size), key=lambda pair: pair[1])
+        if residual <= tolerance * size or (attempt and not residual < 0.5 * before):
             break
     return best
-
-
-def _gmres(
-    operator: Callable[[Floats], Floats], b: Floats, tolerance: float, tell: Listener
-) -> Floats:
-    """Some steps of GMRES for matrices."""
-    beta = float(np.linalg.norm(b))
-    if beta == 0:
-        return b
-    V, H = [b / beta], np.zeros((RESTART + 1, RESTART))
-    for j in range(RESTART):
-        w = operator(V[j])
-        for _ in range(2):
-            for i, v in enumerate(V):
-                c = float(np.vdot(v, w))
-                H[i, j] += c
-                w = w - c * v
-        H[j + 1, j] = np.linalg.norm(w)
-        right = np.zeros(j + 2)
-        right[0] = beta
-        y, _, _, _ = np.linalg.lstsq(H[: j + 2, : j + 1], right, rcond=None)
-        rest = float(np.linalg.norm(H[: j + 2, : j + 1] @ y - right))
-        tell("covariance of the states", j + 1, None)
-        if rest <= 0.3 * tolerance * beta or H[j + 1, j] <= EPS * beta:
-            break
-        V.append(w / H[j + 1, j])
-    return np.asarray(sum((c * v for c, v in zip(y, V, strict=False)), np.zeros_like(b)))
 
 
 class WordBasis(NamedTuple):
@@ -227,27 +208,36 @@ def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
 class WhiteNetwork:
     """A network in white coordinates: ``T`` (K + 1, n, n), ``r`` (K + 1, n), r_0 = 0.
 
-    ``states`` is S (N, n) with ξ = S ξ_white; ``inverse`` (n, N) takes T there, T_white =
-    inverse·T·states. ``margin`` is that of the basis of words.
+    ``states`` is S (N, n) with ξ = S ξ_white, ``inverse`` (n, N) takes letters there:
+    T_white = inverse·T·states. ``margin`` is that of the basis of words.
     """
 
     T: Floats
     r: Floats
     states: Floats
-    inverse: Floats | None = None
+    inverse: Floats
     margin: float = 0.0
 
     @property
     def size(self) -> int:
         """Dimension reached: the total capacity of the states."""
-        return len(self.T[0])
+        return self.T.shape[1]
 
     def defect(self) -> Floats:
         """Σ T_k T_kᵀ + r_k r_kᵀ − I."""
-        gram = self.r.T @ self.r - np.eye(self.size)
-        for one in self.T:
-            gram += one @ one.T
-        return gram
+        eye = np.eye(self.size)
+        return applied(self.T, eye) + self.r.T @ self.r - eye
+
+    def in_white_of(self, G: Floats) -> WhiteNetwork:
+        """Coordinates in which a covariance G is white: its Cholesky factor proves it positive."""
+        try:
+            L = cholesky(G, lower=True)
+        except np.linalg.LinAlgError as error:
+            raise NotWhiteError("the covariance of the states is not positive definite") from error
+        T = np.stack([solve_triangular(L, one @ L, lower=True) for one in self.T])
+        r = solve_triangular(L, self.r.T, lower=True).T
+        inverse = solve_triangular(L, self.inverse, lower=True)
+        return replace(self, T=T, r=r, states=self.states @ L, inverse=inverse)
 
 
 def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
@@ -256,7 +246,7 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
     H, h, Q, sizes, margin = word_arnoldi(T, r)
     if not len(sizes):
         return WhiteNetwork(H, h, Q, Q.T, margin)
-    scale = _passed_on(H, sizes)
+    scale = _largest_sizes(H, sizes)
     # coordinates graded by the size at which words reach them, then by the deviation of the states
     for _ in range(4):
         graded = H / scale[:, None] * scale
@@ -266,17 +256,17 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
         if not (spread > 0).all() or np.abs(np.log(spread)).max() < 3:
             break
     G = G / spread[:, None] / spread
-    here = WhiteNetwork(H / scale[:, None] * scale, h / scale, Q * scale, (Q / scale).T, margin)
+    white = WhiteNetwork(H / scale[:, None] * scale, h / scale, Q * scale, (Q / scale).T, margin)
     for _ in range(6):
-        here = _changed(here, G)
-        defect = here.defect()
-        if np.abs(defect).max() < WHITE * np.sqrt(here.size):
+        white = white.in_white_of(G)
+        defect = white.defect()
+        if np.abs(defect).max() < WHITE * np.sqrt(white.size):
             break
-        G = np.eye(here.size) + solve(here.T, defect, max(ROUGH, EPS), tell)
-    return here
+        G = np.eye(white.size) + solve(white.T, defect, max(ROUGH, EPS), tell)
+    return white
 
 
-def _passed_on(H: Floats, sizes: Floats, sweeps: int = 60) -> Floats:
+def _largest_sizes(H: Floats, sizes: Floats, sweeps: int = 60) -> Floats:
     """Sizes at which words reach directions at any time: later ones may be far larger."""
     steps = np.abs(H).max(axis=0)
     for _ in range(sweeps):
@@ -287,23 +277,13 @@ def _passed_on(H: Floats, sizes: Floats, sweeps: int = 60) -> Floats:
     return sizes
 
 
-def _changed(here: WhiteNetwork, G: Floats) -> WhiteNetwork:
-    """Coordinates in which a covariance G is white, by Cholesky's factor: it proves G positive."""
-    try:
-        L = cholesky(G, lower=True)
-    except np.linalg.LinAlgError as error:
-        raise NotWhiteError("the covariance of the states is not positive definite") from error
-    T = np.stack([solve_triangular(L, one @ L, lower=True) for one in here.T])
-    r = solve_triangular(L, here.r.T, lower=True).T
-    inverse = None if here.inverse is None else solve_triangular(L, here.inverse, lower=True)
-    return WhiteNetwork(T, r, here.states @ L, inverse, here.margin)
-
-
 def changes(T: Floats, r: Floats, *, absolute: bool = False) -> tuple[Floats, Floats]:
     """Random changes of all entries of letters by ``CHANGE`` of themselves, or of the largest."""
     rng = np.random.default_rng(SEED)
-    size = [float(np.abs(x).max(initial=0.0)) if absolute else np.abs(x) for x in (T, r)]
-    steps = [CHANGE * rng.standard_normal(x.shape) * s for x, s in zip((T, r), size, strict=True)]
+    steps = []
+    for part in (T, r):
+        size = np.abs(part).max(initial=0.0) if absolute else np.abs(part)
+        steps.append(CHANGE * rng.standard_normal(part.shape) * size)
     steps[1][0] = 0.0
     return steps[0], steps[1]
 
@@ -316,39 +296,18 @@ def changed_slightly(
     Also returned is how far from white it was in the old coordinates: where that is not small,
     nothing is known.
     """
-    inverse = white.inverse
-    if inverse is None:
-        raise ValueError("`white` must know how it was reached from the letters.")
     step_T, step_r = changes(T, r, absolute=absolute)
-    new_T = white.T + np.stack([inverse @ (step @ white.states) for step in step_T])
-    step = step_r @ inverse.T
-    near = WhiteNetwork(new_T, white.r + step, white.states)
+    near = replace(
+        white,
+        T=white.T + np.stack([white.inverse @ (step @ white.states) for step in step_T]),
+        r=white.r + step_r @ white.inverse.T,
+    )
     defect = near.defect()
-    far = float(np.linalg.norm(defect, 2)) if np.isfinite(defect).all() else np.inf
-    if far > 0.1:
-        return near, far
+    distance = float(np.linalg.norm(defect, 2)) if np.isfinite(defect).all() else np.inf
+    if distance > 0.1:
+        return near, distance
     G = np.eye(white.size) + solve(white.T, defect, 1e-2)
     try:
-        return _changed(near, G), float(np.linalg.norm(G - np.eye(white.size), 2))
+        return near.in_white_of(G), float(np.linalg.norm(G - np.eye(white.size), 2))
     except NotWhiteError:
         return near, np.inf
-
-
-def lyapunov_exponent(p: Any, draws: Floats, *, replicas: int = 64) -> tuple[float, float]:
-    """Mean growth log‖p(z_n)…p(z_1)v‖/n over ``replicas`` and its standard error.
-
-    ``p(z)`` gives matrices for a vector of inputs; ``draws`` has a row a step.
-    """
-    rng = np.random.default_rng(SEED)
-    size = p(draws[0, :1]).shape[-1]
-    v = rng.standard_normal((replicas, size, 1))
-    logs = np.zeros(replicas)
-    for step, z in enumerate(draws):
-        v = p(z[:replicas]) @ v
-        lengths = np.linalg.norm(v, axis=(1, 2))
-        lengths = np.where(lengths > 0, lengths, 1e-300)
-        v = v / lengths[:, None, None]
-        if step >= len(draws) // 10:
-            logs += np.log(lengths)
-    rates = logs / (len(draws) - len(draws) // 10)
-    return float(rates.mean()), float(rates.std() / np.sqrt(replicas))
