@@ -18,10 +18,8 @@ from memcurve.network import LinearNetwork
 from memcurve.state_affine.laws import law_of
 from memcurve.state_affine.network import Power, StateAffineNetwork
 
-#: Functions below this share of the largest are rounding of p and q. Doubled: more is rounding.
-ROUNDING = 1e-13
-#: States of products and features at most. Doubled: sixteen times the memory.
-MOST_STATES = 4096
+ROUNDING = 1e-13  # functions below this share of the largest are rounding of p and q
+MOST_STATES = 4096  # of products and features
 
 
 def bilinear(
@@ -249,7 +247,7 @@ def _monomials(
             rows = (rows[:, :, None] * hat[states][:, None, :]).reshape(count, -1)
         function = _product_of([f for _, f in letters])
         if rows.any() or isinstance(function, Power):
-            terms[function] = terms.get(function, 0) + rows @ collected
+            terms[function] = terms.get(function, np.zeros((count, count))) + rows @ collected
     parts = np.array(list(terms.values()))
     return StateAffineNetwork(
         parts[:, 1:, 1:], parts[:, 1:, 0], networks[0].input, functions=list(terms)

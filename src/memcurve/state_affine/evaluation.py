@@ -22,7 +22,7 @@ from memcurve.state_affine.network import StateAffineNetwork, step
 from memcurve.state_affine.precise import MOST_STATES, white_precisely
 from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
-from memcurve.state_affine.tree import Search, Tree, Word
+from memcurve.state_affine.tree import Outputs, Search, Tree, Word
 from memcurve.state_affine.white import (
     CHANGE,
     NotWhiteError,
@@ -34,28 +34,15 @@ from memcurve.state_affine.white import (
     whitened,
 )
 
-#: Errors above this are followed by balls, where the network is small enough. Doubled: fewer
-#: networks are.
-SMALL_ERROR = 1e-9
-#: Directions of numbers known up to rounding are clear above this share. Doubled: fewer are.
-CLEAR = 1e-9
-#: Errors above this are no answer. Doubled: worse answers are given.
-LARGEST_ERROR = 1e-3
-#: Degrees that are listed unless others are asked for, and from how many states on only half of
-#: them. Doubled: twice the equations.
-DEGREES, MANY_STATES = 24, 300
-#: Degrees of the table by degree and lag. Doubled: twice the time for what is hardly seen.
-SHOWN = 5
-#: Share of the total that the degrees may leave. Doubled: coarser tables.
-LEFT = 1e-9
-#: Lags of the memory curve at most, and what all later ones may leave of it. Doubled: hardly
-#: another curve.
-LAGS, LEFT_OF_CURVE = 100_000, 1e-13
-#: So many words, the shortest, on which two runs are compared. Doubled: the same error as a rule.
-SAMPLE = 400
-#: The change of two runs is multiplied by this to bound the error: it was at most a third of the
-#: change in 131 networks. Doubled: larger errors are stated.
-MARGIN = 2.0
+SMALL_ERROR = 1e-9  # above it balls follow, where the network is small enough
+CLEAR = 1e-9  # share above which directions of numbers known up to rounding are clear
+LARGEST_ERROR = 1e-3  # above it there is no answer
+DEGREES, MANY_STATES = 24, 300  # degrees that are listed; half of them from so many states on
+SHOWN = 5  # degrees of the table by degree and lag
+LEFT = 1e-9  # share of the total that the degrees may leave
+LAGS, LEFT_OF_CURVE = 100_000, 1e-13  # of the curve at most, and what later ones may have
+SAMPLE = 400  # shortest words on which two runs are compared
+MARGIN = 2.0  # the error was at most a third of the change of two runs, in 131 networks
 
 
 def capacities(
@@ -100,11 +87,9 @@ def capacities(
 
     Notes
     -----
-    In coordinates in which the covariance of the states is the identity, the coefficient of a word
-    is a product of matrices with ΣTTᵀ + rrᵀ = I, and its capacity the square of its length. These
-    coordinates come from an Arnoldi process on words, one Stein equation and a Cholesky factor,
-    which proves fading memory. The error is the change under a change of all numbers by 2e-12 of
-    themselves, and the dimension must be the rank modulo primes; where one of them fails,
+    In coordinates in which the covariance of the states is the identity, a capacity is the square
+    of the length of a product of matrices. The error is the change under a change of all numbers by
+    2e-12 of themselves, and the dimension must be the rank modulo primes; where one of them fails,
     everything is computed in balls.
 
     Examples
@@ -189,10 +174,10 @@ def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, why: str, tell: Listener
 ) -> Coordinates:
     precise = white_precisely(network, reached, tell, whiten=noise is None)
-    tree = _tree(network, precise.white, precise, precise.out, precise.direct, reached, noise)
+    tree = _tree(precise.white, precise.outputs, precise.weights, reached, noise)
     error = 32 * EPS * np.sqrt(precise.white.size)
-    if precise.out is not None and noise is None:  # whitening outputs enlarges rounding
-        s = np.linalg.svd(_all_letters(precise.out, precise.direct), compute_uv=False)
+    if precise.outputs is not None and noise is None:  # whitening outputs enlarges rounding
+        s = np.linalg.svd(precise.outputs.factor, compute_uv=False)
         error *= s[0] / max(s[reached.outputs - 1], 1e-300) if reached.outputs else 1.0
     if error > LARGEST_ERROR:
         raise UncertainResultError(
@@ -226,9 +211,9 @@ def _in_floats(
         if not is_rounded or white.size > reached.rank or white.margin < CLEAR:
             raise NotWhiteError(f"{white.size} directions are found instead of {reached.rank}")
         reached = reached._replace(outputs=white.size)
-    if is_rounded and letters.out is not None:
-        read = _all_letters(letters.out @ white.states, letters.direct)
-        s = np.linalg.svd(read, compute_uv=False)
+    read = letters.outputs
+    if is_rounded and read is not None:
+        s = np.linalg.svd(read._replace(out=read.out @ white.states).factor, compute_uv=False)
         reached = reached._replace(outputs=int((s > CLEAR * s[0]).sum()))
     tell("error", 0, None)
     near, distance = changed_slightly(white, letters.T, letters.r, absolute=is_rounded)
@@ -236,14 +221,15 @@ def _in_floats(
         raise NotWhiteError("the covariance is too ill-conditioned")
     trees = []
     for one, share in ((white, 0.0), (near, CHANGE)):
-        out, direct = letters.out, letters.direct
-        if out is not None and direct is not None:
+        seen = read
+        if read is not None:
             rng = np.random.default_rng(SEED)
-            size = np.abs(out).max() if is_rounded else np.abs(out)
-            out = (out + share * size * rng.standard_normal(out.shape)) @ one.states
-            direct = direct * (1 + share * rng.standard_normal(direct.shape))
-        trees.append(_tree(network, one, letters, out, direct, reached, noise))
-    return _compared(*trees, network, reached, noise)
+            size = np.abs(read.out).max() if is_rounded else np.abs(read.out)
+            out = read.out + share * size * rng.standard_normal(read.out.shape)
+            direct = read.direct * (1 + share * rng.standard_normal(read.direct.shape))
+            seen = Outputs(out @ one.states, direct, read.mean)
+        trees.append(_tree(one, seen, letters.weights, reached, noise))
+    return _compared(trees, network, reached, noise)
 
 
 def _under_noise(
@@ -254,42 +240,28 @@ def _under_noise(
     step_T, step_r = changes(letters.T, letters.r, absolute=network.rounding == "absolute")
     for share in (0.0, 1.0):
         T, r = letters.T + share * step_T, letters.r + share * step_r
-        out, direct = (T, r) if letters.out is None else (letters.out, letters.direct)
-        G = solve(T, r.T @ r, 1e-13)
-        read = sum((one @ G @ one.T for one in out), direct.T @ direct)
-        deviations = _deviations(noise, network, np.diag(read), letters.output_mean)
-        trees.append(
-            Tree.under_noise(
-                T, r, G, out / deviations[:, None], direct / deviations, letters.weights
-            )
-        )
-    return _compared(*trees, network, reached, noise)
+        read, G = letters.outputs or Outputs(T, r), solve(T, r.T @ r, 1e-13)
+        deviations = _deviations(noise, np.diag(read.covariance(G)), read.mean)
+        trees.append(Tree.under_noise(T, r, G, read.over(deviations), letters.weights))
+    return _compared(trees, network, reached, noise)
 
 
 def _tree(
-    network: StateAffineNetwork, white: WhiteNetwork, letters: Any, out: Any, direct: Any,
-    reached: Reached, noise: Any,
-) -> Tree:  # fmt: skip
+    white: WhiteNetwork, read: Outputs | None, weights: Floats, reached: Reached, noise: Any
+) -> Tree:
     """The tree of white states and of what is read of them, under noise if any."""
     if noise is None:
-        return Tree.of(white, out, direct, letters.weights, rank=reached.outputs)
-    if out is None:
-        out, direct = white.states @ white.T, white.r @ white.states.T
-    variances = (_all_letters(out, direct) ** 2).sum(axis=1)
-    deviations = _deviations(noise, network, variances, letters.output_mean)
-    return Tree.of(white, out / deviations[:, None], direct / deviations, letters.weights)
-
-
-def _all_letters(out: Floats, direct: Any) -> Floats:
-    """F with F Fᵀ the covariance of outputs of white states."""
-    return np.concatenate([*out, direct.T], axis=1)
+        return Tree.of(white, read, weights, reached.outputs)
+    read = read or Outputs(white.states @ white.T, white.r @ white.states.T)
+    deviations = _deviations(noise, (read.factor**2).sum(axis=1), read.mean)
+    return Tree.of(white, read.over(deviations), weights)
 
 
 def _compared(
-    tree: Tree, other: Tree, network: StateAffineNetwork, reached: Reached, noise: Any
+    trees: list[Tree], network: StateAffineNetwork, reached: Reached, noise: Any
 ) -> Coordinates:
     """The first of two runs, with their difference for its error."""
-    change = float(np.abs(_sampled(tree) - _sampled(other)).max())
+    change = float(np.abs(_sampled(trees[0]) - _sampled(trees[1])).max())
     text = (
         "the error is estimated, by computing again with every number changed by 2e-12 of itself; "
         "the rank is exact modulo primes"
@@ -300,7 +272,7 @@ def _compared(
             "and q were computed, and have no last digits to count with"
         )
     return Coordinates(
-        tree=tree, reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
+        tree=trees[0], reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
         error=MARGIN * change + 8 * EPS * network.size, note=Note("proof", text),
     )  # fmt: skip
 
@@ -309,7 +281,7 @@ def _sampled(tree: Tree) -> Floats:
     """What two runs are compared on: short words, the memory curve and the first degrees."""
     words, letters = list[Word](), range(min(len(tree.weights), 4))
     level: list[Word] = [(k,) for k in letters if k]
-    while len(words) + len(level) <= SAMPLE and level:
+    while level and len(words) + len(level) <= SAMPLE:
         words += level
         level = [(k, *w) for w in level for k in letters]
     singles = [tree.capacity(word) for word in words]
@@ -330,14 +302,12 @@ def observation_noise(noise: Any) -> Noise | Floats | None:
     return found
 
 
-def _deviations(
-    noise: Any, network: StateAffineNetwork, variances: Floats, mean: Floats | None
-) -> Floats:
+def _deviations(noise: Any, variances: Floats, mean: Floats | None) -> Floats:
     """Standard deviations of the noise of what is read, one a state or output."""
     if isinstance(noise, np.ndarray):
         deviations = noise
     elif hasattr(noise, "of_outputs"):
-        if network.outputs is None:
+        if mean is None:
             raise ValueError("`noise` of shots is that of observables; give the network outputs.")
         deviations = noise.of_outputs(mean, variances)
     else:
@@ -347,7 +317,7 @@ def _deviations(
             f"`noise` must be one standard deviation above 0, or {len(variances)} of them, one for "
             f"each state or output that is read; got {noise!r}."
         )
-    return deviations
+    return np.asarray(deviations)
 
 
 def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkError:

@@ -14,13 +14,11 @@ from numpy.typing import ArrayLike
 from memcurve.core.arguments import exact_array, table_entry
 from memcurve.core.types import EPS, Floats
 
-#: Nodes in float64, for laws with a density. Doubled: letters take twice as long to make.
-NODES = 96
+NODES = 96  # in float64, for laws with a density
 #: Step and ends, in standard deviations, of the trapezoid rule for the normal law, whose error is
-#: exp(−2πd/step) for functions analytic within d of the real line. Step doubled: half the digits.
+#: exp(−2πd/step) for functions analytic within d of the real line.
 STEP, END = 0.125, 16.0
-#: Share of a moment that may lie at the ends of a rule. Doubled: heavier tails pass.
-AT_THE_ENDS = 1e-10
+AT_THE_ENDS = 1e-10  # share of a moment that may lie at the ends of a rule
 
 Rule = tuple[Sequence[Any], Sequence[Any]]
 
@@ -81,7 +79,7 @@ class Law:
         return sum((Fraction(w) * Fraction(z) ** order for w, z in pairs), Fraction(0))
 
     def precise(self, bits: int, finer: int = 1) -> Rule:
-        """Nodes and weights as balls; a density has ``finer`` times the nodes entire functions need."""
+        """Nodes and weights as balls; ``finer`` rules have so many times the nodes."""
         from flint import arb
 
         if self._precise is not None:

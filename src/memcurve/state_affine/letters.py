@@ -11,27 +11,22 @@ from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import EPS, Floats
 from memcurve.state_affine.laws import Law, projected
 from memcurve.state_affine.network import StateAffineNetwork
+from memcurve.state_affine.tree import Outputs
 
-#: Degrees of the polynomials that letters are expanded in. Doubled: alphabets that are infinite, as
-#: of √(1 − z²), are followed twice as far.
-DEGREES = 64
-#: How far functions given as a basis may be from orthonormal. Doubled: sloppier ones pass.
-ORTHONORMAL = 1e-9
+DEGREES = 64  # up to which infinite alphabets, as of √(1 − z²), are followed
+ORTHONORMAL = 1e-9  # how far functions given as a basis may be from it
 
 
 class Letters(NamedTuple):
-    """T_k = E[p φ_k] and r_k = E[r φ_k] of the centred recursion, and those of outputs.
+    """T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion; ``outputs`` where not all is read.
 
-    ``out`` and ``direct`` are the letters of outputs, None where all states are read, and
-    ``output_mean`` is their mean. ``weights`` [d, k] is <φ_d, letter k> for the orthonormal
-    polynomials φ_d: polynomial letter d is Σ_k weights[d, k] times letter k.
+    ``weights`` [d, k] is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d
+    is Σ_k weights[d, k] times letter k.
     """
 
     T: Floats
     r: Floats
-    out: Floats | None
-    direct: Floats | None
-    output_mean: Floats | None
+    outputs: Outputs | None
     weights: Floats
 
 
@@ -54,11 +49,11 @@ def letters_of(
     if network.rounding == "absolute":  # entries of rounding alone would be letters
         for part in (T, r):
             part[np.abs(part) < 4 * EPS * np.abs(part).max()] = 0.0
-    out = direct = output_mean = None
+    outputs = None
     if network.outputs is not None:
         out = np.tensordot(C, network.outputs[0], 1)
         direct = out @ mean + C @ network.outputs[1]
-        output_mean = direct[0].copy()
+        outputs = Outputs(out, direct, direct[0].copy())
         direct[0] = 0.0
     if basis is not None:
         weights = (_checked(basis, law) * root) @ rows.T
@@ -68,7 +63,7 @@ def letters_of(
         degrees = len(law.nodes) - 1 if law.is_discrete else DEGREES
         weights = (law.polynomials(degrees) * root) @ rows.T
     weights[0], weights[1:, 0] = np.eye(len(rows))[0], 0.0
-    return Letters(T, r, out, direct, output_mean, weights)
+    return Letters(T, r, outputs, weights)
 
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats]:

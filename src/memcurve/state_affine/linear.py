@@ -18,9 +18,7 @@ from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
 from memcurve.state_affine.tree import TABLE_LAGS, Word
 
-#: What all lags that are not listed may have together to be taken for nothing; it is part of the
-#: error. Doubled: errors twice as large.
-NO_MEMORY = 1e-11
+NO_MEMORY = 1e-11  # of all lags not listed, to be taken for nothing; it is part of the error
 
 
 def as_linear(network: StateAffineNetwork, noise: Any) -> LinearNetwork | None:

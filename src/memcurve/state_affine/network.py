@@ -22,8 +22,7 @@ from memcurve.core.types import Floats
 from memcurve.network.linear import Connected, validated_labels, validated_readout
 from memcurve.state_affine.laws import Law, discrete, law_of
 
-#: What the stored numbers stand for.
-ROUNDINGS = ("relative", "absolute", "formula")
+ROUNDINGS = ("relative", "absolute", "formula")  # what the stored numbers stand for
 #: The functions that a formula may use, of balls.
 _BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lambda z: z.sqrt())
 
@@ -124,6 +123,8 @@ class StateAffineNetwork(Connected):
     name: str | None
     labels: tuple[str, ...] | None
     notes: tuple[Note, ...]
+    inputs = 1
+    is_sparse = False
 
     def __init__(
         self,
@@ -188,16 +189,6 @@ class StateAffineNetwork(Connected):
         return int(self.p.shape[1])
 
     @property
-    def inputs(self) -> int:
-        """One."""
-        return 1
-
-    @property
-    def is_sparse(self) -> bool:
-        """Never."""
-        return False
-
-    @property
     def read_states(self) -> int:
         """Number of states, or of outputs, that are read."""
         return self.size if self.outputs is None else int(self.outputs[1].shape[1])
@@ -234,19 +225,9 @@ class StateAffineNetwork(Connected):
         return [mean, *([Fraction(int(i == k)) for i in range(count)] for k in range(1, count))]
 
     def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
-        """Drive the network from rest and return the states, or what is read of them.
+        """Drive the network from rest by ``inputs`` (T,): the states, or what is read, (T, M).
 
-        Parameters
-        ----------
-        inputs : (T,) array
-            One value per time step.
-        washout : int
-            How many of the first steps to leave out of the result.
-
-        Returns
-        -------
-        (T - washout, M) array
-            Row t is already driven by ``inputs[washout + t]``.
+        Row t is already driven by ``inputs[t]``; the first ``washout`` rows are left out.
         """
         return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
 
@@ -276,10 +257,6 @@ class StateAffineNetwork(Connected):
             parts["functions"] = None
         if "readout" in changes:
             parts["outputs"] = None
-        unknown = set(changes) - set(parts) - {"readout"}
-        if unknown:
-            known = ", ".join([*parts, "readout"])
-            raise TypeError(f"`replace` knows the parts {known}; got {', '.join(sorted(unknown))}.")
         return StateAffineNetwork(**(parts | changes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -383,7 +360,7 @@ def _padded(array: Floats, count: int) -> Floats:
     return np.concatenate([array, np.zeros((count - len(array), *array.shape[1:]))])
 
 
-def _reading(readout: Any, size: int, labels: Sequence[str] | None) -> Floats:
+def _reading(readout: Any, size: int, labels: tuple[str, ...] | None) -> Floats:
     """The matrix D of what is read, D x."""
     if np.ndim(readout) != 2:
         return np.asarray(np.eye(size)[validated_readout(readout, size, labels)])

@@ -15,29 +15,21 @@ from memcurve.solve import ball_arithmetic as balls
 from memcurve.state_affine.letters import DEGREES
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.ranks import Reached
+from memcurve.state_affine.tree import Outputs
 from memcurve.state_affine.white import NotWhiteError, WhiteNetwork, applied, solve
 
-#: States up to which floats that are not enough are followed by balls. Doubled: minutes become
-#: hours.
-MOST_STATES = 96
-#: Bits of a first try, and of the last. Doubled: easy networks take twice as long; hopeless ones
-#: four times.
+MOST_STATES = 96  # up to which balls take over; twice as many would take hours
 FIRST_BITS, LAST_BITS = 320, 6000
-#: Widest ball that is rounded to a float. Doubled: nothing, as balls are far narrower as a rule.
-NARROW = 1e-20
-#: Rules of ever more nodes, until two agree. Doubled: twice the time, no more digits.
-FINER = (1, 2, 4, 8)
-#: How close white letters of two rules must be. Doubled: nothing, rules settle exponentially.
-SAME = 1e-14
+NARROW = 1e-20  # widest ball that is rounded to a float
+FINER = (1, 2, 4, 8)  # rules of ever more nodes, until two agree
+SAME = 1e-14  # to this
 
 
 class PreciseLetters(NamedTuple):
     """White letters as floats: of states and of outputs, and the weights of polynomials."""
 
     white: WhiteNetwork
-    out: Floats | None
-    direct: Floats | None
-    output_mean: Floats | None
+    outputs: Outputs | None
     weights: Floats
     bits: int = 0
 
@@ -91,18 +83,15 @@ def _attempt(
     white = balls.whitening(_covariance(T, r, tell))
     S = balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     S = S if words is None else words * S
-    out = direct = output_mean = None
+    outputs = None
     if network.outputs is not None:
-        letters, offsets = (
-            _mixed(C, o) for o in (network.outputs[0], network.outputs[1][:, :, None])
-        )
-        single = [a * mean + b for a, b in zip(letters, offsets, strict=True)]
-        output_mean = balls.floats_of(single[0])[:, 0]
-        single, letters = single[1:], [one * S for one in letters]
+        out, offsets = _mixed(C, network.outputs[0]), _mixed(C, network.outputs[1][:, :, None])
+        means, *direct = (a * mean + b for a, b in zip(out, offsets, strict=True))
+        out = [one * S for one in out]
         if whiten and reached.outputs == network.read_states:
-            W = balls.whitening(_gram(single + letters)).W
-            single, letters = [W * one for one in single], [W * one for one in letters]
-        out, direct = _matrices(letters), _vectors(single)
+            W = balls.whitening(_gram(direct + out)).W
+            direct, out = [W * one for one in direct], [W * one for one in out]
+        outputs = Outputs(_matrices(out), _vectors(direct), balls.floats_of(means)[:, 0])
     floats = balls.floats_of(S)
     own = WhiteNetwork(
         _matrices([white.seen(t) for t in T]),
@@ -110,7 +99,7 @@ def _attempt(
         floats,
         np.zeros(floats.T.shape),
     )
-    return PreciseLetters(own, out, direct, output_mean, weights)
+    return PreciseLetters(own, outputs, weights)
 
 
 def _gram(parts: list[Any]) -> Any:

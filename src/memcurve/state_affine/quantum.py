@@ -182,12 +182,8 @@ def spin_reservoir(
 
     def encoded(A: Floats) -> Floats:
         """A, of all strings, for each function of the input that the first qubit holds."""
-        return np.stack(
-            [
-                (-1.0 if a == "Z" else 1.0) * A.reshape(len(A), 4, stay)[:, _LETTERS.index(a)]
-                for a in axes
-            ]
-        )
+        parts = A.reshape(len(A), 4, stay)
+        return np.stack([(-1) ** (a == "Z") * parts[:, _LETTERS.index(a)] for a in axes])
 
     p, read, labels = encoded(whole)[:, 1:], encoded(np.concatenate(rows)), strings[1:stay]
     p, q = p[:, :, 1:], p[:, :, 0]
@@ -228,11 +224,11 @@ def channel_reservoir(
     >>> memcurve.capacities(network).total
     1.0
     """
+    from scipy.linalg import ishermitian
+
     law = law_of(input)
     read = [_matrix(one, "observables") for one in observables]
-    if not read or any(
-        len(one) != len(read[0]) or np.abs(one - one.conj().T).max() > TRACE for one in read
-    ):
+    if not read or len({len(one) for one in read}) > 1 or not all(map(ishermitian, read)):
         raise ValueError("`observables` must be Hermitian matrices of one size; give e.g. [Z].")
     d = len(read[0])
     basis = _hermitian_basis(d)
@@ -296,17 +292,14 @@ def _with(letter: str, places: Collection[int], n: int) -> str:
 
 def _string(letters: str) -> Complexes:
     """The matrix of a Pauli string."""
-    return functools.reduce(np.kron, [_PAULI[_LETTERS.index(a)] for a in letters], np.eye(1))
+    matrices: list[Any] = [_PAULI[_LETTERS.index(a)] for a in letters]
+    return functools.reduce(np.kron, matrices, np.eye(1, dtype=complex))
 
 
 def _place(string: Any, n: int) -> int:
     """The number of a Pauli string that may be read."""
-    if (
-        not isinstance(string, str)
-        or len(string) != n
-        or not 0 < len(set(string) - {"I"})
-        or set(string) - set(_LETTERS)
-    ):
+    letters = set(string) if isinstance(string, str) and len(string) == n else set()
+    if letters <= {"I"} or not letters <= set(_LETTERS):
         raise ValueError(
             f"`observables` must be strings of {n} letters of IXYZ, one a qubit and not all I; got "
             f"{string!r}."

@@ -135,7 +135,8 @@ class Capacities(Reported):
     @property
     def tree(self) -> Tree:
         """White coordinates, from which any capacity follows; a file does not hold them."""
-        return self._coordinates()[0]
+        tree: Tree = self._coordinates()[0]
+        return tree
 
     def _coordinates(self) -> tuple[Any, Any]:
         if "_tree" not in self.__dict__:

@@ -52,7 +52,7 @@ def gated_layer(
         return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))
 
     gates, size = [gate(decay) for decay in a.tolist()], len(a)
-    functions = [Power(0), *gates, *(Formula(drive) for drive, _ in drives)]
+    functions: list[Any] = [Power(0), *gates, *(Formula(drive) for drive, _ in drives)]
     p, q = np.zeros((1 + size, size, size)), np.zeros((len(functions), size))
     for n in range(size):
         p[1 + n, n, n] = 1.0

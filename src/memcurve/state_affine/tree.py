@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,11 +15,28 @@ from memcurve.core.types import EPS, Floats
 from memcurve.state_affine.white import Doubling, WhiteNetwork, applied, solve
 
 Word = tuple[int, ...]
-#: Work that the table by degree and lag may take, in multiplications. Doubled: large networks get
-#: twice the lags, in twice the time.
-TABLE_WORK = 1e11
-#: Lags of that table at most. Doubled: long memory is seen further.
-TABLE_LAGS = 30
+TABLE_WORK, TABLE_LAGS = 1e11, 30  # multiplications and lags of the table by degree, at most
+
+
+class Outputs(NamedTuple):
+    """Letters of what is read: ``out`` (K + 1, M, n) of states, ``direct`` (K + 1, M); its mean."""
+
+    out: Floats
+    direct: Floats
+    mean: Floats | None = None
+
+    @property
+    def factor(self) -> Floats:
+        """F with F Fᵀ the covariance of what is read of white states."""
+        return np.concatenate([*self.out, self.direct.T], axis=1)
+
+    def covariance(self, G: Floats) -> Floats:
+        """Of what is read of states with covariance G."""
+        return sum((one @ G @ one.T for one in self.out), self.direct.T @ self.direct)
+
+    def over(self, deviations: Floats) -> Outputs:
+        """In units of the noise of each."""
+        return Outputs(self.out / deviations[:, None], self.direct / deviations, self.mean)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,29 +58,25 @@ class Tree:
 
     @classmethod
     def of(
-        cls, white: WhiteNetwork, out: Floats | None, direct: Floats | None, weights: Floats,
-        rank: int | None = None,
-    ) -> Tree:  # fmt: skip
-        """From white letters and those of what is read of white states; all of them without ``out``.
+        cls, white: WhiteNetwork, read: Outputs | None, weights: Floats, rank: int | None = None
+    ) -> Tree:
+        """From white letters and those of what is read of white states; None for all of them.
 
         ``rank`` is that of what is read; without one, it is read under noise of unit variance.
         """
-        if out is None or direct is None:
+        if read is None:
             return cls(white.T, white.r, white.T, white.r, weights)
         # the covariance of outputs is F Fᵀ; the singular values of F lose half the digits less
-        U, s, _ = np.linalg.svd(np.concatenate([*out, direct.T], axis=1), full_matrices=False)
+        U, s, _ = np.linalg.svd(read.factor, full_matrices=False)
         X = U / np.hypot(s, 1) if rank is None else U[:, :rank] / np.where(s > 0, s, 1.0)[:rank]
-        return cls(white.T, white.r, X.T @ out, direct @ X, weights)
+        return cls(white.T, white.r, X.T @ read.out, read.direct @ X, weights)
 
     @classmethod
-    def under_noise(
-        cls, T: Floats, r: Floats, G: Floats, out: Floats, direct: Floats, weights: Floats
-    ) -> Tree:
+    def under_noise(cls, T: Floats, r: Floats, G: Floats, read: Outputs, weights: Floats) -> Tree:
         """In the coordinates of the letters themselves, whose covariance G is not inverted."""
-        gram = sum((one @ G @ one.T for one in out), direct.T @ direct)
-        values, U = np.linalg.eigh(gram)
+        values, U = np.linalg.eigh(read.covariance(G))
         X = U / np.sqrt(np.maximum(values, 0) + 1)
-        return cls(T, r, X.T @ out, direct @ X, weights, G)
+        return cls(T, r, X.T @ read.out, read.direct @ X, weights, G)
 
     @cached_property
     def is_finite(self) -> bool:

@@ -22,24 +22,13 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.progress import Listener, silent
 from memcurve.core.types import EPS, SEED, Floats
 
-#: Directions that a letter adds are dropped below this share of the letter. Doubled: squeezed
-#: networks lose directions that are real; halved, rounding passes for some.
-DROPPED = 1e-13
-#: Entries are changed by this share of themselves to see how far the numbers move; it must be above
-#: ``DROPPED``. Doubled: errors twice as large are stated.
-CHANGE = 2e-12
-#: A solution of this relative accuracy is good enough to change coordinates with. Doubled: a step
-#: of GMRES less, and perhaps a change of coordinates more.
-ROUGH = 1e-7
-#: Whiteness that rounding allows, times the square root of the states. Doubled: fewer polishings.
-WHITE = 4 * EPS
-#: Steps of GMRES before it begins anew. Doubled: twice the memory.
-RESTART = 40
-#: Powers of T_0 are summed until they have shrunk by exp of minus this. Doubled: steps of GMRES are
-#: fewer and cost more.
-POWERS = 0.5
-#: States up to which the equation is solved as one linear system. Doubled: 64 times the work.
-DIRECT = 16
+DROPPED = 1e-13  # share of a letter below which a direction is rounding
+CHANGE = 2e-12  # share by which entries are changed to see how far numbers move; above DROPPED
+ROUGH = 1e-7  # relative accuracy of a covariance that coordinates are changed with
+WHITE = 4 * EPS  # whiteness that rounding allows, times the square root of the states
+RESTART = 40  # steps of GMRES before it begins anew; twice as many take twice the memory
+POWERS = 0.5  # powers of T_0 are summed until they have shrunk by exp of minus this
+DIRECT = 16  # states up to which the equation is solved as one linear system
 
 
 class NotWhiteError(UncertainResultError):
@@ -221,7 +210,7 @@ class WhiteNetwork:
     @property
     def size(self) -> int:
         """Dimension reached: the total capacity of the states."""
-        return self.T.shape[1]
+        return int(self.T.shape[1])
 
     def defect(self) -> Floats:
         """Σ T_k T_kᵀ + r_k r_kᵀ − I."""
