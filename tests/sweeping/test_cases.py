@@ -15,7 +15,7 @@ from memcurve.studies.sweeping.cases import QUANTITIES, network_of
 from memcurve.views.cli.options import NetworkOptions
 from refusals import refuses
 
-USABLE = tuple(name for name, quantity in QUANTITIES.items() if quantity.number_format)
+USABLE = tuple(name for name in QUANTITIES if name.startswith("usable"))
 NORMAL: dict[str, Any] = {"ensemble": "normal", "size": 30, "seed": 1}
 
 
@@ -70,30 +70,29 @@ def test_other_cases_have_other_keys_and_survive_json(other: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize(
-    ("fields", "message"),
+    ("fields", "facts"),
     [
-        ({"ensemble": "gaussian"}, "`ensemble` must be one of normal, .*'gaussian'"),
-        ({"size": 0}, "`size` must be a positive integer, got 0"),
-        ({"density": 0.1}, "normal does not take `density`"),
-        ({"seed": None}, "`seed` must be given, since the case draws at random"),
-        ({"seed": -1}, "`seed` must be a whole number from 0 on, got -1"),
-        ({"noise": -1.0}, "`noise` must be a finite number at least 0"),
-        ({"noise": "loud"}, "`noise` must be a standard deviation like 1e-3"),
-        ({"input": "series:z.npy"}, "a file may change between runs"),
-        ({"method": "best"}, "`method` must be one of exact"),
-        ({"options": {"inverse": "pinv"}}, "'exact' takes the options .*; got inverse"),
-        ({"options": {"certify_up_to": {1}}}, "must hold numbers, words and lists"),
-        ({"keep": ["totl"]}, "`keep` must be one of total"),
-        ({"colour": "red"}, "a case has no field 'colour'"),
+        ({"ensemble": "gaussian"}, ("`ensemble`", "'gaussian'")),
+        ({"size": 0}, ("`size`", "0")),
+        ({"size": None}, "`size`"),
+        ({"density": 0.1}, "`density`"),
+        ({"seed": None}, "`seed`"),
+        ({"seed": -1}, ("`seed`", "-1")),
+        ({"noise": -1.0}, "`noise`"),
+        ({"noise": "loud"}, "`noise`"),
+        ({"input": "series:z.npy"}, "`input`"),
+        ({"method": "best"}, "`method`"),
+        ({"options": {"inverse": "pinv"}}, ("'exact'", "inverse")),
+        ({"options": {"certify_up_to": {1}}}, "`options`"),
+        ({"keep": ["totl"]}, "`keep`"),
+        ({"colour": "red"}, "'colour'"),
     ],
 )
-def test_bad_cases_are_refused(fields: dict[str, Any], message: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=message):
-        Case.from_dict(NORMAL | fields)
+def test_bad_cases_are_refused(fields: dict[str, Any], facts: Any) -> None:
+    refuses((ValueError, TypeError), facts, Case.from_dict, NORMAL | fields)
 
 
 def test_a_case_needs_ensemble_and_size() -> None:
-    refuses(ValueError, "`size`", Case.from_dict, {"ensemble": "cyclic"})
     refuses(TypeError, "must be a mapping", Case.from_dict, "normal")  # type: ignore[arg-type]
     assert evaluate({"ensemble": "cyclic", "size": 4})["values"] == {"rank": 4, "total": 4.0}
 

@@ -323,7 +323,7 @@ def test_two_drivers_do_not_share_a_store(drive: Callable[..., Driver], tmp_path
     _soon(lambda: _done(path) > 0)
     code, out, err = drive(path, "serial", "digits", 100, 0.1).ended()
     assert (code, out) == (1, "")
-    assert f"another sweep (process {first.process.pid} on " in err
+    assert f"another sweep is writing to {path}" in err
     first.process.kill()
     first.ended()
 

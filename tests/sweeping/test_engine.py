@@ -6,6 +6,7 @@ import itertools
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Future
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_a_job_that_returns_something_else_is_a_mistake(tmp_path: Path) -> None:
 
 def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None:
     reports: list[tuple[CaseCounts, float]] = []
-    report = lambda *figures: reports.append(figures)  # noqa: E731
+    report = lambda counts: reports.append((counts, time.monotonic()))  # noqa: E731
     content = {"seconds": 0.005}
     swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, progress=report)
     assert reports[0][0] == CaseCounts(done=0, failed=0, pending=100)
@@ -95,20 +96,18 @@ def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None
     assert min(b - a for a, b in itertools.pairwise(times[:-1])) > 0.09
     reports.clear()
     swept(tmp_path / "sweep.db", sweep_jobs.digits, 100, content=content, progress=report)
-    assert reports == [(CaseCounts(done=100, failed=0, pending=0), 0.0)]
+    assert [counts for counts, _ in reports] == [CaseCounts(done=100, failed=0, pending=0)]
 
 
 def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
     path = tmp_path / "sweep.db"
 
-    def enough(counts: CaseCounts, seconds: float) -> None:
+    def enough(counts: CaseCounts) -> None:
         if counts.done > 5:
             raise KeyboardInterrupt
 
-    content = {"seconds": 0.01}
-    match = r"cases are finished and saved in .*; run the same command"
-    with pytest.raises(Interrupted, match=match):
-        swept(path, sweep_jobs.digits, 200, content=content, progress=enough)
+    with pytest.raises(Interrupted, match="run the same command"):
+        swept(path, sweep_jobs.digits, 200, content={"seconds": 0.01}, progress=enough)
     with Store.open(path) as store:
         assert 5 < store.counts()["done"] < 200
 
@@ -119,10 +118,13 @@ def test_a_second_signal_is_the_same_one_for_two_seconds(monkeypatch: pytest.Mon
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with StopSignals() as signals:
+            signals.raises = False
             signal.raise_signal(signal.SIGINT)
             assert signals.received == signal.SIGINT
-            with pytest.raises(KeyboardInterrupt), signals.interruptible():
-                raise AssertionError("it has been stopped before")
+            with pytest.raises(KeyboardInterrupt):
+                signals.check()
+            signals.raises = True
+            signal.raise_signal(signal.SIGINT)
         now = 101.0
         signal.raise_signal(signal.SIGINT)
         now = 103.0
@@ -161,18 +163,18 @@ def test_workers_with_other_versions_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("kind", "options", "fact"),
     [
-        ({"kind": "threads"}, "`kind` must be one of serial, processes, dask, mpi; got 'threads'"),
-        ({"kind": "serial", "workers": 2}, "`workers` must not be given for serial, got 2"),
-        ({"kind": "dask", "workers": 2, "address": "x"}, "`workers` must not be given for dask"),
-        ({"kind": "processes", "workers": 0}, "`workers` must be a positive integer"),
-        ({"kind": "processes", "address": "x"}, "`address` is for kind='dask' alone"),
-        ({"kind": "dask", "dask_timeout": 0}, "`dask_timeout` must be a finite number of seconds"),
+        ("threads", {}, "`kind`"),
+        ("serial", {"workers": 2}, "`workers`"),
+        ("dask", {"workers": 2, "address": "x"}, "`workers`"),
+        ("processes", {"workers": 0}, "`workers`"),
+        ("processes", {"address": "x"}, "`address`"),
+        ("dask", {"dask_timeout": 0}, "`dask_timeout`"),
     ],
 )
-def test_arguments_that_make_no_sense(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message), open_executor(**options):
+def test_arguments_that_make_no_sense(kind: str, options: dict[str, Any], fact: str) -> None:
+    with pytest.raises(ValueError, match=fact), open_executor(kind, **options):
         pass
 
 

@@ -159,7 +159,7 @@ def test_table_and_summary_agree_with_pandas(result: Sweep) -> None:
         np.testing.assert_allclose(
             entries[mine].astype(float), grouped.agg(theirs).sort_index(), rtol=1e-12, atol=1e-12
         )
-    with pytest.raises(ValueError, match="must be among those kept"):
+    with pytest.raises(ValueError, match="`quantities`"):
         result.summary(["usable_float32"])
 
 
@@ -219,7 +219,7 @@ def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
         result.save(tmp_path / "rows.xlsx")
 
 
-def test_json_is_read_back_also_that_of_the_first_format(result: Sweep, tmp_path: Path) -> None:
+def test_json_is_read_back(result: Sweep, tmp_path: Path) -> None:
     content = json.loads(result.to_json())
     jsonschema.validate(content, Sweep.json_schema())
     assert content["counts"] == result.counts
@@ -227,13 +227,7 @@ def test_json_is_read_back_also_that_of_the_first_format(result: Sweep, tmp_path
     again = Sweep.load(tmp_path / "rows.json")
     assert outcome(again) == outcome(result)
     assert again.to_json() == result.to_json()
-    assert again.notes == result.notes
-    for name in ("text", "notes"):
-        del content[name]
-    first = content | {"format": "memcurve.Sweep/1", "study": result.text}
-    older = Sweep.from_json(json.dumps(first))
-    assert older.provenance == result.provenance
-    assert older.sentence == result.sentence
+    assert (again.notes, again.sentence) == (result.notes, result.sentence)
 
 
 def test_what_a_sweep_shows(result: Sweep) -> None:
@@ -390,7 +384,7 @@ def test_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ({"file": "net.npz", "density": 0.5}, "`density` is for ensembles"),
         ({"file": "net.npz", "mask": "normal"}, "`seed` must be given"),
         ({"file": "."}, "has no file of a network"),
-        ({"file": "net.npz", "leak": 2}, "must be a finite number above 0 and at most 1"),
+        ({"file": "net.npz", "leak": 2}, "must be a finite number above 0, at most 1"),
     ],
 )
 def test_what_does_not_go_with_own_networks(

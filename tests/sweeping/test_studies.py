@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import memcurve
 from memcurve import Study
 from memcurve.studies.sweeping import shipped
 from memcurve.studies.sweeping.cases import evaluate
+from refusals import refuses
 
 GRID = """\
 keep = ["total"]
@@ -71,9 +73,7 @@ def test_lists_side_by_side_may_repeat_values_but_no_case() -> None:
     assert "noise" not in memcurve.sweep(study, None, executor="serial").axes
     weighted = Study.random(200, 1, ensemble="cyclic", size=[3, 3, 3, 4])
     assert [case.size for case in weighted.cases()].count(3) > 120
-    with pytest.raises(
-        ValueError, match=r"study: zip: cases 0 and 2, counted from 0, are the same"
-    ):
+    with pytest.raises(ValueError, match="zip: two cases are the same"):
         Study.zip(ensemble="normal", size=[10, 20, 10], seed=[1, 1, 1])
 
 
@@ -124,7 +124,7 @@ def test_random_ranges_are_written_either_way() -> None:
     ends = {"low": 0.1, "high": 0.9}, {"from": 0.1, "to": 0.9}
     one, other = (Study.random(5, 1, ensemble="normal", size=9, spectral_radius=e) for e in ends)
     assert [one.case_at(k) for k in range(5)] == [other.case_at(k) for k in range(5)]
-    with pytest.raises(ValueError, match=r"grid.density: count: is missing; give how many values"):
+    with pytest.raises(ValueError, match=r"grid.density: .*count"):
         Study.grid(ensemble="sparse_normal", size=9, density={"from": 0.1, "to": 0.9})
 
 
@@ -144,133 +144,59 @@ def test_a_billion_cases_are_counted_at_once_and_run_only_if_meant(tmp_path: Pat
 VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
 
 
+RANDOM = '[random]\nensemble = "normal"\nsize = 10\n'
+
+
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "facts"),
     [
-        (
-            VALID.replace("normal", "gaussian"),
-            r"bad.toml: grid.ensemble: 'gaussian' is none of normal, uniform",
-        ),
-        (VALID.replace("normal", "nromal"), r"did you mean 'normal'\?"),
-        (
-            VALID + "sede = 2",
-            r"grid.sede: there is no such field \(did you mean 'seed'\?\); there are ensemble",
-        ),
-        ("colour = 1\n" + VALID, "bad.toml: colour: there is no such field; there are title, keep"),
-        (
-            VALID.replace("10", '"ten"'),
-            "grid.size: must be a positive integer, got 'ten'; give e.g. 100",
-        ),
-        (VALID.replace("10", "1.5"), "grid.size: must be a positive integer, got 1.5"),
-        (VALID.replace("10", "[]"), "grid.size: is empty; give at least one value"),
-        (VALID.replace("10", "[5, 5]"), "grid.size: has 5 twice"),
-        (VALID.replace("size = 10\n", ""), "grid.size: is missing"),
-        (VALID.replace("seed = 1\n", ""), "bad.toml: grid: `seed` must be given"),
-        (VALID + "density = 0.1", "bad.toml: grid: normal does not take `density`"),
-        (VALID + "density = 2.0", "grid.density: must be a finite number above 0 and at most 1"),
-        (VALID + "noise = -1", "grid.noise: must be a finite number at least 0"),
-        (VALID + 'mask = "one"', "grid.mask: 'one' is none of normal, .*did you mean 'ones'"),
-        (
-            VALID + "method = { name = 'naive', inv = 1 }",
-            "grid.method: 'naive' has no option 'inv'; it takes gramian, inverse",
-        ),
-        (VALID + "mask = { from = 1, to = 2 }", "grid.mask: must be a value or a list of values"),
-        (
-            VALID.replace("seed = 1", "seed = { from = 3, to = 1 }"),
-            "grid.seed: `to` must not be below `from`",
-        ),
-        (
-            VALID.replace("seed = 1", "seed = { from = 3 }"),
-            "grid.seed: to: is missing",
-        ),
-        (
-            VALID.replace("seed = 1", "seed = { from = 1, to = 3, by = 2 }"),
-            "grid.seed: by: there is no such field; there are from, to, step",
-        ),
-        (
-            VALID + "spectral_radius = { from = 0.5, to = 0.9, count = 1 }",
-            "grid.spectral_radius: count: must be greater than or equal to 2, got 1",
-        ),
-        (
-            VALID + "noise = { from = 0, to = 1, count = 3, log = true }",
-            "`from` must be above 0 with log",
-        ),
-        ('keep = ["totl"]\n' + VALID, "keep: 'totl' is none of total"),
-        ("keep = []\n" + VALID, "keep: must be a list of quantities"),
-        ('curves = "yes"\n' + VALID, "curves: must be a valid boolean, got 'yes'"),
-        ("title = 3\n" + VALID, "title: must be a valid string, got 3"),
-        ("grid = 3", "grid: must be a table, got 3"),
-        ('keep = ["total"]', r"must have one of \[grid\], \[zip\] and \[random\]; got none"),
-        (VALID + "[zip]\nsize = 3", r"got \[grid\], \[zip\]"),
-        ("[grid]", "grid.ensemble: is missing.*grid.size: is missing"),
-        ("[grid", "bad.toml: is not TOML: .*at end of document"),
-        (VALID + '[picture]\nkind = "pie"', "picture.kind: 'pie' is none of lines, bars"),
-        (VALID + '[picture]\nx = "density"', "picture.x: 'density' is no axis of this study"),
-        (
-            VALID + '[picture]\nquantity = "horizon_half"',
-            "picture.quantity: 'horizon_half' is not kept",
-        ),
-        (VALID + '[picture]\nkind = "curves"', "picture.kind: 'curves' needs `curves = true`"),
-        (VALID + '[picture]\nkind = "heatmap"', "picture.kind: 'heatmap' needs the axes x and y"),
-        (VALID + '[quick]\nsize = "a"', "quick.size: must be a positive integer"),
-        (
-            '[random]\nensemble = "normal"\nsize = 10\nsamples = 0\nseed = 1',
-            "random.samples: must be greater than or equal to 1, got 0",
-        ),
-        ('[random]\nensemble = "normal"\nsize = 10\nsamples = 3\n', "random.seed: is missing"),
-        (
-            '[random]\nensemble = "normal"\nsize = {low = 9, high = 3}\nsamples = 3\nseed = 1',
-            "random.size: `low` must be a number below `high`",
-        ),
-        (
-            VALID.replace("seed = 1", f"seed = {{ from = 1, to = {2**63} }}"),
-            r"grid.seed: must be at most 9223372036854775807 \(2\^63 - 1\), got 92233720368547",
-        ),
-        (
-            VALID.replace("seed = 1", f"seed = {{ from = 0, to = {2**63 - 1} }}"),
-            r"grid.seed: has more than 9223372036854775807 \(2\^63 - 1\) values",
-        ),
-        (VALID.replace("10", str(10**400)), r"grid.size: must be at most 9223372036854775807"),
-        (
-            VALID.replace("10", f"{{ from = 1, to = {2**62} }}").replace(
-                "seed = 1", f"seed = {{ from = 1, to = {2**62} }}"
-            ),
-            r"cases, more than can be numbered, 9,223,372,036,854,775,807 \(2\^63 - 1\)",
-        ),
-        (
-            '[random]\nensemble = "normal"\nsize = 10\nsamples = 3\nseed = ' + str(2**63),
-            "random.seed: must be less than or equal to 9223372036854775807",
-        ),
-        (
-            VALID.replace('"normal"', '{ name = "chain", loop = nan }'),
-            "grid.ensemble: the options of 'chain' must hold numbers",
-        ),
-        (VALID + 'mask = [["ones"]]', r"grid.mask: \['ones'\] is none of normal"),
-        (
-            'conclusion = "radius"\n' + VALID,
-            "conclusion: 'radius' needs the axis 'spectral_radius' in .grid. and 'usable_float32' "
-            "in `keep` and 'usable_12bit' in `keep`; add that",
-        ),
-        (
-            'conclusion = "noise"\n' + VALID.replace("grid", "zip"),
-            r"conclusion: 'noise' compares all combinations, so it needs \[grid\], not \[zip\]",
-        ),
-        (
-            VALID + '[picture]\nkind = "heatmap"\nx = "size"\ny = "seed"\n'
-            'quantity = ["total", "rank"]',
-            "picture.quantity: a heat map shows one quantity, got total, rank",
-        ),
+        (VALID.replace("normal", "nromal"), ("grid.ensemble", "'nromal'", "'normal'")),
+        (VALID + "sede = 2", ("grid.sede", "'seed'")),
+        ("colour = 1\n" + VALID, ("colour", "title")),
+        (VALID.replace("10", '"ten"'), ("grid.size", "'ten'")),
+        (VALID.replace("10", "1.5"), ("grid.size", "1.5")),
+        (VALID.replace("10", "[]"), "grid.size"),
+        (VALID.replace("10", "[5, 5]"), ("grid.size", "5")),
+        (VALID.replace("size = 10\n", ""), "grid.size"),
+        (VALID.replace("seed = 1\n", ""), ("grid", "`seed`")),
+        (VALID + "density = 0.1", ("grid", "`density`")),
+        (VALID + "density = 2.0", "grid.density"),
+        (VALID + "noise = -1", "grid.noise"),
+        (VALID + 'mask = "one"', ("grid.mask", "'one'")),
+        (VALID + "method = { name = 'naive', inv = 1 }", ("grid.method", "'inv'", "gramian")),
+        (VALID + "mask = { from = 1, to = 2 }", "grid.mask"),
+        (VALID.replace("seed = 1", "seed = { from = 3, to = 1 }"), "grid.seed"),
+        (VALID.replace("seed = 1", "seed = { from = 3 }"), ("grid.seed", "to")),
+        (VALID.replace("seed = 1", "seed = { from = 1, to = 3, by = 2 }"), ("grid.seed", "by")),
+        (VALID + "noise = { from = 0.5, to = 0.9, count = 1 }", ("grid.noise", "count", "1")),
+        (VALID + "noise = { from = 0, to = 1, count = 3, log = true }", ("grid.noise", "0")),
+        ('keep = ["totl"]\n' + VALID, ("keep", "'totl'")),
+        ("keep = []\n" + VALID, "keep"),
+        ('curves = "yes"\n' + VALID, ("curves", "'yes'")),
+        ("title = 3\n" + VALID, ("title", "3")),
+        ("grid = 3", "grid"),
+        ('keep = ["total"]', "none"),
+        (VALID + "[zip]\nsize = 3", ("[grid]", "[zip]")),
+        ("[grid]", "grid.ensemble"),
+        ("[grid", "TOML"),
+        (VALID + '[picture]\nkind = "pie"', ("picture.kind", "'pie'")),
+        (VALID + '[picture]\nx = "density"', ("picture.x", "'density'")),
+        (VALID + '[picture]\nquantity = "horizon_half"', ("picture.quantity", "`keep`")),
+        (VALID + '[picture]\nkind = "curves"', ("picture.kind", "`curves = true`")),
+        (VALID + '[picture]\nkind = "heatmap"', "picture.kind"),
+        (RANDOM + "samples = 0\nseed = 1", "random.samples"),
+        (RANDOM + "samples = 3", "random.seed"),
+        (RANDOM.replace("10", "{low = 9, high = 3}") + "samples = 3\nseed = 1", "random.size"),
+        (RANDOM + f"samples = 3\nseed = {2**63}", "random.seed"),
+        (VALID.replace("seed = 1", f"seed = {2**63}"), "grid.seed"),
+        (VALID.replace('"normal"', '{ name = "chain", loop = nan }'), "grid.ensemble"),
+        (VALID + 'mask = [["ones"]]', "grid.mask"),
     ],
 )
-def test_bad_files_are_named_with_field_value_and_remedy(
-    text: str, message: str, tmp_path: Path
-) -> None:
+def test_bad_files_are_named_with_field_and_value(text: str, facts: Any, tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(ValueError, match=message) as raised:
-        Study.load(path)
-    assert str(raised.value).startswith("bad.toml: ")
-    assert "\n" not in str(raised.value)
+    refuses(ValueError, ("bad", *([facts] if isinstance(facts, str) else facts)), Study.load, path)
 
 
 def test_missing_files_and_other_formats(tmp_path: Path) -> None:
@@ -278,7 +204,7 @@ def test_missing_files_and_other_formats(tmp_path: Path) -> None:
         Study.load(tmp_path / "study.toml")
     path = tmp_path / "study.toml"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match=r"study.toml: is not TOML, which is UTF-8 text"):
+    with pytest.raises(ValueError, match="not TOML"):
         Study.load(path)
     with pytest.raises(ValueError, match=r"has no \[quick\] table"):
         Study.from_text(VALID, quick=True)

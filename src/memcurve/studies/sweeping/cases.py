@@ -48,66 +48,66 @@ from memcurve.solve import Analysis
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that a case can keep."""
+    """Something that a case can keep: its definition, its name in pictures, how it is found."""
 
-    #: Its definition, in one line.
     meaning: str
-    #: Its name in pictures.
     label: str
+    of: Callable[[Answer], Any]
     #: Whether the number of states is an upper bound.
     bounded: bool = False
     #: Whether it equals the number of states without noise, by theory.
     counts_states: bool = False
-    #: Number format of the states, for a usable memory.
-    number_format: str | None = None
-    #: Threshold of MC_τ, for a horizon: not known if it lies beyond the lags.
-    share_left: float | None = None
+    #: Why a finished case may not have it.
+    missing: str = "not known"
 
-    @property
-    def missing(self) -> str:
-        """Why a finished case may not have it."""
-        return "not known" if self.share_left is None else "beyond the lags"
+
+def _count(meaning: str, label: str, of: Callable[[Answer], Any]) -> Quantity:
+    return Quantity(meaning, label, of, bounded=True, counts_states=True)
 
 
 def _usable(number_format: str, states: str, label: str) -> Quantity:
-    # the rounding taken as noise of the same size in all states, as in `noise_profile`
+    meaning, label = f"total with states {states}", f"usable memory {label}"
+    return Quantity(meaning, label, lambda answer: answer.usable[number_format], bounded=True)
+
+
+def _horizon(share: float) -> Quantity:
     return Quantity(
-        f"total with states {states}",
-        f"usable memory {label}",
-        bounded=True,
-        number_format=number_format,
-    )
+        f"first lag at which MC_τ drops below {share}", f"lag where MC_τ < {share}",
+        lambda answer: answer.curve.horizon(share), missing=BEYOND,
+    )  # fmt: skip
 
 
+#: Why a horizon may not be known.
+BEYOND = "beyond the lags"
 #: What a case can keep.
 QUANTITIES = {
-    "total": Quantity(
+    "total": _count(
         "memory over all lags (or those of the method), under the case's noise, if any",
-        "total memory", bounded=True, counts_states=True),
+        "total memory", lambda answer: answer.curve.total),
     "total_error": Quantity(
-        "the method's own bound on the error of the total", "error bound of the total"),
-    "rank": Quantity(
+        "the method's own bound on the error of the total", "error bound of the total",
+        lambda answer: answer.curve.total_error),
+    "rank": _count(
         "rank of the Krylov matrix: the total without noise for white input", "rank",
-        bounded=True, counts_states=True),
-    "rank_robust": Quantity(
+        lambda answer: answer.rank),
+    "rank_robust": _count(
         "the rank that survives a change of the network in its last digits", "robust rank",
-        bounded=True, counts_states=True),
+        lambda answer: answer.rank_robust),
     "usable_float64": _usable("float64", "in double precision", "in float64"),
     "usable_float32": _usable("float32", "in single precision", "in float32"),
     "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
     "usable_12bit": _usable("12 bit", "recorded with 12 bits", "with 12 bits"),
-    "horizon_half": Quantity(
-        "first lag at which MC_τ drops below 0.5", "lag where MC_τ < 0.5",
-        share_left=0.5),
-    "horizon_tenth": Quantity(
-        "first lag at which MC_τ drops below 0.1", "lag where MC_τ < 0.1",
-        share_left=0.1),
+    "horizon_half": _horizon(0.5),
+    "horizon_tenth": _horizon(0.1),
     "largest_error": Quantity(
-        "the method's own bound on the largest error of the curve", "error bound"),
+        "the method's own bound on the largest error of the curve", "error bound",
+        lambda answer: answer.curve.error.max(initial=0.0)),
     "error_against_exact": Quantity(
-        "largest difference from the exact curve", "error against the exact curve"),
+        "largest difference from the exact curve", "error against the exact curve",
+        lambda answer: abs(answer.curve.channels - answer.exact.channels).max(initial=0.0)),
     "total_error_against_exact": Quantity(
-        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one"),
+        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one",
+        lambda answer: math.fsum(answer.curve.values) - math.fsum(answer.exact.values)),
 }  # fmt: skip
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
@@ -127,11 +127,6 @@ def ensemble_options(ensemble: str) -> tuple[str, ...]:
     """Options that a study may give to an ensemble, besides its size and seed."""
     parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
     return tuple(name for name in parameters if name not in ("size", "seed"))
-
-
-@functools.cache
-def require_ensemble_options(ensemble: str, names: tuple[str, ...]) -> None:
-    require_options(ENSEMBLES[ensemble], dict.fromkeys(("seed", *names)))
 
 
 @functools.cache
@@ -160,8 +155,22 @@ def _states_and_digest(path: Path, changed: int, size: int) -> tuple[int, str]:
     return network.states, hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def number_of_states(case: Mapping[str, Any]) -> int:
+    """The bound on the memory of white input; complex states count twice."""
+    return int(case["size"]) * (2 if case.get("ensemble") == "lru_ring" else 1)
+
+
+def label(name: str, options: Mapping[str, Any]) -> str:
+    """An ensemble or a method with its options, as tables show it."""
+    inside = ", ".join(f"{key}={value}" for key, value in options.items())
+    return f"{name}({inside})" if inside else name
+
+
+# --- Each field in its one form.
+
+
 def _tidy_noise(noise: Any) -> float | str | None:
-    """One form for each noise: a number, a word, or None where there is none."""
+    """A number, a word, or None where there is none."""
     if isinstance(noise, str):
         read = parse_noise([noise])  # a word may stand for no noise, or for a number
         if not isinstance(read, float):
@@ -186,10 +195,7 @@ def _tidy_input(text: Any) -> str | None:
 def _tidy_seed(seed: Any) -> int:
     whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
     if not whole or not 0 <= seed <= LARGEST:
-        limit = f" and at most {LARGEST} (2^63 - 1)" if whole and seed > 0 else ""
-        raise ValueError(
-            f"`seed` must be a whole number from 0 on{limit}, got {seed!r}; take e.g. 1."
-        )
+        raise ValueError(f"`seed` must be a whole number from 0 to 2^63 - 1, got {seed!r}.")
     return int(seed)
 
 
@@ -201,61 +207,45 @@ def tidy_keep(keep: Any) -> tuple[str, ...]:
     return tuple(sorted(set(names)))
 
 
-def _tidy_name(name: Any, field: str) -> str:
-    table_entry(TABLES[field], name, field)
-    return str(name)
-
-
-def number_of_states(case: Mapping[str, Any]) -> int:
-    """The bound on the memory of white input; complex states count twice."""
-    return int(case["size"]) * (2 if case.get("ensemble") == "lru_ring" else 1)
-
-
-def label(name: str, options: Mapping[str, Any]) -> str:
-    """An ensemble or a method with its options, as tables show it."""
-    inside = ", ".join(f"{key}={value}" for key, value in options.items())
-    return f"{name}({inside})" if inside else name
-
-
 def _tidy_options(options: Any) -> dict[str, Any]:
-    if not isinstance(options, Mapping):
-        raise TypeError(f"`options` must be a table of names and values, got {options!r}.")
     try:
         # as JSON has them; what JSON lacks is refused
         return dict(sorted(json.loads(json.dumps(dict(options), allow_nan=False)).items()))
     except (TypeError, ValueError) as error:
         raise TypeError(
             f"`options` must hold numbers, words and lists of them, so that they can be stored; "
-            f"got {dict(options)!r} ({error})."
+            f"got {options!r} ({error})."
         ) from None
 
 
-def _or_none(tidy: Callable[..., Any], **fixed: Any) -> Callable[[Any], Any]:
-    return lambda value: None if value is None else tidy(value, **fixed)
+def _name(field: str) -> Callable[[Any], str]:
+    def tidy(name: Any) -> str:
+        table_entry(TABLES[field], name, field)
+        return str(name)
+
+    return tidy
 
 
 #: How each field gets its one form.
 TIDY: dict[str, Callable[[Any], Any]] = {
-    "ensemble": _or_none(_tidy_name, field="ensemble"),
+    "ensemble": _name("ensemble"),
     "size": require_size,
-    "file": _or_none(str),
-    "digest": _or_none(str),
-    "spectral_radius": _or_none(
-        require_number, argument="spectral_radius", rule="at least 0", holds=lambda r: r >= 0
+    "file": str,
+    "digest": str,
+    "spectral_radius": lambda radius: require_number(
+        radius, "spectral_radius", "at least 0", lambda r: r >= 0
     ),
-    "density": _or_none(require_density),
-    "leak": _or_none(
-        require_number, argument="leak", rule="above 0 and at most 1", holds=lambda r: 0 < r <= 1
-    ),
-    "mask": _or_none(_tidy_name, field="mask"),
+    "density": require_density,
+    "leak": lambda leak: require_number(leak, "leak", "above 0, at most 1", lambda r: 0 < r <= 1),
+    "mask": _name("mask"),
     "ensemble_options": _tidy_options,
     "inputs": functools.partial(require_size, argument="inputs"),
-    "input": _or_none(_tidy_input),
-    "noise": _or_none(_tidy_noise),
-    "method": functools.partial(_tidy_name, field="method"),
+    "input": _tidy_input,
+    "noise": _tidy_noise,
+    "method": _name("method"),
     "options": _tidy_options,
-    "lags": _or_none(require_size, argument="lags"),
-    "seed": _or_none(_tidy_seed),
+    "lags": functools.partial(require_size, argument="lags"),
+    "seed": _tidy_seed,
     "keep": tidy_keep,
     "curve": bool,
 }
@@ -325,24 +315,25 @@ class Case:
 
     def __post_init__(self) -> None:
         # equal cases have one form, and so one key: 1 is 1.0, "white" is None, order means nothing
-        given, options = dict(vars(self)), self.ensemble_options
-        if isinstance(options, Mapping):
-            given["ensemble_options"] = {n: v for n, v in options.items() if n not in LIFTED}
-            for name in options.keys() & set(LIFTED):
-                if given[name] is not None:
-                    raise ValueError(
-                        f"`{name}` must be given once, got {given[name]!r} and, among the options "
-                        f"of ensemble {self.ensemble!r}, {options[name]!r}."
-                    )
-                given[name] = options[name]
+        given, options = dict(vars(self)), dict(self.ensemble_options)
+        for name in options.keys() & set(LIFTED):
+            if given[name] is not None:
+                raise ValueError(
+                    f"`{name}` must be given once, got {given[name]!r} and, among the options of "
+                    f"ensemble {self.ensemble!r}, {options[name]!r}."
+                )
+            given[name] = options.pop(name)
+        given["ensemble_options"] = options
         if self.file is not None:
             given |= self._of_file()
         for name, tidy in TIDY.items():
-            object.__setattr__(self, name, tidy(given[name]))
-        if self.ensemble is not None:
-            require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
-        elif self.file is None:
-            raise ValueError("a case needs an `ensemble` and its size, or the `file` of a network.")
+            value = None if given[name] is None else tidy(given[name])
+            object.__setattr__(self, name, value)
+        if self.file is None:
+            _name("ensemble")(self.ensemble)
+            require_size(self.size)
+            names = dict.fromkeys(("seed", *self.ensemble_arguments))
+            require_options(ENSEMBLES[self.ensemble], names)
         unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
             taken = ", ".join(METHODS[self.method].settings) or "none"
@@ -389,12 +380,8 @@ class Case:
         """Read back what :meth:`to_dict` gave."""
         if not isinstance(content, Mapping):
             raise TypeError(f"a case must be a mapping of its fields, got {content!r}.")
-        known = ", ".join(TIDY)
         for name in content:
-            if name not in TIDY:
-                raise ValueError(f"a case has no field {name!r}; its fields are {known}.")
-        if not content.keys() >= {"ensemble", "size"} and "file" not in content:
-            raise ValueError(f"a case needs `ensemble` and `size`, got {dict(content)!r}.")
+            table_entry(TIDY, name, "case")
         return cls(**content)
 
     @functools.cached_property
@@ -433,8 +420,8 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
                 f"method {asked.method!r} gives a total of {curve.total} for this network; "
                 f"method='exact' gives its memory."
             )
-        values = _Quantities(asked, network, curve)
-        kept = {name: _known(values[name]) for name in asked.keep}
+        answer = Answer(asked, network, curve)
+        kept = {name: _known(QUANTITIES[name].of(answer)) for name in asked.keep}
     if not asked.curve:
         return {"values": kept, "curve": None}
     whole = {"lags": curve.lags.tolist(), "values": curve.values.tolist()}
@@ -456,66 +443,56 @@ def network_of(case: Case) -> LinearNetwork:
     return with_leak(several, case.leak)
 
 
-class _Quantities:
-    """The quantities of one curve by name; what several need is computed at most once."""
+class Answer:
+    """The curve of a case, and what several quantities need, computed at most once."""
 
     def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
         self.case, self.network, self.curve = case, network, curve
 
-    def __getitem__(self, name: str) -> float | int | None:
-        quantity, curve = QUANTITIES[name], self.curve
-        if quantity.number_format is not None:
-            return self._usable[quantity.number_format]
-        if quantity.share_left is not None:
-            return curve.horizon(quantity.share_left)
-        if name == "error_against_exact":
-            return float(np.abs(curve.channels - self._exact.channels).max(initial=0.0))
-        if name == "total_error_against_exact":
-            return math.fsum(curve.values) - math.fsum(self._exact.values)
-        if name == "largest_error":
-            return float(curve.error.max(initial=0.0))
-        if name in ("rank", "rank_robust"):
-            if curve.rank is None and self.network.size >= SPARSE_FROM and self.network.is_sparse:
-                return self._large_rank if name == "rank" else None
-            # a rank is the network's, whatever the method makes of it
-            known = curve if curve.rank is not None else self._plain
-            return known.rank if name == "rank" else known.diagnostics.get(name, known.rank)
-        return float(getattr(curve, name))
+    @property
+    def rank(self) -> int | None:
+        """The network's, whatever the method makes of it."""
+        if self._is_large:  # by products, without eigenvalues, unless there are too many of them
+            return rank(self.network) if self.network.size <= RANK_UP_TO else None
+        return self._ranked.rank
 
     @property
-    def _large_rank(self) -> int | None:
-        """By products, without eigenvalues; not known where there are too many of them."""
-        return rank(self.network) if self.network.size <= RANK_UP_TO else None
+    def rank_robust(self) -> Any:
+        """The rank up to rounding, not known of large networks."""
+        ranked = self._ranked if not self._is_large else None
+        return ranked and ranked.diagnostics.get("rank_robust", ranked.rank)
+
+    @property
+    def _is_large(self) -> bool:
+        network = self.network
+        return self.curve.rank is None and network.size >= SPARSE_FROM and network.is_sparse
 
     @functools.cached_property
-    def _plain(self) -> MemoryCurve:
-        """The exact curve of the network for white input, without noise."""
-        return memory_curve(self.network, 1)
+    def _ranked(self) -> MemoryCurve:
+        """A curve that knows the rank: the own one, or that for white input without noise."""
+        return memory_curve(self.network, 1) if self.curve.rank is None else self.curve
 
     @functools.cached_property
-    def _exact(self) -> MemoryCurve:
+    def exact(self) -> MemoryCurve:
         """The exact answer to the same question, at the same lags."""
         if self.case.method == "exact":
             return self.curve
         return _curve(self.case, self.network, exact_at=len(self.curve))
 
     @functools.cached_property
-    def _usable(self) -> dict[str, float]:
-        """Exact totals at the noise that number formats amount to, for this network's states."""
+    def usable(self) -> dict[str, float]:
+        """Exact totals by number format, its rounding taken as noise of one size in all states."""
         processes = processes_for(self.case.input, self.network.inputs)
-        analysis = Analysis.of(self.network)
-        deviations = analysis.deviations(processes)
+        deviations = Analysis.of(self.network).deviations(processes)
         levels = number_formats(deviations)
-        names = [q.number_format for q in QUANTITIES.values() if q.number_format is not None]
         totals = {}
         for kind in (Float64(), Float32()):
             if not kind.readable(deviations).all():  # which no noise of one size stands for
-                names.remove(kind.label)
+                levels.pop(kind.label, None)
                 own = memory_curve(self.network, 1, input=self.case.input, noise=kind)
                 totals[kind.label] = own.total
-        wanted = [levels[name] for name in names]
-        family = noise_profile(self.network, wanted, lags=1, input=self.case.input)
-        return totals | dict(zip(names, family.known_totals.tolist(), strict=True))
+        family = noise_profile(self.network, [*levels.values()], lags=1, input=self.case.input)
+        return totals | dict(zip(levels, family.known_totals.tolist(), strict=True))
 
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:

@@ -10,7 +10,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, CancelledError, Future, wait
+from concurrent.futures import BrokenExecutor, Future, wait
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Self
@@ -21,6 +21,7 @@ from memcurve.studies.sweeping.executors import (
     Job,
     Pending,
     Pool,
+    TaskLostError,
     UnusableWorkerError,
     run_cases_of,
     versions,
@@ -59,10 +60,6 @@ class CaseCounts(NamedTuple):
         return self.finished + self.pending
 
 
-#: Called with the counts and the seconds since the start.
-ProgressCallback = Callable[[CaseCounts, float], object]
-
-
 class Interrupted(KeyboardInterrupt):
     """The sweep was stopped, by ``signal`` or on request; the message says how to continue."""
 
@@ -79,7 +76,7 @@ def run_cases(
     study: int,
     job: Job,
     pool: Pool,
-    progress: ProgressCallback = lambda counts, seconds: None,
+    progress: Callable[[CaseCounts], object] = lambda counts: None,
     *,
     case_timeout: float | None = None,
 ) -> CaseCounts:
@@ -90,23 +87,21 @@ def run_cases(
     takes more than ``case_timeout`` seconds fails, and the sweep continues with the others. With a
     time limit, each worker runs its cases in a second process.
 
-    ``progress`` is called with the counts (earlier runs included) and the seconds since the start:
-    at once, at most ten times a second, and at the end. After Ctrl-C, SIGTERM or a
-    KeyboardInterrupt that it raises, :class:`Interrupted` says what is saved.
+    ``progress`` is called with the counts, earlier runs included: at once, at most ten times a
+    second, and at the end. After Ctrl-C, SIGTERM or a KeyboardInterrupt that it raises,
+    :class:`Interrupted` says what is saved.
     """
     # a worker returns what it has after twice the time that a task should take
     run = functools.partial(run_cases_of, job, versions(), 2 * _TASK_SECONDS, limit=case_timeout)
-    loop = _Loop(store, study, run, pool, progress)
-    if not loop.counts.pending:
-        progress(loop.counts, 0.0)
-        return loop.counts
-    with loop.signals:
+    with StopSignals() as signals:
+        loop = _Loop(store, study, run, pool, progress, signals)
         try:
             loop.run()
         except KeyboardInterrupt:
-            loop.keep_what_has_arrived()
+            loop.save_what_has_arrived()
             pool.stop()
-            raise Interrupted(loop.counts, store.path, loop.signals.received) from None
+            counts = CaseCounts(**store.counts(study))
+            raise Interrupted(counts, store.path, signals.received) from None
         except BaseException:
             pool.stop()
             raise
@@ -120,66 +115,66 @@ class _Loop:
         self,
         store: Store,
         study: int,
-        run: Callable[..., Any],
+        run_task: Callable[..., Any],
         pool: Pool,
-        progress: ProgressCallback,
+        progress: Callable[[CaseCounts], object],
+        signals: StopSignals,
     ) -> None:
-        self._store, self._run_task, self._pool, self._progress = store, run, pool, progress
+        self._store, self._run_task, self._pool = store, run_task, pool
+        self._progress, self._signals = progress, signals
         self.counts = CaseCounts(**store.counts(study))
-        self.signals = StopSignals()
         self._schedule = Schedule(store.pending(study))
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
         self._outcomes: list[CaseOutcome] = []  # that are to be written
-        self._start = time.monotonic()
         self._reported = self._checked = 0.0
 
     def run(self) -> None:
         """Until every case has a result."""
         self._report()
-        with self.signals.interruptible():
-            self._pool.start()
+        if not self.counts.pending:
+            return
+        self._pool.start()
+        self._signals.raises = self._pool.inline
         self._require_workers()
-        while (broken := self._send_out()) or self._schedule.tasks:
-            if self._bring_in() or broken:
+        while (is_broken := self._send_out()) or self._schedule.tasks:
+            if self._bring_in() or is_broken:
                 self._recover()
             self._report()
         self._report(last=True)
 
-    def keep_what_has_arrived(self) -> None:
+    def save_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
         for future in self._arrivals(timeout=0):
-            if _error_of(future) is None:
+            if future.exception() is None:
                 self._take(future)
         self._write()
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether the pool turns out to be broken."""
         pool, schedule = self._pool, self._schedule
-        while self.signals.received is None:
-            window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
-            cases = schedule.next_cases(pool.workers, window)
-            if not cases:
-                return False
+        window = 1 if pool.inline else _TASKS_PER_WORKER * pool.workers
+        while cases := schedule.next_cases(pool.workers, window):
+            self._signals.check()
             try:
-                with self.signals.interruptible() if pool.inline else contextlib.nullcontext():
-                    future = pool.submit(self._run_task, cases)
+                future = pool.submit(self._run_task, cases)
             except BrokenExecutor:  # a worker died while nothing was under way
                 schedule.put_back(cases)
                 return True
             schedule.tasks[future] = cases
             future.add_done_callback(self._arrived.put)
-        raise KeyboardInterrupt
+        return False
 
     def _bring_in(self) -> bool:
-        """Wait for results and keep all that have arrived; returns whether the pool is broken."""
-        broken = False
+        """Wait for results and save all that have arrived; returns whether the pool is broken."""
+        self._signals.check()
+        is_broken = False
         for future in self._arrivals(timeout=_BETWEEN_REPORTS):
-            error = _error_of(future)
+            error = future.exception()
             if isinstance(error, BrokenExecutor):
-                broken = True  # the task stays under way until all of them have been looked at
-            elif error is None or self._pool.lost(error):
-                self._take(future, self._pool.crashes_per_loss)
+                is_broken = True  # the task stays under way until all of them have been looked at
+            elif error is None or isinstance(error, TaskLostError):
+                self._take(future)
             else:
                 self._write()
                 raise _unusable(error) from error
@@ -187,7 +182,7 @@ class _Loop:
         if time.monotonic() - self._checked > _BETWEEN_CHECKS:
             self._checked = time.monotonic()
             self._pool.check()
-        return broken
+        return is_broken
 
     def _arrivals(self, timeout: float) -> Iterator[Future[Any]]:
         with contextlib.suppress(queue.Empty):
@@ -200,48 +195,48 @@ class _Loop:
     def _recover(self) -> None:
         """Replace the broken pool; what was under way goes again, unless it is to blame."""
         tasks = self._schedule.tasks
-        with self.signals.interruptible():  # every task of a broken pool is soon given back
-            wait(tasks, timeout=5)
+        wait(tasks, timeout=5)  # every task of a broken pool is soon given back
         for future in list(tasks):
             self._take(future)
         self._write()
-        with self.signals.interruptible():
-            self._pool.renew()
+        self._pool.renew()
         self._require_workers()
 
-    def _take(self, future: Future[Any], crashes: int = 1) -> None:
+    def _take(self, future: Future[Any]) -> None:
         """Keep what a task brought back, or what its worker's death is blamed on."""
         cases = self._schedule.tasks.pop(future)
-        if future.done() and _error_of(future) is None:
+        error = future.exception() if future.done() else BrokenExecutor()
+        if error is None:
             self._outcomes += self._schedule.finished(cases, future.result())
-        else:
+        else:  # a task is lost after several deaths
+            crashes = CRASHES_ALLOWED if isinstance(error, TaskLostError) else 1
             blamed = self._schedule.crashed(cases, crashes)
             self._outcomes += [CaseOutcome(key, None, None, DIED, 0.0) for key, _ in blamed]
 
     def _require_workers(self) -> None:
         """A task without cases: if that fails again and again, it is not for any of the cases."""
-        for left in reversed(range(CRASHES_ALLOWED)):
-            error: BaseException | None
-            with self.signals.interruptible():
-                try:
-                    future = self._pool.submit(self._run_task, [])
-                    while not future.done():
-                        self._pool.check()
-                        time.sleep(0.01)
-                    error = _error_of(future)
-                except BrokenExecutor as broken:
-                    error = broken
-                if error is None:
-                    return
-                if left and isinstance(error, BrokenExecutor):
-                    self._pool.renew()  # a worker may be killed as it starts, too
-                elif not self._pool.lost(error) or not left:  # which may know what it means
-                    raise _unusable(error) from error
+        error: BaseException | None = None
+        for attempt in range(CRASHES_ALLOWED):
+            if attempt and isinstance(error, BrokenExecutor):
+                self._pool.renew()  # a worker may be killed as it starts, too
+            try:
+                future = self._pool.submit(self._run_task, [])
+                while not wait([future], timeout=0.05).done:
+                    self._signals.check()
+                    self._pool.check()
+                error = future.exception()
+            except BrokenExecutor as broken:
+                error = broken
+            if error is None:
+                return
+            if not isinstance(error, BrokenExecutor | TaskLostError):
+                break
+        raise _unusable(error) from error
 
     def _write(self) -> None:
-        new, self._outcomes = self._outcomes, []
-        if new:
+        if new := self._outcomes:
             self._store.put(new)
+            self._outcomes = []
             failed = sum(outcome.error is not None for outcome in new)
             done, before, pending = self.counts
             self.counts = CaseCounts(done + len(new) - failed, before + failed, pending - len(new))
@@ -250,7 +245,7 @@ class _Loop:
         now = time.monotonic()
         if last or now - self._reported >= _BETWEEN_REPORTS:
             self._reported = now
-            self._progress(self.counts, now - self._start)
+            self._progress(self.counts)
 
 
 class Schedule:
@@ -296,8 +291,7 @@ class Schedule:
         """Take note of what a task brought back, and put back what it left undone."""
         for outcome in outcomes:
             self._crashes.pop(outcome.key, None)
-        if left := cases[len(outcomes) :]:
-            self.put_back(left)
+        self.put_back(cases[len(outcomes) :])
         seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
         fitting = round(_TASK_SECONDS / max(1e-9, seconds))
         self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
@@ -315,18 +309,17 @@ class Schedule:
 
 
 class StopSignals:
-    """Signals that ask the sweep to stop, from entering to leaving the context.
+    """Ctrl-C and SIGTERM, from entering to leaving the context: the next :meth:`check` raises.
 
-    They do not raise where they happen to arrive, which could be in the middle of anything: they
-    set :attr:`received`, which the sweep looks at several times a second. Another one changes
-    nothing, not even shortly after leaving, while the caller says what happened. Only within
-    :meth:`interruptible` do they raise KeyboardInterrupt.
+    Only while ``raises`` do they raise where they happen to arrive, which could be in the middle of
+    starting a process. A second one changes nothing, not even shortly after leaving, while the
+    caller says what happened.
     """
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
-        self._interruptible = self._left = False
-        self._last = 0.0
+        self.raises = True
+        self._is_left, self._last = False, 0.0
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -339,20 +332,14 @@ class StopSignals:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._is_left = True  # after a signal, the first that comes later gives the handlers back
         if self.received is None:
             self._give_back()
-        self._left = True  # else the first signal that comes later gives the handlers back
 
-    @contextlib.contextmanager
-    def interruptible(self) -> Iterator[None]:
-        """Within it, a signal raises KeyboardInterrupt at once."""
-        self._interruptible = True
-        try:
-            if self.received:
-                raise KeyboardInterrupt
-            yield
-        finally:
-            self._interruptible = False
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if there was a signal."""
+        if self.received is not None:
+            raise KeyboardInterrupt
 
     def _give_back(self) -> None:
         for number, handler in self._before.items():
@@ -360,26 +347,19 @@ class StopSignals:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        if self._left:
+        if self._is_left:
             if time.monotonic() - self._last > _IMPATIENCE:
                 self._give_back()
                 signal.raise_signal(number)
-            return
-        self._last = time.monotonic()
-        self.received = signal.Signals(number)
-        if self._interruptible:
-            self._interruptible = False  # a second one must not raise in the midst of the clean-up
-            raise KeyboardInterrupt
+        elif self.received is None:
+            self.received, self._last = signal.Signals(number), time.monotonic()
+            if self.raises:
+                raise KeyboardInterrupt
 
 
-def _error_of(future: Future[Any]) -> BaseException | None:
-    """What went wrong with a task that is over; to be cancelled is one way."""
-    return CancelledError() if future.cancelled() else future.exception()
-
-
-def _unusable(error: BaseException) -> UnusableWorkerError:
+def _unusable(error: BaseException | None) -> OSError:
     """The error for workers that cannot run any case."""
-    if isinstance(error, UnusableWorkerError):
+    if isinstance(error, OSError):  # which says so itself
         return error
     if isinstance(error, BrokenExecutor):
         return UnusableWorkerError(

@@ -36,14 +36,22 @@ Pending = tuple[str, str]
 
 #: Environment of the workers; BLAS libraries read it once, when they are loaded.
 _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "BLIS")}
-
-#: One case at a time per process: the number of BLAS threads and warning filters are global. It
-#: matters for Dask workers with several threads.
+#: One case at a time per process, also of a Dask worker with several threads: the number of BLAS
+#: threads and warning filters are global.
 _ONE_AT_A_TIME = threading.Lock()
+#: Crashes after which a suspected case is run alone. Doubled: more work is repeated.
+CRASHES_ALLOWED = 3
+#: Error of a case that ends its process.
+DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
+_KEPT = "Finished cases are saved; run the same command again to continue."
 
 
 class UnusableWorkerError(ChildProcessError):
     """A worker cannot run the job at all, or its results could differ from the driver's."""
+
+
+class TaskLostError(Exception):
+    """Every worker that got this one task died; the pool itself goes on."""
 
 
 def versions() -> dict[str, str]:
@@ -99,32 +107,6 @@ def _outcome(job: Job, key: str, content: str) -> CaseOutcome:
         return CaseOutcome.of(key, None, None, error, time.perf_counter() - start)
 
 
-def prepare_process() -> None:
-    """Initialise a worker process: it ignores Ctrl-C and ends when its parent does."""
-    with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
-    if sys.platform == "linux":
-        import ctypes
-
-        # the kernel ends it also where a call into a C library never lets the thread below run
-        parent_death_signal = 1  # PR_SET_PDEATHSIG
-        with contextlib.suppress(OSError, AttributeError):
-            ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
-    if (parent := parent_process()) is not None:
-
-        def watch() -> None:
-            connection.wait([parent.sentinel])
-            os._exit(1)
-
-        threading.Thread(target=watch, name="parent watch", daemon=True).start()
-
-
-#: Crashes after which a suspected case is run alone. Doubled: more work is repeated.
-CRASHES_ALLOWED = 3
-#: Error of a case that ends its process.
-DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
-
-
 def _within(limit: float, case: Pending, run: Callable[[list[Pending]], Any]) -> CaseOutcome:
     """The outcome of a case in a process of its own, which is killed after ``limit`` seconds.
 
@@ -149,7 +131,24 @@ def _within(limit: float, case: Pending, run: Callable[[list[Pending]], Any]) ->
     return CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)
 
 
-_KEPT = "Finished cases are saved; run the same command again to continue."
+def prepare_process() -> None:
+    """Initialise a worker process: it ignores Ctrl-C and ends when its parent does."""
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
+    if sys.platform == "linux":
+        import ctypes
+
+        # the kernel ends it also where a call into a C library never lets the thread below run
+        parent_death_signal = 1  # PR_SET_PDEATHSIG
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
+    if (parent := parent_process()) is not None:
+
+        def watch() -> None:
+            connection.wait([parent.sentinel])
+            os._exit(1)
+
+        threading.Thread(target=watch, name="parent watch", daemon=True).start()
 
 
 class Pool:
@@ -157,8 +156,6 @@ class Pool:
 
     #: Whether ``submit`` computes at once, in the calling process.
     inline = False
-    #: How many crashes the loss of one task stands for.
-    crashes_per_loss = 1
     #: How many tasks run at the same time.
     workers = 1
     _executor: Any = None
@@ -173,10 +170,6 @@ class Pool:
 
     def check(self) -> None:
         """Raise if no result can be expected any more; called about once a second."""
-
-    def lost(self, error: BaseException) -> bool:
-        """Whether ``error`` means that the worker of this one task died."""
-        return False
 
     def renew(self) -> None:
         """Replace an executor that is broken."""
@@ -199,9 +192,7 @@ class SerialPool(Pool):
         future: Future[Any] = Future()
         try:
             future.set_result(function(*arguments))
-        except KeyboardInterrupt:  # which is no outcome of the task
-            raise
-        except BaseException as error:
+        except Exception as error:
             future.set_exception(error)
         return future
 
@@ -216,7 +207,7 @@ class _Worker(SpawnProcess):
     def start(self) -> None:
         # libraries read the environment when they are loaded, long before any code of ours runs;
         # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
-        before = {name: os.environ[name] for name in _ONE_THREAD if name in os.environ}
+        before = dict(os.environ)
         os.environ.update(_ONE_THREAD)
         # Dask's workers may have no children, since these could outlive them; ours do not
         ours = multiprocessing.current_process()._config  # type: ignore[attr-defined]
@@ -226,9 +217,9 @@ class _Worker(SpawnProcess):
                 super().start()
         finally:
             ours["daemon"] = is_daemon
-            for name in _ONE_THREAD:
+            for name in _ONE_THREAD.keys() - before:
                 del os.environ[name]
-            os.environ.update(before)
+            os.environ.update({name: before[name] for name in _ONE_THREAD.keys() & before})
 
 
 class _Context(SpawnContext):
@@ -355,25 +346,22 @@ class DaskPool(Pool):
     ``distributed.scheduler.allowed-failures``; only then is the task lost.
     """
 
-    crashes_per_loss = 3
-
     def __init__(self, address: str | None, workers: int, timeout: float) -> None:
         self._distributed = optional("distributed", "a sweep on a Dask cluster", "dask")
         self._address, self._asked_for, self._timeout = address, workers, timeout
+        self._where = address or "the cluster on this machine"
         self._client: Any = None
         self._cluster: Any = None
         self._last_seen, self._closing = 0.0, threading.Event()
-        self._log_levels: dict[logging.Logger, int] = {}
 
     def start(self) -> None:
         """Connect, and wait for a worker."""
         if self._client is not None:
             return
         # the errors here say what Dask would report on stderr
-        names = [name for name in logging.root.manager.loggerDict if name.startswith("distributed")]
-        self._log_levels = {logger: logger.level for logger in map(logging.getLogger, names)}
-        for logger in self._log_levels:
-            logger.setLevel(logging.CRITICAL)
+        for name in list(logging.root.manager.loggerDict):
+            if name.startswith("distributed"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
         if self._address is None:
             self._start_cluster()
         try:
@@ -382,7 +370,7 @@ class DaskPool(Pool):
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise ConnectionError(
-                f"no Dask scheduler answers at {self._address} ({error}); start one with `dask "
+                f"no Dask scheduler answers at {self._where} ({error}); start one with `dask "
                 f"scheduler`, or check the address."
             ) from error
         try:
@@ -397,28 +385,36 @@ class DaskPool(Pool):
         future: Future[Any] = Future()
         try:
             remote = self._client.submit(function, *arguments, pure=False, retries=5)
-            self._client.loop.add_callback(_hand_over, self._client, remote, future)
+            self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error
         return future
+
+    async def _hand_over(self, remote: Any, future: Future[Any]) -> None:
+        """Pass the outcome of a task on.
+
+        Dask's own executor looks at the state of a task after it has fetched the result. If the
+        worker dies in between the result is lost there, and if the fetching fails its future never
+        ends.
+        """
+        try:
+            future.set_result(await remote.client.gather(remote, asynchronous=True))
+        except self._distributed.KilledWorker as error:
+            self._last_seen = time.monotonic()  # there were workers, if not for long
+            future.set_exception(TaskLostError(str(error)))
+        except (asyncio.CancelledError, CancelledError):  # by a scheduler that ended, none else
+            future.set_exception(self._disconnected())
+        except BaseException as error:
+            future.set_exception(error)
 
     def check(self) -> None:
         if time.monotonic() - self._last_seen > self._timeout:
             raise self._abandoned()
 
-    def lost(self, error: BaseException) -> bool:
-        """Whether Dask gave a task up since every worker that tried it died."""
-        if isinstance(error, CancelledError):  # nobody but a scheduler that ended cancels tasks
-            raise self._disconnected() from error
-        if not isinstance(error, self._distributed.KilledWorker):
-            return False
-        self._last_seen = time.monotonic()  # there were workers, if not for long
-        return True
-
     def stop(self) -> None:
         """Drop what is queued; a cluster that was started here ends, others stay."""
         cluster = self._cluster
-        closing = threading.Thread(target=self._close, daemon=True)
+        closing = threading.Thread(target=self.finish, daemon=True)
         closing.start()
         if cluster is not None:
             cluster.shutdown_on_close = False  # the interpreter would wait for it once more
@@ -429,11 +425,6 @@ class DaskPool(Pool):
         closing.join(1)  # a scheduler that does not answer must not keep the driver
 
     def finish(self) -> None:
-        self._close()
-        for logger, level in self._log_levels.items():
-            logger.setLevel(level)
-
-    def _close(self) -> None:
         self._closing.set()
         parts, self._client, self._cluster = (self._client, self._cluster), None, None
         for part in parts:
@@ -474,29 +465,13 @@ class DaskPool(Pool):
                     cluster.scale(self._asked_for)
 
     def _abandoned(self) -> ConnectionError:
-        where = self._address or "the cluster on this machine"
         return ConnectionError(
-            f"no Dask worker at {where} for {self._timeout:g} s; start some with `dask worker "
-            f"{self._address or 'ADDRESS'}`. {_KEPT}"
+            f"no Dask worker at {self._where} for {self._timeout:g} s; start some with `dask "
+            f"worker {self._address or 'ADDRESS'}`. {_KEPT}"
         )
 
     def _disconnected(self) -> ConnectionError:
-        where = self._address or "this machine"
-        return ConnectionError(f"the Dask scheduler at {where} is gone; restart it. {_KEPT}")
-
-
-async def _hand_over(client: Any, remote: Any, future: Future[Any]) -> None:
-    """Pass the outcome of a task on.
-
-    Dask's own executor looks at the state of a task after it has fetched the result. If the worker
-    dies in between the result is lost there, and if the fetching fails its future never ends.
-    """
-    try:
-        future.set_result(await client.gather(remote, asynchronous=True))
-    except asyncio.CancelledError:
-        future.set_exception(CancelledError())
-    except BaseException as error:
-        future.set_exception(error)
+        return ConnectionError(f"the Dask scheduler at {self._where} is gone; restart it. {_KEPT}")
 
 
 @contextlib.contextmanager

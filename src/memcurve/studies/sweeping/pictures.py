@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memcurve.rendering import plot
 from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
-from memcurve.studies.sweeping.specification import Picture
-from memcurve.studies.sweeping.tables import CaseTable, Finished, is_numeric, number_text, texts
+from memcurve.studies.sweeping.studies import Picture
+from memcurve.studies.sweeping.tables import CaseTable, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,19 +41,16 @@ def chosen_picture(table: CaseTable) -> Picture:
     numbers = [axis for axis in axes if is_numeric(columns[axis])]
     numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
     words = [axis for axis in axes if axis not in numbers]
-    kept = [name for name in table.quantities if QUANTITIES[name].bounded]
-    kept = sorted(kept or table.quantities, key=Finished(table).is_flat)
     kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
-    drawn = study is not None and study.design == "random"
+    is_random = study is not None and study.design == "random"
     if kind is None:
-        large = len(numbers) >= 2 and not (drawn or x or hue or words)
+        many = [axis for axis in numbers if len({*columns[axis]}) > 3]
+        is_plane = numbers[:2] == many[:2] != many[:1] and not (is_random or x or hue or words)
         across = x or next(iter(numbers or words), None)
         if any(row.curve for row in table.rows) and x is None and len(axes) <= 1:
             kind = "curves"
-        elif y or (large and all(len({*columns[axis]}) > 3 for axis in numbers[:2])):
+        elif y or is_plane:
             kind = "heatmap"
-        elif drawn and numbers:
-            kind = "lines"
         else:
             kind = "bars" if across in words or across is None else "lines"
     if kind == "heatmap":
@@ -63,35 +60,25 @@ def chosen_picture(table: CaseTable) -> Picture:
         if kind != "curves":
             x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
         # numbers drawn at random are all different, so that no colour stands for two of them
-        colours = words if drawn and kind != "curves" else [*words, *numbers]
+        colours = words if is_random and kind != "curves" else [*words, *numbers]
         hue = hue or next((axis for axis in colours if kind == "curves" or axis != x), None)
+    kept = [name for name in table.quantities if QUANTITIES[name].bounded]
+    kept = sorted(kept or table.quantities, key=table.finished.is_flat)
     quantity = asked.quantity or tuple(kept[:1] if hue or kind == "heatmap" else kept[:6])
     return asked.model_copy(update={"kind": kind, "x": x, "y": y, "hue": hue, "quantity": quantity})
 
 
-def draw(table: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
+def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
     """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
-    if table.counts["done"] == 0:
-        raise ValueError(
-            f"a sweep must have a finished case to draw; {table.counts['failed']} of "
-            f"{len(table.rows)} failed."
-        )
-    chosen = picture or chosen_picture(table)
-    for quantity in chosen.quantity or ():
-        if all(value is None for value in table.columns()[quantity]):
-            raise ValueError(
-                f"no finished case has a {quantity!r}, so it cannot be drawn; choose "
-                f"another `quantity` in the study's [picture] table."
-            )
-    points = Finished(table)
-    require_readable(points, chosen)
+    table, chosen = sweep.finished, picture or chosen_picture(sweep)
+    _require_readable(table, chosen)
     title = table.study.title if table.study else ""
     kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
     drawn = kinds.get(chosen.kind or "lines", _draw_lines)
-    facets = _facets(points, chosen) if ax is None else None
-    if facets is None:
+    facets = _facets(table, chosen) if ax is None else {}
+    if not facets:
         ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
-        drawn(points, chosen, ax)
+        drawn(table, chosen, ax)
         if title:
             ax.set_title(title, fontsize=11, loc="left", pad=8)
         return ax
@@ -111,96 +98,97 @@ def draw(table: CaseTable, picture: Picture | None = None, ax: Axes | None = Non
     return first
 
 
-def _facets(points: Finished, picture: Picture) -> dict[str, Finished] | None:
+def _facets(table: CaseTable, picture: Picture) -> dict[str, CaseTable]:
     """The rows by an axis that the picture does not show, sizes first, rather than their mean.
 
     None where there is no such axis of a few values; cases that differ in seeds only are averaged.
     """
-    if picture.kind == "heatmap" or not _is_grid(points):
-        return None
+    if picture.kind == "heatmap" or not _is_grid(table):
+        return {}
     # a curve of fewer lags is the same, as far as it goes
-    table, shown = points.table, (picture.x, picture.y, picture.hue, "seed", "lags")
+    shown = (picture.x, picture.y, picture.hue, "seed", "lags")
     rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
     for axis in rest:
-        column, values = table.columns()[axis], points.values(axis)
+        values = table.values(axis)
         if 2 <= len(values) <= _MOST_FACETS:
-            parts = {
-                value: CaseTable([table.rows[k] for k in range(len(column)) if column[k] == value],
-                             table.study)
-                for value in values
-            }  # fmt: skip
             as_hue = picture.model_copy(update={"hue": axis})
-            return {_hue_label(as_hue, v): Finished(part, points) for v, part in parts.items()}
-    return None
+            parts = {v: [table.rows[k] for k in table.places(**{axis: v})] for v in values}
+            return {
+                _hue_label(as_hue, value): CaseTable(rows, table.study, table)
+                for value, rows in parts.items()
+            }
+    return {}
 
 
-def require_readable(points: Finished, picture: Picture) -> None:
+def _require_readable(table: CaseTable, picture: Picture) -> None:
     """Raise for a picture that cannot be drawn, or that nobody could read."""
     kind, quantities = picture.kind, picture.quantity or ()
-    hues = len(points.values(picture.hue)) if picture.hue else 1
-    lines = hues * len(quantities)
-    if kind == "curves" and hues > _MOST_HUES:
+    remedy = "choose another `hue` or `quantity` in the study's [picture] table."
+    if not table.rows:
         raise ValueError(
-            f"the picture would have {hues} curves, more than the {_MOST_HUES} that can be told "
-            f"apart; choose another `hue` in the study's [picture] table."
+            "a sweep must have a finished case to draw, and all failed or are pending."
         )
+    for quantity in quantities:
+        if all(value is None for value in table.columns()[quantity]):
+            raise ValueError(
+                f"no finished case has a {quantity!r}, so it cannot be drawn; {remedy}"
+            )
     if kind == "heatmap" and len(quantities) > 1:
-        raise ValueError(
-            f"a heat map shows one quantity, got {', '.join(quantities)}; leave one of them in "
-            f"`quantity` of the study's [picture] table."
-        )
-    if kind == "lines" and not is_numeric(points.values(picture.x or "seed")):
+        listed = ", ".join(quantities)
+        raise ValueError(f"a heat map shows one quantity, got {listed}; {remedy}")
+    if kind == "lines" and not is_numeric(table.values(picture.x or "seed")):
         raise ValueError(
             f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
         )
-    if kind in ("lines", "bars") and lines > _MOST_HUES:
+    hues = len(table.values(picture.hue)) if picture.hue else 1
+    lines = hues if kind == "curves" else 1 if kind == "heatmap" else hues * len(quantities)
+    if lines > _MOST_HUES:
         raise ValueError(
             f"the picture would have {lines} lines, more than the {_MOST_HUES} that can be told "
-            f"apart; choose `hue` and `quantity` in the study's [picture] table, or kind = "
-            f'"heatmap".'
+            f"apart; {remedy}"
         )
 
 
-def _series(points: Finished, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
+def _series(table: CaseTable, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
     """Lines or colours: label, quantity and the axis values that its rows share."""
     labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
     if picture.hue is None:
         return [(label, quantity, {}) for quantity, label in labels.items()]
     return [
         (value if len(labels) == 1 else f"{value}: {label}", quantity, {picture.hue: hue})
-        for hue in points.values(picture.hue)
+        for hue in table.values(picture.hue)
         for value in [_hue_label(picture, hue)]
         for quantity, label in labels.items()
     ]
 
 
-def _spreads(points: Finished, quantity: str, at: dict[str, Any], x: str) -> Iterator[Any]:
+def _spreads(table: CaseTable, quantity: str, at: dict[str, Any], x: str) -> list[Any]:
     """Means, least and greatest along the axis ``x``."""
-    found = [points.spread(quantity, **at, **{x: value}) for value in points.values(x)]
-    return (np.array([one[name] for one in found]) for name in ("mean", "min", "max"))
+    spreads = [table.spread(quantity, **at, **{x: value}) for value in table.values(x)]
+    return [np.array([one[name] for one in spreads]) for name in ("mean", "min", "max")]
 
 
-def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
+def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Means over all cases that share a point, with bands from the least to the greatest."""
     x = picture.x or "seed"
-    across = points.values(x)
-    for k, (name, quantity, at) in enumerate(_series(points, picture)):
+    across = table.values(x)
+    for k, (name, quantity, at) in enumerate(_series(table, picture)):
         colour, marker = _colour(k), _MARKERS[k % len(_MARKERS)]
-        if not _is_grid(points):  # cases with nothing else in common are points, not means
-            column = points.columns[quantity]
-            known = [place for place in points.places(**at) if column[place] is not None]
-            xs, ys = ([one[place] for place in known] for one in (points.columns[x], column))
+        if not _is_grid(table):  # cases with nothing else in common are points, not means
+            column = table.columns()[quantity]
+            places = [place for place in table.places(**at) if column[place] is not None]
+            xs, ys = ([one[place] for place in places] for one in (table.columns()[x], column))
             ax.plot(xs, ys, color=colour, ls="", marker=marker, ms=4, label=name, zorder=3)
             continue
-        mean, low, high = _spreads(points, quantity, at, x)
+        mean, low, high = _spreads(table, quantity, at, x)
         finite = np.isfinite(mean)
-        places = np.array(across, dtype=float)[finite]
-        ax.fill_between(places, low[finite], high[finite], color=colour, alpha=0.18, lw=0)
+        points = np.array(across, dtype=float)[finite]
+        ax.fill_between(points, low[finite], high[finite], color=colour, alpha=0.18, lw=0)
         ax.plot(
-            places, mean[finite], color=colour, lw=1.8, ls=_style(k), ms=4, label=name, zorder=3,
-            marker=marker if len(places) <= 40 else "",
+            points, mean[finite], color=colour, lw=1.8, ls=_style(k), ms=4, label=name, zorder=3,
+            marker=marker if len(points) <= 40 else "",
         )  # fmt: skip
-    _finish(points, picture, ax)
+    _finish(table, picture, ax)
     above = [value for value in across if value > 0]
     if picture.log_x or (picture.log_x is None and _wants_log(above)):
         ax.set_xscale("log")
@@ -214,45 +202,40 @@ def _draw_lines(points: Finished, picture: Picture, ax: Axes) -> None:
             ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
 
 
-def _draw_bars(points: Finished, picture: Picture, ax: Axes) -> None:
+def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Groups of bars of means, with whiskers from the least to the greatest."""
     x = picture.x or "seed"
-    across = points.values(x)
-    series = _series(points, picture)
+    across, series = table.values(x), _series(table, picture)
     width = 0.8 / len(series)
+    style: Any = {"fmt": "none", "ecolor": "0.25", "elinewidth": 1, "capsize": 2, "zorder": 3}
     for k, (name, quantity, at) in enumerate(series):
-        mean, low, high = _spreads(points, quantity, at, x)
+        mean, low, high = _spreads(table, quantity, at, x)
         places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
-        # equal numbers may differ in rounding
-        whiskers = np.maximum([mean - low, high - mean], 0.0)
-        style: Any = {"fmt": "none", "ecolor": "0.25", "elinewidth": 1, "capsize": 2, "zorder": 3}
         ax.bar(places, mean, 0.9 * width, color=_colour(k), label=name, zorder=2)
-        ax.errorbar(places, mean, whiskers, **style)
+        # equal numbers may differ in rounding
+        ax.errorbar(places, mean, np.maximum([mean - low, high - mean], 0.0), **style)
     labels = [picture.labels.get(text, text.replace("_", " ")) for text in texts(across).values()]
     crowded = max(map(len, labels)) * len(labels) > 70
     turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     ax.set_xticks(range(len(across)), labels, **turn)
-    _finish(points, picture, ax)
-    if x in ("ensemble", "file", "mask", "input", "method"):  # the words at the ticks say it
+    _finish(table, picture, ax)
+    if not is_numeric(across):  # the words at the ticks say it
         ax.set_xlabel("")
     ax.grid(visible=False, axis="x")
 
 
-def _draw_heatmap(points: Finished, picture: Picture, ax: Axes) -> None:
+def _draw_heatmap(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Means of one quantity over two axes, with the numbers in the cells where there is room."""
     x, y = picture.x or "seed", picture.y or "seed"
     [quantity, *_] = picture.quantity or ("total",)
-    across, up = points.values(x), points.values(y)
-    cells = np.array(
-        [[points.spread(quantity, **{x: a, y: b})["mean"] for a in across] for b in up]
-    )
+    across, up = table.values(x), table.values(y)
+    cells = np.array([_spreads(table, quantity, {y: value}, x)[0] for value in up])
     image = ax.imshow(cells, origin="lower", aspect="auto", cmap="viridis")
     for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
         axis.set_ticks(range(len(values)), list(texts(values).values()))
-    ax.set_xlabel(_AXIS_LABELS.get(x, x))
-    ax.set_ylabel(_AXIS_LABELS.get(y, y))
+    ax.set(xlabel=_AXIS_LABELS.get(x, x), ylabel=_AXIS_LABELS.get(y, y))
     figure: Any = ax.figure
-    over, missing = _averaged(points, picture)
+    over, missing = _averaged(table, picture)
     name = QUANTITIES[quantity].label + (f", mean of {over}" if over else "")
     figure.colorbar(image, ax=ax, label="\n".join([name, *missing]))
     middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
@@ -262,65 +245,61 @@ def _draw_heatmap(points: Finished, picture: Picture, ax: Axes) -> None:
             ax.text(a, b, f"{value:.3g}", ha="center", va="center", color=colour, fontsize=8)
 
 
-def _draw_curves(points: Finished, picture: Picture, ax: Axes) -> None:
+def _draw_curves(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Memory against the lag, mean and band over the seeds, a colour for each value of ``hue``."""
-    last = 1
-    for k, hue in enumerate(points.values(picture.hue) if picture.hue else [None]):
-        places = points.places(**({picture.hue: hue} if picture.hue else {}))
-        chosen = [curve["values"] for place in places if (curve := points.rows[place].curve)]
-        if not chosen:
+    last, dotted = 1, False
+    for k, hue in enumerate(table.values(picture.hue) if picture.hue else [None]):
+        places = table.places(**({picture.hue: hue} if picture.hue else {}))
+        curves = [curve["values"] for place in places if (curve := table.rows[place].curve)]
+        if not curves:
             continue
-        shortest, longest = min(map(len, chosen)), max(map(len, chosen))
-        stack = np.full((len(chosen), longest), np.nan)  # beyond its lags a curve is not known
-        for values, curve in zip(stack, chosen, strict=True):
+        shortest, longest = min(map(len, curves)), max(map(len, curves))
+        stack = np.full((len(curves), longest), np.nan)  # beyond its lags a curve is not known
+        for values, curve in zip(stack, curves, strict=True):
             values[: len(curve)] = curve
         name = "memory" if hue is None else _hue_label(picture, hue)
-        totals = [points.columns["total"][place] for place in places if "total" in points.columns]
-        if known := [total for total in totals if total is not None]:
-            name = f"{name}: total {np.mean(known):.4g}"  # of all lags, also those not on the curve
+        totals = [table.columns()["total"][k] for k in places if "total" in table.quantities]
+        if totals := [total for total in totals if total is not None]:
+            name = f"{name}: total {np.mean(totals):.4g}"  # of all lags, also those not drawn
         low, mean, high = (of(stack, axis=0) for of in (np.nanmin, np.nanmean, np.nanmax))
         colour = _colour(k)
         ax.fill_between(range(longest), low, high, color=colour, alpha=0.18, lw=0)
         ax.plot(mean[:shortest], color=colour, lw=1.8, ls=_style(k), label=name)
         if shortest < longest:  # of those curves that go so far
-            rest = range(shortest - 1, longest)
+            rest, dotted = range(shortest - 1, longest), True
             ax.plot(rest, mean[shortest - 1 :], color=colour, lw=1, ls=":", label="_rest")
         last = max([last, *(np.flatnonzero(high > plot.INVISIBLE) + 1)])
-    ax.set_xlim(0, 1.05 * last)
+    ax.set(xlim=(0, 1.05 * last), xlabel="lag τ (time steps)", ylabel="memory $MC_τ$")
     ax.set_ylim(bottom=0)
-    ax.set_xlabel("lag τ (time steps)")
-    ax.set_ylabel("memory $MC_τ$")
     ax.grid(alpha=0.25)
-    dotted = any(line.get_linestyle() == ":" for line in ax.lines)
-    _legend(points, picture, ax, *(["dotted: mean of the longer curves"] if dotted else []))
+    _legend(table, picture, ax, *(["dotted: mean of the longer curves"] if dotted else []))
 
 
-def _finish(points: Finished, picture: Picture, ax: Axes) -> None:
+def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Names, the number of states as a dashed line, and the legend beside the data."""
     quantities, x = picture.quantity or (), picture.x or "seed"
     bounded = [QUANTITIES[quantity].bounded for quantity in quantities]
-    if quantities == ("total",) and all(row.case.get("noise") for row in points.table.rows):
+    if quantities == ("total",) and all(row.case.get("noise") for row in table.rows):
         name = "usable memory"
     elif len(quantities) == 1:
         name = QUANTITIES[quantities[0]].label
     else:
         name = "memory" if all(bounded) else "lags, or memory"
-    ax.set_xlabel(_AXIS_LABELS.get(x, x))
-    ax.set_ylabel(name)
+    ax.set(xlabel=_AXIS_LABELS.get(x, x), ylabel=name)
     if picture.log_y:
         ax.set_yscale("log")
     elif ax.dataLim.y0 >= 0:
         ax.set_ylim(bottom=0)
     if any(bounded):
-        _draw_bound(points, x, ax)
+        _draw_bound(table, x, ax)
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
-    _legend(points, picture, ax)
+    _legend(table, picture, ax)
 
 
-def _legend(points: Finished, picture: Picture, ax: Axes, *remarks: str) -> None:
+def _legend(table: CaseTable, picture: Picture, ax: Axes, *remarks: str) -> None:
     """Beside the axes, where it cannot cover data."""
-    over, missing = _averaged(points, picture)
+    over, missing = _averaged(table, picture)
     head = [f"mean and range of {over}"] if over else []
     title = "\n".join([*head, *missing, *remarks])
     if len(ax.get_legend_handles_labels()[0]) > 1 or title:
@@ -331,31 +310,30 @@ def _legend(points: Finished, picture: Picture, ax: Axes, *remarks: str) -> None
         legend.get_title().set_color("0.35")
 
 
-def _averaged(points: Finished, picture: Picture) -> tuple[str, list[str]]:
+def _averaged(table: CaseTable, picture: Picture) -> tuple[str, list[str]]:
     """What the cases at one point differ in, and how many of them do not know what is drawn."""
-    shown, columns = (picture.x, picture.y, picture.hue), points.table.columns()
-    rest = [axis for axis in points.table.axes if axis not in shown] if _is_grid(points) else []
-    rest = [axis for axis in rest if len({*columns[axis]}) > 1]  # of a panel some have but one
-    over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
-    missing = {}  # a mean without them may mislead
+    shown, columns = (picture.x, picture.y, picture.hue), table.columns()
+    rest = [axis for axis in table.axes if axis not in shown] if _is_grid(table) else []
+    counts = {axis: len({*columns[axis]}) for axis in rest}  # of a panel some have but one
+    over = [f"{n} {_PLURALS.get(axis, f'{axis}s')}" for axis, n in counts.items() if n > 1]
+    missing = []  # a mean without them may mislead
     for quantity in picture.quantity or () if picture.kind != "curves" else ():
-        if count := points.columns[quantity].count(None):
+        if count := columns[quantity].count(None):
             why = QUANTITIES[quantity].missing
-            missing[f"{count:,} of {len(points.rows):,} {why}, not drawn"] = quantity
-    return " × ".join(over), list(missing)
+            missing.append(f"{count:,} of {len(table.rows):,} {why}, not drawn")
+    return " × ".join(over), list(dict.fromkeys(missing))
 
 
-def _is_grid(points: Finished) -> bool:
-    study = points.table.study
-    return study is not None and study.design == "grid"
+def _is_grid(table: CaseTable) -> bool:
+    return table.study is not None and table.study.design == "grid"
 
 
-def _draw_bound(points: Finished, x: str, ax: Axes) -> None:
+def _draw_bound(table: CaseTable, x: str, ax: Axes) -> None:
     """The number of states, which memory of white input never exceeds."""
-    cases = [row.case for row in points.table.rows]
-    if any(case.get("input") for case in cases):
+    cases = [row.case for row in table.rows]
+    states = [number_of_states(case) for case in cases]
+    if not cases or any(case.get("input") for case in cases):
         return  # under coloured input N is no bound
-    states = list(map(number_of_states, cases))
     style: Any = {"color": plot.COLOURS[6], "lw": 1, "ls": "--", "zorder": 1}
     if len({*states}) == 1:
         ax.axhline(states[0], label=f"N = {states[0]}", **style)

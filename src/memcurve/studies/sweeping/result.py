@@ -6,7 +6,6 @@ import importlib
 import json
 import math
 import os
-import shutil
 import tempfile
 import tomllib
 from collections.abc import Mapping
@@ -23,12 +22,11 @@ from memcurve.core.display import grid
 from memcurve.core.optional import optional
 from memcurve.core.result import Result, replacing, require_ending
 from memcurve.studies.sweeping.cases import QUANTITIES
-from memcurve.studies.sweeping.library import SHIPPED, general
+from memcurve.studies.sweeping.conclusions import concluded
 from memcurve.studies.sweeping.pictures import draw
-from memcurve.studies.sweeping.specification import WHOLE, Named, Picture
 from memcurve.studies.sweeping.store import CaseResult, Store
-from memcurve.studies.sweeping.studies import Study
-from memcurve.studies.sweeping.tables import CaseTable, Finished, alike
+from memcurve.studies.sweeping.studies import WHOLE, Named, Picture, Study
+from memcurve.studies.sweeping.tables import CaseTable, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +67,6 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     """
 
     FORMAT: ClassVar[str] = "memcurve.Sweep/2"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Sweep/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("seeds", "counts", "notes")
     INDEXED: ClassVar[bool] = False
 
@@ -122,10 +119,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         missing = len(self) - self.counts["done"]
         if missing == len(self):
             return "No case is finished."
-        name = self.study.conclusion if self.study else None
-        sentence = (general if name is None else SHIPPED[name].sentence)(Finished(self))
         without = f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
-        return sentence + (without if missing else "")
+        return concluded(self.finished) + (without if missing else "")
 
     def plot(self, ax: Axes | None = None, *, picture: Picture | None = None) -> Axes:
         """Draw the study's picture.
@@ -203,14 +198,10 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             with replacing(path) as stream:
                 parquet.write_table(content.replace_schema_metadata(metadata), stream)
         elif ending == ".nc":
-            with (
-                tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder,
-                replacing(path) as stream,
-            ):
+            with tempfile.TemporaryDirectory() as folder, replacing(path) as stream:
                 draft = Path(folder) / "sweep.nc"
                 self.to_xarray().to_netcdf(draft, engine="h5netcdf")
-                with draft.open("rb") as written:
-                    shutil.copyfileobj(written, stream)
+                stream.write(draft.read_bytes())
         else:
             super().save(path)
             if ending != ".json":
@@ -243,11 +234,6 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     def _derived(self) -> dict[str, Any]:
         derived = {"seeds": self.provenance["seeds"], "counts": self.counts}
         return derived | {"notes": [{"kind": note.kind, "text": note} for note in self.notes]}
-
-    @classmethod
-    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
-        # what 0.1 called the text
-        return {"text" if key == "study" else key: value for key, value in content.items()}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -305,16 +291,16 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
     ``asked`` is a study of the same cases; title, picture and the order of the rows are then its.
     """
-    text = store.studies()[number]
+    text, begun = store.studies()[number], store.runs()
     rows = list(store.rows(number))
-    begun = store.provenances(number)
-    name = next((run["name"] for run in reversed(begun) if "name" in run), "study")
+    name = [about.get("name", "study") for study, about in begun.values() if study == number][-1]
     if asked is not None and asked.text != text:
         text, name = asked.text, asked.name
         places = {case.key: place for place, case in enumerate(asked.cases())}
         rows.sort(key=lambda row: places[row.key])
     # a run that found everything done has computed nothing, and is not among them
-    runs = tuple({"run": run, **about} for run, about in store.computed_by(number).items())
+    computed = sorted({row.run for row in rows if row.run is not None})
+    runs = tuple({"run": run, **begun[run][1]} for run in computed)
     result = Sweep(name, text, runs, tuple(rows))
     if asked is not None:
         vars(result)["study"] = asked  # which need not be read again
@@ -323,17 +309,12 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
 def _study_number(store: Store, study: Study) -> int:
     """The number of the study that is meant: by its text, or else by its cases."""
-    studies = store.studies()
-    keys: set[str] = set()
-    for number, text in reversed(studies.items()):
-        if text == study.text:
+    studies = dict(reversed(store.studies().items()))
+    keys = {case.key for case in study.cases()} if study.text not in studies.values() else set()
+    for number, text in studies.items():
+        # a comment, a title or a picture may have changed since
+        if text == study.text or (keys and keys == {row.key for row in store.rows(number)}):
             return number
-    # a comment, a title or a picture may have changed since
-    for number, text in reversed(studies.items()):
-        if not is_list(text) and sum(store.counts(number).values()) == study.count:
-            keys = keys or {case.key for case in study.cases()}
-            if keys == {row.key for row in store.rows(number)}:
-                return number
     raise ValueError(
         f"{store.path} has no results of study {study.name!r} with its current "
         f"{study.count:,} cases; it holds {len(studies)} other(s). Run the sweep, which computes "

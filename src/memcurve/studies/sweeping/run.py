@@ -21,11 +21,9 @@ from memcurve.core.result import installed_versions
 from memcurve.studies.sweeping.cases import Case, evaluate
 from memcurve.studies.sweeping.engine import run_cases
 from memcurve.studies.sweeping.executors import Job, open_executor
-from memcurve.studies.sweeping.pictures import chosen_picture, require_readable
 from memcurve.studies.sweeping.result import Sweep, read_sweep, require_writable
-from memcurve.studies.sweeping.store import CaseResult, Store
+from memcurve.studies.sweeping.store import Store
 from memcurve.studies.sweeping.studies import Study
-from memcurve.studies.sweeping.tables import CaseTable, Finished
 
 #: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
 MANY_CASES = 1_000_000
@@ -128,7 +126,7 @@ def finished_cases(
         Store.open(store) as opened,
         listening(progress) as tell,
     ):
-        report = lambda counts, _: tell(name, counts.finished, counts.total)  # noqa: E731
+        report = lambda counts: tell(name, counts.finished, counts.total)  # noqa: E731
         opened.provenance = {"name": name, **provenance()}
         number = opened.begin_study(text, cases)
         if retry_failed:
@@ -141,7 +139,7 @@ def require_few(study: Study, allow_many: bool) -> None:
     """Raise for a study so large that it may be a mistake, unless confirmed."""
     if study.count > MANY_CASES and not allow_many:
         raise ValueError(
-            f"{study.file}: has {study.count:,} cases, more than {MANY_CASES:,}; make its lists "
+            f"{study.name}: has {study.count:,} cases, more than {MANY_CASES:,}; make its lists "
             f"shorter, or confirm with allow_many=True in Python, --yes in the command."
         )
 
@@ -227,34 +225,15 @@ def estimate(
     }  # fmt: skip
 
 
-def require_outputs(study: Study, files: Mapping[str, Path | None]) -> None:
+def require_outputs(files: Mapping[str, Path | None]) -> None:
     """Raise if writing ``--export`` or ``--plot`` would fail, before hours of work."""
     for option, path in files.items():
         if path is None:
             continue
         folder = path.resolve().parent
-        if not folder.is_dir():
-            raise FileNotFoundError(
-                f"{option}: {path}: there is no folder {folder}; make it, or name another file."
-            )
-        if path.is_dir():
-            raise IsADirectoryError(f"{option}: {path}: is a folder; name a file.")
-        if not os.access(folder, os.W_OK) or (path.exists() and not os.access(path, os.W_OK)):
+        if not folder.is_dir() or path.is_dir():
+            raise OSError(f"{option}: {path} must be a file in a folder that exists.")
+        if not os.access(path if path.exists() else folder, os.W_OK):
             raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
-        if option == "--plot":
-            require_drawable(study)
-        else:
+        if option == "--export":
             require_writable(path)
-
-
-def require_drawable(study: Study) -> None:
-    """Raise where the picture of a study could not be drawn."""
-    # finished without values: enough to see how many lines and colours there would be
-    curve: Any = {"lags": [], "values": []} if study.curves else None
-    cases = {case.key: case.to_dict() for case in study.outline()}
-    rows = [CaseResult(key, case, "done", None, curve, None, 0.0) for key, case in cases.items()]
-    table = CaseTable(rows, study)
-    try:
-        require_readable(Finished(table), chosen_picture(table))
-    except ValueError as error:
-        raise ValueError(f"{study.file}: {error}") from None

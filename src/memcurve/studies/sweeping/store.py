@@ -10,7 +10,6 @@ import datetime as dt
 import itertools
 import json
 import os
-import socket
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 from urllib.parse import quote
 
-from filelock import FileLock, SoftFileLock, Timeout
+from filelock import FileLock, Timeout
 
 from memcurve.core.result import plain
 
@@ -28,24 +27,51 @@ APPLICATION_ID = 0x4D437377
 SCHEMA_VERSION = 1
 
 #: A case without a result is pending, one whose result has an error failed, any other is done.
-_SCHEMA = (
-    "CREATE TABLE cases (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL)",
-    "CREATE TABLE studies (id INTEGER PRIMARY KEY, text TEXT NOT NULL, created TEXT NOT NULL, "
-    "complete INTEGER NOT NULL DEFAULT 0)",
-    "CREATE TABLE members (study_id INTEGER NOT NULL, position INTEGER NOT NULL, "
-    "case_id INTEGER NOT NULL, PRIMARY KEY (study_id, position)) WITHOUT ROWID",
-    "CREATE UNIQUE INDEX member_of ON members (study_id, case_id)",
-    "CREATE TABLE runs (id INTEGER PRIMARY KEY, study_id INTEGER NOT NULL, begun TEXT NOT NULL, "
-    "provenance TEXT NOT NULL)",
-    'CREATE TABLE results (case_id INTEGER PRIMARY KEY, run_id INTEGER, "values" TEXT, curve TEXT, '
-    "error TEXT, seconds REAL NOT NULL)",
-    f"PRAGMA application_id = {APPLICATION_ID}",
-    f"PRAGMA user_version = {SCHEMA_VERSION}",
-)
+_SCHEMA = f"""
+BEGIN;
+CREATE TABLE cases (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL);
+CREATE TABLE studies (id INTEGER PRIMARY KEY, text TEXT NOT NULL, created TEXT NOT NULL,
+    complete INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE members (study_id INTEGER NOT NULL, position INTEGER NOT NULL,
+    case_id INTEGER NOT NULL, PRIMARY KEY (study_id, position)) WITHOUT ROWID;
+CREATE UNIQUE INDEX member_of ON members (study_id, case_id);
+CREATE TABLE runs (id INTEGER PRIMARY KEY, study_id INTEGER NOT NULL, begun TEXT NOT NULL,
+    provenance TEXT NOT NULL);
+CREATE TABLE results (case_id INTEGER PRIMARY KEY, run_id INTEGER, "values" TEXT, curve TEXT,
+    error TEXT, seconds REAL NOT NULL);
+PRAGMA application_id = {APPLICATION_ID};
+PRAGMA user_version = {SCHEMA_VERSION};
+COMMIT;
+"""
+_PUT = """
+INSERT INTO results SELECT id, ?, ?, ?, ?, ? FROM cases WHERE key = ?
+ON CONFLICT (case_id) DO UPDATE SET run_id = excluded.run_id, "values" = excluded."values",
+    curve = excluded.curve, error = excluded.error, seconds = excluded.seconds
+WHERE results.error IS NOT NULL
+"""
+_PENDING = """
+SELECT m.position, c.key, c.content FROM members m JOIN cases c ON c.id = m.case_id
+WHERE m.study_id = ? AND m.position > ?
+    AND NOT EXISTS (SELECT 1 FROM results r WHERE r.case_id = m.case_id)
+ORDER BY m.position LIMIT ?
+"""
+_ROWS = """
+SELECT m.position, c.key, r.case_id, c.content, r."values", r.curve, r.error, r.seconds, r.run_id,
+    json_extract(n.provenance, '$.versions.memcurve')
+FROM members m JOIN cases c ON c.id = m.case_id
+LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id
+WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?
+"""
 #: Cases registered per transaction. Doubled: more memory, hardly faster.
 _REGISTERED_AT_ONCE = 5000
 #: Rows read at once. Doubled: readers hold the file longer.
 _READ_AT_ONCE = 200
+_REMEDIES = {
+    sqlite3.SQLITE_FULL: "make room on its disk",
+    sqlite3.SQLITE_READONLY: "check that it and its folder may be written to",
+    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
+    sqlite3.SQLITE_BUSY: "another program holds it; end that one",
+}
 
 Status = Literal["pending", "done", "failed"]
 
@@ -103,8 +129,7 @@ class Store:
         self.close = close
         self.path, self._connection = path, connection
         self._run: int | None = None
-        #: Versions and the like. The driver sets it, and it is kept with each study begun and with
-        #: the results that follow.
+        #: Versions and the like; saved with each study begun, and so with the results that follow.
         self.provenance: dict[str, Any] = {}
 
     @classmethod
@@ -120,10 +145,18 @@ class Store:
                 folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
                 path = Path(undo.enter_context(folder), "sweep.sqlite")
             file = Path(path)
-            _require_store_or_nothing(file, read_only=read_only)
+            if file.is_dir():
+                raise IsADirectoryError(f"{file} is a folder; give a file in it.")
+            if read_only and not file.exists():
+                raise FileNotFoundError(
+                    f"{file}: there is no such store; check the path, or run the sweep first."
+                )
             if not read_only:
                 undo.enter_context(_writer_lock(file))
-            connection = undo.enter_context(contextlib.closing(_connect(file, read_only=read_only)))
+            with _explained(file):
+                connection = _connect(file, read_only=read_only)
+                undo.callback(connection.close)
+                _require_store(connection, file, read_only=read_only)
             return cls(file, connection, undo.pop_all().close)
 
     def __enter__(self) -> Self:
@@ -136,74 +169,54 @@ class Store:
         """Register a study, given as its text and the keys and contents of its cases.
 
         Returns its number. One that is there already goes on; the same text with other cases gets
-        a number of its own. Equal keys must have equal content, and a case that is named twice is
-        one. There may be millions: only some thousands are held at a time.
+        a number of its own. A case that is named twice is one. There may be millions: only some
+        thousands are held at a time.
         """
-        stream, position, execute = iter(cases), 0, self._connection.execute
+        stream, connection = enumerate(cases), self._connection
+        insert_study = "INSERT INTO studies (text, created) VALUES (?, ?)"
         with _explained(self.path):
-            query = "INSERT INTO studies (text, created) VALUES (?, ?)"
-            number: Any = execute(query, (text, _now())).lastrowid
+            with connection:
+                number: Any = connection.execute(insert_study, (text, _now())).lastrowid
             while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
-                with _transaction(self._connection):
-                    for key, case in batch:
-                        position += self._register(number, position, key, canonical(case))
-            with _transaction(self._connection):
+                with connection:
+                    connection.executemany(
+                        "INSERT OR IGNORE INTO cases (key, content) VALUES (?, ?)",
+                        ((key, canonical(case)) for _, (key, case) in batch),
+                    )
+                    connection.executemany(
+                        "INSERT OR IGNORE INTO members SELECT ?, ?, id FROM cases WHERE key = ?",
+                        ((number, position, key) for position, (key, _) in batch),
+                    )
+            with connection:
                 number = self._completed(number, text)
                 # left are a copy of a study that is known, and what was interrupted
                 rest = "SELECT id FROM studies WHERE NOT complete"
-                execute(f"DELETE FROM members WHERE study_id IN ({rest})")
-                execute("DELETE FROM studies WHERE NOT complete")
-                query = "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)"
-                self._run = execute(query, (number, _now(), canonical(self.provenance))).lastrowid
+                connection.execute(f"DELETE FROM members WHERE study_id IN ({rest})")
+                connection.execute("DELETE FROM studies WHERE NOT complete")
+                self._run = connection.execute(
+                    "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)",
+                    (number, _now(), canonical(self.provenance)),
+                ).lastrowid
         return int(number)
-
-    def _register(self, study: int, position: int, key: str, content: str) -> int:
-        """Make a case a member of a study; returns 0 where it is one already."""
-        execute = self._connection.execute
-        found = execute("SELECT id, content FROM cases WHERE key = ?", (key,)).fetchone()
-        query = "INSERT INTO cases (key, content) VALUES (?, ?)"
-        case, there = found or (execute(query, (key, content)).lastrowid, content)
-        if there != content:
-            raise ValueError(
-                f"`cases` must have one content per key, but {key!r} is {there} in the store and "
-                f"{content} now; give another --store."
-            )
-        query = "INSERT OR IGNORE INTO members VALUES (?, ?, ?)"
-        return execute(query, (study, position, case)).rowcount
 
     def _completed(self, study: int, text: str) -> int:
         """The number of a study whose cases are all there now: that of an equal one, if any."""
         members = "SELECT position, case_id FROM members WHERE study_id ="
+        differing = f"{members} ? EXCEPT {members} ? LIMIT 1"
         for (other,) in self._select("SELECT id FROM studies WHERE complete AND text = ?", text):
-            differing = (
-                self._select(f"{members} ? EXCEPT {members} ? LIMIT 1", *pair)
-                for pair in ((study, other), (other, study))
-            )
-            if not any(differing):
+            if not self._select(differing, study, other) + self._select(differing, other, study):
                 return int(other)
         self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (study,))
         return study
 
     def pending(self, study: int) -> Iterator[tuple[str, str]]:
         """Key and content (as JSON) of the cases without a result, in the study's order."""
-        query = (
-            "SELECT m.position, c.key, c.content FROM members m JOIN cases c ON c.id = m.case_id "
-            "WHERE m.study_id = ? AND m.position > ? AND NOT EXISTS "
-            "(SELECT 1 FROM results r WHERE r.case_id = m.case_id) ORDER BY m.position LIMIT ?"
-        )
-        for _, key, content in self._paged(query, study):
+        for _, key, content in self._paged(_PENDING, study):
             yield key, content
 
     def rows(self, study: int | None = None) -> Iterator[CaseResult]:
         """The cases of a study (the latest one by default) in its order, with their results."""
-        query = (
-            'SELECT m.position, c.key, r.case_id, c.content, r."values", r.curve, r.error, '
-            "r.seconds, r.run_id, json_extract(n.provenance, '$.versions.memcurve') "
-            "FROM members m JOIN cases c ON c.id = m.case_id "
-            "LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id "
-            "WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?"
-        )
-        for _, key, result, *texts, error, seconds, run, version in self._paged(query, study):
+        for _, key, result, *texts, error, seconds, run, version in self._paged(_ROWS, study):
             status: Status = "pending" if result is None else "done" if error is None else "failed"
             case, values, curve = (text and json.loads(text) for text in texts)
             yield CaseResult(key, case, status, values, curve, error, seconds, run, version)
@@ -219,27 +232,17 @@ class Store:
 
     def retry_failed(self, study: int | None = None) -> int:
         """Make the failed cases of a study pending again; returns how many there were."""
-        with _explained(self.path), _transaction(self._connection):
-            return self._connection.execute(
-                "DELETE FROM results WHERE error IS NOT NULL AND case_id IN "
-                "(SELECT case_id FROM members WHERE study_id = ?)",
-                (self.number(study),),
-            ).rowcount
+        members = "SELECT case_id FROM members WHERE study_id = ?"
+        query = f"DELETE FROM results WHERE error IS NOT NULL AND case_id IN ({members})"
+        with _explained(self.path), self._connection:
+            return self._connection.execute(query, (self.number(study),)).rowcount
 
     def put(self, outcomes: Iterable[CaseOutcome]) -> None:
-        """Keep outcomes; they are on the disk when this returns. What is done stays as it is."""
-        with _explained(self.path), _transaction(self._connection):
-            for outcome in outcomes:
-                found = self._select("SELECT id FROM cases WHERE key = ?", outcome.key)
-                if not found:
-                    raise ValueError(f"`key` {outcome.key!r} is no case of {self.path}.")
-                self._connection.execute(
-                    "INSERT INTO results VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (case_id) DO UPDATE "
-                    'SET run_id = excluded.run_id, "values" = excluded."values", '
-                    "curve = excluded.curve, error = excluded.error, seconds = excluded.seconds "
-                    "WHERE results.error IS NOT NULL",
-                    (found[0][0], self._run, *outcome[1:]),
-                )
+        """Save outcomes; they are on the disk when this returns. What is done stays as it is."""
+        with _explained(self.path), self._connection:
+            self._connection.executemany(
+                _PUT, [(self._run, *outcome[1:], outcome.key) for outcome in outcomes]
+            )
 
     def studies(self) -> dict[int, str]:
         """The texts of the studies by their numbers, the one begun last at the end."""
@@ -257,22 +260,10 @@ class Store:
             raise ValueError(f"`study` must be one of {listed} in {self.path}; got {study!r}.")
         return numbers[-1] if study is None else study
 
-    def provenances(self, study: int | None = None) -> list[dict[str, Any]]:
-        """What the runs of a study gave as their provenance, the latest last, each once."""
-        texts = self._select(
-            "SELECT provenance FROM runs WHERE study_id = ? GROUP BY provenance ORDER BY max(id)",
-            self.number(study),
-        )
-        return [json.loads(text) for (text,) in texts]
-
-    def computed_by(self, study: int | None = None) -> dict[int, dict[str, Any]]:
-        """The runs that computed results of a study's cases, by number, with their provenance."""
-        runs = self._select(
-            "SELECT id, provenance FROM runs WHERE id IN (SELECT r.run_id FROM results r "
-            "JOIN members m ON m.case_id = r.case_id WHERE m.study_id = ?) ORDER BY id",
-            self.number(study),
-        )
-        return {run: json.loads(text) for run, text in runs}
+    def runs(self) -> dict[int, tuple[int, dict[str, Any]]]:
+        """All runs by number: which study they were begun for, and their provenance."""
+        runs = self._select("SELECT id, study_id, provenance FROM runs ORDER BY id")
+        return {run: (study, json.loads(text)) for run, study, text in runs}
 
     def _select(self, query: str, *values: Any) -> list[Any]:
         with _explained(self.path):
@@ -294,43 +285,26 @@ def _writer_lock(path: Path) -> Iterator[None]:
     """Hold the right to write to ``path``, at most until the end of the process.
 
     It is a lock of the system on ``<path>.lock``, not the presence of that file: a process that was
-    killed holds nothing, and the file may stay. Who holds it stands in ``<path>.writer``, since a
-    locked file cannot be read on every system.
+    killed holds nothing, and the file may stay.
     """
     # of the process, not of the thread that opened the store
-    lock, holder = FileLock(f"{path}.lock", thread_local=False), Path(f"{path}.writer")
+    lock = FileLock(f"{path}.lock", thread_local=False)
     try:
         path.parent.stat()  # filelock would make the folder
         lock.acquire(blocking=False)
-        kind: type = type(lock)
-        if issubclass(kind, SoftFileLock):  # what filelock takes where the system has no locks
-            raise NotImplementedError("the file system has no locks")
     except Timeout:
-        try:
-            who = "process {} on {}".format(*holder.read_text("utf-8").split())
-        except (OSError, ValueError, IndexError):  # it has the lock, but has not said who it is
-            who = "another process"
         raise OSError(
-            f"another sweep ({who}) is writing to {path}; wait for it or give another --store."
+            f"another sweep is writing to {path}; wait for it or give another --store."
         ) from None
-    except NotImplementedError as error:
-        lock.release()
+    except (OSError, NotImplementedError) as error:
+        reason = getattr(error, "strerror", None) or error
         raise OSError(
-            f"{path}: cannot be locked ({error}), so two sweeps could write at once; put the "
-            f"store on a local disk."
+            f"{path}: cannot be written ({reason}); check that its folder exists, may be written "
+            f"to, has room and is on a local disk, or give another --store."
         ) from error
-    except OSError as error:
-        raise OSError(
-            f"{path}: cannot be written ({error.strerror}); check that its folder exists, may "
-            f"be written to and has room, or give another --store."
-        ) from error
-    with contextlib.suppress(OSError):  # only its name: a full disk is told by what follows
-        holder.write_text(f"{os.getpid()} {socket.gethostname()}\n", encoding="utf-8")
     try:
         yield
     finally:
-        with contextlib.suppress(OSError):
-            holder.unlink(missing_ok=True)
         lock.release()
 
 
@@ -343,121 +317,47 @@ def _explained(path: Path) -> Iterator[None]:
         code = getattr(error, "sqlite_errorcode", None)
         if code is None:  # a mistake in this package, not in the file
             raise
-        primary = code & 0xFF
-        if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-            raise _damaged(path, str(error)) from error
-        remedy = {
-            sqlite3.SQLITE_FULL: "make room on its disk",
-            sqlite3.SQLITE_READONLY: "check that it and its folder may be written to",
-            sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
-            sqlite3.SQLITE_BUSY: "another program holds it; end that one",
-        }.get(primary, "check its disk")
+        if code & 0xFF in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+            raise ValueError(
+                f"{path} is damaged, or no store of sweeps ({error}); nothing was changed in it. "
+                f"Restore it from a copy or give another --store."
+            ) from error
         raise OSError(
-            f"{path}: {error}; {remedy}. Finished cases are saved; run the same command again to "
-            f"continue."
+            f"{path}: {error}; {_REMEDIES.get(code & 0xFF, 'check its disk')}. Finished cases are "
+            f"saved; run the same command again to continue."
         ) from error
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    """Open the store at ``path`` and create it where there is none."""
-    log = path.with_name(path.name + "-wal")
-
-    def opened(mode: str) -> sqlite3.Connection:
-        uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
-        return sqlite3.connect(uri, uri=True, isolation_level=None, timeout=10)
-
-    def logged() -> bool:
-        return log.exists() and log.stat().st_size > 0
-
-    with _explained(path), contextlib.ExitStack() as undo:
-        connection = opened("mode=ro" if read_only else "mode=rwc")
-        undo.callback(lambda: connection.close())
-        try:
-            _number(connection, "user_version")
-        except sqlite3.OperationalError:
-            # SQLite keeps an index beside a file that is being written to, even for readers. In a
-            # folder that cannot be written to there is no writer, and none is needed.
-            if not read_only or logged():
-                raise
-            connection.close()
-            connection = opened("immutable=1")
-        version = _version(connection, path, read_only)
-        if not read_only:
-            connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
-            # every commit reaches the disk: not even a power cut loses a result
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-            if version == 0:
-                with _transaction(connection):
-                    for statement in _SCHEMA:
-                        connection.execute(statement)
-        if not logged():  # which has some of the pages
-            # cut off, e.g. by a copy that did not finish, a file has fewer pages than it says
-            expected = _number(connection, "page_count") * _number(connection, "page_size")
-            if (size := path.stat().st_size) < expected:
-                raise _damaged(path, f"{size} of {expected} bytes are there")
-        undo.pop_all()
-    return connection
+    mode = "mode=ro" if read_only else "mode=rwc"
+    # SQLite keeps an index beside a file that is being written to, even for readers. In a folder
+    # that cannot be written to there is no writer, and none is needed.
+    is_frozen = read_only and not os.access(path.resolve().parent, os.W_OK)
+    if is_frozen and not Path(f"{path}-wal").exists():
+        mode = "immutable=1"
+    uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
+    return sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE", timeout=10)
 
 
-@contextlib.contextmanager
-def _transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, also where the disk is full or the process is killed."""
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-        connection.execute("COMMIT")
-    except BaseException:
-        with contextlib.suppress(sqlite3.Error):  # some errors have rolled it back already
-            connection.execute("ROLLBACK")
-        raise
+def _require_store(connection: sqlite3.Connection, path: Path, *, read_only: bool) -> None:
+    """Raise unless the file is a store, or an empty one that is to be written to: then make one."""
 
+    def number(query: str) -> int:
+        return int(connection.execute(query).fetchone()[0])
 
-def _require_store_or_nothing(path: Path, *, read_only: bool) -> None:
-    """What can be told before SQLite, which would write to the file, has seen it."""
-    if path.is_dir():
-        raise ValueError(f"{path} is a folder; give a file in it, e.g. {path / 'sweep.db'}.")
-    try:
-        with path.open("rb") as stream:
-            start = stream.read(16)
-    except FileNotFoundError:
-        if read_only:
-            raise FileNotFoundError(
-                f"{path}: there is no such store; check the path, or run the sweep first."
-            ) from None
-        return
-    except OSError as error:
-        raise OSError(f"{path}: cannot be read ({error.strerror}); check the path.") from error
-    if start and start != b"SQLite format 3\0":
-        raise ValueError(f"{path} is not a store of sweeps; give another --store.")
-
-
-def _version(connection: sqlite3.Connection, path: Path, read_only: bool) -> int:
-    """The format of the store, 0 where there is nothing yet."""
-    application = _number(connection, "application_id")
-    version = _number(connection, "user_version")
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-    if application == version == tables == 0:
-        if read_only:
-            raise ValueError(f"{path} is empty: no study has been begun in it.")
-    elif application != APPLICATION_ID:
-        raise ValueError(
-            f"{path} is a database of another program, not a store of sweeps; give another --store."
-        )
-    elif version > SCHEMA_VERSION:
+    is_empty = number("SELECT count(*) FROM sqlite_master") == 0
+    if is_empty and read_only:
+        raise ValueError(f"{path} is empty: no study has been begun in it.")
+    if not is_empty and number("PRAGMA application_id") != APPLICATION_ID:
+        raise ValueError(f"{path} is a database of another program; give another --store.")
+    if (version := number("PRAGMA user_version")) > SCHEMA_VERSION:
         raise ValueError(
             f"{path} was written by a newer memcurve (format {version}, this one reads up to "
             f"{SCHEMA_VERSION}); update memcurve to read it."
         )
-    return version
-
-
-def _number(connection: sqlite3.Connection, pragma: str) -> int:
-    return int(connection.execute(f"PRAGMA {pragma}").fetchone()[0])
-
-
-def _damaged(path: Path, reason: str) -> ValueError:
-    return ValueError(
-        f"{path} is damaged ({reason}); nothing was changed in it. Restore it from a copy or give "
-        f"another --store."
-    )
+    if not read_only:
+        connection.execute("PRAGMA journal_mode = WAL")  # readers never wait
+        # every commit reaches the disk: not even a power cut loses a result
+        connection.execute("PRAGMA synchronous = FULL")
+        if is_empty:
+            connection.executescript(_SCHEMA)

@@ -1,37 +1,151 @@
-"""Studies: which cases to compute, from a TOML file or from Python."""
+"""Studies: which cases to compute, from a TOML file or from Python, checked field by field."""
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import json
 import math
 import os
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
-
-from memcurve.io import name_as_text
-from memcurve.studies.sweeping.cases import LARGEST, Case
-from memcurve.studies.sweeping.library import SHIPPED
-from memcurve.studies.sweeping.specification import (
-    BESIDE,
-    Named,
-    Span,
-    Specification,
-    checked,
-    made_quick,
+from pydantic import (
+    AfterValidator,
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    StrictStr,
+    ValidationError,
 )
 
-#: More values of one axis than this no picture could show.
-_OUTLINED = 1000
+from memcurve.io import NETWORK_FORMATS, name_as_text
+from memcurve.memory import METHODS
+from memcurve.studies.sweeping.cases import (
+    LARGEST,
+    QUANTITIES,
+    TABLES,
+    TIDY,
+    USUAL,
+    Case,
+    ensemble_options,
+    label,
+    tidy_keep,
+)
+
+#: What can be varied, in the order of tables.
+AXES = (
+    "ensemble", "file", "size", "spectral_radius", "density", "leak", "mask", "inputs", "input",
+    "noise", "method", "lags", "seed",
+)  # fmt: skip
+WHOLE = ("size", "inputs", "lags", "seed")
+NUMBERS = (*WHOLE, "spectral_radius", "density", "leak", "noise")
+DESIGNS = ("grid", "zip", "random")
+#: The built-in studies, one file each.
+LIBRARY = Path(__file__).with_name("library")
+
+
+class Named(NamedTuple):
+    """An ensemble or a method, with its options."""
+
+    name: str
+    options: dict[str, Any]
+
+    @property
+    def label(self) -> str:
+        """As tables show it."""
+        return label(self.name, self.options)
+
+
+class Span(NamedTuple):
+    """Numbers to draw from, of a random search."""
+
+    low: float
+    high: float
+    log: bool
+    whole: bool
+
+    def at(self, share: float) -> float | int:
+        """The quantile of this ``share``."""
+        low, high = float(self.low), float(self.high)
+        if self.whole:  # each whole number has half a step of room on either side
+            low, high = low - 0.5, high + 0.5
+        if self.log:
+            number = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
+        else:
+            number = low + share * (high - low)
+        inside = min(self.high, max(self.low, number))
+        return round(inside) if self.whole else inside
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Range(_Table):
+    """``{from, to}``, with ``step`` for whole numbers, ``count`` and ``log`` for others."""
+
+    first: Any = Field(validation_alias=AliasChoices("from", "low"))
+    last: Any = Field(validation_alias=AliasChoices("to", "high"))
+    step: Annotated[StrictInt, Field(ge=1)] | None = None
+    count: Annotated[StrictInt, Field(ge=2, le=100_000)] | None = None
+    log: StrictBool = False
+
+
+def _one_of(names: Collection[str]) -> AfterValidator:
+    def check(given: str) -> str:
+        if given not in names:
+            raise ValueError(f"{given!r} is none of {', '.join(names)}{_near(given, names)}.")
+        return given
+
+    return AfterValidator(check)
+
+
+_Axis = Annotated[StrictStr, _one_of(AXES)]
+_Quantities = Annotated[
+    tuple[Annotated[StrictStr, _one_of(QUANTITIES)], ...],
+    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given),
+    Field(min_length=1),
+]
+
+
+class Picture(_Table):
+    """What to draw: a kind, the axes across, up (of a heat map) and by colour, the quantities."""
+
+    kind: Annotated[StrictStr, _one_of(("lines", "bars", "heatmap", "curves"))] | None = None
+    x: _Axis | None = None
+    y: _Axis | None = None
+    hue: _Axis | None = None
+    quantity: _Quantities | None = None
+    labels: dict[str, StrictStr] = {}
+    log_x: StrictBool | None = None
+    log_y: StrictBool | None = None
+
+
+class _File(_Table):
+    """A study file, of which the axes are checked one by one."""
+
+    title: StrictStr = ""
+    keep: _Quantities = USUAL
+    curves: StrictBool = False
+    conclusion: StrictStr | None = None
+    picture: Picture = Picture()
+    quick: dict[str, Any] | None = None
+    grid: dict[str, Any] | None = None
+    zip: dict[str, Any] | None = None
+    random: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Study(Specification):
+class Study:
     """What to vary, what to keep of each case, and what to draw at the end.
 
     Made from a file by :meth:`load`, or in Python by :meth:`grid`, :meth:`zip` and
@@ -43,14 +157,14 @@ class Study(Specification):
         The name of the file without its ending.
     text : str
         The study as TOML, verbatim; saved with the results.
-    file : str
-        Its name in error messages.
     title : str
         Title of the picture.
     design : str
         ``"grid"``, ``"zip"`` or ``"random"``.
     axes : dict
         The values of each axis, in the order of the file.
+    samples, search_seed
+        Number of cases and seed of a random search.
     keep, curves
         Quantities saved for each case, and whether its curve is saved.
     conclusion, picture
@@ -76,18 +190,15 @@ class Study(Specification):
 
     name: str
     text: str
-    file: str
-
-    def __post_init__(self) -> None:
-        if self.count > LARGEST:
-            raise ValueError(
-                f"{self.file}: has {self.count:,} cases, more than can be numbered, {LARGEST:,} "
-                f"(2^63 - 1); make its lists shorter."
-            )
-        if self.design == "zip":
-            self._require_zipped()
-        else:
-            self._require_sound()
+    title: str
+    design: str
+    axes: dict[str, Any]
+    samples: int | None
+    search_seed: int | None
+    keep: tuple[str, ...]
+    curves: bool
+    conclusion: str | None
+    picture: Picture
 
     @property
     def count(self) -> int:
@@ -96,6 +207,15 @@ class Study(Specification):
             return self.samples or 0
         lengths = [len(values) for values in self.axes.values()]
         return math.prod(lengths) if self.design == "grid" else max(lengths)
+
+    @property
+    def varied(self) -> tuple[str, ...]:
+        """The axes along which cases differ, in the order of tables."""
+        axes = {"seed"} if self.design == "random" else set()
+        for axis, values in self.axes.items():
+            if isinstance(values, Span) or any(value != values[0] for value in values):
+                axes.add(axis)
+        return tuple(axis for axis in AXES if axis in axes)
 
     def cases(self) -> Iterator[Case]:
         """All cases, one by one; in a grid the last axis runs fastest."""
@@ -107,7 +227,7 @@ class Study(Specification):
         try:
             return self._case(self._values_at(index))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.file}: {self.design}: case {index}: {error}") from None
+            raise ValueError(f"{self.name}: {self.design}: case {index}: {error}") from None
 
     def _values_at(self, index: int) -> dict[str, Any]:
         if self.design == "zip":
@@ -125,8 +245,8 @@ class Study(Specification):
         chosen["seed"] = int(rng.integers(2**53))
         for axis, values in sorted(self.axes.items()):
             share = float(rng.random())
-            drawn = isinstance(values, Span)
-            chosen[axis] = values.at(share) if drawn else values[int(share * len(values))]
+            is_span = isinstance(values, Span)
+            chosen[axis] = values.at(share) if is_span else values[int(share * len(values))]
         return chosen
 
     def _case(self, values: Mapping[str, Any]) -> Case:
@@ -136,38 +256,21 @@ class Study(Specification):
                 fields[axis], fields[options] = fields[axis]
         return Case(**fields, keep=self.keep, curve=self.curves)
 
-    def outline(self) -> Iterator[Case]:
-        """Cases in which every axis takes its values, few however many combinations there are."""
-        if self.design != "grid":
-            yield from itertools.islice(self.cases(), _OUTLINED)
-            return
-        first = {axis: values[0] for axis, values in self.axes.items()}
-        for axis, values in self.axes.items():
-            yield from (self._case(first | {axis: value}) for value in values[:_OUTLINED])
-
-    def _require_zipped(self) -> None:
-        """Raise unless the lists go together, and no case is there twice."""
-        lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
-        if len(set(lengths.values())) > 1:
-            listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
-            raise ValueError(
-                f"{self.file}: zip: all lists must have the same length, but {listed}; make "
-                f"them equal, or take [grid] for all combinations."
-            )
-        places: dict[str, int] = {}
-        for index, case in enumerate(self.cases()):
-            before = places.setdefault(case.key, index)
-            if before != index:
+    def _require_cases(self) -> None:
+        """Raise where values that are fine by themselves do not go together."""
+        if self.design == "zip":
+            lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
+            if len(set(lengths.values())) > 1:
+                listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
                 raise ValueError(
-                    f"{self.file}: zip: cases {before} and {index}, counted from 0, are the "
-                    f"same; leave one out, or give them seeds of their own."
+                    f"zip: all lists must have the same length, but {listed}; make them equal, or "
+                    f"take [grid] for all combinations."
                 )
-
-    def _require_sound(self) -> None:
-        """Raise where values that are fine by themselves do not go together.
-
-        Only what an ensemble, a mask and a method take depends on the others.
-        """
+            keys = [case.key for case in self.cases()]
+            if len(set(keys)) < len(keys):
+                raise ValueError("zip: two cases are the same; give them seeds of their own.")
+            return
+        # only what an ensemble, a mask and a method take depends on the others
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
             first["seed"] = self.search_seed
@@ -176,7 +279,7 @@ class Study(Specification):
             try:
                 self._case(first | dict(zip(axes, combination, strict=True)))
             except (TypeError, ValueError) as error:
-                raise ValueError(f"{self.file}: {self.design}: {error}") from None
+                raise ValueError(f"{self.design}: {error}") from None
 
     @classmethod
     def load(cls, source: str | os.PathLike[str], *, quick: bool = False) -> Self:
@@ -185,8 +288,8 @@ class Study(Specification):
         ``quick`` uses the values of its ``[quick]`` table.
         """
         path = Path(source)
-        if isinstance(source, str) and source in SHIPPED and not path.is_file():
-            return cls.from_text(SHIPPED[source].text, source, quick=quick)
+        if source in shipped() and not path.is_file():
+            path = LIBRARY / f"{source}.toml"
         if not path.is_file():
             raise FileNotFoundError(
                 f"{os.fspath(source)}: there is no such study file; check the path, or use a "
@@ -196,35 +299,31 @@ class Study(Specification):
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError as error:
             raise ValueError(f"{path.name}: is not TOML, which is UTF-8 text: {error}.") from None
-        name, file = name_as_text(path.stem), name_as_text(path.name)
-        return cls.from_text(text, name, file, quick=quick)
+        return cls.from_text(text, name_as_text(path.stem), quick=quick)
 
     @classmethod
-    def from_text(
-        cls, text: str, name: str = "study", file: str | None = None, *, quick: bool = False
-    ) -> Self:
-        """The study written in ``text``; errors call it ``file``."""
-        called = file or f"{name}.toml"
+    def from_text(cls, text: str, name: str = "study", *, quick: bool = False) -> Self:
+        """The study written in ``text``."""
         try:
             content = tomllib.loads(text)
             if quick:
-                content = made_quick(content)
+                content = _made_quick(content)
                 text = _as_toml(content)
-            specification = checked(content)
-            _require_conclusive(specification)
+            study = cls(name=name, text=text, **_checked(content))
+            study._require_cases()
         except (tomllib.TOMLDecodeError, RecursionError) as error:
             raise ValueError(
-                f"{called}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
+                f"{name}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
                 f"[50, 100]`, one axis per line."
             ) from None
         except ValueError as error:
-            raise ValueError(f"{called}: {error}") from None
-        return cls(name=name, text=text, file=called, **vars(specification))
+            raise ValueError(f"{name}: {error}") from None
+        return study
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
         """The study in these tables, which are those of a file."""
-        return cls.from_text(_as_toml(content), name, name)
+        return cls.from_text(_as_toml(content), name)
 
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
@@ -243,8 +342,8 @@ class Study(Specification):
 
     @classmethod
     def _of(cls, design: str, name: str, fields: Mapping[str, Any]) -> Self:
-        content = {key: fields[key] for key in fields if key in BESIDE}
-        axes = {key: fields[key] for key in fields if key not in BESIDE}
+        content = {key: fields[key] for key in fields if key in _File.model_fields}
+        axes = {key: fields[key] for key in fields if key not in _File.model_fields}
         return cls.from_dict(content | {design: axes}, name)
 
     def __repr__(self) -> str:
@@ -266,29 +365,168 @@ def shipped() -> list[str]:
     >>> shipped()
     ['architectures', 'noise', 'radius', 'sparsity']
     """
-    return sorted(SHIPPED)
+    return sorted(path.stem for path in LIBRARY.glob("*.toml"))
 
 
-def _require_conclusive(specification: Specification) -> None:
-    """Raise unless the study has all that its concluding sentence needs, before it is run."""
-    name = specification.conclusion
-    if name is None:
-        return
-    if name not in SHIPPED:
-        raise ValueError(f"conclusion: {name!r} is none of {', '.join(SHIPPED)}.")
-    if specification.design != "grid":
-        raise ValueError(
-            f"conclusion: {name!r} compares all combinations, so it needs [grid], not "
-            f"[{specification.design}]; leave it out for a general sentence."
+# --- Checking a file.
+
+
+def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a study in these tables, or a ValueError that names field and value."""
+    file = _validated(_File, content)
+    designs = [design for design in DESIGNS if getattr(file, design) is not None]
+    if len(designs) != 1:
+        given = ", ".join(f"[{design}]" for design in designs) or "none"
+        raise ValueError(f"must have one of [grid], [zip] and [random]; got {given}.")
+    [design] = designs
+    table, samples, seed = dict(getattr(file, design)), None, None
+    if design == "random":  # its seed is that of the search, from which each case gets its own
+        samples, seed = (table.pop(name, None) for name in ("samples", "seed"))
+        for name, number, least in (("samples", samples, 1), ("seed", seed, 0)):
+            if not isinstance(number, int) or not least <= number <= LARGEST:
+                raise ValueError(f"random.{name}: must be a whole number of at least {least}.")
+    axes = {}
+    for axis, given in table.items():
+        if axis not in AXES:
+            raise ValueError(
+                f"{design}.{axis}: there is no such axis{_near(axis, AXES)}; there are "
+                f"{', '.join(AXES)}."
+            )
+        try:
+            axes[axis] = _axis_values(axis, given, design)
+        except (TypeError, ValueError) as error:
+            # the axis is named already
+            raise ValueError(f"{design}.{axis}: {str(error).removeprefix(f'`{axis}` ')}") from None
+    for axis in ("ensemble", "size"):
+        if axis in axes and "file" in axes:
+            raise ValueError(f"{design}.{axis}: is for ensembles; leave it out, or `file`.")
+        if axis not in axes and "file" not in axes:
+            raise ValueError(f"{design}.{axis}: is missing; give a value or a list, or `file`.")
+    _require_drawable(file, list(axes))
+    return {
+        "design": design, "axes": axes, "samples": samples, "search_seed": seed,
+        "keep": tidy_keep(file.keep), "title": file.title, "curves": file.curves,
+        "conclusion": file.conclusion, "picture": file.picture,
+    }  # fmt: skip
+
+
+def _validated(model: Any, content: Any) -> Any:
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        problems = []
+        for one in error.errors():
+            place, rule = ".".join(map(str, one["loc"])), one["msg"]
+            if one["type"] == "extra_forbidden":
+                rule = f"there is no such field; there are {', '.join(model.model_fields)}"
+            problems.append(f"{place}: {rule.rstrip('.')}, got {one['input']!r}.")
+        raise ValueError(" ".join(problems)) from None
+
+
+def _axis_values(axis: str, given: Any, design: str) -> Sequence[Any] | Span:
+    """The values of an axis as a study writes them; long ranges are not expanded.
+
+    Only in a grid may no value be there twice: in a zip that makes another case, in a random search
+    it is drawn twice as often.
+    """
+    if isinstance(given, Mapping) and axis in NUMBERS:
+        return _range_values(axis, _validated(_Range, given), design)
+    values = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if axis == "file":
+        values = tuple(itertools.chain.from_iterable(map(_files, values)))
+    if not values:
+        raise ValueError("is empty; give at least one value, or leave it out.")
+    tidy = tuple(_value(axis, value) for value in values)
+    for k, value in enumerate(tidy):
+        if design == "grid" and value in tidy[:k]:
+            raise ValueError(f"has {values[k]!r} twice; leave one out.")
+    return tidy
+
+
+def _range_values(axis: str, asked: _Range, design: str) -> Sequence[Any] | Span:
+    first, last = (_value(axis, end) or 0 for end in (asked.first, asked.last))
+    whole = axis in WHOLE
+    if isinstance(first, str) or isinstance(last, str) or not first <= last:
+        raise ValueError(f"must go from a number up to another, got {first!r} and {last!r}.")
+    if asked.log and first <= 0:
+        raise ValueError(f"must begin above 0 with log = true, got {first!r}.")
+    span = Span(first, last, asked.log, whole)
+    if asked.count is not None:
+        # to 12 digits: 0.3 and not 0.30000000000000004
+        shares = np.linspace(0, 1, asked.count).tolist()
+        return tuple(
+            _value(axis, span.at(s) if whole else float(f"{span.at(s):.12g}")) for s in shares
         )
-    needs, axes, keep = SHIPPED[name], specification.axes, specification.keep
-    lacking = [f"the axis {axis!r} in [grid]" for axis in needs.axes if axis not in axes]
-    lacking += [f"{one!r} in `keep`" for one in needs.quantities if one not in keep]
-    if lacking:
+    if design == "random" and asked.step is None:
+        return span
+    if not whole:
+        raise ValueError("needs how many values, e.g. count = 5.")
+    return range(int(first), int(last) + 1, asked.step or 1)
+
+
+def _files(given: Any) -> list[str]:
+    """The file of a network, or all those in a folder."""
+    if not isinstance(given, str):
+        raise ValueError(f"must be a file, a list of files or a folder; got {given!r}.")
+    if not Path(given).is_dir():
+        return [given]
+    files = sorted(str(path) for path in Path(given).iterdir() if path.suffix in NETWORK_FORMATS)
+    if not files:
+        raise ValueError(f"the folder {given} has no file of a network.")
+    return files
+
+
+def _value(axis: str, value: Any) -> Any:
+    if value is None:
+        raise ValueError("must be a value, got none; leave the axis out for its default.")
+    if axis not in ("ensemble", "method"):
+        return TIDY[axis](value)
+    options = dict(value) if isinstance(value, Mapping) else {"name": value}
+    name = options.pop("name", None)
+    if not isinstance(name, str) or name not in TABLES[axis]:
+        near = _near(name, TABLES[axis])
+        raise ValueError(f"{name!r} is none of {', '.join(TABLES[axis])}{near}.")
+    taken = ensemble_options(name) if axis == "ensemble" else METHODS[name].settings
+    if unknown := options.keys() - set(taken):
+        allowed = ", ".join(taken) or "none"
+        raise ValueError(f"{name!r} has no option {min(unknown)!r}; it takes {allowed}.")
+    return Named(name, TIDY["options"](options))
+
+
+def _near(given: Any, names: Collection[str]) -> str:
+    close = difflib.get_close_matches(str(given), names, 1)
+    return f" (did you mean {close[0]!r}?)" if close else ""
+
+
+def _require_drawable(file: _File, axes: Sequence[str]) -> None:
+    """Raise unless the picture is of axes and quantities that the study has."""
+    picture, quantities = file.picture, file.picture.quantity or ()
+    for field in ("x", "y", "hue"):
+        axis = getattr(picture, field)
+        if axis not in (None, *axes):
+            raise ValueError(f"picture.{field}: {axis!r} is no axis; it has {', '.join(axes)}.")
+    for quantity in quantities:
+        if quantity not in file.keep:
+            raise ValueError(f"picture.quantity: {quantity!r} is not kept; add it to `keep`.")
+    if picture.kind == "curves" and not file.curves:
+        raise ValueError("picture.kind: 'curves' needs `curves = true`, to keep them.")
+    if picture.kind == "heatmap" and (None in (picture.x, picture.y) or len(quantities) > 1):
+        raise ValueError("picture.kind: 'heatmap' needs the axes x and y, and one quantity.")
+
+
+def _made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The tables with those values of ``[quick]`` in place of the whole study's."""
+    if "quick" not in content:
         raise ValueError(
-            f"conclusion: {name!r} needs {' and '.join(lacking)}; add that, or leave "
-            f"`conclusion` out for a general sentence."
+            "has no [quick] table, which would say what a quick run takes in place of the whole; "
+            "add one, e.g. `[quick]`, then `size = 20`, or run it whole."
         )
+    design = _checked(content)["design"]
+    whole = {key: value for key, value in content.items() if key != "quick"}
+    return whole | {design: dict(content[design]) | dict(content["quick"])}
+
+
+# --- Writing one.
 
 
 def _as_toml(content: Mapping[str, Any]) -> str:

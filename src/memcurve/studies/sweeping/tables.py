@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
 from memcurve.core.notes import Note, counted
-from memcurve.studies.sweeping.cases import LIFTED, QUANTITIES, label, number_of_states
-from memcurve.studies.sweeping.specification import AXES, Specification
+from memcurve.studies.sweeping.cases import (
+    BEYOND,
+    LIFTED,
+    QUANTITIES,
+    label,
+    number_of_states,
+)
 from memcurve.studies.sweeping.store import CaseResult
+from memcurve.studies.sweeping.studies import AXES, Study
 
 #: Totals that differ by less count as equal. Doubled: hardly a change.
 SAME = 1e-6
@@ -20,26 +27,36 @@ PROSE = {
     "failed": "{cases} failed (excluded); {times:,} ×: {error}{others}",
     "other errors": "; {count} other errors",
     "pending": "{count:,} cases are not computed yet",
-    "lags": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases; use more "
-    "`lags`",
-    "lags, biased": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases, "
-    "which are missing from its means: these are too low; use more `lags`",
+    "lags": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases, which are "
+    "missing from its means: these are too low; use more `lags`",
     "unknown": "{name} is not known for {unknown:,} of {finished:,} finished cases, which are "
     "missing from its means",
     "versions": "computed with different versions of memcurve: {versions}",
 }
 #: Values of fields that a case leaves out.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
+STATISTICS = ("mean", "sd", "min", "max")
 
 
 class CaseTable:
-    """The rows of a sweep; ``study`` is None for a list of cases."""
+    """Rows of a sweep; ``study`` is None for a list of cases.
+
+    A part of a ``whole`` table has the values of axes, and their order, in common with it.
+    """
 
     rows: Sequence[CaseResult]
-    study: Specification | None
+    study: Study | None
+    whole: CaseTable | None = None
 
-    def __init__(self, rows: Sequence[CaseResult], study: Specification | None) -> None:
-        self.rows, self.study = rows, study
+    def __init__(
+        self, rows: Sequence[CaseResult], study: Study | None, whole: CaseTable | None = None
+    ) -> None:
+        self.rows, self.study, self.whole = rows, study, whole
+
+    @cached_property
+    def finished(self) -> CaseTable:
+        """The rows that are done."""
+        return CaseTable([row for row in self.rows if row.status == "done"], self.study)
 
     @cached_property
     def counts(self) -> dict[str, int]:
@@ -58,7 +75,7 @@ class CaseTable:
         """What varies between the cases."""
         if self.study is not None:
             return self.study.varied
-        table = self._columns
+        table = self.columns()
         return tuple(a for a in AXES if a in table and len({*map(str, table[a])}) > 1)
 
     def columns(self) -> Mapping[str, list[Any]]:
@@ -70,18 +87,69 @@ class CaseTable:
 
     @cached_property
     def _columns(self) -> dict[str, list[Any]]:
-        cases = [_case_columns(row.case, self.study) for row in self.rows]
-        varied = () if self.study is None else self.study.varied
+        cases = [_labelled(row.case, self.study) for row in self.rows]
         table: dict[str, list[Any]] = {}
         for axis in AXES:
             column = [case.get(axis) for case in cases]
-            if axis in varied or any(value is not None for value in column):
+            varies = self.study is not None and axis in self.study.varied
+            if varies or any(value is not None for value in column):
                 table[axis] = alike(axis, column)
         for name in self.quantities:
             table[name] = [(row.values or {}).get(name) for row in self.rows]
         for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
             table[name] = [getattr(row, name) for row in self.rows]
         return table
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]]:
+        return {}
+
+    def groups(self, axes: Sequence[str]) -> Mapping[tuple[Any, ...], list[int]]:
+        """Where each combination of values of the axes stands among the rows."""
+        if tuple(axes) not in self._groups:
+            groups: dict[tuple[Any, ...], list[int]] = {}
+            for k in range(len(self.rows)):
+                groups.setdefault(tuple(self._columns[axis][k] for axis in axes), []).append(k)
+            self._groups[tuple(axes)] = groups
+        return self._groups[tuple(axes)]
+
+    def values(self, axis: str) -> list[Any]:
+        """What an axis takes, numbers in order and words as they come."""
+        if self.whole is not None:
+            return self.whole.values(axis)
+        values = list(dict.fromkeys(self._columns[axis]))
+        return sorted(values) if is_numeric(values) else values
+
+    def places(self, **at: Any) -> list[int]:
+        """Rows in which the axes have these values."""
+        return self.groups(tuple(at)).get(tuple(at.values()), [])
+
+    def numbers(self, quantity: str, **at: Any) -> list[float]:
+        """What is known of a quantity there."""
+        column = self._columns[quantity]
+        return [column[k] for k in self.places(**at) if column[k] is not None]
+
+    def spread(self, quantity: str, **at: Any) -> dict[str, float]:
+        """Mean, standard deviation, least and greatest; NaN where that is not known."""
+        spread = _spread(self.numbers(quantity, **at))
+        return {name: math.nan if value is None else value for name, value in spread.items()}
+
+    def means(self, axis: str, quantity: str, **at: Any) -> dict[Any, float]:
+        """Means by the values of an axis, where anything is known."""
+        means = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
+        return {value: mean for value, mean in means.items() if not math.isnan(mean)}
+
+    def counts_states(self, quantity: str) -> bool:
+        """Whether every case has as much of a quantity as states."""
+        states = [number_of_states(row.case) for row in self.rows]
+        return QUANTITIES[quantity].counts_states and all(
+            v is not None and abs(v - n) <= SAME * n
+            for v, n in zip(self._columns[quantity], states, strict=True)
+        )
+
+    def is_flat(self, quantity: str) -> bool:
+        """Whether there is nothing to see in a picture: as much as states, or the same, always."""
+        return self.counts_states(quantity) or len({*self._columns[quantity]}) < 2
 
     def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Count, mean, standard deviation, minimum and maximum over the seeds.
@@ -93,18 +161,16 @@ class CaseTable:
             the number of failed cases, and of those that finished without a value (``unknown``).
             ``pandas.DataFrame(sweep.summary())`` makes a table of them.
         """
-        table, axes = self._columns, [axis for axis in self.axes if axis != "seed"]
-        groups = grouped(table, axes, len(self.rows))
+        axes = [axis for axis in self.axes if axis != "seed"]
         summary = []
         for name in self.quantities if quantities is None else quantities:
             if name not in self.quantities:
-                raise ValueError(
-                    f"`quantities` must be among those kept, {', '.join(self.quantities)}; got "
-                    f"{name!r}."
-                )
-            for group, places in groups.items():
-                numbers = [table[name][k] for k in places if table[name][k] is not None]
-                status = Counter(table["status"][k] for k in places)
+                listed = ", ".join(self.quantities)
+                raise ValueError(f"`quantities` must be among {listed}; got {name!r}.")
+            for group, places in self.groups(axes).items():
+                column = [self._columns[name][k] for k in places]
+                numbers = [number for number in column if number is not None]
+                status = Counter(self.rows[k].status for k in places)
                 entry: dict[str, Any] = {"quantity": name, **dict(zip(axes, group, strict=True))}
                 entry |= {"count": len(numbers), "unknown": status["done"] - len(numbers)}
                 summary.append(entry | {"failed": status["failed"]} | _spread(numbers))
@@ -117,19 +183,19 @@ class CaseTable:
         """
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
-        failed = ["failed"] if any(entry["failed"] for entry in entries) else []
         words = {axis: texts(entry[axis] for entry in entries) for axis in axes}
-        one = self.quantities[0] if len(self.quantities) == 1 else None
-        tail = [f"mean {one}", "sd", "min", "max"] if one else list(self.quantities)
+        failed = ["failed"] if any(entry["failed"] for entry in entries) else []
+        one = len(self.quantities) == 1
+        tail = [f"mean {self.quantities[0]}", *STATISTICS[1:]] if one else list(self.quantities)
         table = [(*axes, "count", *failed, *tail)]
         groups = len(entries) // max(1, len(self.quantities))
         for first, *others in (entries[k::groups] for k in range(groups)):
             finished = first["count"] + first["unknown"]
-            partly = one and first["unknown"]
-            counts = [f"{first['count']} of {finished}" if partly else str(finished)]
+            is_partly = one and first["unknown"]
+            counts = [f"{first['count']} of {finished}" if is_partly else str(finished)]
             counts += [str(first["failed"])] if failed else []
             if one:
-                numbers = [_text(first[head]) for head in ("mean", "sd", "min", "max")]
+                numbers = [_text(first[head]) for head in STATISTICS]
             else:
                 numbers = [_mean_and_deviation(entry) for entry in (first, *others)]
             table.append((*(words[axis][first[axis]] for axis in axes), *counts, *numbers))
@@ -142,100 +208,27 @@ class CaseTable:
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: failures, gaps, differing versions."""
         notes = []
-
-        def note(kind: str, **facts: Any) -> None:
-            notes.append(
-                Note("lags" if kind.startswith("lags") else "sweep", PROSE[kind].format(**facts))
-            )
-
         if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, times)] = errors.most_common(1)
             others = PROSE["other errors"].format(count=len(errors) - 1) if len(errors) > 1 else ""
-            note("failed", cases=counted(count, "case"), times=times, error=error, others=others)
-        if self.counts["pending"]:
-            note("pending", count=self.counts["pending"])
+            facts = {"cases": counted(count, "case"), "times": times, "others": others}
+            notes.append(Note("sweep", PROSE["failed"].format(error=error, **facts)))
+        if count := self.counts["pending"]:
+            notes.append(Note("sweep", PROSE["pending"].format(count=count)))
         for name in self.quantities:
-            entries = self.summary([name])
-            unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
-            about = {"name": name, "unknown": unknown, "finished": unknown + known}
-            partly = any(entry["unknown"] and entry["count"] for entry in entries)
-            if unknown and QUANTITIES[name].share_left is not None:
-                note("lags, biased" if partly else "lags", **about)
-            elif partly:
-                note("unknown", **about)
+            column = self.finished.columns()[name]
+            if unknown := column.count(None):
+                about = {"name": name, "unknown": unknown, "finished": len(column)}
+                if QUANTITIES[name].missing == BEYOND:
+                    notes.append(Note("lags", PROSE["lags"].format(**about)))
+                elif unknown < len(column):
+                    notes.append(Note("sweep", PROSE["unknown"].format(**about)))
         by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(by) > 1:
             parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())
-            note("versions", versions=", ".join(parts))
+            notes.append(Note("sweep", PROSE["versions"].format(versions=", ".join(parts))))
         return tuple(notes)
-
-
-class Finished:
-    """The rows that are done; each question about some axes goes through them once.
-
-    Rows that are a part of others have the values of axes, and their order, in common with these.
-    """
-
-    def __init__(self, table: CaseTable, whole: Finished | None = None) -> None:
-        self.table, self._whole = table, whole
-        done = [k for k, row in enumerate(table.rows) if row.status == "done"]
-        self.rows = [table.rows[k] for k in done]
-        self.columns = {name: [column[k] for k in done] for name, column in table.columns().items()}
-        self._places: dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]] = {}
-
-    def values(self, axis: str) -> list[Any]:
-        """What an axis takes, numbers in order and words as they come."""
-        if self._whole is not None:
-            return self._whole.values(axis)
-        values = list(dict.fromkeys(self.columns[axis]))
-        return sorted(values) if is_numeric(values) else values
-
-    def places(self, **at: Any) -> list[int]:
-        """Where the axes have these values."""
-        axes = tuple(at)
-        if axes not in self._places:
-            self._places[axes] = grouped(self.columns, axes, len(self.rows))
-        return self._places[axes].get(tuple(at.values()), [])
-
-    def numbers(self, quantity: str, **at: Any) -> list[float]:
-        """What is known of a quantity there."""
-        column = self.columns[quantity]
-        return [column[k] for k in self.places(**at) if column[k] is not None]
-
-    def is_flat(self, quantity: str) -> bool:
-        """Whether there is nothing to see in a picture: as much as states, or the same, always."""
-        return self.counts_states(quantity) or len({*self.columns[quantity]}) < 2
-
-    def counts_states(self, quantity: str) -> bool:
-        """Whether every case has as much of a quantity as states."""
-        if not QUANTITIES[quantity].counts_states:
-            return False
-        states = [number_of_states(row.case) for row in self.rows]
-        return all(
-            v is not None and abs(v - n) <= SAME * n
-            for v, n in zip(self.columns[quantity], states, strict=True)
-        )
-
-    def spread(self, quantity: str, **at: Any) -> dict[str, float]:
-        """Mean, deviation, least and greatest; NaN where nothing is known."""
-        spread = _spread(self.numbers(quantity, **at))
-        return {name: math.nan if value is None else value for name, value in spread.items()}
-
-    def means(self, axis: str, quantity: str, **at: Any) -> dict[Any, float]:
-        """Means by the values of an axis, where anything is known."""
-        means = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
-        return {value: mean for value, mean in means.items() if not math.isnan(mean)}
-
-
-def grouped(
-    columns: Mapping[str, list[Any]], axes: Sequence[str], count: int
-) -> dict[tuple[Any, ...], list[int]]:
-    """Where each combination of values of the axes stands among ``count`` rows."""
-    places: dict[tuple[Any, ...], list[int]] = {}
-    for k in range(count):
-        places.setdefault(tuple(columns[axis][k] for axis in axes), []).append(k)
-    return places
 
 
 def is_numeric(values: Sequence[Any]) -> bool:
@@ -250,15 +243,11 @@ def number_text(value: float) -> str:
 
 
 def texts(values: Iterable[Any]) -> dict[Any, str]:
-    """Each value as text; in six digits, unless two of them would then read the same."""
-    apart = list(dict.fromkeys(values))
-    short = {value: _text(value) for value in apart}
-    if len(set(short.values())) == len(apart):
-        return short
-    return {v: repr(v) if isinstance(v, float) else _text(v) for v in apart}
+    """Each value as text."""
+    return {v: number_text(v) if isinstance(v, float) else _text(v) for v in values}
 
 
-def _case_columns(case: Mapping[str, Any], study: Specification | None) -> Mapping[str, Any]:
+def _labelled(case: Mapping[str, Any], study: Study | None) -> Mapping[str, Any]:
     """The fields of a case, with ensemble and method as the study names them."""
     columns = dict(case)
     if "ensemble" in case:
@@ -286,22 +275,19 @@ def alike(axis: str, column: Sequence[Any]) -> list[Any]:
 def _spread(numbers: Sequence[float]) -> dict[str, float | None]:
     """Mean, standard deviation (of a sample), least and greatest."""
     if not numbers:
-        return dict.fromkeys(("mean", "sd", "min", "max"))
-    low, high, count = min(numbers), max(numbers), len(numbers)
-    if count > 1 and low == high:  # without the rounding of a mean
-        return {"mean": low, "sd": 0.0, "min": low, "max": high}
-    mean = math.fsum(numbers) / count
-    squares = math.fsum((number - mean) ** 2 for number in numbers)
-    deviation = math.sqrt(squares / (count - 1)) if count > 1 else None
-    return {"mean": mean, "sd": deviation, "min": low, "max": high}
+        return dict.fromkeys(STATISTICS)
+    deviation = statistics.stdev(numbers) if len(numbers) > 1 else None
+    # exact where all are equal, without the rounding of a mean
+    mean = float(statistics.mean(numbers))
+    return {"mean": mean, "sd": deviation, "min": min(numbers), "max": max(numbers)}
 
 
 def _mean_and_deviation(entry: dict[str, Any]) -> str:
     mean, deviation, count = entry["mean"], entry["sd"], entry["count"]
     if mean is None:
         return "—"
-    seen = deviation is not None and deviation > 1e-4 * abs(mean)
-    spread = f" ± {deviation:.2g}" if seen else ""
+    is_seen = deviation is not None and deviation > 1e-4 * abs(mean)
+    spread = f" ± {deviation:.2g}" if is_seen else ""
     known = f" ({count} of {count + entry['unknown']})" if entry["unknown"] else ""
     return f"{mean:.4g}{spread}{known}"
 

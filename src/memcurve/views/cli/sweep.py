@@ -101,7 +101,7 @@ def sweep(
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
     if export or plot:
-        require_outputs(chosen, {"--export": export, "--plot": plot})
+        require_outputs({"--export": export, "--plot": plot})
     if status:
         result = Sweep.open(place, chosen)
     else:

@@ -1,21 +1,18 @@
-"""The built-in studies: one file each, and the sentence that summarises its results.
-
-Your own study can end with the same sentence, ``conclusion = "radius"``, if it has the axes and
-quantities that the sentence needs. Sentences are in :data:`PROSE`, by kind.
-"""
+"""The sentence at the end of a sweep: that of a built-in study, or a general one."""
 
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Callable, Sequence
-from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from memcurve.core.notes import counted
 from memcurve.studies.sweeping.cases import QUANTITIES
-from memcurve.studies.sweeping.tables import SAME, Finished, is_numeric, number_text
+from memcurve.studies.sweeping.tables import SAME, CaseTable, is_numeric, number_text
 
 #: Standard errors by which two means must differ. Doubled: weaker effects are not mentioned.
 _CLEAR = 3.0
@@ -24,37 +21,9 @@ _FEWEST = 8
 #: Largest p-value of a rank correlation that is mentioned. Doubled: twice as many false ones.
 _CHANCE = 0.01
 
-PROSE = {
-    "sparsity": "The exact total is the rank of each network, {size} at every density from "
-    "{full:g} on{falling}.",
-    "falling": "; below, the rank falls for lack of weights, to {total:.3g} at {density:g}",
-    "artefact": "Memory seems to change with sparsity, {changes}; but the exact total is the rank "
-    "of each network, {size} at every density from {full:g} on{falling}.",
-    "change": "from {first:.3g} at density {low:g} to {last:.3g} at {high:g} by {method}",
-    "radius": "The total memory is {totals}{same} for spectral radii from {least:g} to {last:g}. "
-    "Usable memory depends on it: in single precision {low:.3g} at {least:g}, at most {high:.3g} "
-    "at {best:g}, {end:.3g} at {last:g}; with 12 bits {coarse_low:.3g} at {least:g} and "
-    "{coarse_high:.3g} at {best:g}.",
-    "unchanged": " (unchanged)",
-    "architectures": "Total memory of the architectures: {totals}. Usable memory differs: {parts}.",
-    "usable_float32": "in single precision {low:.3g} ({lowest}) to {high:.3g} ({highest})",
-    "usable_12bit": "with 12 bits {low:.3g} ({lowest}) to {high:.3g} ({highest})",
-    "horizon_half": "MC_τ drops below 0.5 between lag {low:.3g} ({lowest}) and {high:.3g} "
-    "({highest})",
-    "noise": "Without noise every network has a total memory of {ranks}. The architectures differ "
-    "most at noise {level}, with usable memory: {totals}.",
-    "nothing kept": "No quantity was kept.",
-    "states": "The {quantity} is the number of states in every case, {range}.",
-    "states too": "The {quantity} is the number of states in every case. ",
-    "unknown": "No finished case has a {quantity} ({reason}).",
-    "partly": "The {quantity} is {range} where it is known; in {unknown:,} of {count:,} finished "
-    "cases it is {reason}.",
-    "range": "The {quantity} is {range} over {cases}{rest}.",
-    "along": "The mean {quantity} changes most with the {axis}, from {low:.4g} at {lowest} to "
-    "{high:.4g} at {highest}; over all cases it is {range}.",
-    "correlated": "; it {changes} most clearly with the {axis} (rank correlation {rho:.2f})",
-    "no trend": ", without a clear trend along any one axis",
-}
+PROSE: dict[str, str] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 #: Methods of the sparsity study, by their labels.
 _NAIVE = {
     "naive(inverse=pinv)": "the pseudo-inverse of the Gramian",
@@ -62,33 +31,29 @@ _NAIVE = {
 }
 
 
-class Shipped(NamedTuple):
-    """A built-in study: its sentence, and the axes and quantities that the sentence needs."""
-
-    name: str
-    sentence: Callable[[Finished], str]
-    axes: tuple[str, ...]
-    quantities: tuple[str, ...]
-
-    @property
-    def text(self) -> str:
-        """The study file."""
-        return resources.files(__name__).joinpath(f"{self.name}.toml").read_text(encoding="utf-8")
+def concluded(table: CaseTable) -> str:
+    """The finished cases in one sentence: the one that the study asks for, or a general one."""
+    study = table.study
+    special = CONCLUSIONS.get(study.conclusion or "") if study is not None else None
+    if special is None or study is None or study.design != "grid":
+        return general(table)
+    has_all = {*special.needs} <= {*study.axes, *study.keep}
+    return (special.sentence(table) if has_all else "") or general(table)
 
 
-def _sparsity(table: Finished) -> str:
+def _sparsity(table: CaseTable) -> str:
     methods = [method for method in table.values("method") if method != "exact"]
     totals, ranks = (table.numbers(name, method="exact") for name in ("total", "rank"))
     agrees = len(totals) == len(ranks) > 0 and np.allclose(totals, ranks, rtol=0, atol=SAME)
     full = _full_from(table) if agrees else None
     if full is None or not methods:
-        return general(table)
+        return ""
     changes = []
     for method in methods:
         means = table.means("density", "total", method=method)
         means = {density: total for density, total in means.items() if density >= full}
         if len(means) < 2:
-            return general(table)
+            return ""
         (low, first), (high, last) = min(means.items()), max(means.items())
         if _changes(table, method, low, high):
             name = _NAIVE.get(method, f"method {method}")
@@ -103,7 +68,7 @@ def _sparsity(table: Finished) -> str:
     )
 
 
-def _changes(table: Finished, method: str, low: float, high: float) -> bool:
+def _changes(table: CaseTable, method: str, low: float, high: float) -> bool:
     """Whether the mean total of a method differs significantly between two densities."""
     ends = [{"method": method, "density": density} for density in (low, high)]
     first, last = (table.spread("total", **at) for at in ends)
@@ -114,7 +79,7 @@ def _changes(table: Finished, method: str, low: float, high: float) -> bool:
     return change > _CLEAR * error and change > 0.01 * abs(first["mean"])
 
 
-def _full_from(table: Finished) -> float | None:
+def _full_from(table: CaseTable) -> float | None:
     """The smallest density from which on every exact total is the number of nodes."""
     full = None
     for density in reversed(table.values("density")):
@@ -126,7 +91,7 @@ def _full_from(table: Finished) -> float | None:
     return full
 
 
-def _radius(table: Finished) -> str:
+def _radius(table: CaseTable) -> str:
     totals = table.spread("total")
     usable = table.means("spectral_radius", "usable_float32")
     coarse = table.means("spectral_radius", "usable_12bit")
@@ -138,9 +103,9 @@ def _radius(table: Finished) -> str:
     )  # fmt: skip
 
 
-def _architectures(table: Finished) -> str:
+def _architectures(table: CaseTable) -> str:
     quantities = ["usable_float32", "usable_12bit"]
-    if None not in table.columns["horizon_half"]:  # else a mean would leave out the longest
+    if None not in table.columns()["horizon_half"]:  # else a mean would leave out the longest
         quantities.append("horizon_half")
     parts = []
     for quantity in quantities:
@@ -150,7 +115,7 @@ def _architectures(table: Finished) -> str:
     return PROSE["architectures"].format(totals=totals, parts=", ".join(parts))
 
 
-def _noise(table: Finished) -> str:
+def _noise(table: CaseTable) -> str:
     left = {level: table.means("ensemble", "total", noise=level) for level in table.values("noise")}
     level, means = max(left.items(), key=lambda one: _width(one[1]))
     falling = sorted(means.items(), key=lambda one: -one[1])
@@ -159,27 +124,28 @@ def _noise(table: Finished) -> str:
     return PROSE["noise"].format(ranks=ranks, level=_word(level), totals=totals)
 
 
-SHIPPED = {
-    study.name: study
-    for study in (
-        Shipped(
-            "architectures", _architectures, ("ensemble",),
-            ("total", "usable_float32", "usable_12bit", "horizon_half"),
-        ),
-        Shipped("noise", _noise, ("noise", "ensemble"), ("total", "rank")),
-        Shipped(
-            "radius", _radius, ("spectral_radius",), ("total", "usable_float32", "usable_12bit")
-        ),
-        Shipped("sparsity", _sparsity, ("density", "method"), ("total", "rank")),
-    )
-}  # fmt: skip
+class Conclusion(NamedTuple):
+    """A sentence about a grid, and the axes and quantities that it needs; empty if not true."""
+
+    sentence: Callable[[CaseTable], str]
+    needs: tuple[str, ...]
 
 
-def general(table: Finished) -> str:
+CONCLUSIONS = {
+    "architectures": Conclusion(
+        _architectures, ("ensemble", "total", "usable_float32", "usable_12bit", "horizon_half")
+    ),
+    "noise": Conclusion(_noise, ("noise", "ensemble", "total", "rank")),
+    "radius": Conclusion(_radius, ("spectral_radius", "total", "usable_float32", "usable_12bit")),
+    "sparsity": Conclusion(_sparsity, ("density", "method", "total", "rank")),
+}
+
+
+def general(table: CaseTable) -> str:
     """The range of a quantity, and the axis along which its mean changes most in a grid."""
-    study, rows = table.table.study, len(table.rows)
+    study, rows = table.study, len(table.rows)
     drawn = study.picture.quantity or () if study is not None else ()
-    quantities = list(dict.fromkeys([*drawn, *table.table.quantities]))  # what is drawn comes first
+    quantities = list(dict.fromkeys([*drawn, *table.quantities]))  # what is drawn comes first
     if not quantities:
         return PROSE["nothing kept"]
     trivial = [name for name in quantities if table.counts_states(name)]
@@ -187,7 +153,7 @@ def general(table: Finished) -> str:
     kind, overall = QUANTITIES[quantity], table.spread(quantity)
     facts: dict[str, Any] = {
         "quantity": kind.label, "range": _range_text(overall), "count": rows,
-        "cases": counted(rows, "case"), "unknown": table.columns[quantity].count(None),
+        "cases": counted(rows, "case"), "unknown": table.columns()[quantity].count(None),
         "reason": kind.missing,
     }  # fmt: skip
     if quantity in trivial:
@@ -197,7 +163,7 @@ def general(table: Finished) -> str:
         return head + PROSE["unknown"].format(**facts)
     if facts["unknown"]:  # a mean over the others would be biased
         return head + PROSE["partly"].format(**facts)
-    axes = [a for a in table.table.axes if a != "seed" and len(set(table.columns[a])) > 1]
+    axes = [a for a in table.axes if a != "seed" and len(set(table.columns()[a])) > 1]
     if len(axes) > 1 and kind.counts_states:  # that a total grows with the size is no news
         axes = [axis for axis in axes if axis != "size"]
     design = study.design if study is not None else "zip"
@@ -209,14 +175,14 @@ def general(table: Finished) -> str:
     return head + PROSE["range"].format(rest=trend, **facts)
 
 
-def _trend(table: Finished, quantity: str, axes: Sequence[str]) -> str:
+def _trend(table: CaseTable, quantity: str, axes: Sequence[str]) -> str:
     """The strongest rank correlation in a random search, in which all axes vary at once."""
     from scipy.stats import spearmanr
 
     numbers = [axis for axis in axes if is_numeric(table.values(axis))]
     significant = {}
     for axis in numbers if len(table.rows) >= _FEWEST else ():
-        correlation, p_value = spearmanr(table.columns[axis], table.columns[quantity])
+        correlation, p_value = spearmanr(table.columns()[axis], table.columns()[quantity])
         if p_value * len(numbers) < _CHANCE:
             significant[axis] = float(correlation)
     if not significant:
