@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
@@ -74,40 +74,29 @@ def test_where_the_rank_falls_the_sentence_says_so() -> None:
     assert "30 at every density from 0.3 on; below, the rank falls" in found.sentence
 
 
-def test_radius_changes_only_what_is_usable() -> None:
-    found = quick("radius")
-    table = found.to_pandas()
+def test_what_the_other_built_in_studies_find() -> None:
+    radius = quick("radius")
+    table = radius.to_pandas()
     assert (table["total"] == 40).all()
     means = table.groupby("spectral_radius")["usable_float32"].mean()
     assert means[0.99] > 2 * means[0.3]
-    assert found.sentence.startswith(
-        "The total memory is 40 (unchanged) for spectral radii from 0.3"
-    )
-    assert len(found.plot().get_lines()) == 5 + 1
-
-
-def test_architectures_differ_in_use() -> None:
-    found = quick("architectures")
-    table = found.to_pandas()
+    assert len(radius.plot().get_lines()) == 5 + 1
+    architectures = quick("architectures")
+    table = architectures.to_pandas()
     assert np.allclose(table["total"], 40)
     means = table.groupby("ensemble")["usable_12bit"].mean()
     assert means["delay_line"] > 39.9
     assert means["symmetric"] < 13
-    assert found.sentence.startswith("Total memory of the architectures: 40.")
-    ax = found.plot()
-    assert [label.get_text() for label in ax.get_xticklabels()][:3] == [
-        "delay line", "ring", "ring, random mask",
-    ]  # fmt: skip
-
-
-def test_noise_costs_some_more_than_others() -> None:
-    found = quick("noise")
-    table = found.to_pandas()
+    labels = [label.get_text() for label in architectures.plot().get_xticklabels()]
+    assert labels[:3] == ["delay line", "ring", "ring, random mask"]
+    noise = quick("noise")
+    table = noise.to_pandas()
     assert (table["rank"] == 40).all()
     assert (table["total"] <= 40 + 1e-9).all()
-    assert found.sentence.startswith("Without noise every network has a total memory of 40.")
-    ax = found.plot()
+    ax = noise.plot()
     assert (ax.get_xscale(), ax.get_ylabel()) == ("log", "usable memory")
+    for found in (radius, architectures, noise):
+        assert "changes most with the" in found.sentence
 
 
 def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
@@ -298,30 +287,19 @@ def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:
     assert "4 of 6 beyond the lags, not drawn" in legend.get_title().get_text()
 
 
-def test_sizes_have_panels_of_their_own() -> None:
-    """A mean over sizes says nothing; colours mean the same in every panel."""
-    found = run(
-        ensemble=["normal", "orthogonal"], size=[4, 6, 8, 10], spectral_radius=[0.5, 0.9],
-        seed=[1, 2], keep="usable_12bit",
-    )  # fmt: skip
-    there = [r for r in found.rows if (r.case["size"], r.case["ensemble"]) != (6, "normal")]
-    found = dataclasses.replace(found, rows=there)
+def test_a_mean_over_sizes_is_drawn_only_where_there_are_too_many() -> None:
+    axes: dict[str, Any] = {"ensemble": ["normal", "orthogonal"], "seed": [1, 2]}
+    axes |= {"spectral_radius": [0.5, 0.9], "keep": "usable_12bit"}
     picture = Picture(kind="lines", x="spectral_radius", hue="ensemble", quantity=("usable_12bit",))
-    panels = found.plot(picture=picture).figure.axes
-    assert [panel.get_title() for panel in panels] == ["N = 4", "N = 6", "N = 8", "N = 10"]
-    frame = found.to_pandas()
-    means = frame.groupby(["size", "ensemble", "spectral_radius"])["usable_12bit"].mean()
-    for panel, size in zip(panels, (4, 6, 8, 10), strict=True):
-        lines = {line.get_color(): line for line in panel.lines}
-        for colour, ensemble in zip(plot.COLOURS, ("normal", "orthogonal"), strict=False):
-            known = (size, ensemble) != (6, "normal")
-            expected = means.loc[size, ensemble].tolist() if known else []
-            assert lines[colour].get_ydata().tolist() == pytest.approx(expected)
-        assert lines[plot.COLOURS[6]].get_ydata()[0] == size  # the number of states
-    [legend] = [legend for panel in panels if (legend := panel.get_legend())]
-    assert legend.get_title().get_text() == "mean and range of 2 seeds"
-    alone = found.plot(panels[0].figure.add_subplot(), picture=picture)  # one panel, if told so
-    assert alone.get_legend().get_title().get_text() == "mean and range of 4 sizes × 2 seeds"
+    found = run(size=[4, 6, 8], **axes)
+    lines = {line.get_label(): line for line in found.plot(picture=picture).lines}
+    means = found.to_pandas().groupby(["size", "ensemble", "spectral_radius"])["usable_12bit"].mean()
+    for size, ensemble in itertools.product((4, 6, 8), axes["ensemble"]):
+        drawn = lines[f"{ensemble}, N = {size}"].get_ydata()
+        np.testing.assert_allclose(drawn, means.loc[size, ensemble])
+    many = run(size=range(3, 11), **axes).plot(picture=picture)
+    assert len(many.lines) == 2
+    assert many.get_legend().get_title().get_text() == "mean and range of 8 sizes × 2 seeds"
 
 
 def test_notebooks_show_the_picture(two_axes: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,14 +34,14 @@ _NAIVE = {
 def concluded(table: CaseTable) -> str:
     """The finished cases in one sentence: the one that the study asks for, or a general one."""
     study = table.study
-    special = CONCLUSIONS.get(study.conclusion or "") if study is not None else None
-    if special is None or study is None or study.design != "grid":
-        return general(table)
-    has_all = {*special.needs} <= {*study.axes, *study.keep}
-    return (special.sentence(table) if has_all else "") or general(table)
+    if study is not None and study.conclusion == "sparsity" and study.design == "grid":
+        if {"density", "method", "total", "rank"} <= {*study.axes, *study.keep}:
+            return _sparsity(table) or general(table)
+    return general(table)
 
 
 def _sparsity(table: CaseTable) -> str:
+    """Whether memory changes with the density by standard formulas; empty if that is not known."""
     methods = [method for method in table.values("method") if method != "exact"]
     totals, ranks = (table.numbers(name, method="exact") for name in ("total", "rank"))
     agrees = len(totals) == len(ranks) > 0 and np.allclose(totals, ranks, rtol=0, atol=SAME)
@@ -89,56 +89,6 @@ def _full_from(table: CaseTable) -> float | None:
             break
         full = density
     return full
-
-
-def _radius(table: CaseTable) -> str:
-    totals = table.spread("total")
-    usable = table.means("spectral_radius", "usable_float32")
-    coarse = table.means("spectral_radius", "usable_12bit")
-    least, last, best = min(usable), max(usable), max(usable, key=usable.__getitem__)
-    return PROSE["radius"].format(
-        totals=_range_text(totals), same=PROSE["unchanged"] if _same(totals) else "",
-        least=least, last=last, best=best, low=usable[least], high=usable[best], end=usable[last],
-        coarse_low=coarse[least], coarse_high=coarse[best],
-    )  # fmt: skip
-
-
-def _architectures(table: CaseTable) -> str:
-    quantities = ["usable_float32", "usable_12bit"]
-    if None not in table.columns()["horizon_half"]:  # else a mean would leave out the longest
-        quantities.append("horizon_half")
-    parts = []
-    for quantity in quantities:
-        means = table.means("ensemble", quantity)
-        parts.append(PROSE[quantity].format(**_ends(means)))
-    totals = _range_text(table.spread("total"))
-    return PROSE["architectures"].format(totals=totals, parts=", ".join(parts))
-
-
-def _noise(table: CaseTable) -> str:
-    left = {level: table.means("ensemble", "total", noise=level) for level in table.values("noise")}
-    level, means = max(left.items(), key=lambda one: _width(one[1]))
-    falling = sorted(means.items(), key=lambda one: -one[1])
-    totals = ", ".join(f"{_word(ensemble)} {total:.3g}" for ensemble, total in falling)
-    ranks = _range_text(table.spread("rank"))
-    return PROSE["noise"].format(ranks=ranks, level=_word(level), totals=totals)
-
-
-class Conclusion(NamedTuple):
-    """A sentence about a grid, and the axes and quantities that it needs; empty if not true."""
-
-    sentence: Callable[[CaseTable], str]
-    needs: tuple[str, ...]
-
-
-CONCLUSIONS = {
-    "architectures": Conclusion(
-        _architectures, ("ensemble", "total", "usable_float32", "usable_12bit", "horizon_half")
-    ),
-    "noise": Conclusion(_noise, ("noise", "ensemble", "total", "rank")),
-    "radius": Conclusion(_radius, ("spectral_radius", "total", "usable_float32", "usable_12bit")),
-    "sparsity": Conclusion(_sparsity, ("density", "method", "total", "rank")),
-}
 
 
 def general(table: CaseTable) -> str:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import math
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,10 +29,6 @@ _PLURALS = {"density": "densities", "spectral_radius": "radii", "lags": "lags", 
 _MARKERS = "osD^vPX"
 #: Colours and line styles at most. Doubled: some look the same.
 _MOST_HUES = 14
-#: Panels at most. Doubled: panels too small to read.
-_MOST_FACETS = 6
-#: Panels side by side. Doubled: wider figures.
-_MOST_BESIDE = 3
 
 
 def chosen_picture(table: CaseTable) -> Picture:
@@ -70,60 +68,27 @@ def chosen_picture(table: CaseTable) -> Picture:
 
 def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
     """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
-    table, chosen = sweep.finished, picture or chosen_picture(sweep)
+    table = sweep.finished
+    if not table.rows:
+        raise ValueError(
+            "a sweep must have a finished case to draw, and all failed or are pending."
+        )
+    chosen = picture or chosen_picture(sweep)
     _require_readable(table, chosen)
     title = table.study.title if table.study else ""
     kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
     drawn = kinds.get(chosen.kind or "lines", _draw_lines)
-    facets = _facets(table, chosen) if ax is None else {}
-    if not facets:
-        ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
-        drawn(table, chosen, ax)
-        if title:
-            ax.set_title(title, fontsize=11, loc="left", pad=8)
-        return ax
-    rows, across = -(-len(facets) // _MOST_BESIDE), min(len(facets), _MOST_BESIDE)
-    figure = plot.new_figure(2.4 + 3.4 * across, 1.0 + 3.4 * rows)
-    grid = figure.subplots(rows, across, sharex=True, sharey=True, squeeze=False).ravel()
-    for k, (name, part) in enumerate(facets.items()):
-        drawn(part, chosen, grid[k])
-        grid[k].set_title(name, fontsize=10)
-        grid[k].label_outer()
-        if (legend := grid[k].get_legend()) and k + 1 != across:  # one for all, at the side
-            legend.remove()
-    for unused in grid[len(facets) :]:
-        unused.remove()
-    figure.suptitle(title, fontsize=11, x=0.01, ha="left")
-    first: Axes = grid[0]
-    return first
-
-
-def _facets(table: CaseTable, picture: Picture) -> dict[str, CaseTable]:
-    """The rows by an axis that the picture does not show, sizes first, rather than their mean.
-
-    None where there is no such axis of a few values; cases that differ in seeds only are averaged.
-    """
-    if picture.kind == "heatmap" or not _is_grid(table):
-        return {}
-    # a curve of fewer lags is the same, as far as it goes
-    shown = (picture.x, picture.y, picture.hue, "seed", "lags")
-    rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
-    for axis in rest:
-        values = table.values(axis)
-        if 2 <= len(values) <= _MOST_FACETS:
-            as_hue = picture.model_copy(update={"hue": axis})
-            parts = {v: [table.rows[k] for k in table.places(**{axis: v})] for v in values}
-            return {
-                _hue_label(as_hue, value): CaseTable(rows, table.study, table)
-                for value, rows in parts.items()
-            }
-    return {}
+    ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
+    drawn(table, chosen, ax)
+    if title:
+        ax.set_title(title, fontsize=11, loc="left", pad=8)
+    return ax
 
 
 def _require_readable(table: CaseTable, picture: Picture) -> None:
     """Raise for a picture that cannot be drawn, or that nobody could read."""
     kind, quantities = picture.kind, picture.quantity or ()
-    remedy = "choose another `hue` or `quantity` in the study's [picture] table."
+    remedy = "change the study's [picture] table."
     if not table.rows:
         raise ValueError(
             "a sweep must have a finished case to draw, and all failed or are pending."
@@ -141,23 +106,43 @@ def _require_readable(table: CaseTable, picture: Picture) -> None:
             f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
         )
     hues = len(table.values(picture.hue)) if picture.hue else 1
-    lines = hues if kind == "curves" else 1 if kind == "heatmap" else hues * len(quantities)
-    if lines > _MOST_HUES:
+    lines = hues if kind == "curves" else hues * len(quantities)
+    if kind != "heatmap" and lines > _MOST_HUES:
         raise ValueError(
             f"the picture would have {lines} lines, more than the {_MOST_HUES} that can be told "
             f"apart; {remedy}"
         )
 
 
+def _coloured(table: CaseTable, picture: Picture) -> list[str]:
+    """The axes shown by colour: ``hue``, and others that would else be averaged, where they fit.
+
+    Sizes come first: a mean over them says nothing.
+    """
+    axes = [picture.hue] if picture.hue else []
+    shown = (picture.x, picture.y, picture.hue, "seed", "lags")
+    rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
+    count = len(picture.quantity or ()) if picture.kind != "curves" else 1
+    for axis in rest if _is_grid(table) and picture.kind != "heatmap" else ():
+        if count * math.prod(len(table.values(one)) for one in (*axes, axis)) <= _MOST_HUES:
+            axes.append(axis)
+    return axes
+
+
+def _hues(table: CaseTable, picture: Picture) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The label of each colour, and the axis values that its rows share."""
+    axes = _coloured(table, picture)
+    for values in itertools.product(*map(table.values, axes)):
+        at = dict(zip(axes, values, strict=True))
+        yield ", ".join(_hue_label(picture, axis, value) for axis, value in at.items()), at
+
+
 def _series(table: CaseTable, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
-    """Lines or colours: label, quantity and the axis values that its rows share."""
+    """Lines or bars: label, quantity and the axis values that its rows share."""
     labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
-    if picture.hue is None:
-        return [(label, quantity, {}) for quantity, label in labels.items()]
     return [
-        (value if len(labels) == 1 else f"{value}: {label}", quantity, {picture.hue: hue})
-        for hue in table.values(picture.hue)
-        for value in [_hue_label(picture, hue)]
+        (hue if hue and len(labels) == 1 else ": ".join(filter(None, (hue, label))), quantity, at)
+        for hue, at in _hues(table, picture)
         for quantity, label in labels.items()
     ]
 
@@ -248,8 +233,8 @@ def _draw_heatmap(table: CaseTable, picture: Picture, ax: Axes) -> None:
 def _draw_curves(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Memory against the lag, mean and band over the seeds, a colour for each value of ``hue``."""
     last, dotted = 1, False
-    for k, hue in enumerate(table.values(picture.hue) if picture.hue else [None]):
-        places = table.places(**({picture.hue: hue} if picture.hue else {}))
+    for k, (hue, at) in enumerate(_hues(table, picture)):
+        places = table.places(**at)
         curves = [curve["values"] for place in places if (curve := table.rows[place].curve)]
         if not curves:
             continue
@@ -257,7 +242,7 @@ def _draw_curves(table: CaseTable, picture: Picture, ax: Axes) -> None:
         stack = np.full((len(curves), longest), np.nan)  # beyond its lags a curve is not known
         for values, curve in zip(stack, curves, strict=True):
             values[: len(curve)] = curve
-        name = "memory" if hue is None else _hue_label(picture, hue)
+        name = hue or "memory"
         totals = [table.columns()["total"][k] for k in places if "total" in table.quantities]
         if totals := [total for total in totals if total is not None]:
             name = f"{name}: total {np.mean(totals):.4g}"  # of all lags, also those not drawn
@@ -312,10 +297,9 @@ def _legend(table: CaseTable, picture: Picture, ax: Axes, *remarks: str) -> None
 
 def _averaged(table: CaseTable, picture: Picture) -> tuple[str, list[str]]:
     """What the cases at one point differ in, and how many of them do not know what is drawn."""
-    shown, columns = (picture.x, picture.y, picture.hue), table.columns()
+    shown, columns = (picture.x, picture.y, *_coloured(table, picture)), table.columns()
     rest = [axis for axis in table.axes if axis not in shown] if _is_grid(table) else []
-    counts = {axis: len({*columns[axis]}) for axis in rest}  # of a panel some have but one
-    over = [f"{n} {_PLURALS.get(axis, f'{axis}s')}" for axis, n in counts.items() if n > 1]
+    over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
     missing = []  # a mean without them may mislead
     for quantity in picture.quantity or () if picture.kind != "curves" else ():
         if count := columns[quantity].count(None):
@@ -359,9 +343,9 @@ def _style(k: int) -> str:
     return "-" if k < len(plot.COLOURS) else "--"
 
 
-def _hue_label(picture: Picture, hue: Any) -> str:
-    """A value of the axis shown by colour, by the label that the study gives it."""
-    if isinstance(hue, str):
-        return picture.labels.get(hue, hue.replace("_", " "))
-    axis = {"spectral_radius": "ρ =", "size": "N ="}.get(picture.hue or "", picture.hue)
-    return f"{axis} {'default' if hue is None else number_text(hue)}"
+def _hue_label(picture: Picture, axis: str, value: Any) -> str:
+    """A value of an axis shown by colour, by the label that the study gives it."""
+    if isinstance(value, str):
+        return picture.labels.get(value, value.replace("_", " "))
+    name = {"spectral_radius": "ρ =", "size": "N ="}.get(axis, axis)
+    return f"{name} {'default' if value is None else number_text(value)}"

@@ -192,11 +192,10 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         ending = require_writable(path)
         if ending == ".parquet":
             pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
-            content = pa.table(self._with_curves())
-            metadata = dict(content.schema.metadata or {})
-            metadata["memcurve"] = json.dumps(self.provenance, ensure_ascii=False)
+            about = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
+            table = pa.table(self._with_curves()).replace_schema_metadata(about)
             with replacing(path) as stream:
-                parquet.write_table(content.replace_schema_metadata(metadata), stream)
+                parquet.write_table(table, stream)
         elif ending == ".nc":
             with tempfile.TemporaryDirectory() as folder, replacing(path) as stream:
                 draft = Path(folder) / "sweep.nc"

@@ -402,7 +402,9 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"{design}.{axis}: is for ensembles; leave it out, or `file`.")
         if axis not in axes and "file" not in axes:
             raise ValueError(f"{design}.{axis}: is missing; give a value or a list, or `file`.")
-    _require_drawable(file, list(axes))
+    for quantity in file.picture.quantity or ():
+        if quantity not in file.keep:
+            raise ValueError(f"picture.quantity: {quantity!r} is not kept; add it to `keep`.")
     return {
         "design": design, "axes": axes, "samples": samples, "search_seed": seed,
         "keep": tidy_keep(file.keep), "title": file.title, "curves": file.curves,
@@ -496,22 +498,6 @@ def _value(axis: str, value: Any) -> Any:
 def _near(given: Any, names: Collection[str]) -> str:
     close = difflib.get_close_matches(str(given), names, 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _require_drawable(file: _File, axes: Sequence[str]) -> None:
-    """Raise unless the picture is of axes and quantities that the study has."""
-    picture, quantities = file.picture, file.picture.quantity or ()
-    for field in ("x", "y", "hue"):
-        axis = getattr(picture, field)
-        if axis not in (None, *axes):
-            raise ValueError(f"picture.{field}: {axis!r} is no axis; it has {', '.join(axes)}.")
-    for quantity in quantities:
-        if quantity not in file.keep:
-            raise ValueError(f"picture.quantity: {quantity!r} is not kept; add it to `keep`.")
-    if picture.kind == "curves" and not file.curves:
-        raise ValueError("picture.kind: 'curves' needs `curves = true`, to keep them.")
-    if picture.kind == "heatmap" and (None in (picture.x, picture.y) or len(quantities) > 1):
-        raise ValueError("picture.kind: 'heatmap' needs the axes x and y, and one quantity.")
 
 
 def _made_quick(content: Mapping[str, Any]) -> dict[str, Any]:

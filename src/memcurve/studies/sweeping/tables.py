@@ -39,19 +39,13 @@ STATISTICS = ("mean", "sd", "min", "max")
 
 
 class CaseTable:
-    """Rows of a sweep; ``study`` is None for a list of cases.
-
-    A part of a ``whole`` table has the values of axes, and their order, in common with it.
-    """
+    """Rows of a sweep; ``study`` is None for a list of cases."""
 
     rows: Sequence[CaseResult]
     study: Study | None
-    whole: CaseTable | None = None
 
-    def __init__(
-        self, rows: Sequence[CaseResult], study: Study | None, whole: CaseTable | None = None
-    ) -> None:
-        self.rows, self.study, self.whole = rows, study, whole
+    def __init__(self, rows: Sequence[CaseResult], study: Study | None) -> None:
+        self.rows, self.study = rows, study
 
     @cached_property
     def finished(self) -> CaseTable:
@@ -115,8 +109,6 @@ class CaseTable:
 
     def values(self, axis: str) -> list[Any]:
         """What an axis takes, numbers in order and words as they come."""
-        if self.whole is not None:
-            return self.whole.values(axis)
         values = list(dict.fromkeys(self._columns[axis]))
         return sorted(values) if is_numeric(values) else values
 
@@ -217,13 +209,13 @@ class CaseTable:
         if count := self.counts["pending"]:
             notes.append(Note("sweep", PROSE["pending"].format(count=count)))
         for name in self.quantities:
-            column = self.finished.columns()[name]
-            if unknown := column.count(None):
-                about = {"name": name, "unknown": unknown, "finished": len(column)}
-                if QUANTITIES[name].missing == BEYOND:
-                    notes.append(Note("lags", PROSE["lags"].format(**about)))
-                elif unknown < len(column):
-                    notes.append(Note("sweep", PROSE["unknown"].format(**about)))
+            entries = self.summary([name])
+            unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
+            about = {"name": name, "unknown": unknown, "finished": unknown + known}
+            if unknown and QUANTITIES[name].missing == BEYOND:
+                notes.append(Note("lags", PROSE["lags"].format(**about)))
+            elif any(entry["unknown"] and entry["count"] for entry in entries):
+                notes.append(Note("sweep", PROSE["unknown"].format(**about)))
         by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(by) > 1:
             parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())
