@@ -293,7 +293,8 @@ def test_a_mean_over_sizes_is_drawn_only_where_there_are_too_many() -> None:
     picture = Picture(kind="lines", x="spectral_radius", hue="ensemble", quantity=("usable_12bit",))
     found = run(size=[4, 6, 8], **axes)
     lines = {line.get_label(): line for line in found.plot(picture=picture).lines}
-    means = found.to_pandas().groupby(["size", "ensemble", "spectral_radius"])["usable_12bit"].mean()
+    frame = found.to_pandas()
+    means = frame.groupby(["size", "ensemble", "spectral_radius"])["usable_12bit"].mean()
     for size, ensemble in itertools.product((4, 6, 8), axes["ensemble"]):
         drawn = lines[f"{ensemble}, N = {size}"].get_ydata()
         np.testing.assert_allclose(drawn, means.loc[size, ensemble])

@@ -330,10 +330,9 @@ class Case:
             value = None if given[name] is None else tidy(given[name])
             object.__setattr__(self, name, value)
         if self.file is None:
-            _name("ensemble")(self.ensemble)
             require_size(self.size)
             names = dict.fromkeys(("seed", *self.ensemble_arguments))
-            require_options(ENSEMBLES[self.ensemble], names)
+            require_options(table_entry(ENSEMBLES, self.ensemble, "ensemble"), names)
         unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
             taken = ", ".join(METHODS[self.method].settings) or "none"
@@ -447,7 +446,8 @@ class Answer:
     """The curve of a case, and what several quantities need, computed at most once."""
 
     def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
-        self.case, self.network, self.curve = case, network, curve
+        self.case, self.network = case, network
+        self.curve: MemoryCurve = curve
 
     @property
     def rank(self) -> int | None:

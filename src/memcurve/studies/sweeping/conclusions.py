@@ -33,11 +33,11 @@ _NAIVE = {
 
 def concluded(table: CaseTable) -> str:
     """The finished cases in one sentence: the one that the study asks for, or a general one."""
-    study = table.study
+    study, sentence = table.study, ""
     if study is not None and study.conclusion == "sparsity" and study.design == "grid":
-        if {"density", "method", "total", "rank"} <= {*study.axes, *study.keep}:
-            return _sparsity(table) or general(table)
-    return general(table)
+        has_all = {"density", "method", "total", "rank"} <= {*study.axes, *study.keep}
+        sentence = _sparsity(table) if has_all else ""
+    return sentence or general(table)
 
 
 def _sparsity(table: CaseTable) -> str:

@@ -192,8 +192,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         ending = require_writable(path)
         if ending == ".parquet":
             pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
-            about = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
-            table = pa.table(self._with_curves()).replace_schema_metadata(about)
+            metadata = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
+            table = pa.table(self._with_curves()).replace_schema_metadata(metadata)
             with replacing(path) as stream:
                 parquet.write_table(table, stream)
         elif ending == ".nc":

@@ -50,7 +50,7 @@ WHOLE = ("size", "inputs", "lags", "seed")
 NUMBERS = (*WHOLE, "spectral_radius", "density", "leak", "noise")
 DESIGNS = ("grid", "zip", "random")
 #: The built-in studies, one file each.
-LIBRARY = Path(__file__).with_name("library")
+LIBRARY = Path(__file__).with_name("builtin")
 
 
 class Named(NamedTuple):
