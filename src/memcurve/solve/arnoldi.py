@@ -217,9 +217,9 @@ class Arnoldi:
         products = np.append(_product_sizes(A, Q, AQ), np.zeros(width))
         taken = np.concatenate([known[:, :k] @ weights, known[:, k:]], axis=1)
         residual = basis.without(residual, taken)
-        found = 2 * place.lengths(residual) + EPS * products
+        found = np.hypot(2 * place.lengths(residual), EPS * products)
         if len(found) == len(sizes):
-            rounding = found + EPS * sizes
+            rounding = np.hypot(found, EPS * sizes)
         else:
             lengths = np.sqrt((taken[:, :-width] ** 2).sum(axis=0))
             share = float((found[:-width] / np.maximum(lengths, TINY)).max())

@@ -25,7 +25,7 @@ from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import Enclosed
-from memcurve.solve.balls.solver import solve_in_balls
+from memcurve.solve.balls.solver import seconds_in_balls, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
     solve_arnoldi,
@@ -40,16 +40,14 @@ from memcurve.solve.spectrum import Spectrum
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6
-#: Seconds of ball arithmetic for the plain question, times n⁴ (0.35 s at n = 120). Doubled: it is
-#: believed to be slower, and left out for networks of a sixth fewer states.
-BALL_SECONDS = 1.7e-9
-#: The same for every noise level of any other question (1.4 s at n = 90, 6 s at n = 150).
-GENERAL_BALL_SECONDS = 2e-8
-#: Seconds that balls may take unasked. Doubled: a sixth more states are answered in balls.
+#: Bits in white coordinates where no proof is asked for: errors are about 1e-12. Doubled: these are
+#: those of float64, and large networks take twice as long.
+FEW_BITS = 96
+#: Seconds that balls may take unasked. Doubled: a fifth more states are answered in balls.
 MOST_SECONDS_UNASKED = 5.0
 #: Seconds that they may take where a tolerance was asked for, or nothing else is known. Doubled: a
-#: sixth more states are answered in place of a refusal.
-MOST_SECONDS = 120.0
+#: fifth more states are answered in place of a refusal.
+MOST_SECONDS = 300.0
 #: Up to this many states one thread is faster than several (N = 500 on two cores: 0.55 s, 0.85 s).
 ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
@@ -271,15 +269,14 @@ def _is_affordable(
     problem: Problem, best: Answer | None, certify_up_to: int, tolerance: float | None
 ) -> bool:
     """Whether balls take seconds, or minutes where a tolerance was asked for."""
-    if is_products_only(problem):
+    if is_products_only(problem) or len(problem.states) > certify_up_to:
         return False
-    count, levels = len(problem.states), len(problem.levels)
+    levels = problem.levels
     if best is not None:
-        levels = int(np.count_nonzero(~(best.largest_error <= (tolerance or LARGEST_ERROR))))
-    seconds = BALL_SECONDS if problem.is_plain else GENERAL_BALL_SECONDS * levels
+        levels = levels[~(best.largest_error <= (tolerance or LARGEST_ERROR))]
     vague = best is not None and bool(np.any(best.largest_error < 1))
     most = MOST_SECONDS_UNASKED if tolerance is None and vague else MOST_SECONDS
-    return count <= certify_up_to and seconds * count**4 <= most
+    return seconds_in_balls(problem, levels, FEW_BITS) <= most
 
 
 def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int) -> str:
@@ -293,8 +290,8 @@ def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int
     return (
         f"floating point cannot give this answer: {reason}.{facts} Ball arithmetic can: ask for "
         f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) at "
-        f"least the {len(problem.states)} states at work. The time grows like the fourth power of "
-        f"their number, about a minute at 500. Or change the question: more noise, a network "
+        f"least the {len(problem.states)} states at work; it is not tried where it takes over "
+        f"{MOST_SECONDS / 60:.0f} minutes. Or change the question: more noise, a network "
         f"further below spectral radius 1."
     )
 
@@ -358,11 +355,11 @@ def _in_floating_point(
 def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer:
     """The answer with the levels that are not good enough computed in balls."""
     if best is None:
-        found = solve_in_balls(problem)
+        found = solve_in_balls(problem, bits=FEW_BITS)
     else:
         poor = ~(best.largest_error <= tolerance)
         levels, lags = problem.levels[poor], best.memory.shape[1]
-        found = solve_in_balls(problem, levels=levels, lags=lags)
+        found = solve_in_balls(problem, levels=levels, lags=lags, bits=FEW_BITS)
     if found.rank is not None and found.rank != problem.rank:
         raise UncertainResultError(
             f"two exact computations of the rank disagree ({problem.rank} and {found.rank}): "

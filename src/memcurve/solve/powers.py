@@ -124,6 +124,7 @@ def sums_of_powers(
     most: int = 4096,
     plain: int = 32,
     worth_a_basis: int = 700,
+    few_entries: int = 50_000,
 ) -> PowerSums:
     """Sums over the powers of A, by what they do to random vectors, with a margin.
 
@@ -132,13 +133,15 @@ def sums_of_powers(
     grow.
 
     A is anything that can be multiplied by a matrix; ``count`` vectors are taken, one from
-    :data:`MANY_STATES` states on, and ``most`` powers are followed. ``margin`` is how far ‖A^m‖ may
+    :data:`MANY_STATES` states on unless A has ``few_entries``, and ``most`` powers are followed. ``margin`` is how far ‖A^m‖ may
     exceed what A^m does to so many vectors, ‖A^m‖_F in the mean square: for powers of rank one, the
     worst case, that is too little once in 270 draws. After ``plain`` powers of A with entries a
     basis is tried, where ``worth_a_basis`` more are foreseen: a step takes time of its own. Where A
     is known by its products only, it is tried at once.
     """
-    large, place, single = A.shape[0] >= MANY_STATES, place_of(A), SingleProbe()
+    place, single = place_of(A), SingleProbe()
+    cheap = place is HOST and not isinstance(A, np.ndarray | Operator) and A.nnz <= few_entries
+    large = A.shape[0] >= MANY_STATES and not cheap
     average, largest = margin, float(np.finfo(float).max)
     if large:
         count, margin, average = 1, single.margin, single.average

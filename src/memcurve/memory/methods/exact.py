@@ -48,7 +48,7 @@ def exact(
     problem: Problem,
     *,
     tolerance: float | None = None,
-    certify_up_to: int = 300,
+    certify_up_to: int = 1000,
     assume_controllable: bool = False,
     solver: str | None = None,
 ) -> Answer:
@@ -61,7 +61,7 @@ def exact(
     tolerance : float, optional
         The largest error that will do; by default 1e-6, which measured networks meet. Where
         floating point has a larger one, ball arithmetic computes the curve anew if that takes
-        seconds, or up to two minutes for a tolerance that is given. Otherwise the curve comes with
+        seconds, or up to five minutes for a tolerance that is given. Otherwise the curve comes with
         the error it has, and a note.
     certify_up_to : int
         Number of reachable states up to which ball arithmetic may take over at all.
@@ -140,8 +140,9 @@ def certified(problem: Problem, *, certify_up_to: int = 1000) -> Answer:
     problem
         The question in the matrices of its network.
     certify_up_to : int
-        Refuse more reachable states than this. The time grows a little faster than the fourth
-        power of the size: 0.1 s at 100 states, 2 s at 200, about a minute at 500.
+        Refuse more reachable states than this. The time grows like the fourth power of the size:
+        0.1 s at 100 states, 2 s at 200, about a minute at 500; with noise like the cube, times the
+        bits that the condition of the states takes.
     """
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if len(problem.states) > certify_up_to:

@@ -16,8 +16,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.stein import MOST_DOUBLINGS
-from memcurve.solve.stein import solve_stein as stein
+from memcurve.solve.stein import MOST_DOUBLINGS, squarings
 
 #: Bits of a first try. Doubled: easy networks take twice as long.
 FIRST_BITS = 192
@@ -184,9 +183,15 @@ class Powers:
         return self._squares[k]
 
     @cached_property
-    def floats(self) -> Floats:
-        """F in float64."""
-        return floats_of(self.F)
+    def float_squares(self) -> list[Floats]:
+        """F^(2^k) in float64, to where they vanish."""
+        floats, powers = floats_of(self.F), list[Floats]()
+        with np.errstate(all="ignore"):
+            for power, _, rest in squarings(floats, floats):
+                powers.append(power)
+                if rest <= 1:
+                    break
+        return powers
 
     def krylov(self, V: Any, count: int) -> Any:
         """[V, FV, F²V, …] with ``count`` powers, by doubling so that the balls stay small."""
@@ -205,7 +210,27 @@ class Powers:
         and Σ_{k<2m} F^k(F^k)ᵀ = S + F^m S (F^m)ᵀ doubles a sum S over k < m. An eigenvalue outside
         the unit circle is proven by |tr F^m| > n. Few bits do, as a rule.
         """
+        from flint import ctx
+
+        with ctx.workprec(128), contextlib.suppress(UncertainResultError, np.linalg.LinAlgError):
+            return self._lyapunov_energy()
         return with_rising_bits(self._energy, 128, 2**13, growth=2)[0]
+
+    def _lyapunov_energy(self) -> Any:
+        """The same from a solution X of X − F X Fᵀ ≈ I in float64.
+
+        With E = X − F X Fᵀ − I, ‖E‖ < 1, the sum over F^k(F^k)ᵀ is at most X/(1 − ‖E‖) where X > 0.
+        It is, if X = L Lᵀ + D with ‖D‖·‖F‖² < 1 − ‖E‖.
+        """
+        from flint import arb_mat
+
+        identity = np.eye(self.F.nrows())
+        floats = _sum_of_squares(self, self, identity)
+        X, L = (arb_mat(M.tolist()) for M in (floats, np.linalg.cholesky(floats)))
+        E = norm(X - self.F * X * self.F.transpose() - diagonal([1] * X.nrows()))
+        D, size = norm(X - L * L.transpose()), norm(self.F)
+        require(E < 0.5 and D * size * size < 0.5)
+        return (X.trace() / (1 - E)).upper()
 
     def _energy(self) -> Any:
         size, power = self.F.nrows(), self.F
@@ -264,11 +289,18 @@ def _in_floats(A: Powers, B: Powers, R: Any, size: Any) -> Any | None:
     from flint import arb_mat
 
     unit = power_of_two(floor_log2(size))
-    with np.errstate(all="ignore"), contextlib.suppress(UncertainResultError):
-        X = stein(A.floats, floats_of(R, 1 / unit), None if B is A else B.floats)
-        if np.isfinite(X).all():
-            return arb_mat(X.tolist()) * unit
+    with contextlib.suppress(UncertainResultError):
+        return arb_mat(_sum_of_squares(A, B, floats_of(R, 1 / unit)).tolist()) * unit
     return None
+
+
+def _sum_of_squares(A: Powers, B: Powers, X: Floats) -> Floats:
+    """Σ_k A^k X (B^k)ᵀ by doubling in float64."""
+    with np.errstate(all="ignore"):
+        for left, right in zip(A.float_squares, B.float_squares, strict=False):
+            X = X + left @ X @ right.T
+    require(np.isfinite(X).all())
+    return X
 
 
 def floats_of(matrix: Any, scale: Any = 1) -> Floats:
@@ -306,7 +338,7 @@ class Whitening(NamedTuple):
         return widened(product, norm(product) * self.slack)
 
 
-def whitening(M: Any, *, close: float = 2.0**-120) -> Whitening:
+def whitening(M: Any, close: float = 2.0**-120) -> Whitening:
     """Whiten M, which proves it positive definite.
 
     W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor, and

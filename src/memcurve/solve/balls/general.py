@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,6 @@ from memcurve.solve.balls.arithmetic import (
     beside,
     columns_of,
     diagonal,
-    floor_log2,
     inner,
     power_of_two,
     require,
@@ -41,12 +41,21 @@ from memcurve.solve.balls.curves import (
     memory_and_forecasts,
     total,
 )
-from memcurve.solve.balls.pivots import find_pivots, with_state_noise
+from memcurve.solve.balls.pivots import Pivots, find_pivots, with_state_noise
 from memcurve.solve.lags import Lags
+
+#: Seconds for every bit of precision, times n³ (15 s at n = 300 with 740 bits). Doubled: it is
+#: believed to be slower, and left out for networks of a fifth fewer states.
+SECONDS_PER_BIT = 8e-10
 
 
 def enclose_any(
-    problem: Enclosable, lags: int | None, horizons: int = 0, max_bits: int = 2**15
+    problem: Enclosable,
+    lags: int | None,
+    horizons: int = 0,
+    *,
+    bits: int = FIRST_BITS,
+    max_bits: int = 2**15,
 ) -> Enclosed:
     """Enclose memory and forecasting capacity rigorously.
 
@@ -67,6 +76,8 @@ def enclose_any(
         Number of lags; None chooses enough that what lies beyond is negligible.
     horizons : int
         Number of forecasting horizons h = 1, 2, ….
+    bits : int
+        Precision in white coordinates: errors are about 2^(−bits/2).
     max_bits : int
         Give up beyond this precision.
     """
@@ -74,7 +85,7 @@ def enclose_any(
 
     if not problem.channels or not problem.pivots.outputs:
         return Enclosed(Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0)
-    low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
+    low, bits = bits, bits + problem.more_bits
     while True:
         white, bits = with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
         with ctx.workprec(low), contextlib.suppress(TooWideError):
@@ -104,7 +115,7 @@ def _whitened(problem: Enclosable, low: int) -> _White:
 
     nodes, outputs = problem.pivots.nodes, problem.pivots.outputs
     matrix, C, T = problem.reduced()
-    A, Q = Powers(matrix), diagonal(problem.state[i] for i in nodes)
+    A, Q = Powers(matrix), diagonal(problem.exact.state[i] for i in nodes)
     columns = [columns_of(C, [j]) for j in range(C.ncols())]
     given = [autocovariances(process, ctx.prec) for process in problem.processes]
     pasts = [history(A, c, g) for c, g in zip(columns, given, strict=True)]
@@ -113,18 +124,21 @@ def _whitened(problem: Enclosable, low: int) -> _White:
             cross = columns_of(past, [past.ncols() - 1]) * c.transpose()
             Q = Q + cross + cross.transpose() - c * c.transpose()
     of_states = solve_stein(A, A, Q)
-    output = metric = whitening(of_states + diagonal(problem.own[i] for i in nodes))
-    B, reader = None, metric.W
+    close = 2.0 ** (-5 * low // 8)
+    output = metric = whitening(of_states + diagonal(problem.exact.own[i] for i in nodes), close)
+    B = None
     if outputs != nodes:
-        H, noise = rows_of(T, outputs), diagonal(problem.observation[i] for i in outputs)
-        output = whitening(H * of_states * H.transpose() + noise)
-        B, reader = metric.seen(H, output), output.W * H
+        H, noise = rows_of(T, outputs), diagonal(problem.exact.observation[i] for i in outputs)
+        output = whitening(H * of_states * H.transpose() + noise, close)
+        B = metric.seen(H, output)
     readout = Readout(B, 1 + arb(0, output.slack))
     total = None
     if problem.is_plain:
         total = arb(problem.pivots.rank)
-    elif problem.is_white:  # all of the covariance is memory
-        total = inner((reader * of_states).entries(), reader.entries()) * readout.factor
+    elif problem.is_white:  # all of the covariance but the noise is memory
+        squares = [inner(column, column) for column in output.W.transpose().tolist()]
+        noise = inner(squares, [problem.exact.observation[i] for i in outputs])
+        total = len(outputs) - noise * readout.factor
     white_A, columns = metric.seen(A.F), [metric.W * c for c in columns]
     pasts = [metric.W * past for past in pasts]
     for part in (white_A, B, *columns, *pasts):
@@ -164,7 +178,11 @@ def _answer(problem: Enclosable, white: _White, lags: int | None, horizons: int)
     )
 
 
-def _require_narrow(balls: Iterable[Any], unit: float, *, radius: float = 2.0**-80) -> None:
+def _require_narrow(balls: Iterable[Any], unit: float) -> None:
+    """Radii below 2^−80 at the first precision, and in proportion to others."""
+    from flint import ctx
+
+    radius = 2.0 ** (-5 * ctx.prec // 12)
     require(all(ball.rad() < radius * unit for ball in balls))
 
 
@@ -179,6 +197,16 @@ def _table(problem: Enclosable, balls: list[list[Any]]) -> tuple[Floats, Floats]
 
 
 # --- The problem in exact numbers, reduced to states that are excited independently of each other.
+
+
+class _Exact(NamedTuple):
+    """A, C, and variances: of noise on what is read, of that which whitens, of state noise."""
+
+    A: Any
+    C: Any
+    observation: list[Any]
+    own: list[Any]
+    state: list[Any]
 
 
 class Enclosable:
@@ -214,24 +242,35 @@ class Enclosable:
         rows: Sequence[int],
         fisher: bool = False,
     ) -> None:
-        from flint import arb_mat, ctx
-
         self.inputs, self.fisher = C.shape[1], fisher
         self.channels = np.flatnonzero(C.any(axis=0)).tolist()
         self.processes = [processes[j] for j in self.channels]
-        C, read = C[:, self.channels], sorted(set(rows))
+        read = sorted(set(rows))
         # States that are not read may get any noise, and some makes them well-conditioned.
         own = np.full(len(A), observation[read].min() if read else 0.0)
         own[read] = observation[read]
-        self.pivots = find_pivots(A, C, state, observation, read)
-        exponents = state_units(A, with_state_noise(C, state)).tolist()
-        units = np.array([[power_of_two(e)] for e in exponents], dtype=object)
+        self._stored = A, C[:, self.channels], state, observation, read
+        self._units = state_units(A, with_state_noise(C, state))
+        self._deviations = np.stack([observation, own, state])
+
+    @cached_property
+    def pivots(self) -> Pivots:
+        """States and outputs that are independent of each other."""
+        return find_pivots(*self._stored)
+
+    @cached_property
+    def exact(self) -> _Exact:
+        """The numbers as balls of radius zero."""
+        from flint import arb_mat, ctx
+
+        A, C = self._stored[:2]
+        units = np.array([[power_of_two(e)] for e in self._units.tolist()], dtype=object)
         with ctx.workprec(128):  # enough for these products to be exact
-            self.A = arb_mat((A.astype(object) * units.T / units).tolist())
-            self.C = arb_mat((C.astype(object) / units).tolist())
-            deviations = np.stack([observation, own, state]).astype(object) / units.T
-            #: Variances: of noise on what is read, of that which whitens the states, of their own.
-            self.observation, self.own, self.state = (deviations * deviations).tolist()
+            scaled = (A.astype(object) * units.T / units, C.astype(object) / units)
+            deviations = self._deviations.astype(object) / units.T
+            return _Exact(
+                *(arb_mat(M.tolist()) for M in scaled), *(deviations * deviations).tolist()
+            )
 
     @property
     def more_bits(self) -> int:
@@ -239,36 +278,42 @@ class Enclosable:
 
         Without noise eight bits for each state and input, by experience.
         """
-        noise_free = 128 + 8 * len(self.pivots.nodes) // len(self.channels)
-        least = min(own + state for own, state in zip(self.own, self.state, strict=True))
-        return max(0, min(32 - floor_log2(least), noise_free)) if least > 0 else noise_free
+        noise_free = 128 + 8 * len(self._units) // max(1, len(self.channels))
+        with np.errstate(divide="ignore"):
+            least = np.min(np.log2(self._deviations[1:].max(axis=0)) - self._units)
+        return max(0, int(min(32 - 2 * least, noise_free)))
+
+    def seconds(self, bits: int) -> float:
+        """About how long an enclosure takes, which is to have so many bits in white coordinates."""
+        return SECONDS_PER_BIT * len(self._units) ** 3 * (bits + self.more_bits)
 
     @property
     def is_white(self) -> bool:
         """Whether the states have no noise, and the inputs no memory."""
-        quiet = all(variance == 0 for variance in self.state)
+        quiet = all(variance == 0 for variance in self.exact.state)
         return quiet and all(process.is_white for process in self.processes)
 
     @property
     def is_plain(self) -> bool:
         """Whether, besides, what is read has no noise."""
-        return self.is_white and all(self.observation[i] == 0 for i in self.pivots.outputs)
+        return self.is_white and all(self.exact.observation[i] == 0 for i in self.pivots.outputs)
 
     def reduced(self) -> tuple[Any, Any, Any]:
         """Keep the pivot nodes R only: A and C of these, and T = K (K[R])⁻¹ with x = T x[R].
 
         K is the Krylov matrix. Modes that nothing excites disappear, and may be unstable.
         """
-        nodes, size = self.pivots.nodes, self.A.nrows()
+        nodes, exact = self.pivots.nodes, self.exact
+        size = exact.A.nrows()
         if len(nodes) == size:
-            return self.A, self.C, diagonal([1] * size)
-        noise = diagonal(variance.sqrt() for variance in self.state)
-        noisy = [i for i, variance in enumerate(self.state) if variance != 0]
-        masks = beside(self.C, columns_of(noise, noisy))
+            return exact.A, exact.C, diagonal([1] * size)
+        noise = diagonal(variance.sqrt() for variance in exact.state)
+        noisy = [i for i, variance in enumerate(exact.state) if variance != 0]
+        masks = beside(exact.C, columns_of(noise, noisy))
         powers = 1 + max(self.pivots.columns) // masks.ncols()
-        K = columns_of(Powers(self.A).krylov(masks, powers), self.pivots.columns)
+        K = columns_of(Powers(exact.A).krylov(masks, powers), self.pivots.columns)
         T = solved(rows_of(K, nodes).transpose(), K.transpose()).transpose()
-        A, C = rows_of(self.A, nodes) * T, rows_of(self.C, nodes)
-        require_zero(self.A * T - T * A, len(nodes))
-        require_zero(self.C - T * C, len(nodes))
+        A, C = rows_of(exact.A, nodes) * T, rows_of(exact.C, nodes)
+        require_zero(exact.A * T - T * A, len(nodes))
+        require_zero(exact.C - T * C, len(nodes))
         return A, C, T
