@@ -133,9 +133,10 @@ def sums_of_powers(
     grow.
 
     A is anything that can be multiplied by a matrix; ``count`` vectors are taken, one from
-    :data:`MANY_STATES` states on unless A has ``few_entries``, and ``most`` powers are followed. ``margin`` is how far ‖A^m‖ may
-    exceed what A^m does to so many vectors, ‖A^m‖_F in the mean square: for powers of rank one, the
-    worst case, that is too little once in 270 draws. After ``plain`` powers of A with entries a
+    :data:`MANY_STATES` states on unless A has ``few_entries``, and ``most`` powers are followed.
+    ``margin`` is how far ‖A^m‖ may exceed what A^m does to so many vectors, ‖A^m‖_F in the mean
+    square: for powers of rank one, the worst case, that is too little once in 270 draws. After
+    ``plain`` powers of A with entries a
     basis is tried, where ``worth_a_basis`` more are foreseen: a step takes time of its own. Where A
     is known by its products only, it is tried at once.
     """
