@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from command import Command, ended, failed
+from command import Command, ended
 from memcurve.studies.sweeping import shipped
 from memcurve.views import cli
 
@@ -47,7 +47,7 @@ def test_bash(command: Command, tmp_path: Path) -> None:
     done = command("--install-completion", "--shell", "bash")
     assert done.code == 0, done.err
     script = tmp_path / ".local/share/bash-completion/completions/memcurve"
-    assert f"completion for bash written to {script}" in done.out
+    assert str(script) in done.out
     assert str(script) in (tmp_path / ".bashrc").read_text()
     assert ended(["bash", "-n", str(script)]).code == 0
     assert {"curve", "compare", "data", "paper"} <= set(completed(script, "memcurve", ""))
@@ -74,28 +74,6 @@ def test_other_shells(command: Command, tmp_path: Path, shell: str, place: str) 
         assert word in script
     if shutil.which(shell):
         assert ended([shell, "-n", str(written)]).code == 0
-
-
-def test_the_shell_in_use(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("FISH_VERSION", "3.7")
-    assert "completion for fish" in command("--install-completion").out
-    monkeypatch.setattr("cyclopts.completion.detect_shell", lambda: "powershell")
-    message = failed(command("--install-completion"), 2)
-    assert "is powershell; name one with --shell bash, zsh or fish" in message
-
-
-def test_a_file_of_ones_own(command: Command, tmp_path: Path) -> None:
-    own = tmp_path / "memcurve.bash"
-    done = command("--install-completion", "--shell", "bash", "--output", own)
-    assert done.code == 0
-    assert "complete -F" in own.read_text(encoding="utf-8")
-    assert not (tmp_path / ".bashrc").exists()
-    own.chmod(0o400)
-    (tmp_path / "file").write_text("x")
-    done = command("--install-completion", "--shell", "bash", "--output", tmp_path / "file" / "x")
-    assert "--output" in failed(done)
 
 
 def test_completion_and_help_import_nothing_heavy() -> None:

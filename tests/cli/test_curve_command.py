@@ -192,8 +192,9 @@ def test_tolerance(command: Command) -> None:
     assert proven.diagnostics["arithmetic"] == "ball"
     assert proven.error.max() < 1e-16
     for other in (["--fisher"], ["--method", "osm"]):
-        said = f"--tolerance is not for {' '.join(other)}: only --method exact"
-        assert said in command(*asked, 1e-9, *other).err
+        said = failed(command(*asked, 1e-9, *other), 2)
+        assert "--tolerance" in said
+        assert " ".join(other) in said
     assert "--tolerance must be a finite number above 0" in command(*asked, 0).err
 
 
@@ -295,10 +296,10 @@ def test_file_with_several_inputs(tmp_path: Path, command: Command) -> None:
     assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
 
 
-def test_too_large_without_noise_tells_what_is_known(
+def test_too_large_without_noise_tells_what_can_be_had(
     command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The wiring of a chain allows all of its nodes; the remedies are those of the command."""
+    """The remedies are those of the command."""
     from memcurve.core import limits
 
     monkeypatch.setattr(limits, "available_memory", lambda: 2**20)
@@ -309,8 +310,6 @@ def test_too_large_without_noise_tells_what_is_known(
     given = (str(tmp_path / "chain.txt"), "--mask", str(tmp_path / "mask.txt"))
     done = command("curve", *given)
     assert done.code == 1
-    assert "reaches 301 of 303 states" in done.err
-    assert "at most 301" in done.err
     assert "--noise 1e-3" in done.err
     assert command("curve", *given, "--noise", "1e-3").code == 0
 

@@ -13,7 +13,6 @@ from command import Command, failed
 from memcurve import Capacity, MemoryCurve, capacity_from_data, ensembles, memory_from_data
 from memcurve.data.estimators import ESTIMATORS
 from memcurve.views.cli.data import Estimator
-from tolerances import SMALL_DIRECT
 
 ROWS, STATES = 800, 6
 
@@ -109,7 +108,6 @@ def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_
     out = command(file, *asked, "--states", "ch*", "--rows", "50:700", "--json").out
     here = memory_from_data(X[50:700], z[50:700], 12).values
     assert np.array_equal(MemoryCurve.from_json(out).values, here)
-    assert "--compare" not in command(file, *asked, "--compare").err
     capacity = command(file, *asked, "--capacity", "--drop", "9*").out  # the clock is left out
     assert f"at most {STATES}, the number" in capacity
 
@@ -229,27 +227,6 @@ def test_capacity(command, file, recording) -> None:
     assert np.array_equal(curve.values, memory_from_data(*recording, 10).values)
 
 
-def test_estimators_side_by_side(command, recording, tmp_path: Path) -> None:
-    X, z = recording
-    X = np.column_stack([X, np.ones(ROWS)])  # left out in all of them
-    np.savez(tmp_path / "rec.npz", states=X, z=z)
-    png = tmp_path / "x.png"
-    code, out, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--plot", png)
-    assert code == 0
-    assert out.count("constant in") == 1
-    assert png.stat().st_size > 1000
-    code, text, _ = command(tmp_path / "rec.npz", "--compare", "--lags", 10, "--json")
-    rows = json.loads(text)["estimators"]
-    assert [row["estimator"] for row in rows] == ["regression", *ESTIMATORS]
-    for row in rows:
-        here = memory_from_data(recording[0], z, 10, estimator=row["estimator"])
-        assert np.allclose(row["values"], here.values, rtol=0, atol=SMALL_DIRECT)
-        assert abs(row["total"] - here.total) <= SMALL_DIRECT
-        assert f"{here.total:.4f}" in out
-    assert [row["total_error"] is None for row in rows] == [False] + 5 * [True]
-    assert "reservoirpy" in out
-
-
 def test_missing_files_and_inputs(command, file, recording, tmp_path: Path) -> None:
     assert "no such file" in failed(command(tmp_path / "none.npz"))
     assert "no such file" in failed(command(file, "--input", tmp_path / "none.npy"))
@@ -315,12 +292,6 @@ def test_bad_options_end_in_one_line(command, file, arguments: list, message: st
     text = failed(command(file, *arguments), 1 if message == "washout" else 2)
     assert message in text
     assert len(text.splitlines()) == 1
-
-
-@pytest.mark.parametrize("other", [["--estimator", "split"], ["--capacity"]])
-def test_options_at_odds(command, file, other: list) -> None:
-    text = failed(command(file, "--compare", *other), 2)
-    assert "leave out --estimator and --capacity" in text
 
 
 def test_recordings_are_not_overwritten(command, file) -> None:

@@ -90,11 +90,9 @@ def test_comparison_with_a_method_that_fails(command: Command, tmp_path: Path) -
     assert document(saved.read_text(encoding="utf-8"))["rows"][1]["curve"] is None
 
 
-def test_capacity_and_estimators(command: Command, recording: Path) -> None:
+def test_capacity(command: Command, recording: Path) -> None:
     both = document(command("data", recording, "--capacity", "--lags", 6, "--json").out)
     assert Capacity.from_json(json.dumps(both["capacity"])).total > 0
-    rows = document(command("data", recording, "--compare", "--lags", 6, "--json").out)
-    assert rows["estimators"][1]["total_error"] is None
 
 
 def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from command import POSIX, Command, run, shell
-from memcurve import MemoryCurve, ensembles
+from memcurve import MemoryCurve
 
 
 @POSIX
@@ -76,21 +76,6 @@ def test_tables_are_not_cut(
     name = "a-name-that-is-longer-than-any-terminal-is-wide-" * 3
     np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
     assert name in command("curve", tmp_path / f"{name}.npz").out
-
-
-def test_recordings_are_not_cut(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    z = np.random.default_rng(3).standard_normal(600)
-    X = ensembles.orthogonal(4, spectral_radius=0.8, seed=1).simulate(z)
-    np.savez(tmp_path / "rec.npz", states=X[100:], z=z[100:])
-    monkeypatch.setenv("COLUMNS", "40")
-    done = command("data", tmp_path / "rec.npz", "--compare", "--lags", 5)
-    assert done.code == 0
-    rows = {line.split()[0]: line for line in done.out.splitlines()}
-    assert {"regression", "in_sample", "k_fold"} <= set(rows)
-    for row in ("in_sample", "k_fold"):
-        assert len(rows[row].split()) > 6
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="`script` with the options of Linux")

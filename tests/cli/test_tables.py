@@ -33,7 +33,6 @@ COMMANDS = {
     "forecast": "curve --size 10 --input ar:0.9 --forecast",
     "compare": "compare --size 10",
     "recording": "data recording.npz --capacity",
-    "estimators": "data recording.npz --compare",
     "sweep": "sweep study.toml --serial",
     "list of studies": "sweep",
 }

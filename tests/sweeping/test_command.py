@@ -70,7 +70,7 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert lines[-1].startswith(
         "The total memory is the number of states in every case. The mean lag"
     )
-    assert done.err.splitlines() == ["picture written to study.png", "table written to study.csv"]
+    assert done.err.splitlines() == ["table written to study.csv", "picture written to study.png"]
     assert (folder / "study.png").stat().st_size > 10_000
     assert len(pd.read_csv(folder / "study.csv")) == 8
     assert Sweep.open(folder / "study.sqlite").counts["done"] == 8
@@ -156,15 +156,19 @@ def test_a_billion_cases_need_a_yes(command: Command, folder: Path) -> None:
     [
         (["none.toml"], 1, "none.toml: there is no such study file"),
         (["study.toml", "--serial", "--mpi"], 2, "--serial and --mpi exclude each other"),
-        (["study.toml", "--serial", "--workers", "2"], 2, "--serial takes no --workers"),
-        (["study.toml", "--dask", "tcp://a:1", "--workers", "2"], 2, "--dask takes no --workers"),
+        (["study.toml", "--serial", "--workers", "2"], 2, "--serial and --workers exclude"),
+        (
+            ["study.toml", "--dask", "tcp://a:1", "--workers", "2"],
+            2,
+            "--dask and --workers exclude",
+        ),
         (["study.toml", "--workers", "0"], 2, "--workers must be at least 1"),
         (["study.toml", "--export", "rows.xlsx"], 2, "It must end in one of .csv"),
         (["study.toml", "--plot", "rows.csv"], 2, "It must end in one of .png"),
         (["study.toml", "--export", "no/rows.csv"], 1, "--export: no/rows.csv must be a file"),
         (["study.toml", "--plot", "no/a.png"], 1, "--plot: no/a.png must be a file"),
         (["study.toml", "--dry-run", "--status"], 2, "exclude each other"),
-        (["study.toml", "--dry-run", "--plot", "a.png"], 2, "computes nothing"),
+        (["study.toml", "--dry-run", "--plot", "a.png"], 2, "--dry-run and --plot exclude"),
         (["study.toml", "--status"], 1, "study.sqlite: there is no such store"),
         (["failing.toml", "--quick"], 1, "failing: has no [quick] table"),
         (["study.toml", "--store", "study.toml"], 2, "is the study itself"),

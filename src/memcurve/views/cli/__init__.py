@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
-from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
 from cyclopts import App
 
 from memcurve.core.version import __version__
-from memcurve.views.cli.options import Verbose
-from memcurve.views.cli.process import EXIT_CODES, UsageError, exit_code
+from memcurve.views.cli.process import EXIT_CODES, exit_code
 
 __all__ = ["COMMANDS", "app", "main"]
 
@@ -79,7 +76,7 @@ def _application(*, overview: bool) -> App:
     for name, summary in COMMANDS.items():
         said = summary if overview else None  # else it would stand for all of the docstring
         made.command(f"memcurve.views.cli.{name}:{name}", name=name, help=said)
-    made.command(install_completion, name="--install-completion")
+    made.register_install_completion_command(help="Install tab completion in your shell.")
     return made
 
 
@@ -100,54 +97,6 @@ def _options() -> dict[str, str]:
         found |= {argument.field_info.name: long[0]} if long else {}
     # of null models, whose mask is named by --inputs; else it is --input that recordings have
     return {"mask": found.get("inputs", "--input"), **found}
-
-
-Shell = Literal["bash", "zsh", "fish"]
-
-# the line that loads the script is put into these files; fish finds it by itself
-_STARTUP_FILES = {"bash": "~/.bashrc", "zsh": "~/.zshrc"}
-
-
-def install_completion(
-    *, shell: Shell | None = None, output: Path | None = None, verbose: Verbose = False
-) -> int:
-    """Install tab completion of commands and options in bash, zsh or fish.
-
-    For example:
-
-      memcurve --install-completion
-      memcurve --install-completion --shell zsh
-      memcurve --install-completion --shell bash --output memcurve.bash
-
-    Parameters
-    ----------
-    shell
-        Shell to complete in. Default: the one in use.
-    output
-        Only write the script to this file. Default: install it where the shell looks, with a line
-        in ~/.bashrc or ~/.zshrc that loads it.
-    """
-    from cyclopts.completion import detect_shell
-    from cyclopts.completion.detect import ShellDetectionError
-
-    chosen: Any = shell
-    if chosen is None:
-        with contextlib.suppress(ShellDetectionError):
-            chosen = detect_shell()
-    if chosen not in get_args(Shell):
-        found = chosen or "not known"
-        raise UsageError(f"the shell in use is {found}; name one with --shell bash, zsh or fish.")
-    try:
-        script = app.install_completion(shell=chosen, output=output, add_to_startup=output is None)
-    except OSError as error:
-        raise OSError(
-            f"the completion script cannot be written ({error}); name another file with --output."
-        ) from error
-    print(f"completion for {chosen} written to {script}")
-    if output is None:
-        loaded = f"{_STARTUP_FILES[chosen]} loads it; " if chosen in _STARTUP_FILES else ""
-        print(f"{loaded}start a new shell.")
-    return 0
 
 
 app = _application(overview=False)

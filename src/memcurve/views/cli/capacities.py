@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from memcurve.views.cli.console import Printer
 from memcurve.views.cli.options import REPORT, ReportOptions, Whole, from_python
-from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.process import require_at_most_one
 
 if TYPE_CHECKING:
     from memcurve import Capacities
@@ -54,8 +54,7 @@ def capacities(
     from memcurve import capacities as all_of
     from memcurve import quantum
 
-    if noise is not None and shots is not None:
-        raise UsageError("--shots are a noise; leave out --noise.")
+    require_at_most_one(noise=noise is not None, shots=shots is not None)
     output.require_other_than(None if ".py:" in model else Path(model))
     network = from_python(model) if ".py:" in model else _read(Path(model))
     given = noise if shots is None else quantum.ShotNoise(shots)

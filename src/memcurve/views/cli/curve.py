@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
-from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +16,10 @@ from memcurve.views.cli.options import (
     OutputOptions,
     Whole,
 )
-from memcurve.views.cli.process import UsageError, over_ranks
+from memcurve.views.cli.process import UsageError, over_ranks, require_at_most_one
 
 if TYPE_CHECKING:
     from memcurve.memory import MemoryCurve, NoiseProfile
-    from memcurve.network import LinearNetwork
 
 # inputs whose own curves are shown
 _SHOWN_INPUTS = 6
@@ -86,105 +82,71 @@ def curve(
         Distribute the rows of A over the ranks of an MPI job, for usable memory (--noise) of
         networks that are too large for one machine.
     """
-    from memcurve import MemoryCurve, forecasting_curve, memory_curve
+    import memcurve
     from memcurve.core.errors import rank_among_notes
-    from memcurve.rendering import plot as pictures
 
+    several = len(options.noise or ()) > 1
+    require_at_most_one(forecast=forecast, fisher=fisher, profile=profile)
+    require_at_most_one(profile=profile, lags=lags is not None)  # totals are over all lags
+    if file is not None and forecast and str(file).isdigit():
+        raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
+    if forecast and (options.input is None or several):
+        raise UsageError(
+            "--forecast needs an input that is not white, e.g. --input ar:0.9, and takes one level "
+            "of --noise."
+        )
+    if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
+        raise UsageError(
+            "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, or "
+            "--profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
+        )
+    if fisher and (method != "exact" or options.input is not None or options.readout is not None):
+        raise UsageError(
+            "--fisher takes neither --method nor --input nor --readout: Fisher memory is a "
+            "property of the whole network and of the noise."
+        )
+    if tolerance is not None and (fisher or method != "exact"):
+        other = "--fisher" if fisher else f"--method {method}"
+        raise UsageError(
+            f"--tolerance is for --method exact, the default, which computes until an error is "
+            f"small enough. Leave out --tolerance, or {other}."
+        )
+    output.require_other_than(file)
+    arguments = {"method": method, **options.arguments()}
+    if tolerance is not None:
+        arguments["tolerance"] = tolerance
     result: Any
     with over_ranks(mpi) as ranks, rank_among_notes():
-        if file is not None and forecast and str(file).isdigit():
-            raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
-        output.require_other_than(file)
-        if sum((forecast, fisher, profile)) > 1:
-            raise UsageError(
-                "--forecast, --fisher and --profile exclude each other; give one of them."
-            )
-        if forecast and options.input is None:
-            raise UsageError("--forecast needs an input that is not white, e.g. --input ar:0.9.")
-        if forecast and len(options.noise or ()) > 1:
-            raise UsageError("--forecast takes one level of --noise; leave out the others.")
-        if profile and lags is not None:
-            raise UsageError("--profile gives totals over all lags; leave out --lags.")
-        if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
-            raise UsageError(
-                "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
-                "or --profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
-            )
         network = options.network(file, "normal", ranks)
-        arguments = {"method": method, **options.arguments()}
-        if tolerance is not None:
-            if fisher or method != "exact":
-                other = "--fisher" if fisher else f"--method {method}"
-                raise UsageError(
-                    f"--tolerance is not for {other}: only --method exact, the default, computes "
-                    f"until an error is small enough. Leave out --tolerance, or {other}."
-                )
-            arguments["tolerance"] = tolerance
         if forecast:
-            result = forecasting_curve(network, horizons=10 if lags is None else lags, **arguments)
+            result = memcurve.forecasting_curve(
+                network, horizons=10 if lags is None else lags, **arguments
+            )
         elif fisher:
-            result = _fisher(network, lags, **arguments)
-        elif profile or len(options.noise or ()) > 1:
-            result = _profile(network, lags=lags, seed=options.seed, **arguments)
+            noise = arguments.get("noise", 1.0)
+            if not isinstance(noise, float):
+                raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
+            result = memcurve.fisher_curve(network, noise, lags)
+        elif profile or several:
+            levels = arguments.pop("noise", None)
+            if hasattr(levels, "deviation"):
+                arguments["state_noise"] = isinstance(levels, memcurve.StateNoise)
+                levels = levels.deviation
+            result = memcurve.noise_profile(
+                network, levels, lags=lags, seed=options.seed, **arguments
+            )
         else:
-            with _with_what_is_known(network):
-                result = memory_curve(network, lags, seed=options.seed, **arguments)
+            result = memcurve.memory_curve(network, lags, seed=options.seed, **arguments)
     if ranks is not None and ranks.number:
         return
-    if isinstance(result, MemoryCurve):
-        output.show(result, _print_curve)
-    elif profile:
+    if profile:
         output.show(result, _print_profile)
+    elif several:
+        from memcurve.rendering import plot
+
+        output.show(result, _print_family, draw=lambda: plot.curves(*result.curves))
     else:
-        output.show(result, _print_family, draw=partial(pictures.curves, *result.curves))
-
-
-@contextlib.contextmanager
-def _with_what_is_known(network: LinearNetwork) -> Iterator[None]:
-    """Where a sparse network is too large for its curve, add what its wiring allows."""
-    from memcurve import structural_rank
-    from memcurve.core.limits import TooLargeError
-
-    try:
-        yield
-    except TooLargeError as error:
-        if not network.is_sparse or network.readout is not None:
-            raise
-        wiring = structural_rank(network)
-        reached = network.states - len(wiring.unreached)
-        raise TooLargeError(
-            f"{error} What is known: the input reaches {reached:,} of {network.states:,} states, "
-            f"and the wiring allows a noise-free total of at most {wiring.rank:,}; `memcurve "
-            f"audit` reports more."
-        ) from error
-
-
-def _fisher(
-    network: LinearNetwork, lags: int | None, *, method: str, input: Any = None, noise: Any = 1.0
-) -> MemoryCurve:
-    from memcurve import fisher_curve
-
-    if method != "exact" or input is not None:
-        raise UsageError(
-            "--fisher takes neither --method nor --input: Fisher memory is a property of the "
-            "network and the noise alone."
-        )
-    if not isinstance(noise, float):
-        raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
-    if network.readout is not None:
-        raise UsageError(
-            "--fisher takes the network as read from all its nodes; leave out --readout."
-        )
-    return fisher_curve(network, noise, lags)
-
-
-def _profile(network: LinearNetwork, *, noise: Any = None, **arguments: Any) -> NoiseProfile:
-    from memcurve import ObservationNoise, StateNoise, noise_profile
-
-    if isinstance(noise, ObservationNoise | StateNoise):
-        arguments["state_noise"] = isinstance(noise, StateNoise)
-        noise = noise.deviation
-    return noise_profile(network, noise, **arguments)
+        output.show(result, _print_curve)
 
 
 def _print_curve(result: MemoryCurve) -> None:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -97,29 +95,18 @@ class RecordingOptions:
         is_file = path is not None and (ending_of(path) in RECORDING_FORMATS or path.is_file())
         return path if is_file else None
 
-    def curve(self, states: Path, **changes: Any) -> MemoryCurve:
-        """The memory curve, with ``changes`` to the options."""
+    def curve(self, states: Path) -> MemoryCurve:
+        """The memory curve of a recording."""
         import warnings
 
         from memcurve import RecordingWarning, memory_from_data
 
         names = ("lags", "washout", "noise_floor", "level", "estimator", "innovations", "checks")
         given = {name: getattr(self, name) for name in names}
-        arguments = {**given, **self._which(), "progress": True, **changes}
+        arguments = {**given, **self._which(), "progress": True}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # among the findings
             return memory_from_data(states, self.input_file, **arguments)
-
-    def all_curves(self, states: Path) -> list[MemoryCurve]:
-        """The curves of all estimators; the recording is checked once, unless some of it goes."""
-        from memcurve.data import ESTIMATORS
-
-        first = self.curve(states)
-        same = {
-            "checks": self.checks and not {"kept", "stuck"}.isdisjoint(first.diagnostics),
-            "innovations": "ar_order" in first.diagnostics,
-        }
-        return [first, *(self.curve(states, estimator=name, **same) for name in ESTIMATORS)]
 
     def capacity(self, states: Path, memory: MemoryCurve) -> Capacity:
         """The capacity by degree, of the columns its memory is of; they are loaded whole."""
@@ -162,7 +149,6 @@ def data(
     *,
     recording: RecordingOptions = RECORDING,
     capacity: Flag = False,
-    compare: Flag = False,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Memory of a network from its recorded states.
@@ -176,7 +162,6 @@ def data(
       memcurve data recording.csv.gz --drop x1 --washout 100
       memcurve data recording.h5 --noise-floor 0.01 --level 0.99
       memcurve data recording.npz --capacity
-      memcurve data recording.npz --compare --plot compare.png
 
     Parameters
     ----------
@@ -187,50 +172,23 @@ def data(
     capacity
         Also the nonlinear capacity by degree, for products of past inputs; the recording is then
         loaded whole. With --json both are printed, as "memory" and "capacity".
-    compare
-        All estimators side by side; the recording is then loaded whole. --plot draws all of them,
-        --save writes the regression.
     """
     for file in (states, recording.input_file):
         output.require_other_than(file, what="recording")
-    if compare and (capacity or recording.estimator != "regression"):
-        raise UsageError("--compare runs all estimators; leave out --estimator and --capacity.")
-    curves = recording.all_curves(states) if compare else [recording.curve(states)]
-    processing = recording.capacity(states, curves[0]) if capacity else None
-    several = compare or processing is not None
+    curve = recording.curve(states)
+    if not capacity:
+        output.show(curve, print_memory)
+        return
+    both: dict[str, Any] = {"memory": curve, "capacity": recording.capacity(states, curve)}
 
     def printed(memory: MemoryCurve) -> None:
-        _print_estimators(curves) if compare else print_memory(memory)
-        if processing is not None:
-            print_capacity(processing)
+        print_memory(memory)
+        print_capacity(both["capacity"])
 
-    content = partial(_content, curves, processing) if several else None
-    output.show(curves[0], printed, draw=partial(_drawn, curves), content=content)
-
-
-def _drawn(curves: list[MemoryCurve]) -> Any:
-    from memcurve.rendering import plot
-
-    labels = [f"{one.options['estimator']}: total {one.total:.4g}" for one in curves]
-    return plot.curves(*curves, labels=labels if len(curves) > 1 else None)
-
-
-def _content(curves: list[MemoryCurve], processing: Capacity | None) -> dict[str, Any]:
-    """What JSON has of several results; a single curve is its own."""
-    if processing is not None:
-        both = {"memory": curves[0], "capacity": processing}
+    def content() -> dict[str, Any]:
         return {name: json.loads(result.to_json()) for name, result in both.items()}
-    rows = [
-        {
-            "estimator": curve.options["estimator"],
-            "total": curve.total,
-            "total_error": curve.total_error,
-            "values": curve.values.tolist(),
-            "notes": curve.notes,
-        }
-        for curve in curves
-    ]
-    return {"recording": curves[0].network, "estimators": rows}
+
+    output.show(curve, printed, content=content)
 
 
 def print_memory(result: MemoryCurve) -> None:
@@ -243,25 +201,12 @@ def print_memory(result: MemoryCurve) -> None:
     rows = []
     for lag in [s for s in sorted({*SHOWN_LAGS, end, last}) if first <= s <= last]:
         k, bands = lag - first, result.bands
-        interval = "unknown" if bands is None else "{:.5f} … {:.5f}".format(*bands[k])
+        interval = "unknown" if bands is None else "{:z.5f} … {:z.5f}".format(*bands[k])
         significant = "last significant lag" if lag == end else ""
-        rows.append((str(lag), f"{result.values[k]:.5f}", interval, significant))
+        rows.append((str(lag), f"{result.values[k]:z.5f}", interval, significant))
     level = "" if result.bands is None else f"{100 * result.options['level']:g} % "
     printer.table(("lag", "memory", f"{level}interval", ""), rows, right=range(3))
     printer.notes(_other_notes(result))
-
-
-def _print_estimators(curves: Sequence[MemoryCurve]) -> None:
-    """Estimators of one recording side by side, each with its first note; the rest of the first."""
-    printer, first = Printer(), curves[0]
-    _print_findings(printer, first)
-    printer.named(_summary(first)[:1])
-    rows = []
-    for curve in curves:
-        error = "unknown" if math.isnan(curve.total_error) else f"{curve.total_error:.2g}"
-        rows.append((curve.options["estimator"], f"{curve.total:.4f}", error, curve.notes[0]))
-    printer.table(("estimator", "total", "± error", "note"), rows, right=(1, 2))
-    printer.notes(_other_notes(first)[1:])
 
 
 def _print_findings(printer: Printer, result: MemoryCurve) -> None:

@@ -7,7 +7,6 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from memcurve.views.cli.console import print_document
 from memcurve.views.cli.options import REPORT, ReportOptions, Whole
 from memcurve.views.cli.process import UsageError
 
@@ -49,19 +48,16 @@ def design(
     """
     if (file is None) == (curve is None):
         raise UsageError("give either a file with the wanted curve or --curve, e.g. --curve ramp.")
+    import numpy as np
+
     from memcurve import design as run
     from memcurve import save_network
 
-    wanted = curve
-    if file is not None:
-        import numpy as np
-
-        wanted = np.loadtxt(file, ndmin=1)  # type: ignore[assignment]
     if network is not None and network.suffix.lower() != ".npz":
         raise UsageError(f"--output writes networks as .npz; got {network}.")
     output.require_other_than(file)
-    made = run(wanted, size, realization=realization)
+    made = run(curve or np.loadtxt(str(file), ndmin=1), size, realization=realization)
     made = made if bits is None else made.rounded(bits)
     if network is not None:
         save_network(made.network, network)
-    output.show(made, lambda found: print_document(found.document()))
+    output.show_document(made)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memcurve.views.cli.console import print_document
 from memcurve.views.cli.options import NETWORK, REPORT, NetworkOptions, ReportOptions, Whole
 from memcurve.views.cli.process import UsageError
 
@@ -49,4 +48,4 @@ def improve(
     found = improvement(network, noise, count=read, tolerance=tolerance)
     if pruned is not None and found.small is not None:
         save_network(found.small.network, pruned)
-    output.show(found, lambda result: print_document(result.document()))
+    output.show_document(found)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from memcurve.core.notes import Note
-from memcurve.views.cli.console import Printer, print_document
+from memcurve.views.cli.console import Printer
 from memcurve.views.cli.data import print_capacity, print_memory
 from memcurve.views.cli.options import (
     NETWORK,
@@ -23,7 +23,7 @@ from memcurve.views.cli.options import (
     Whole,
     from_python,
 )
-from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.process import UsageError, require_at_most_one
 
 if TYPE_CHECKING:
     from memcurve.data.measuring import ScaleProfile
@@ -105,12 +105,11 @@ def measure(
     dossier
         Full measurement report: fading memory, consistency, capacity by degree, scales.
     """
-    dossier = dossier or any(path is not None for path in output.reports.values())
-    if dossier and scales is not None:
-        raise UsageError("--scales are part of a --dossier; leave one of them out.")
+    dossier = dossier or output.html is not None or output.markdown is not None
+    require_at_most_one(dossier=dossier, scales=scales)
     for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
-        if value is not None and (dossier or scales is not None):
-            raise UsageError(f"--{name} is for a measurement alone; leave out --dossier, --scales.")
+        given = {name: value is not None, "dossier": dossier, "scales": scales}
+        require_at_most_one(**given)
     from memcurve.data import DEFAULT_REACH
 
     if capacity is not None and capacity not in DEFAULT_REACH:
@@ -126,8 +125,7 @@ def measure(
     from memcurve.data import measuring
 
     if dossier:
-        report = _with_notes(measuring.measurement_report(subject, **given), said)
-        output.show(report, lambda found: print_document(found.document()))
+        output.show_document(_with_notes(measuring.measurement_report(subject, **given), said))
     elif scales is not None:
         profile = _with_notes(measuring.measure_scales(subject, scales, **given), said)
         output.show(profile, _print_profile)

@@ -6,14 +6,19 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from cyclopts import Parameter
 
-from memcurve.views.cli.console import json_text, say_written
-from memcurve.views.cli.process import UsageError, require_other_files
+from memcurve.views.cli.console import json_text, print_document, say_written
+from memcurve.views.cli.process import (
+    UsageError,
+    option_name,
+    require_at_most_one,
+    require_other_files,
+)
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
@@ -47,16 +52,15 @@ def _require_method(kind: Any, name: str) -> None:
             raise ValueError(f"It must be one of {', '.join(METHODS)}.")
 
 
-def _ending_of(module: str) -> Callable[[Any, Path | None], None]:
-    """A check of the ending, before hours of work rather than after."""
+def _file(module: str, help: str) -> Parameter:
+    """An output, whose ending is checked before hours of work rather than after."""
 
-    def require(kind: Any, path: Path | None) -> None:
-        if path is not None:
-            endings = importlib.import_module(module).ENDINGS
-            if path.suffix.lower() not in endings:
-                raise ValueError(f"It must end in one of {', '.join(endings)}.")
+    def require_ending(kind: Any, path: Path | None) -> None:
+        endings = importlib.import_module(module).ENDINGS
+        if path is not None and path.suffix.lower() not in endings:
+            raise ValueError(f"It must end in one of {', '.join(endings)}.")
 
-    return require
+    return Parameter(validator=require_ending, help=help)
 
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
@@ -64,23 +68,20 @@ Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Picture = Annotated[
     Path | None,
-    Parameter(
-        validator=_ending_of("memcurve.rendering.plot"),
-        help="Draw the result to this file (.png, .pdf, .svg).",
-    ),
+    _file("memcurve.rendering.plot", "Draw the result to this file (.png, .pdf, .svg)."),
 ]
 Saved = Annotated[
     Path | None,
-    Parameter(
-        validator=_ending_of("memcurve.core.result"),
-        help="Write the result to this file: all of it (.json), or its table (.csv, .tex).",
+    _file(
+        "memcurve.core.result",
+        "Write the result to this file: all of it (.json), or its table (.csv, .tex).",
     ),
 ]
 Exported = Annotated[
     Path | None,
-    Parameter(
-        validator=_ending_of("memcurve.studies.sweeping.result"),
-        help="Write all rows, with the study and the versions, to this file (.csv and .tex, with a "
+    _file(
+        "memcurve.studies.sweeping.result",
+        "Write all rows, with the study and the versions, to this file (.csv and .tex, with a "
         ".json beside it, .parquet, .nc, .json).",
     ),
 ]
@@ -101,15 +102,12 @@ class OutputOptions:
     save: Saved = None
     json: Json = False
     verbose: Verbose = False
-
-    @property
-    def reports(self) -> dict[str, Path | None]:
-        """Files of reports, by the function of a result that makes them."""
-        return {}
+    REPORTS: ClassVar[dict[str, str]] = {}  # methods of a result that write reports, by option
 
     def require_other_than(self, file: Path | None, *others: Path, what: str = "network") -> None:
         """Raise where an output is the input, or two outputs are one file."""
-        require_other_files(file, *others, self.plot, self.save, *self.reports.values(), what=what)
+        reports = (getattr(self, name) for name in self.REPORTS)
+        require_other_files(file, *others, self.plot, self.save, *reports, what=what)
 
     def show(
         self,
@@ -131,7 +129,9 @@ class OutputOptions:
             from memcurve.rendering import plot as pictures
 
             pictures.save((draw or result.plot)(), self.plot)
-        for render, path in self.reports.items():
+        written = {"picture": self.plot}
+        for name, render in self.REPORTS.items():
+            path = written["page" if name == "html" else "report"] = getattr(self, name)
             if path is not None:
                 with replacing(path) as stream:
                     stream.write(getattr(result, render)().encode())
@@ -139,8 +139,7 @@ class OutputOptions:
             printed(result)
         else:
             print(result.to_json() if content is None else json_text(content()))
-        page, report = self.reports.get("to_html"), self.reports.get("to_markdown")
-        say_written(picture=self.plot, page=page, report=report, result=self.save)
+        say_written(**written, result=self.save)
 
 
 @Parameter(name="*")
@@ -158,10 +157,11 @@ class ReportOptions(OutputOptions):
 
     html: Path | None = None
     markdown: Path | None = None
+    REPORTS: ClassVar[dict[str, str]] = {"html": "to_html", "markdown": "to_markdown"}
 
-    @property
-    def reports(self) -> dict[str, Path | None]:
-        return {"to_html": self.html, "to_markdown": self.markdown}
+    def show_document(self, result: Any) -> None:
+        """The same, of a result that is printed as its report."""
+        self.show(result, lambda shown: print_document(shown.document()))
 
 
 OUTPUT, REPORT = OutputOptions(), ReportOptions()
@@ -170,49 +170,94 @@ OUTPUT, REPORT = OutputOptions(), ReportOptions()
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class FileOptions:
-    """What is read of a file: which array, which edges."""
+    """What is read of a file: which array, which edges, which nodes.
 
-    matrix: Annotated[
-        str | None,
-        Parameter(
-            help="Name of the connectivity in FILE, if not A or W (esn.W in a struct); of the "
-            "column of weights."
-        ),
-    ] = None
-    edges: Annotated[
-        bool | None,
-        Parameter(help="Whether a text file lists edges or holds a matrix, if that is ambiguous."),
-    ] = None
-    nodes: Annotated[
-        Path | None,
-        Parameter(
-            help="Table of the nodes of a list of edges, with a header (.csv, .feather, .parquet, "
-            "a graph); only these nodes are taken."
-        ),
-    ] = None
-    where: Annotated[
-        str | None,
-        Parameter(help="Only nodes of --nodes for which this holds, e.g. \"class == 'sensory'\"."),
-    ] = None
-    min_weight: Annotated[
-        float | None,
-        Parameter(help="Leave out pairs of nodes whose edges weigh less together: 5 synapses."),
-    ] = None
-    signs: Annotated[
-        str | None,
-        Parameter(help="Column of transmitters, of edges or --nodes, that give weights signs."),
-    ] = None
-    inhibitory: Annotated[
-        str | None,
-        Parameter(help="Transmitters that inhibit. Default: GABA,glutamate,histamine (flies)."),
-    ] = None
+    Parameters
+    ----------
+    matrix
+        Name of the connectivity in FILE, if not A or W (esn.W in a struct); of the column of
+        weights.
+    edges
+        Whether a text file lists edges or holds a matrix, if that is ambiguous.
+    nodes
+        Table of the nodes of a list of edges, with a header (.csv, .feather, .parquet, a graph);
+        only these nodes are taken.
+    where
+        Only nodes of --nodes for which this holds, e.g. "class == 'sensory'".
+    min_weight
+        Leave out pairs of nodes whose edges weigh less together: 5 synapses.
+    signs
+        Column of transmitters, of edges or --nodes, that give weights signs.
+    inhibitory
+        Transmitters that inhibit. Default: GABA,glutamate,histamine (flies).
+    readout
+        Nodes that are read: numbers (0,3,5-9), names, a text file with one node name per line, or
+        a class of --nodes. Default: all.
+    transpose
+        Rows of the matrix in FILE are sources, columns targets: A is its transpose.
+    """
+
+    matrix: str | None = None
+    edges: bool | None = None
+    nodes: Path | None = None
+    where: str | None = None
+    min_weight: float | None = None
+    signs: str | None = None
+    inhibitory: str | None = None
+    readout: str | None = None
+    transpose: Flag = False
+    seed: Seed = 1
 
     def which(self) -> dict[str, Any]:
-        """The arguments of :func:`memcurve.load_network`."""
-        return {field.name: getattr(self, field.name) for field in fields(FileOptions)}
+        """The arguments of :func:`memcurve.load_network` that say what of a file is read.
+
+        Among them a readout that is a condition on the table of nodes; others follow later.
+        """
+        names = ("matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory", "seed")
+        which = {name: getattr(self, name) for name in names}
+        return which | {"readout": self.readout if self._is_class() else None}
+
+    def _is_class(self) -> bool:
+        text = self.readout or ""
+        return self.nodes is not None and bool({*text} & {*"=<>"}) and not Path(text).is_file()
+
+    def with_readout(self, network: LinearNetwork) -> LinearNetwork:
+        """The network with the nodes that are read, unless they were read with it."""
+        if self.readout is None or self._is_class():
+            return network
+        return network.replace(readout=_listed_nodes(self.readout, network))
 
 
 FILE = FileOptions()
+
+
+def _listed_nodes(text: str, network: LinearNetwork) -> list[int] | list[str]:
+    """Nodes by name or in a file of names, or by number; with names, 5-9 is from name to name."""
+    labels = network.names(range(network.size))
+    if network.labels is not None and text in labels:
+        return [text]
+    if Path(text).is_file():
+        from memcurve.io import listed_nodes, node_place
+
+        places = {label: place for place, label in enumerate(labels)}
+        listed = [node_place(name, places) for name in listed_nodes(Path(text), places)]
+        if {*listed} <= {None}:
+            raise UsageError(f"--readout: {text} names no node of the network.")
+        return [place for place in listed if place is not None]
+    names = [name.strip() for name in text.split(",")]
+    if network.labels is not None and {*names} <= {*labels}:
+        return names
+    nodes: list[int] = []
+    try:
+        for first, dash, last in (name.partition("-") for name in names):
+            nodes += range(int(first), int(last) + 1) if dash else [int(first)]
+    except ValueError:
+        if network.labels is not None:
+            return names
+        raise UsageError(
+            f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
+        ) from None
+    return nodes if network.labels is None else [str(node) for node in nodes]
 
 
 @Parameter(name="*")
@@ -237,10 +282,6 @@ class NetworkOptions(FileOptions):
         weight. Default: the file's, or the ensemble's own.
     inputs
         Number of inputs of the ensemble (default 1), each with its own mask.
-    readout
-        Nodes that are read, e.g. 0,3,5-9, node names, or a class of --nodes. Default: all.
-    transpose
-        Rows of the matrix in FILE are sources, columns targets: A is its transpose.
     leak
         Leak rate lr of the nodes, above 0 and at most 1: A is (1 − lr) I + lr W, and the spectral
         radius is that of W. Default: the one in FILE, or 1.
@@ -261,11 +302,8 @@ class NetworkOptions(FileOptions):
     size: Whole | None = None
     spectral_radius: float | None = None
     density: float | None = None
-    seed: Seed = 1
     mask: str | None = None
     inputs: Whole | None = None
-    readout: str | None = None
-    transpose: Flag = False
     leak: float | None = None
     input_column: Annotated[list[Whole] | None, SEVERAL] = None
     bias_column: Whole | None = None
@@ -276,15 +314,13 @@ class NetworkOptions(FileOptions):
         self, file: Path | None, usual_ensemble: str, ranks: Ranks | None = None
     ) -> LinearNetwork:
         """Read the file, or draw the ensemble; rows are distributed over ``ranks``, if any."""
-        if file is None or self._changes_file():
-            from memcurve.io import with_leak
+        from memcurve.io import load_network, with_leak
 
+        changes = (self.leak, self.input_column, self.bias_column, self.transpose or None)
+        if file is None or any(change is not None for change in changes):
             network = with_leak(*self.driven(file, usual_ensemble))
             return network if ranks is None else ranks.split(network)
-        from memcurve.io import load_network
-
-        network = self._read(file, load_network, communicator=ranks)
-        return self._with_readout(network)
+        return self.with_readout(self._read(file, load_network, communicator=ranks))
 
     def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
         """The same for a network that is driven: W and Win, and its leak rates or None.
@@ -292,33 +328,25 @@ class NetworkOptions(FileOptions):
         The spectral radius is then that of W.
         """
         from memcurve.core.arguments import require_number
+        from memcurve.io import load_driven
 
         if self.leak is not None:
             require_number(self.leak, "leak", "above 0 and at most 1", lambda rate: 0 < rate <= 1)
         if file is None:
-            for name in (*self.which(), "transpose", "input_column", "bias_column"):
+            about_a_file = {*self.which(), "transpose", "input_column", "bias_column"}
+            for name in sorted(about_a_file - {"readout", "seed"}):
                 if getattr(self, name) not in (None, False):
-                    option = f"--{name.replace('_', '-')}"
-                    raise UsageError(
-                        f"{option} is about a file; give the file, or leave out {option}."
-                    )
-            options = self._given()
+                    raise UsageError(f"{option_name(name)} is about a file; give the file, too.")
+            options = self._of_ensembles()
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
-            return self._with_readout(network), self.leak
-        from memcurve.io import load_driven
-
+            return self.with_readout(network), self.leak
         network, leak = self._read(file, load_driven)
         if leak is not None and self.leak is not None:
             raise UsageError(f"--leak {self.leak:g}: {file} has a leak rate; leave --leak out.")
         network = self._with_columns(network.replace(A=network.A.T) if self.transpose else network)
-        return self._with_readout(network), self.leak if leak is None else leak
+        return self.with_readout(network), self.leak if leak is None else leak
 
-    def _changes_file(self) -> bool:
-        """Whether the network of a file is not taken as it is."""
-        given = (self.leak, self.input_column, self.bias_column)
-        return self.transpose or any(value is not None for value in given)
-
-    def _given(self) -> dict[str, Any]:
+    def _of_ensembles(self) -> dict[str, Any]:
         """The options of ensembles that are given."""
         names = ("ensemble", "size", "spectral_radius", "density", "inputs")
         given = {name: getattr(self, name) for name in names}
@@ -328,50 +356,39 @@ class NetworkOptions(FileOptions):
         """What a function of :mod:`memcurve.io` reads from the file."""
         if str(file) in get_args(Ensemble) and not file.exists():
             raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
-        for name in self._given().keys() - {"spectral_radius"}:
+        for name in self._of_ensembles().keys() - {"spectral_radius"}:
             raise UsageError(
-                f"--{name.replace('_', '-')} is for built-in ensembles; the network of {file} "
-                f"is taken as it is. Leave it out, or leave out the file."
+                f"{option_name(name)} is for built-in ensembles; leave it out, or the file {file}."
             )
         from memcurve.io import MissingMaskError
 
-        readout = self.readout if self._is_class() else None
-        more |= {"mask": self.mask, "seed": self.seed, "readout": readout}
+        more |= {"mask": self.mask, "spectral_radius": self.spectral_radius}
         try:
-            return load(file, spectral_radius=self.spectral_radius, **self.which(), **more)
+            return load(file, **self.which(), **more)
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error
 
     def _with_columns(self, network: LinearNetwork) -> LinearNetwork:
         """The network with the columns of its mask that are inputs, and the one that is a bias."""
-        columns, bias = self.input_column, self.bias_column
-        if columns is None and bias is None:
+        if self.input_column is None and self.bias_column is None:
             return network
-        mask = network.C.reshape(network.size, -1)
-        for option, given in (("--input-column", columns or []), ("--bias-column", [bias or 0])):
-            for column in given:
-                if not 0 <= column < mask.shape[1]:
-                    last = mask.shape[1] - 1
-                    raise UsageError(f"{option} must be from 0 to {last} here, got {column}.")
-        taken = [k for k in range(mask.shape[1]) if k != bias] if columns is None else columns
-        if not taken or bias in taken:
+        mask, bias = network.C.reshape(network.size, -1), self.bias_column
+        every = range(mask.shape[1])
+        inputs = self.input_column or [column for column in every if column != bias]
+        biases = [] if bias is None else [bias]
+        for option, columns in (("--input-column", inputs), ("--bias-column", biases)):
+            for column in columns:
+                if column not in every:
+                    raise UsageError(f"{option} must be from 0 to {every[-1]} here, got {column}.")
+        if not inputs or bias in inputs:
             raise UsageError("--bias-column must leave a column of the mask for the input.")
         shift = network.shift
-        if bias is not None:
+        if biases:
             shift = mask[:, bias] if shift is None else shift + mask[:, bias]
-        C = mask[:, taken[0]] if len(taken) == 1 else mask[:, taken]
+        C = mask[:, inputs[0]] if len(inputs) == 1 else mask[:, inputs]
         notes = [note for note in network.notes if "--bias-column" not in note]
         return network.replace(C=C, shift=shift, notes=notes)
-
-    def _is_class(self) -> bool:
-        """Whether the readout is a condition on the table of nodes, which reading applies."""
-        return self.nodes is not None and bool({*(self.readout or "")} & {*"=<>"})
-
-    def _with_readout(self, network: LinearNetwork) -> LinearNetwork:
-        if self.readout is None or self._is_class():
-            return network
-        return network.replace(readout=nodes_read(self.readout, network.labels))
 
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
@@ -380,7 +397,7 @@ class NetworkOptions(FileOptions):
         from memcurve.network import ensembles
 
         if inputs < 1:
-            raise ValueError(f"--inputs must be at least 1, got {inputs}.")
+            raise UsageError(f"--inputs must be at least 1, got {inputs}.")
         require_room_for_array((size, size), f"a network of --size {size}")
         network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
         several = ensembles.with_inputs(network, inputs, self.mask, self.seed)
@@ -388,20 +405,19 @@ class NetworkOptions(FileOptions):
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.memory_curve`."""
+        from memcurve.inputs import parse
+        from memcurve.inputs.noise import parse_noise
+
         arguments: dict[str, Any] = {}
         if self.input is not None:
-            from memcurve.inputs import parse
-
             processes = []
             for text in self.input:
                 # what is wrong with a recording is no error of usage
-                recording = text.lower().partition(":")[0] == "series"
+                recording = text.lower().startswith("series:")
                 with contextlib.nullcontext() if recording else usage():
                     processes.append(parse(text))
             arguments["input"] = processes[0] if len(processes) == 1 else processes
         if self.noise is not None:
-            from memcurve.inputs.noise import parse_noise
-
             with usage():
                 arguments["noise"] = parse_noise(self.noise)
         return arguments
@@ -447,48 +463,21 @@ class ExecutorOptions:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
-        chosen = {"--serial": self.serial, "--dask": self.dask is not None, "--mpi": self.mpi}
-        names = [name for name, given in chosen.items() if given]
-        if len(names) > 1:
-            raise UsageError(f"{' and '.join(names)} exclude each other; give one of them.")
+        require_at_most_one(serial=self.serial, dask=self.dask, mpi=self.mpi)
+        if self.dask != "local":
+            remote = {"serial": self.serial, "dask": self.dask, "mpi": self.mpi}
+            require_at_most_one(**remote, workers=self.workers is not None)
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"--workers must be at least 1, got {self.workers}.")
-        if self.workers is not None and names and self.dask != "local":
-            raise UsageError(f"{names[0]} takes no --workers; leave one of them out.")
         if self.dask is not None:
             address = None if self.dask == "local" else self.dask
             return {"executor": "dask", "address": address, "workers": self.workers}
-        if names:
-            return {"executor": names[0][2:]}
+        if self.serial or self.mpi:
+            return {"executor": "serial" if self.serial else "mpi"}
         return {"executor": "processes", "workers": self.workers}
 
 
 EXECUTOR = ExecutorOptions()
-
-
-def nodes_read(text: str, labels: tuple[str, ...] | None) -> list[int] | list[str]:
-    """The nodes that are read, by name where they have names: 5-9 is then from name to name."""
-    if labels is None:
-        return _node_list(text)
-    names = [text] if text in labels else [name.strip() for name in text.split(",")]
-    if not {*names} <= {*labels}:
-        with contextlib.suppress(UsageError):
-            return [str(node) for node in _node_list(text)]
-    return names
-
-
-def _node_list(text: str) -> list[int]:
-    """The nodes that a text like 0,3,5-9 lists."""
-    nodes: list[int] = []
-    for part in text.split(","):
-        first, dash, last = part.strip().partition("-")
-        try:
-            nodes += range(int(first), int(last) + 1) if dash else [int(first)]
-        except ValueError:
-            raise UsageError(
-                f"--readout must list nodes and ranges of nodes, e.g. 0,3,5-9; got {text!r}."
-            ) from None
-    return nodes
 
 
 def from_python(text: str) -> Any:
@@ -504,6 +493,6 @@ def from_python(text: str) -> Any:
     finally:
         sys.path.pop(0)
     if name not in made:
-        known = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
-        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(known[:20])}.")
+        names = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
+        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(names[:20])}.")
     return made[name]

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
 
@@ -34,10 +34,6 @@ Exit codes:
   {MISMATCH}    a requested check found a mismatch (audit --fail-on-mismatch)
   {INTERRUPTED}  stopped by Ctrl-C ({TERMINATED} by SIGTERM)"""
 
-# what users can bring about, besides OSError, MemoryError and those of core.errors; among the
-# ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError. Anything else is a mistake in
-# this package and shows its traceback
-_USER_ERRORS = (ValueError, TypeError, ImportError, OverflowError)
 # an argument as Python writes it: `name`, name='value', name=3 or name=[...]
 _ARGUMENT = re.compile(
     r"`(?P<quoted>[a-z_]+)`"
@@ -49,18 +45,37 @@ class UsageError(ValueError):
     """Options that exclude or need each other, or a value no command could make sense of."""
 
 
+def user_errors() -> tuple[type[Exception], ...]:
+    """What users can bring about; anything else is a mistake in this package.
+
+    Among the ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError.
+    """
+    from memcurve.core.errors import ModelError, UncertainResultError
+
+    named = (ValueError, TypeError, ImportError, OverflowError, OSError, MemoryError)
+    return (*named, UncertainResultError, ModelError)
+
+
+def require_at_most_one(**options: Any) -> None:
+    """Raise where several of these options are given: they exclude each other."""
+    given = [option_name(name) for name, value in options.items() if value not in (None, False)]
+    if len(given) > 1:
+        raise UsageError(f"{' and '.join(given)} exclude each other; give one of them.")
+
+
+def option_name(argument: str) -> str:
+    """The option that sets an argument."""
+    return f"--{argument.replace('_', '-')}"
+
+
 def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
     """Raise where an output is the input, or two outputs are one file."""
-    written: set[Path] = set()
-    for output in outputs:
-        if output is None:
-            continue
-        path = output.resolve()
-        if path in written:
+    paths = [output.resolve() for output in outputs if output is not None]
+    for k, path in enumerate(paths):
+        if path in paths[:k]:
             raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
         if file is not None and path == file.resolve():
-            raise UsageError(f"{output} is the {what} itself; write to another file.")
-        written.add(path)
+            raise UsageError(f"{path.name} is the {what} itself; write to another file.")
 
 
 def warn(text: str) -> None:
@@ -138,28 +153,19 @@ def as_options(text: str, options: Mapping[str, str]) -> str:
 def exit_code(
     command: Callable[[], object], options: Callable[[], Mapping[str, str]] = dict
 ) -> int:
-    """Call ``command`` and return the exit code of the process.
+    """Call ``command`` and return the exit code of the process: an integer that it returns, or 0.
 
-    ``options`` tells its options by their names in Python, which messages speak of.
-
-    An integer that ``command`` returns is passed on. Errors that are the user's doing end in one
-    line on stderr, or in their traceback where the command line has ``--verbose``.
+    Errors that are the user's doing end in one line on stderr, in the words of ``options`` (by
+    their names in Python), or in their traceback where the command line has ``--verbose``.
     """
-    from memcurve.core.errors import ModelError, UncertainResultError
-
     if sys.stderr is None:  # closed; messages would go to stdout, which is for the result alone
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # whatever the locale says: Greek letters are meant
+        if isinstance(stream, io.TextIOWrapper):  # whatever the locale: Greek letters are meant
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         if sys.stdout is None:
-            raise OSError(
-                f"standard output is closed, so that no result can be printed; send it to a file, "
-                f"or to {os.devnull} where --save or --plot is all you want."
-            )
+            raise OSError(f"standard output is closed; send it to a file, or to {os.devnull}.")
         code = command()
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit) as end:
@@ -172,26 +178,29 @@ def exit_code(
         with contextlib.suppress(OSError):
             warn("stopped; no file is half-written.")
         return INTERRUPTED
-    except UnusedCliTokensError as error:
+    except Exception as error:
+        if not isinstance(error, (CycloptsError, *user_errors())):
+            raise
+        text, code = _explained(error, options)
+        _report(error, text)
+    return code if isinstance(code, int) else FINE
+
+
+def _explained(error: Exception, options: Callable[[], Mapping[str, str]]) -> tuple[str, int]:
+    """What is said of an error, and the exit code."""
+    if isinstance(error, UnusedCliTokensError):
         more = ", ".join(map(repr, error.unused_tokens or ()))
         mask = " (an input mask: --mask FILE)" if "--mask" in options().values() else ""
-        text = f"unexpected argument {more}; give it by its option{mask}, see --help."
-        return _reported(error, text, USAGE)
-    except UnknownOptionError as error:
-        return _reported(error, _unknown(error, [*options().values()]), USAGE)
-    except CycloptsError as error:
-        return _reported(error, str(error), USAGE)
-    except UsageError as error:
-        return _reported(error, as_options(str(error), options()), USAGE)
-    except MemoryError as error:
-        text = as_options(str(error), options()) or "out of memory; ask for fewer nodes or lags."
-        return _reported(error, text, FAILED)
-    except OSError as error:
-        return _reported(error, _without_number(error), FAILED)
-    except (*_USER_ERRORS, UncertainResultError, ModelError) as error:
-        text = as_options(str(error), options()) or type(error).__name__
-        return _reported(error, text, USAGE if _is_usage(error, text) else FAILED)
-    return code if isinstance(code, int) else FINE
+        return f"unexpected argument {more}; give it by its option{mask}, see --help.", USAGE
+    if isinstance(error, UnknownOptionError):
+        return _unknown(error, [*options().values()]), USAGE
+    if isinstance(error, CycloptsError):
+        return str(error), USAGE
+    if isinstance(error, OSError):
+        return _without_number(error), FAILED
+    empty = "out of memory; ask for fewer nodes or lags." if isinstance(error, MemoryError) else ""
+    text = as_options(str(error), options()) or empty or type(error).__name__
+    return text, USAGE if isinstance(error, UsageError) or _is_usage(error, text) else FAILED
 
 
 def _is_usage(error: Exception, message: str) -> bool:
@@ -232,7 +241,7 @@ def discard_output() -> None:
         os.close(nowhere)
 
 
-def _reported(error: BaseException, message: str, code: int) -> int:
+def _report(error: BaseException, message: str) -> None:
     """Show an error, in one line or with its traceback; what was printed before goes out first."""
     try:
         if sys.stdout is not None:
@@ -249,7 +258,6 @@ def _reported(error: BaseException, message: str, code: int) -> int:
         with contextlib.suppress(OSError):
             # names from files may hold escape sequences
             print(_folded(f"memcurve: error: {clean(message)}"), file=sys.stderr)
-    return code
 
 
 def _folded(text: str) -> str:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from memcurve.core.notes import counted
 from memcurve.views.cli.console import Printer, json_text, say_written, styled
 from memcurve.views.cli.options import (
     EXECUTOR,
@@ -20,7 +21,7 @@ from memcurve.views.cli.options import (
 from memcurve.views.cli.process import (
     FAILED,
     FINE,
-    UsageError,
+    require_at_most_one,
     require_other_files,
     stoppable,
     warn,
@@ -84,10 +85,8 @@ def sweep(
     if study is None:
         return _list(json)
     where = executor.arguments()
-    if dry_run and status:
-        raise UsageError("--dry-run and --status exclude each other; give one of them.")
-    if dry_run and (export or plot):
-        raise UsageError("--dry-run computes nothing to export or to draw; leave it out.")
+    for name, value in (("status", status), ("export", export), ("plot", plot)):
+        require_at_most_one(**{"dry_run": dry_run, name: value})
     from memcurve.studies.sweeping import Study, Sweep, shipped
     from memcurve.studies.sweeping.run import require_few, require_outputs
     from memcurve.studies.sweeping.run import sweep as run
@@ -136,25 +135,18 @@ def _shown(
         print(json_text(content))
     else:
         _print(result)
-    problems: list[Exception] = []
-    plot = plot if result.counts["done"] else None
-    for kind, path, write in (("picture", plot, _draw), ("table", export, type(result).save)):
-        if path is not None:
-            try:
-                write(result, path)
-                say_written(**{kind: path})
-            except (OSError, ValueError, TypeError, ImportError) as error:
-                problems.append(error)
-    failed = result.counts["failed"]
-    if failed:
-        what = "1 case" if failed == 1 else f"{failed:,} cases"
-        remedy = "--export writes the errors, --retry-failed computes them again"
-        warn(f"{what} of {len(result):,} failed; {remedy}.")
-    for problem in problems[1:]:
-        warn(f"error: {problem}")
-    if problems:
-        raise problems[0]
-    return FAILED if failed else FINE
+    if result.counts["failed"]:
+        failed = f"{counted(result.counts['failed'], 'case')} of {len(result):,} failed"
+        warn(f"{failed}; --export writes the errors, --retry-failed computes them again.")
+    if export is not None:
+        result.save(export)
+        say_written(table=export)
+    if plot is not None and result.counts["done"]:
+        from memcurve.rendering import plot as pictures
+
+        pictures.save(result.plot(), plot)
+        say_written(picture=plot)
+    return FAILED if result.counts["failed"] else FINE
 
 
 def _print(result: Sweep) -> None:
@@ -169,12 +161,6 @@ def _print(result: Sweep) -> None:
     printer.table(head, body, right=numbers)
     printer.notes(result.notes)
     printer.wrapped(styled(result.sentence))
-
-
-def _draw(result: Sweep, path: Path) -> None:
-    from memcurve.rendering import plot
-
-    plot.save(result.plot(), path)
 
 
 def _estimated(
@@ -196,14 +182,10 @@ def _estimated(
     if guess["done"] is None:
         print("too many to look up which of them are done")
     else:
-        figures = "{done:,} done, {failed:,} failed, {pending:,} to compute"
-        print(figures.format_map(guess))
+        print("{done:,} done, {failed:,} failed, {pending:,} to compute".format_map(guess))
     if guess["estimated_seconds"] is not None:
-        several = "1 worker" if workers == 1 else f"{workers} workers"
-        print(
-            f"about {in_words(guess['estimated_seconds'])} with {several}: an estimate, from "
-            f"{guess['timed_cases']} of these cases timed here"
-        )
+        time = f"about {in_words(guess['estimated_seconds'])} with {counted(workers, 'worker')}"
+        print(f"{time}: an estimate, from {guess['timed_cases']} of these cases timed here")
     if guess["error"] is not None:
         print(f"note: not all of those timed succeeded: {guess['error']}")
     return FINE
