@@ -76,7 +76,7 @@ def test_a_screen_by_default(
         assert verdict <= {*full.splitlines()}
         assert sum("│" in line for line in lines) >= 4
         assert all(f"{name}  {value}" in folded for name, value in document.figures[:5])
-        notes = f"{len(document.notes)} notes before quoting the numbers. " * bool(document.notes)
+        notes = f"{len(document.notes)} notes on these numbers: " * bool(document.notes)
         assert folded.endswith(f"{notes}--full tells more.")
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -28,17 +27,13 @@ EASY = [ensembles.orthogonal(30, seed=1), ensembles.cyclic(30), ensembles.delay_
 
 
 EVERY_WAY: list[tuple[str, dict]] = [
-    *[("naive", {"gramian": g, "inverse": i}) for g in ("lyapunov", "series")
-      for i in ("solve", "cholesky", "pinv")],
-    ("naive", {"gramian": "eigenbasis"}),
-    ("naive", {"inverse": "projector"}),
+    *[("naive", {"inverse": inverse}) for inverse in ("solve", "pinv", "projector")],
     ("neutral", {}),
-    ("neutral", {"inverse": "pinv"}),
     ("osm", {}),
     ("osm_plus", {"seed": 1, "masks": 10}),
 ]  # fmt: skip
 #: Not for the delay line, which is not diagonalisable and has less memory under other masks.
-DIAGONALISABLE = ("eigenbasis", "neutral", "osm_plus")
+DIAGONALISABLE = ("neutral", "osm_plus")
 
 
 @pytest.mark.parametrize(
@@ -47,7 +42,7 @@ DIAGONALISABLE = ("eigenbasis", "neutral", "osm_plus")
         pytest.param(n, m, o, id=f"{n.name} {m} {o}")
         for n in EASY
         for m, o in EVERY_WAY
-        if not (n.name.startswith("delay") and {m, o.get("gramian")} & {*DIAGONALISABLE})
+        if not (n.name.startswith("delay") and m in DIAGONALISABLE)
     ],
 )
 def test_all_agree_on_well_conditioned_networks(
@@ -119,8 +114,6 @@ def test_osm_is_no_error_bound() -> None:
 def test_condition_numbers_are_told() -> None:
     assert memory_curve(SPARSE, 5, method="naive").diagnostics["condition"] > 1e15
     assert memory_curve(SPARSE, 5, method="neutral").diagnostics["condition"] > 1e15
-    with pytest.raises(memcurve.UncertainResultError, match="condition number of the Gramian"):
-        memory_curve(ensembles.symmetric(100, seed=1), method="naive", inverse="cholesky")
 
 
 def test_tikhonov_is_noise() -> None:
@@ -132,12 +125,10 @@ def test_tikhonov_is_noise() -> None:
     assert np.all(np.diff(totals) < 0)
 
 
-def test_parallel_map_and_seed_change_nothing() -> None:
+def test_the_seed_decides() -> None:
     network = ensembles.normal(15, seed=1)
-    serial = memory_curve(network, method="osm_plus", seed=3, masks=8)
-    with ThreadPoolExecutor(2) as pool:
-        parallel = memory_curve(network, method="osm_plus", seed=3, masks=8, mapper=pool.map)
-    assert np.array_equal(serial.values, parallel.values)
+    serial, again = (memory_curve(network, method="osm_plus", seed=3, masks=8) for _ in range(2))
+    assert np.array_equal(serial.values, again.values)
     assert serial.seed == 3
     other = memory_curve(network, method="osm_plus", seed=4, masks=8)
     assert not np.array_equal(serial.values, other.values)
@@ -207,17 +198,6 @@ def test_exact_bias(distribution: str) -> None:
     assert np.abs(printed_scores).max() > 6
 
 
-def test_debiased_estimator() -> None:
-    network = ensembles.orthogonal(20, seed=1)
-    options = {"method": "montecarlo", "samples": 400, "covariance": "known"}
-    plain = [memory_curve(network, 60, seed=s, **options).total for s in range(30)]
-    fixed = [memory_curve(network, 60, seed=s, debias=True, **options).total for s in range(30)]
-    truth = memory_curve(network, 60).values.sum()
-    error = np.std(fixed, ddof=1) / np.sqrt(30)
-    assert abs(np.mean(fixed) - truth) < 4 * error
-    assert np.mean(plain) - truth > 4 * error
-
-
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
@@ -227,17 +207,12 @@ def test_debiased_estimator() -> None:
         ("osm_plus", {"seed": 1, "truncation": 9}, "`truncation` must be at least the number"),
         ("osm", {"truncation": 9}, "`truncation` must be at least the number of states 10, got 9"),
         ("osm", {"truncation": 20, "lags": 30}, "`lags` must be at most `truncation`=20"),
-        ("naive", {"terms": 3}, "`terms` must be at least the number of states"),
-        ("naive", {"gramian": "magic"}, "`gramian` must be one of lyapunov, series, eigenbasis"),
-        ("naive", {"inverse": "magic"}, "`inverse` must be one of solve, cholesky"),
+        ("naive", {"inverse": "magic"}, "`inverse` must be one of solve, pinv"),
         ("naive", {"inverse": "tikhonov", "ridge": 0}, "`ridge` must be a finite number above 0"),
-        ("neutral", {"inverse": "magic"}, "`inverse` must be one of solve, pinv"),
-        ("arnoldi", {"breakdown": -1}, "`breakdown` must be"),
         ("montecarlo", {"seed": 1, "samples": 20, "lags": 20}, "`samples` must exceed the number"),
         ("montecarlo", {"seed": 1, "samples": 10, "lags": 5}, "`samples` must exceed the number"),
         ("montecarlo", {"seed": 1, "distribution": "cauchy"}, "`distribution` must be one of"),
         ("montecarlo", {"seed": 1, "covariance": "magic"}, "`covariance` must be one of"),
-        ("montecarlo", {"seed": 1, "debias": True}, "`debias` must be False"),
         ("montecarlo", {"seed": 1, "washout": -5}, "`washout` must be"),
     ],
 )
@@ -274,11 +249,6 @@ def test_scale_of_the_mask_changes_nothing(method: str, scale: float) -> None:
     scaled = network.replace(C=scale * network.C)
     one, other = (memory_curve(n, 10, method=method).values for n in (network, scaled))
     assert np.abs(one - other).max() < 1e-10
-
-
-def test_defective_networks_have_no_eigenbasis() -> None:
-    with pytest.raises(memcurve.UncertainResultError, match="eigenbasis"):
-        memory_curve(ensembles.delay_line(5), method="naive", gramian="eigenbasis")
 
 
 def test_lost_directions_are_told() -> None:

@@ -85,20 +85,15 @@ class MethodOptions(TypedDict, total=False):
     certify_up_to: int
     assume_controllable: bool
     solver: str | None
-    gramian: str
     inverse: str
-    terms: int | None
     ridge: float
     truncation: int | None
     masks: int
     distribution: str | Callable[..., Any]
     mask_options: Mapping[str, Any] | None
-    mapper: Callable[..., Any]
-    breakdown: float
     samples: int
     washout: int | None
     covariance: str
-    debias: bool
 
 
 class CurveOptions(MethodOptions, total=False):

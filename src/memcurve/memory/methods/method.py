@@ -26,9 +26,6 @@ Run = TypeVar("Run", bound=Callable[..., Answer])
 #: What a method that answers every question answers.
 EVERYTHING: tuple[Feature, ...] = get_args(Feature)
 
-#: Options that only make sense in a running program.
-_LIVE = ("mapper", "progress")
-
 
 @dataclass(frozen=True)
 class Variant:
@@ -118,7 +115,7 @@ class Method:
     @property
     def settings(self) -> tuple[str, ...]:
         """The options that can be written down: in a study file, on a command line."""
-        return tuple(name for name in self.options if name not in _LIVE)
+        return tuple(name for name in self.options if name != "progress")
 
     @functools.cached_property
     def draws(self) -> bool:
@@ -226,15 +223,14 @@ def require_driven(problem: Problem) -> None:
     require_stable(problem)
 
 
-def krylov_columns(size: int, given: int | None, argument: str, lags: int | None = None) -> int:
+def krylov_columns(size: int, truncation: int | None, lags: int | None) -> int:
     """The number of columns of the Krylov matrix: 5N unless given, and at least ``lags``."""
-    if given is None:
+    if truncation is None:
         return max(5 * size, lags or 0)
-    if require_size(given, argument) < size:
-        raise ValueError(f"`{argument}` must be at least the number of states {size}, got {given}.")
-    if lags is not None and lags > given:
+    if require_size(truncation, "truncation") < size:
         raise ValueError(
-            f"`lags` must be at most `{argument}`={given} for this method, got {lags}; raise "
-            f"`{argument}`."
+            f"`truncation` must be at least the number of states {size}, got {truncation}."
         )
-    return int(given)
+    if lags is not None and lags > truncation:
+        raise ValueError(f"`lags` must be at most `truncation`={truncation}, got {lags}.")
+    return int(truncation)

@@ -67,7 +67,6 @@ def montecarlo(
     washout: int | None = None,
     distribution: str = "normal",
     covariance: str = "sample",
-    debias: bool = False,
 ) -> Answer:
     """Simulate the network and estimate its memory.
 
@@ -85,16 +84,11 @@ def montecarlo(
     distribution : str
         Of the input: ``"normal"``, ``"uniform"`` or ``"rademacher"``, all of unit variance.
     covariance : str
-        ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network.
-    debias : bool
-        Subtract the exact bias (:func:`montecarlo_bias`); for the known covariance only.
+        ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network,
+        whose bias is :func:`montecarlo_bias`.
     """
-    kurtosis = table_entry(DISTRIBUTIONS, distribution, "distribution")
+    table_entry(DISTRIBUTIONS, distribution, "distribution")
     table_entry(dict.fromkeys(("sample", "known")), covariance, "covariance")
-    if debias and covariance != "known":
-        raise ValueError(
-            "`debias` must be False for covariance='sample', whose bias has no formula."
-        )
     network, rng = problem.network, generator(seed)
     states, samples = network.states, require_size(samples, "samples")
     count = problem.lags or min(5 * states, max(1, samples // 2))
@@ -124,7 +118,7 @@ def montecarlo(
         if covariance == "known" or radius >= 1:
             network = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
         x = network.simulate(z, washout=washout)
-        options |= {"distribution": distribution, "covariance": covariance, "debias": debias}
+        options |= {"distribution": distribution, "covariance": covariance}
     else:
         x, z = _simulated(problem, samples + washout, washout, rng)
     x, z = in_range(x)[0], z[washout:]
@@ -138,16 +132,13 @@ def montecarlo(
     else:
         solved, _, rank, _ = np.linalg.lstsq(x.T @ x / samples, gamma.T, rcond=None)
         memory = np.einsum("ij,ji->i", gamma, solved).reshape(count, -1) / (z**2).mean(axis=0)
-    if debias:
-        bias = montecarlo_bias(problem.network, count, samples, excess_kurtosis=kurtosis)
-        memory = memory - bias[:, None]
     note = f"one simulation of {samples:,} samples"
     if rank < x.shape[1]:
         note += (
             f"; the sample covariance of {x.shape[1]} states has numerical rank {rank}, and what "
             f"lies below rounding is lost"
         )
-    elif is_plain and not debias:
+    elif is_plain:
         note += f", biased upwards by about N/T = {states / samples:.2g} per lag"
     return estimate(memory, note, options=options)
 

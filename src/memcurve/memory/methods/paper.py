@@ -22,8 +22,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -71,78 +70,47 @@ _BY_CONSTRUCTION = "the total equals the number of states by construction, whate
         ),
     ),
 )  # fmt: skip
-def naive(
-    problem: Problem,
-    *,
-    gramian: str = "lyapunov",
-    inverse: str = "solve",
-    terms: int | None = None,
-    ridge: float = 1e-9,
-) -> Answer:
+def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> Answer:
     """Invert the Gramian of the states.
 
     Parameters
     ----------
     problem
         The question in the matrices of its network; ``lags=None`` means 5N.
-    gramian : str
-        ``"lyapunov"``: solve G = AGAᵀ + CCᵀ; ``"series"``: the first ``terms`` terms;
-        ``"eigenbasis"``: Σ c_k c̄_l/(1 − λ_k λ̄_l) v_k v_l*.
     inverse : str
-        ``"solve"``, ``"cholesky"``, ``"pinv"``, ``"tikhonov"`` (G + ridge·I), or ``"projector"``:
-        K⁺K from the pseudo-inverse of the Krylov matrix of ``terms`` columns, as in the paper's
-        published scripts.
-    terms : int
-        Length of the series, at least N; 5N by default.
+        ``"solve"``, ``"pinv"``, ``"tikhonov"`` (G + ridge·I), or ``"projector"``: K⁺K from the
+        pseudo-inverse of the Krylov matrix of 5N columns, as in the paper's published scripts.
     ridge : float
         For ``"tikhonov"``.
     """
-    table_entry(_GRAMIANS, gramian, "gramian")
     invert: Any = table_entry(_INVERSES, inverse, "inverse")
     ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
-    projects, plain = inverse == "projector", problem.is_plain
-    if not plain and (gramian != "lyapunov" or projects):
-        raise ValueError(
-            "method 'naive' takes gramian='lyapunov' and any inverse but 'projector' for coloured "
-            f"input, noise, several inputs or readouts; got gramian={gramian!r}, "
-            f"inverse={inverse!r}."
-        )
-    options: dict[str, Any] = {"inverse": inverse} | ({} if projects else {"gramian": gramian})
-    if plain:
-        A, C = dense_single_input(problem)
-        columns = krylov_columns(len(C), terms, "terms")
-        count = problem.lags or 5 * len(C)
-        if gramian == "series" or projects:
-            options["terms"] = columns
-    if inverse == "tikhonov":
-        options["ridge"] = ridge
     inverted, condition = "Gramian", math.inf
     try:
-        if projects:
-            K = krylov_matrix(A, C, max(count, columns))
-            _, singular, Vh = np.linalg.svd(K, full_matrices=False)
-            condition = _condition(singular) ** 2
-            # K⁺K is the projector on the rows above the cut-off, here MATLAB's
-            rows = Vh[singular > max(K.shape) * EPS * singular[0]]
-            memory = np.einsum("ij,ij->j", rows, rows)[:count]
-        elif plain:
-            X, G, condition = kept_gramian(problem, gramian, columns)
-            memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
+        if inverse == "projector":
+            if not problem.is_plain:
+                raise ValueError(
+                    "`inverse` 'projector' is for one white input without noise, read from all "
+                    "nodes; take another."
+                )
+            memory, condition = _projected(problem)
         else:
-            inverted, X, G = "covariance", *_covariances(problem)
-            condition = float(np.linalg.cond(G))
+            if problem.is_plain:
+                X, G, condition = kept_gramian(problem)
+            else:
+                inverted, X, G = "covariance", *_covariances(problem)
+                condition = float(np.linalg.cond(G))
             memory = np.einsum("ij,ij->j", X, invert(G, X, ridge))
             memory = memory.reshape(-1, len(problem.processes))
     except np.linalg.LinAlgError as error:
         raise UncertainResultError(
-            f"method 'naive' with gramian={gramian!r}, inverse={inverse!r} fails: {error} "
-            f"(condition number of the {inverted} {condition:.1e}). Use method='exact', which "
-            f"does not form it."
+            f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
+            f"{inverted} {condition:.1e}). Use method='exact', which does not form it."
         ) from None
     return estimate(
         memory,
         f"inverts a {inverted} of condition number {condition:.1e}",
-        options=options,
+        options={"inverse": inverse} | ({"ridge": ridge} if inverse == "tikhonov" else {}),
         diagnostics={"condition": condition},
     )
 
@@ -152,21 +120,32 @@ def _condition(singular: Floats) -> float:
         return float(singular[0] / singular[-1])
 
 
-def kept_gramian(
-    problem: Problem, gramian: str = "lyapunov", terms: int | None = None
-) -> tuple[Floats, Floats, float]:
+def _projected(problem: Problem) -> tuple[Floats, float]:
+    """Diagonal of K⁺K, the projector on the rows of K above MATLAB's cut-off."""
+    A, C = dense_single_input(problem)
+    count = problem.lags or 5 * len(C)
+    K = krylov_matrix(A, C, max(count, 5 * len(C)))
+    _, singular, Vh = np.linalg.svd(K, full_matrices=False)
+    rows = Vh[singular > max(K.shape) * EPS * singular[0]]
+    return np.einsum("ij,ij->j", rows, rows)[:count], _condition(singular) ** 2
+
+
+def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
     """Responses to all lags of a plain question, their Gramian and its condition number.
 
-    Kept with the network, since every inverse is one of this Gramian.
+    Kept with the network, since every inverse is one of this Gramian: the solution of
+    G = AGAᵀ + CCᵀ, from its series where all that follows is below rounding.
     """
     A, C = dense_single_input(problem)
     count = problem.lags or 5 * len(C)
-    key, kept = (gramian, terms, count), problem.analysis.models
+    key, kept = ("gramian", count), problem.analysis.models
     if key not in kept:
         X = krylov_matrix(A, C, count)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # the condition number tells
-            G = _GRAMIANS[gramian](A, C, X, terms or 5 * len(C))
+            sizes = np.einsum("ij,ij->j", X, X)
+            fades = count > len(C) and sizes[-1] <= EPS**2 * sizes.max()
+            G = X @ X.T if fades else solve_stein(A, np.outer(C, C))
         if not np.isfinite(G).all():  # LAPACK would print complaints
             raise np.linalg.LinAlgError("entries of the Gramian overflow")
         kept[key] = X, G, _condition(np.sort(np.abs(np.linalg.eigvalsh(G)))[::-1])
@@ -192,34 +171,8 @@ def _covariances(problem: Problem) -> tuple[Floats, Floats]:
     return lagged[:, rows].transpose(1, 0, 2).reshape(len(rows), -1), covariance
 
 
-def _series(A: Floats, C: Floats, X: Floats, terms: int) -> Floats:
-    K = X if X.shape[1] == terms else krylov_matrix(A, C, terms)
-    return K @ K.T
-
-
-def _lyapunov(A: Floats, C: Floats, X: Floats, terms: int) -> Floats:
-    """The solution of G = AGAᵀ + CCᵀ, from its series where all that follows is below rounding."""
-    sizes = np.einsum("ij,ij->j", X, X)
-    fades = len(sizes) > len(C) and sizes[-1] <= EPS**2 * sizes.max()
-    return X @ X.T if fades else solve_stein(A, np.outer(C, C))
-
-
-def _eigenbasis(A: Floats, C: Floats, X: Floats, terms: int) -> Floats:
-    values, V = np.linalg.eig(A)
-    weighted = V * np.linalg.solve(V, C)
-    kernel = 1 / (1 - values[:, None] * values.conj())
-    return np.asarray(weighted @ kernel @ weighted.conj().T).real
-
-
-def _cholesky(G: Floats, X: Floats, ridge: float) -> Any:
-    L = np.linalg.cholesky(G)
-    return np.linalg.solve(L.T, np.linalg.solve(L, X))
-
-
-_GRAMIANS = {"lyapunov": _lyapunov, "series": _series, "eigenbasis": _eigenbasis}
 _INVERSES: dict[str, Any] = {
     "solve": lambda G, X, ridge: np.linalg.solve(G, X),
-    "cholesky": _cholesky,
     "pinv": lambda G, X, ridge: np.linalg.pinv(G) @ X,
     "tikhonov": lambda G, X, ridge: np.linalg.solve(G + ridge * np.eye(len(G)), X),
     "projector": None,
@@ -229,25 +182,21 @@ _INVERSES: dict[str, Any] = {
 @declared(
     "The paper's formula without the mask, from eigenvalues alone.", Work(5, 8, 5), compared=True
 )
-def neutral(problem: Problem, *, inverse: str = "solve") -> Answer:
+def neutral(problem: Problem) -> Answer:
     """Invert the matrix L_A of the eigenvalues.
 
     Parameters
     ----------
     problem
         The question in the matrices of its network; ``lags=None`` means 5N.
-    inverse : str
-        ``"solve"`` or ``"pinv"``.
     """
-    invert = {name: _INVERSES[name] for name in ("solve", "pinv")}
-    table_entry(invert, inverse, "inverse")
     A, C = dense_single_input(problem)
     values = np.linalg.eigvals(A).astype(complex)
     L = 1 / (1 - values[:, None] * values.conj())
     condition = float(np.linalg.cond(L))
     X = np.vander(values, problem.lags or 5 * len(C), increasing=True)
     try:
-        memory = np.einsum("ij,ij->j", X.conj(), invert[inverse](L, X, 0.0)).real
+        memory = np.einsum("ij,ij->j", X.conj(), np.linalg.solve(L, X)).real
     except np.linalg.LinAlgError as error:
         raise UncertainResultError(
             f"method 'neutral' fails: {error} in L_A (condition number {condition:.1e}; repeated "
@@ -256,7 +205,6 @@ def neutral(problem: Problem, *, inverse: str = "solve") -> Answer:
     return estimate(
         memory,
         f"inverts a matrix L_A of condition number {condition:.1e} and ignores the mask",
-        options={"inverse": inverse},
         diagnostics={"condition": condition},
     )
 
@@ -283,7 +231,7 @@ def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
         Number m of columns of the Krylov matrix, at least N; 5N by default.
     """
     A, C = dense_single_input(problem)
-    truncation = krylov_columns(len(C), truncation, "truncation", problem.lags)
+    truncation = krylov_columns(len(C), truncation, problem.lags)
     whole = _subspace_memory(A, C, truncation)
     return estimate(
         whole[: problem.lags or truncation],
@@ -313,7 +261,6 @@ def osm_plus(
     distribution: str | Callable[..., Floats] = "normal",
     mask_options: Mapping[str, Any] | None = None,
     truncation: int | None = None,
-    mapper: Callable[..., Iterable[Any]] = map,
     progress: Progress = False,
 ) -> Answer:
     """Average the subspace method over random masks of unit norm.
@@ -333,13 +280,11 @@ def osm_plus(
         Options of the mask, e.g. ``{"low": 0}`` for the paper's sparse uniform one.
     truncation : int
         Number of columns of the Krylov matrix, at least N; 5N by default.
-    mapper : callable
-        Anything like ``map``, e.g. that of a ``concurrent.futures`` executor.
     progress : bool or callable
         Show a bar on stderr, or call a function of (label, done, total).
     """
     A, C = dense_single_input(problem)
-    truncation = krylov_columns(len(C), truncation, "truncation", problem.lags)
+    truncation = krylov_columns(len(C), truncation, problem.lags)
     count = require_size(masks, "masks")
     draw = distribution
     if isinstance(draw, str):
@@ -347,8 +292,8 @@ def osm_plus(
         draw = table_entry(random, draw, "distribution")
     streams = generator(seed).spawn(count)
     drawn = [draw(len(C), seed=stream, **(mask_options or {})) for stream in streams]
-    computed = mapper(partial(_subspace_memory, A, truncation=truncation), drawn)
-    curves = np.array(list(watched(computed, "OSM+ masks", count, progress)))
+    each = watched(drawn, "OSM+ masks", count, progress)
+    curves = np.array([_subspace_memory(A, mask, truncation) for mask in each])
     values = curves.mean(axis=0)
     return estimate(
         values[: problem.lags or truncation],
@@ -371,19 +316,16 @@ def _subspace_memory(A: Floats, C: Floats, truncation: int) -> Floats:
 
 
 @declared("One for each Arnoldi vector, as in the paper's published scripts.", Work(4, 0, 2))
-def arnoldi(problem: Problem, *, breakdown: float = 1e-13) -> Answer:
-    """Count the Arnoldi vectors.
+def arnoldi(problem: Problem) -> Answer:
+    """Count the Arnoldi vectors, up to a step not longer than 1e-13.
 
     Parameters
     ----------
     problem
         The question in the matrices of its network; ``lags=None`` means N.
-    breakdown : float
-        The iteration ends where a step is not longer than this.
     """
     A, C = dense_single_input(problem)
-    breakdown = require_number(breakdown, "breakdown", "at least 0", lambda b: b >= 0)
-    Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=breakdown)
+    Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=1e-13)
     regular = Q @ Q.T + REGULARISATION * np.eye(len(C))
     ones = np.einsum("ij,ij->j", Q, np.linalg.solve(regular, Q))
     count = problem.lags or len(C)
@@ -391,5 +333,4 @@ def arnoldi(problem: Problem, *, breakdown: float = 1e-13) -> Answer:
         np.pad(ones, (0, max(0, count - len(ones))))[:count],
         f"one for each of {len(ones)} Arnoldi vectors by construction, zero after",
         total=float(ones.sum()),
-        options={"breakdown": breakdown},
     )

@@ -85,7 +85,7 @@ def audit(
         from memcurve.trained import layer_network
 
         network = layer_network(file, layer, channel)
-    more = "--full prints all tables, --html FILE writes a page."
+    more = "--full prints the whole report, --html FILE writes a page."
     show = print_document if full else partial(print_screen, more=more)
     result = run(
         network,

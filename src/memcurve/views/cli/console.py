@@ -6,16 +6,16 @@ are whole. Texts are shown as they are, less the escape sequences that names fro
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.table import Table
     from rich.text import Text
 
-    from memcurve.rendering.report import Chart, Document, Section
+    from memcurve.rendering.report import Chart, Document
 
 #: Columns of a file or pipe; rich would take 80, or those of the terminal behind, and cut there.
 PIPE_WIDTH = 10_000
@@ -77,6 +77,11 @@ class Printer:
 
         self.wrapped(styled(one_line(content), style), bullet, hanging=True)
 
+    def title(self, content: str, style: str = "bold") -> None:
+        """Print a paragraph below an empty line."""
+        self.console.print()
+        self.paragraph(content, style)
+
     def named(self, rows: Iterable[tuple[str, str]], width: int = 14) -> None:
         """Print one name and its text per line."""
         for name, text in rows:
@@ -100,15 +105,28 @@ class Printer:
         Those are numbers, and stay whole. Where a terminal is too narrow, heads and words are
         folded; where it still is, each row is a list of its own, one cell per line.
         """
+        from rich.cells import cell_len
         from rich.measure import Measurement
+        from rich.table import Table
 
         body = [[styled(cell).plain for cell in row] for row in rows]
         shown = [k for k, head in enumerate(heads) if head or any(row[k] for row in body)]
-        columns = [(heads[k], [row[k] for row in body], k in right) for k in shown]
         room, unbounded = self.console.width - indent, self.console.options.update(width=PIPE_WIDTH)
-        table = _grid(columns)
+
+        def grid(*, folded: bool) -> Table:
+            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+            for k in shown:
+                words = [*heads[k].split(), *(row[k] for row in body)]
+                width = max(map(cell_len, words)) if folded and k in right else None
+                justify: Any = "right" if k in right else "left"
+                table.add_column(styled(heads[k]), justify=justify, overflow="fold", width=width)
+            for row in body:
+                table.add_row(*(styled(row[k]) for k in shown))
+            return table
+
+        table = grid(folded=False)
         if Measurement.get(self.console, unbounded, table).maximum > room:
-            table = _grid(columns, folded=True)
+            table = grid(folded=True)
         if Measurement.get(self.console, unbounded, table).minimum > room:
             width = max(len(heads[k]) for k in shown)
             for row in body:
@@ -119,21 +137,6 @@ class Printer:
             self.console.print(table, width=room)
         for line in lines.get().splitlines():
             print((" " * indent + line).rstrip(), file=self.console.file)
-
-
-def _grid(columns: Sequence[tuple[str, list[str], bool]], *, folded: bool = False) -> Table:
-    """Columns of a head, cells, and whether these are numbers, which stay whole if ``folded``."""
-    from rich.cells import cell_len
-    from rich.table import Table
-
-    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for head, cells, is_number in columns:
-        whole = max(map(cell_len, [*head.split(), *cells])) if folded and is_number else None
-        justify: Any = "right" if is_number else "left"
-        grid.add_column(styled(head), justify=justify, overflow="fold", width=whole)
-    for row in zip(*(cells for _, cells, _ in columns), strict=True):
-        grid.add_row(*map(styled, row))
-    return grid
 
 
 def say_written(**files: Path | None) -> None:
@@ -154,7 +157,7 @@ def print_screen(document: Document, more: str) -> None:
     """Verdict, five figures and the curve over the lags, in as many rows as a small terminal has.
 
     Sentences of the verdict for which there is no room are left out, but the first; ``more`` is
-    the last line, after the number of notes. A file or pipe gets the same, in lines that are whole.
+    the last line, with the number of notes. A file or pipe gets the same, in lines that are whole.
     """
     from rich.console import Console
 
@@ -163,7 +166,7 @@ def print_screen(document: Document, more: str) -> None:
     printer = Printer()
     screen = Console(width=min(printer.console.width, _SCREEN_COLUMNS))
     if document.notes:
-        more = f"{counted(len(document.notes), 'note')} before quoting the numbers. {more}"
+        more = f"{counted(len(document.notes), 'note')} on these numbers: {more}"
 
     def rows(text: str, less: int = 0) -> int:
         return len(styled(text).wrap(screen, screen.width - less))
@@ -172,15 +175,13 @@ def print_screen(document: Document, more: str) -> None:
     chart, figures = next(curves, None), document.figures[:_SCREEN_FIGURES]
     # below the prompt that follows; two rows are empty, and a chart takes three besides its own
     free = _SCREEN_ROWS - 3 - rows(document.title) - len(figures) - rows(more)
-    kept: list[str] = []
+    verdict: list[str] = []
     for sentence in document.verdict:
-        taken = rows(f"{'' if kept else document.word}. {sentence}", 2)
-        if not kept or taken + (3 + _LEAST_HEIGHT if chart else 0) <= free:
-            kept.append(sentence)
+        taken = rows(f"{'' if verdict else document.word}. {sentence}", 2)
+        if not verdict or taken + (3 + _LEAST_HEIGHT if chart else 0) <= free:
+            verdict.append(sentence)
             free -= taken
-    printer.paragraph(document.title, "bold")
-    _print_verdict(printer, document, kept)
-    _print_figures(printer, figures)
+    _print_head(printer, dataclasses.replace(document, verdict=verdict, figures=figures))
     if chart is not None and free >= 3 + _LEAST_HEIGHT:
         _print_chart(printer, chart, min(_PLOT_HEIGHT, free - 3))
     printer.paragraph(more, "dim")
@@ -191,46 +192,50 @@ def print_document(document: Document) -> None:
 
     Lines are wrapped at the width of the terminal; a file or pipe gets them whole.
     """
-    from memcurve.rendering.report.document import NOTES
+    from memcurve.rendering.report.document import NOTES, one_line, split_paragraphs
 
     printer = Printer()
-    console = printer.console
-    printer.paragraph(document.title, "bold")
-    if document.subtitle.strip():
-        printer.paragraph(document.subtitle, "dim")
-    _print_verdict(printer, document, document.verdict)
-    _print_figures(printer, document.figures)
+    _print_head(printer, document, document.subtitle)
     for section in document.sections:
-        _print_section(printer, section)
+        printer.title(section.title)
+        for paragraph in split_paragraphs(section.text):
+            printer.paragraph(paragraph)
+        if section.chart is not None:
+            _print_chart(printer, section.chart, _PLOT_HEIGHT)
+        if section.table is not None:
+            table = section.table
+            head, *rows = [[one_line(cell) for cell in row] for row in (table.head, *table.rows)]
+            printer.table(head, rows, right=table.numeric, indent=0)
+        for point in section.points:
+            printer.paragraph(point, bullet="• ")
     if document.notes:
-        console.print()
-        printer.paragraph(NOTES, "bold")
+        printer.title(NOTES)
         printer.notes(document.notes)
     if document.footer.strip():
-        console.print()
-        printer.paragraph(document.footer, "dim")
+        printer.title(document.footer, "dim")
 
 
-def _print_verdict(printer: Printer, document: Document, sentences: Iterable[str]) -> None:
+def _print_head(printer: Printer, document: Document, subtitle: str = "") -> None:
+    """Title, verdict and figures."""
     from rich.text import Text
 
     from memcurve.rendering.report.document import one_line
 
     console = printer.console
+    printer.paragraph(document.title, "bold")
+    if subtitle.strip():
+        printer.paragraph(subtitle, "dim")
     tone = {True: "green", False: "red", None: "cyan"}[document.good]
-    for k, sentence in enumerate(sentences):
+    for k, sentence in enumerate(document.verdict):
         text = styled(one_line(sentence))
         if k == 0:
             console.print()
             text = Text.assemble((f"{one_line(document.word)}. ", f"bold {tone}"), text)
         printer.wrapped(text, "| " if console.options.ascii_only else "▌ ", tone)
-
-
-def _print_figures(printer: Printer, figures: Sequence[tuple[str, str]]) -> None:
-    if figures:
-        printer.console.print()
-        width = max(len(name) for name, _ in figures)
-        for name, value in figures:
+    if document.figures:
+        console.print()
+        width = max(len(name) for name, _ in document.figures)
+        for name, value in document.figures:
             printer.line((f"{name:>{width}}", "dim"), "  ", (value, "bold"))
 
 
@@ -243,23 +248,6 @@ def _print_chart(printer: Printer, chart: Chart, height: int) -> None:
         printer.paragraph(f"{chart.y_label} over {chart.x_label}: {name}", "dim")
     for line in lines:
         printer.line(line)
-
-
-def _print_section(printer: Printer, section: Section) -> None:
-    from memcurve.rendering.report.document import one_line, split_paragraphs
-
-    printer.console.print()
-    printer.paragraph(section.title, "bold")
-    for paragraph in split_paragraphs(section.text):
-        printer.paragraph(paragraph)
-    if section.chart is not None:
-        _print_chart(printer, section.chart, _PLOT_HEIGHT)
-    if section.table is not None:
-        table = section.table
-        rows = [[one_line(cell) for cell in row] for row in (table.head, *table.rows)]
-        printer.table(rows[0], rows[1:], right=table.numeric, indent=0)
-    for point in section.points:
-        printer.paragraph(point, bullet="• ")
 
 
 def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> Sequence[str]:
