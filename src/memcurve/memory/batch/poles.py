@@ -14,7 +14,8 @@ circle |z| = r says Σ_j |b_j|² r²ʲ ≤ G(r)², so that::
 
     √(Σ_{j≥M} |b_j|²) ≤ G(r) r⁻ᴹ,        G(r) = Π_k (r − |λ_k|)/(1 − |λ_k| r) ≥ max_{|z|=r} |B(z)|
 
-and the folded part has norm at most a = G(r) r⁻ᴹ/(1 − r⁻ᴹ). M is a power of two with a ≤ 2⁻⁵⁴.
+and the folded part has norm at most a = G(r) r⁻ᴹ/(1 − r⁻ᴹ). M is a power of two with a ≤ 2⁻⁵⁴,
+a quarter of the rounding of 1.
 
 **Lattice**: causal, so without aliasing. A cascade of first-order sections with the pole λ, whose
 state is x, and s = √(1 − |λ|²)::
@@ -37,7 +38,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.arguments import require_size, table_entry
+from memcurve.core.arguments import table_entry
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Complexes, Floats
@@ -47,7 +48,6 @@ from memcurve.solve import MOST_DEFAULT_LAGS, Lags, validated_lags
 
 METHODS = dict.fromkeys(("auto", "circle", "lattice"))
 LATTICE = 0  # the number of points of a network that goes through the lattice
-SMALLEST_GRID = 4  # half a circle of three points
 #: Cost of one pole at one lag of the lattice, in units of one pole at one point of the circle (5 ns
 #: on one core). Doubled: the circle is chosen more often.
 LATTICE_POLE = 5
@@ -87,7 +87,6 @@ def curves_of_poles(
     *,
     add_conjugates: bool = False,
     method: str = "auto",
-    grid: int | None = None,
 ) -> MemoryCurves:
     """Memory of networks with given eigenvalues, each excited by the input.
 
@@ -112,9 +111,6 @@ def curves_of_poles(
         ``"circle"``: the filter at points of the unit circle, and a Fourier transform;
         ``"lattice"``: lag by lag, for poles close to the circle or few lags; ``"auto"``: whichever
         is cheaper.
-    grid : int, optional
-        Number of points on the circle, a power of two; by default as many as it takes. Too few
-        fold the end of the curve back on its beginning, and ``error`` says how much at most.
 
     Returns
     -------
@@ -138,12 +134,6 @@ def curves_of_poles(
         )
     lags = validated_lags(lags)
     table_entry(METHODS, method, "method")
-    if grid is not None and method == "lattice":
-        raise ValueError("`grid` is for the circle, got method='lattice'; leave one of them out.")
-    if grid is not None and (require_size(grid, "grid") & (grid - 1) or grid < SMALLEST_GRID):
-        raise ValueError(
-            f"`grid` must be a power of two, {SMALLEST_GRID} or more, got {grid}; give e.g. 4096."
-        )
     *lead, size = given.shape
     stack = int(np.prod(lead, dtype=int))
     flat = backend.complex128(xp.reshape(given, (stack, size)))
@@ -154,7 +144,7 @@ def curves_of_poles(
     if stack == 0:
         return assembled(backend, tuple(lead), [], [], lags=lags)
     may_pair = add_conjugates or not has_gradient(flat)
-    plan = plan_for(backend, flat, known, np.zeros(stack), lags, method, grid, may_pair=may_pair)
+    plan = plan_for(backend, flat, known, np.zeros(stack), lags, method, may_pair=may_pair)
     part = computed(plan, lags)
     notes = [*notes_of(plan, lags, part), ALL_COUNT]
     if np.any(np.abs(known.imag.sum(axis=1)) > _PAIRED * np.abs(known.imag).sum(axis=1)):
@@ -184,28 +174,24 @@ class Plan:
         )
 
     def error(self, slope: Floats, lags: int | None) -> Floats:
-        """Per-lag error (B, m): poles off by rounding, aliasing, and rounding of the curve itself.
+        """Per-lag error (B, m): poles off by rounding, and rounding of the curve itself.
 
         2·slope·e + 4e² + floor, where e bounds the norm of the error of the all-pass filter's
-        coefficients: ``spread``, and half of the poles' ``sensitivity``. ``slope`` is
+        coefficients, ``spread`` and half of the poles' ``sensitivity``; ``slope`` is
         √min(MC_τ, 1 − MC_τ), (B, m) or one for all.
 
         A relative rounding error u in λ_k z changes 1 − λ_k z by u/|1 − λ_k z| relative to itself,
         whose mean square over the circle is u²/(1 − |λ_k|²); ``roots`` sums the roots of these.
         Circle, with u = eps/2: (√5 + √2)u for λz and z, (1 + √5)u for a difference and a product,
-        twice, as B holds the phase of D twice; 4·eps a level of the Fourier transform; and the
-        sums from either end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n. Lattice: each rotation is
-        turned by about eps, and about eps is added to its signals at each step.
+        twice, as B holds the phase of D twice; 4·eps a level of the Fourier transform; aliasing;
+        and the sums from either end, whose rounding is at most u·Σ_τ MC_τ ≤ u·n. Lattice: each
+        rotation is turned by about eps, and about eps is added to its signals at each step.
         """
         modulus, on_lattice = np.abs(self.known), self.points == LATTICE
-        share = np.maximum((1 - modulus) * (1 + modulus), EPS)
-        roots = (1 / np.sqrt(share)).sum(axis=1)
-        folded = aliasing(self.known, self.points[:, None])
+        roots = (1 / np.sqrt(np.maximum((1 - modulus) * (1 + modulus), EPS))).sum(axis=1)
         levels, steps = np.log2(np.maximum(self.points, 1)), np.sqrt(lags or MOST_DEFAULT_LAGS)
-        on_circle = folded + EPS * (8 * roots + 4 * levels + 8)
-        spread = np.where(on_lattice, EPS * (4 * roots + 2 * steps + 8), on_circle)
-        on_circle = np.minimum(folded, 1.0) ** 2 + EPS * (modulus.shape[1] + levels + 2)
-        floor = np.where(on_lattice, 4 * EPS, on_circle)
+        spread = EPS * np.where(on_lattice, 4 * roots + 2 * steps + 8, 8 * roots + 4 * levels + 9)
+        floor = EPS * np.where(on_lattice, 4, modulus.shape[1] + levels + 2)
         off = (spread + self.sensitivity / 2)[:, None]
         with np.errstate(over="ignore", invalid="ignore"):
             error = 2 * slope * off + 4 * off**2 + floor[:, None]
@@ -219,7 +205,6 @@ def plan_for(
     sensitivity: Floats,
     lags: int | None,
     method: str,
-    grid: int | None = None,
     *,
     may_pair: bool = True,
 ) -> Plan:
@@ -229,10 +214,9 @@ def plan_for(
     """
     stack, size = known.shape
     paired = may_pair and _come_in_pairs(known)
-    is_given = grid is not None or method == "lattice"
-    points = np.full(stack, grid or LATTICE) if is_given else points_needed(known)
-    too_many = (points > MOST_POINTS) & (grid is None)
-    if method == "auto" and grid is None:
+    points = points_needed(known)
+    too_many = (points > MOST_POINTS) | (method == "lattice")
+    if method == "auto":
         radius = np.abs(known).max(axis=1, initial=0.0)
         waves = size + (lags or np.minimum(2 * size + 18 / (1 - radius), MOST_DEFAULT_LAGS))
         start = START_ON_HOST if backend.is_host else START_ON_DEVICE
@@ -342,32 +326,20 @@ def _come_in_pairs(poles: Complexes) -> bool:
 
 
 def points_needed(poles: Complexes) -> NDArray[np.int64]:
-    """Powers of two at which the aliasing of each network (B,) is below rounding."""
-    growth, log_radius = _growth(poles)
-    least = np.clip(((growth - _ALLOWED + 1) / log_radius).min(axis=1), FEWEST_POINTS, 2.0**60)
-    return np.asarray(2 ** np.ceil(np.log2(least)).astype(np.int64))
+    """Powers of two at which the aliasing of each network (B,) is below rounding.
 
-
-def _growth(poles: Complexes) -> tuple[Floats, Floats]:
-    """Logarithms of G(r) and r for radii r = ρ^(−t), 0 < t < 1, of each network."""
+    The fewest over the radii r = ρ^(−t), 0 < t < 1; rounding of the sums of ln G(r) is included.
+    """
     modulus = np.abs(poles)
-    largest = modulus.max(axis=1, keepdims=True, initial=0.0)
-    log_radius = -np.log(np.maximum(largest, 1e-3)) * np.linspace(0.05, 0.95, 19)
-    growth = np.zeros_like(log_radius)
-    for k in range(log_radius.shape[1]):
-        radius = np.exp(log_radius[:, k : k + 1])
+    largest = modulus.max(axis=1, initial=0.0)
+    least = np.full(len(poles), 2.0**60)
+    for t in np.linspace(0.05, 0.95, 19):
+        log_radius = -t * np.log(np.maximum(largest, 1e-3))
+        radius = np.exp(log_radius)[:, None]
         room = np.maximum(1 - modulus * radius, EPS)
-        growth[:, k] = np.log((radius - modulus) / room).sum(axis=1)
-    return growth * (1 + 1e-9) + 1e-6, log_radius  # rounding of these sums included
-
-
-def aliasing(poles: Complexes, points: int | NDArray[np.int64]) -> Floats:
-    """Bound on the norm of what is folded back, the best over some radii; inf if none is known."""
-    growth, log_radius = _growth(poles)
-    exponent = (growth - points * log_radius).min(axis=1)
-    known = exponent < -1
-    bound = np.exp(np.where(known, exponent, -1.0))
-    return np.where(known, bound / (1 - bound), np.inf)
+        growth = np.log((radius - modulus) / room).sum(axis=1) * (1 + 1e-9) + 1e-6
+        least = np.minimum(least, (growth - _ALLOWED + 1) / log_radius)
+    return np.asarray(2 ** np.ceil(np.log2(np.maximum(least, FEWEST_POINTS))).astype(np.int64))
 
 
 def circle_curves(

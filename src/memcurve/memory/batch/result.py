@@ -158,30 +158,18 @@ class MemoryCurves(Result):
         names = [",".join(map(str, place)) for place in np.ndindex(*self.shape)]
         return {"lag": host.lags} | dict(zip(names, host.values, strict=True))
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame of the memory, indexed by lag, with one column per network."""
-        pd = optional("pandas", "this", "frames")
-        host = self._on_host((len(self.origins),))
-        columns = pd.Index(range(len(self.origins)), name="network")
-        if len(self.shape) > 1:
-            columns = pd.MultiIndex.from_product(map(range, self.shape), names=self._axes())
-        frame = pd.DataFrame(host.values.T, pd.Index(host.lags, name="lag"), columns)
-        frame.attrs.update(rank=host.rank.tolist(), method=self.method)
-        return frame
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"rank": to_host(self.rank).ravel().tolist(), "method": self.method}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over network and lag, with method and notes as attributes."""
         xr = optional("xarray", "this", "frames")
-        host, axes = self.to_numpy(), self._axes()
+        host, several = self.to_numpy(), len(self.shape) > 1
+        axes = [f"network_{k}" if several else "network" for k in range(len(self.shape))]
         data = {n: ((*axes, "lag"), getattr(host, n)) for n in _CURVES}
-        data |= {n: (axes, getattr(host, n)) for n in _NUMBERS}
+        data |= {n: (tuple(axes), getattr(host, n)) for n in _NUMBERS}
         attributes = {"method": self.method, "notes": "\n".join(self.notes)}
         return xr.Dataset(data, coords={"lag": host.lags}, attrs=attributes)
-
-    def _axes(self) -> tuple[str, ...]:
-        """Names of the leading axes."""
-        several = len(self.shape) > 1
-        return tuple(f"network_{k}" if several else "network" for k in range(len(self.shape)))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves; of more than a few, the median and the 5 % and 95 % quantiles."""

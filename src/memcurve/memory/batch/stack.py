@@ -56,11 +56,10 @@ def memory_curves(
 ) -> MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
-    See :func:`memcurve.memory_curve` for what it means; it is computed from the eigenvalues of each
-    network, as by :func:`memcurve.memory.batch.curves_of_poles`. That every eigenvalue counts is
-    proven for the stored numbers by exact arithmetic modulo a prime. Networks for which it is not
-    so, or whose eigenvalues are too uncertain, are handed to ``memory_curve`` one by
-    one, on the CPU, with a note.
+    As by :func:`memcurve.memory_curve`, from the eigenvalues of each network
+    (:func:`memcurve.memory.batch.curves_of_poles`), all of which are proven to count by exact
+    arithmetic modulo a prime. Networks for which that is not so, or whose eigenvalues are too
+    uncertain, are handed to ``memory_curve`` one by one, on the CPU, with a note.
 
     Parameters
     ----------
@@ -80,8 +79,7 @@ def memory_curves(
         Take it for granted that each mask excites every mode. Saves time, and is noted.
     certify_up_to : int
         Number of states up to which a network may be handed to ``memory_curve`` on the CPU; beyond
-        it such a network is refused. Where that function needs ball arithmetic, its own default of
-        ``certify_up_to`` holds.
+        it such a network is refused.
 
     Returns
     -------
@@ -94,12 +92,9 @@ def memory_curves(
     The gradient of a repeated eigenvalue does not exist and comes out as NaN or very large, though
     that of the curve does; a network that would have to be handed to the CPU is refused then.
 
-    In a stack, small networks take a tenth of the time they take one by one (N = 10); networks of
-    some hundred nodes take up to half as much again on a CPU, where the proof of the rank costs
-    most.
-
-    Whether the rank hangs on the last digits of the numbers (``rank_robust``) is not looked at, and
-    a device that flushes subnormal numbers (jax) takes them for zero.
+    In a stack, small networks take a tenth of the time they take one by one (N = 10); on a CPU
+    networks of some hundred nodes take up to half as much again, for the proof of the rank. Whether
+    the rank hangs on the last digits of the numbers (``rank_robust``) is not checked.
 
     Examples
     --------
