@@ -377,7 +377,7 @@ def test_bad_forecasts() -> None:
         ValueError, match="`method` must be one of 'exact', 'certified' for a forecasting"
     ):
         forecasting_curve(network, "ar:0.9", method="osm")
-    with pytest.raises(TypeError, match=r"takes the options tolerance, .*; got masks"):
+    with pytest.raises(TypeError, match=r"`masks`.*takes the options tolerance"):
         forecasting_curve(network, "ar:0.9", masks=3)
     refuses(ValueError, "`horizons`", forecasting_curve, network, "ar:0.9", 10**9)
     refuses(TypeError, "`network`", forecasting_curve, network.A, "ar:0.9")

@@ -37,42 +37,31 @@ class MemoryCurve(Result):
         Bound on ``|values − truth|`` for the numbers stored in the network: estimated for the
         exact method, proven for the certified one, NaN (with a note) for methods that have none.
     loss : (m,) array
-        1 − MC_τ (the number of inputs minus MC_τ), also where ``values`` rounds to 1. It is off
-        by at most ``error`` and rounding in its own last digit.
-    total : float
-        Memory over *all* lags, not only those listed, where the method knows it (its
-        ``total_error`` is then a number); else over the lags that the method covers. That of a
-        slice is over its own lags: ``curve[1:201]`` has the sum over lags 1 … 200, ``curve[1:]``
-        that over all lags from 1 on, also over those not listed.
-    total_error : float
-        Bound on the error of ``total``; zero where it is a rank, NaN where none is known.
+        1 − MC_τ (number of inputs − MC_τ), also where ``values`` rounds to 1.
+    total, total_error : float
+        Memory over *all* lags, not only those listed, where the method knows it, and a bound on
+        its error (zero for a rank); else over the lags that the method covers, and NaN. That of a
+        slice is over its own lags: ``curve[1:201]`` sums lags 1 … 200, ``curve[1:]`` all lags from
+        1 on, also those not listed.
     total_lags : tuple or None
-        First lag, last lag and step of the lags that the ``total`` of a slice is over; the last is
-        None where all that follow are in it. None for a curve that is no slice.
+        First lag, last lag (None: all that follow) and step of the total of a slice; else None.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
-        that are read; None where it is unknown: methods without errors do not compute it, and
-        usable memory of large networks does not need it.
-    channels : (m, d) array
-        Memory of each input channel; its rows sum to ``values``.
-    channel_errors : (m, d) array
-        Bound on the error of each of ``channels``, as ``error`` is of their sum. Of inputs with
-        nearly parallel masks the joint memory is known well, while each one's part is not.
+        that are read; None where it is not computed.
+    channels, channel_errors : (m, d) array
+        Memory of each input channel, whose rows sum to ``values``, and bounds on its error. Of
+        inputs with nearly parallel masks the joint memory may be known well, each one's part not.
     bands : (m, 2) array or None
-        For methods that average over masks: the 5 % and 95 % quantiles. For memory from data:
-        intervals of the ``level`` among ``options``.
+        5 % and 95 % quantiles of methods that average over masks; for memory from data intervals
+        of the ``level`` among ``options``.
     notes : tuple of Note
         Everything one should know before quoting the numbers.
     kind : str
         ``"memory"``, ``"forecasting"`` (lags are steps ahead, from 1 on) or ``"Fisher"``.
-    method, options, seed
-        How the curve was made.
+    method, options, seed, network, versions
+        How the curve was made, of which network, and with which packages.
     diagnostics : dict
         Further figures of the method, e.g. ``rank_robust``, ``margin``, ``reachable``.
-    network : str
-        The network's name, or its size.
-    versions : dict
-        Versions of Python and the packages the numbers depend on.
 
     Examples
     --------
@@ -82,8 +71,8 @@ class MemoryCurve(Result):
     array([1., 1., 1., 0., 0.])
     >>> curve[1:4].values
     array([1., 1., 0.])
-    >>> curve.total, curve[1:].total, curve[1:2].total
-    (3.0, 2.0, 1.0)
+    >>> curve.total, curve[1:].total, curve.mean_age, curve.spread
+    (3.0, 2.0, 1.0, 0.0)
     """
 
     FORMAT: ClassVar[str] = "memcurve.MemoryCurve/2"
@@ -197,10 +186,7 @@ class MemoryCurve(Result):
         return "estimator" in self.options
 
     def horizon(self, level: float = 0.5) -> int | None:
-        """First lag from which on the memory is below ``level``; None if this curve cannot tell.
-
-        It can where that lag is listed, or follows the last one and less is left than ``level``.
-        """
+        """First lag from which on the memory is below ``level``; None if this curve cannot tell."""
         above = np.flatnonzero(~(self.values < level))
         end = int(above[-1]) + 1 if len(above) else 0
         if end < len(self):
@@ -218,12 +204,6 @@ class MemoryCurve(Result):
         In closed form for one white input without noise, ``(n − 1)/2 + Σ_j |tr A^j|²/n`` on the
         n controllable modes: a delay line is youngest. Otherwise from the lags listed, which must
         hold all memory.
-
-        Examples
-        --------
-        >>> import memcurve
-        >>> memcurve.memory_curve(memcurve.ensembles.delay_line(5)).mean_age
-        2.0
         """
         mean, variance = self._forgetting()
         return (variance + mean**2 - mean) / (2 * mean)
@@ -234,12 +214,6 @@ class MemoryCurve(Result):
 
         ``√(2Σ_j |tr A^j|²)`` for one white input without noise: zero for a delay line, whose memory
         ends at once, and larger the longer a curve takes to fall. Several inputs are averaged.
-
-        Examples
-        --------
-        >>> import memcurve
-        >>> memcurve.memory_curve(memcurve.ensembles.delay_line(5)).spread
-        0.0
         """
         return math.sqrt(max(self._forgetting()[1], 0.0))
 
@@ -447,11 +421,7 @@ class NoiseProfile(Result):
 
     @property
     def known_totals(self) -> Floats:
-        """``totals``, with NaN where they are not known to a hundredth of them, or of one input.
-
-        Noise may lie so far below rounding that nothing is known but an error of the size of the
-        network.
-        """
+        """``totals``, with NaN where the error exceeds a hundredth of them, and of one input."""
         return np.array([curve.total if is_known(curve) else np.nan for curve in self.curves])
 
     @property
@@ -507,16 +477,14 @@ class NoiseProfile(Result):
 
     def __repr__(self) -> str:
         name = self.curves[0].network
-        rows = [
-            f"  {level:9.3g}  {total:12.6f} ± {error:.1e}"
-            for level, total, error in zip(self.levels, self.totals, self.total_errors, strict=True)
-        ]
         head = f"<NoiseProfile {name}, {self.noise}; rank {self.rank}\n      level  usable memory"
-        return "\n".join([head, *rows]) + ">"
+        return (
+            "\n".join([head, *(f"  {level:>9}  {text:>22}" for level, text in self._rows())]) + ">"
+        )
 
     def _repr_html_(self) -> str:
-        rows = [
-            (f"{level:.3g}", f"{total:.6f} ± {error:.1e}")
-            for level, total, error in zip(self.levels, self.totals, self.total_errors, strict=True)
-        ]
-        return display.table([(self.noise, "usable memory"), *rows], self.notes)
+        return display.table([(self.noise, "usable memory"), *self._rows()], self.notes)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        totals = zip(self.levels, self.totals, self.total_errors, strict=True)
+        return [(f"{s:.3g}", f"{total:.6f} ± {error:.1e}") for s, total, error in totals]

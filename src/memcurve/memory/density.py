@@ -18,27 +18,17 @@ from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.entry_points import rank
 from memcurve.network.continuous import ContinuousNetwork, exponential
 
+#: Changes of A by rounding that the error is measured with. Doubled: twice the time.
+_TRIALS = 3
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MemoryDensity(Result):
     """Memory density m(τ) of a network in continuous time, in inputs per unit time.
 
-    Attributes
-    ----------
-    network : str
-        The network's name.
-    times : (n,) array
-        Lags τ.
-    values, error : (n,) array
-        m(τ), and how far rounding may have moved it.
-    total : float
-        ∫₀^∞ m dτ, the number of controllable modes.
-    mean_age : float
-        ∫ τ·m dτ / total.
-    poles : (n,) array
-        The controllable eigenvalues.
-    notes : tuple of Note
-        Caveats.
+    ``values`` are m at the lags ``times``, which rounding may have moved by ``error``; ``total`` is
+    ∫₀^∞ m dτ, the number of controllable modes, whose eigenvalues are the ``poles``; ``mean_age``
+    is ∫ τ·m dτ / total.
 
     Examples
     --------
@@ -84,9 +74,7 @@ class MemoryDensity(Result):
         )
 
 
-def memory_density(
-    network: ContinuousNetwork, times: ArrayLike | None = None, *, trials: int = 3
-) -> MemoryDensity:
+def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -> MemoryDensity:
     """Memory density of a network in continuous time, m(τ), with ∫m = n and m(0) = −2 tr A.
 
     For dx = Ax dt + C dW with controllable eigenvalues λ_k the input-normal realization is
@@ -100,8 +88,6 @@ def memory_density(
         Its driven eigenvalues must have negative real parts.
     times : array, optional
         Lags τ ≥ 0; by default 201 of them, up to where 99.9 % of the memory is counted.
-    trials : int
-        Changes of A by rounding that the error is measured with; twice as many take twice as long.
 
     Examples
     --------
@@ -133,7 +119,7 @@ def memory_density(
         )
     error = 32 * EPS * values
     rng = np.random.default_rng(20_261_118)
-    for _ in range(trials if len(poles) else 0):
+    for _ in range(_TRIALS if len(poles) else 0):
         change = rng.standard_normal(network.A.shape)
         change *= 4 * EPS * np.linalg.norm(network.A) / np.linalg.norm(change)
         change = np.where(network.A == 0, 0.0, change)  # rounding keeps a triangle

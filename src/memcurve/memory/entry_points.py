@@ -52,16 +52,14 @@ class SystemLike(Protocol):
     """A linear system of scipy.signal or control."""
 
     @property
-    def poles(self) -> Any:
-        """Its eigenvalues."""
+    def poles(self) -> Any: ...
 
 
 class GraphLike(Protocol):
     """A networkx graph, or a connectome."""
 
     @property
-    def nodes(self) -> Any:
-        """What it connects."""
+    def nodes(self) -> Any: ...
 
 
 #: What :func:`memcurve.as_network` takes: pairs of arrays, files, and models, which are called.
@@ -130,25 +128,24 @@ def memory_curve(
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1. By default enough to hold all but 1e-12 of the memory.
     method : str
-        ``"exact"`` (default): rounding accuracy in a few times the time of the eigenvalues;
-        ``"certified"``: a proven enclosure in ball arithmetic, for up to some hundred nodes. The
-        paper's own, for comparison: ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``,
-        ``"arnoldi"`` and ``"montecarlo"``, which have no error bound.
+        ``"exact"``: rounding accuracy in a few times the time of the eigenvalues; ``"certified"``:
+        proven bounds, for up to some hundred nodes. The paper's own have no error bound:
+        ``"naive"``, ``"neutral"``, ``"osm"``, ``"osm_plus"``, ``"arnoldi"``, ``"montecarlo"``.
     input : input process, optional
-        Any weakly stationary input, e.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them
-        for several inputs, which are independent; white by default. Scaled to unit variance.
+        E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or one for each of several inputs, which are
+        independent; white by default. Scaled to unit variance.
     noise : float or noise, optional
-        Usable memory: the standard deviation of observation noise, for input of unit variance, or
-        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``, or a text as on the
+        Usable memory: the standard deviation of observation noise, for input of unit variance;
+        ``StateNoise(s)`` (process noise), ``Quantised(step)``, ``Float32()``; or a text as on the
         command line, ``"float32"``, ``"state:1e-3"``, ``"12bit:4"``. Several levels at once are a
         :func:`memcurve.noise_profile`.
     seed : int, SeedSequence or Generator
-        Required by the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
+        For the methods that draw random numbers, ``"osm_plus"`` and ``"montecarlo"``.
     progress : bool or function
-        Show the progress on large networks; a function is called with ``(label, done, total)``. By
-        default it appears after two seconds, in terminals and notebooks.
+        Show the progress, or call ``progress(label, done, total)``; by default it appears after
+        two seconds, in terminals and notebooks.
     **options
-        Options of the method, see its own documentation.
+        Options of the method.
 
     Examples
     --------
@@ -170,12 +167,7 @@ def memory_curve(
 
 
 class TotalMemory(float):
-    """A total memory: a float, with its error.
-
-    Attributes
-    ----------
-    error : float
-        Bound of its error, that of the curve's total; NaN where there is none.
+    """A total memory: a float, with a bound of its ``error`` (NaN where there is none).
 
     Examples
     --------
@@ -187,7 +179,6 @@ class TotalMemory(float):
     error: float
 
     def __new__(cls, total: float, error: float) -> TotalMemory:
-        """Make a total of a number and the bound of its error."""
         made = super().__new__(cls, total)
         made.error = error
         return made
@@ -196,7 +187,6 @@ class TotalMemory(float):
         return float(self), self.error
 
     def __repr__(self) -> str:
-        """The total and its error."""
         return f"TotalMemory({float(self)!r} ± {self.error:.2g})"
 
 
@@ -208,16 +198,8 @@ def memory_capacity(
     Without noise it is the rank of the network's controllability matrix, most often N (Jaeger
     2001): :func:`memory_curve` says where it lies, and with ``noise`` what of it can be used.
 
-    Parameters
-    ----------
-    network, lags, **question
-        As for :func:`memory_curve`: method, input, noise, seed, progress, and options of the
-        method. With ``lags=m`` it is the sum over lags 0 … m − 1.
-
-    Returns
-    -------
-    TotalMemory
-        A float with the attribute ``error``.
+    It takes what :func:`memory_curve` takes, and returns a float with the attribute ``error``. With
+    ``lags=m`` it is the sum over lags 0 … m − 1.
 
     Examples
     --------
@@ -251,19 +233,10 @@ def forecasting_curve(
 
     Parameters
     ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        The network.
-    input : input process
-        E.g. ``memcurve.inputs.ARMA(ar=[0.9])``, or a sequence of them for several inputs.
-    horizons : int
-        Number of steps ahead; the result's ``total`` is over all of them, not only those listed.
-    noise, method, **options
+    network, input, noise, method, **options
         As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
-
-    Returns
-    -------
-    MemoryCurve
-        With ``kind="forecasting"``; its lags are the steps ahead, from 1 on.
+    horizons : int
+        Number of steps ahead, the result's lags, from 1 on; its ``total`` is over all steps.
 
     Examples
     --------
@@ -298,19 +271,11 @@ def fisher_curve(
 
     Parameters
     ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        A stable network; of a complex one the real and imaginary parts are states with noise each.
+    network, lags, method, **options
+        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``. Of a complex
+        network the real and imaginary parts are states with noise each.
     noise : float
         Standard deviation s of the process noise.
-    lags : int, optional
-        Number of lags from 0 on; by default enough to hold nearly all of the total.
-    method, **options
-        As for :func:`memory_curve`; the method is ``"exact"`` or ``"certified"``.
-
-    Returns
-    -------
-    MemoryCurve
-        With ``kind="Fisher"``; values may exceed one, and ``total`` is over all lags.
 
     Examples
     --------
@@ -349,12 +314,10 @@ def noise_profile(
 
     Parameters
     ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        The network.
+    network, lags, input, method, seed, progress, **options
+        As for :func:`memory_curve`.
     levels : array, optional
         Standard deviations; by default from 1 down to 1e-20, four per decade.
-    lags, input, method, seed, progress, **options
-        As for :func:`memory_curve`.
     state_noise : bool
         Whether it is process noise rather than observation noise.
 
@@ -391,15 +354,10 @@ def noise_profile(
 
 
 def controllable_spectrum(network: NetworkLike, *, assume_controllable: bool = False) -> Spectrum:
-    """Return the controllable eigenvalues of ``network``.
+    """The controllable eigenvalues of a stable network with one input.
 
-    Parameters
-    ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        A stable network with one input.
-    assume_controllable : bool
-        Assume that all modes of the reachable nodes are controllable, except where closed forms
-        decide anyway. ``margin`` is then NaN.
+    With ``assume_controllable`` all modes of the reachable nodes are taken to be controllable,
+    except where closed forms decide anyway; ``margin`` is then NaN.
 
     Examples
     --------
@@ -417,25 +375,14 @@ def controllable_spectrum(network: NetworkLike, *, assume_controllable: bool = F
 def rank(network: NetworkLike, *, progress: Progress = False) -> int:
     """Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory without noise.
 
-    No eigenvalue is computed: with random u and modulo a prime p of some 30 bits, the shortest
-    recurrence of uᵀAᵏC has the rank for its degree (Wiedemann 1986), so that 2·rank products with A
-    suffice; for each prime, 10,000 nodes with 100,000 edges take some seconds, 100,000 with a
-    million a quarter of an hour.
+    No eigenvalue is computed, and the network need not be stable: with random u and modulo a prime
+    p of some 30 bits, the shortest recurrence of uᵀAᵏC has the rank for its degree (Wiedemann
+    1986), so that 2·rank products with A suffice; for each prime, 10,000 nodes with 100,000 edges
+    take some seconds, 100,000 with a million a quarter of an hour.
 
-    Parameters
-    ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        With one input or several, read from all its nodes or some. The rank does not ask whether
-        the network is stable; its total memory is the rank if it is.
-    progress : bool or function
-        ``True`` shows a bar on stderr; a function is called with ``(label, done, total)``.
-
-    Returns
-    -------
-    int
-        Never above the rank, and certain where it is that of :func:`structural_rank`. Otherwise
-        two primes or three agree: it is too low with a probability of about (2n/p)² for n states
-        and one input, (n²/p)² at most for several.
+    The result is never above the rank, and certain where it is that of :func:`structural_rank`.
+    Otherwise two primes or three agree: it is too low with a probability of about (2n/p)² for n
+    states and one input, (n²/p)² at most for several.
 
     Examples
     --------
@@ -457,14 +404,9 @@ def structural_rank(network: NetworkLike) -> StructuralRank:
 
     As many nodes as possible are covered by disjoint cycles and, for each input, a path from it;
     their number is the rank of [C, AC, A²C, …] for all weights but some of measure zero, and a
-    bound on it for these (Hosoe 1980). 100,000 nodes with a million edges take seconds.
-
-    Parameters
-    ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        With one input or several, read from all its nodes. Of a complex network, whose real and
-        imaginary parts are states each, the numbers are those of states, real parts first, and
-        ``rank`` is a bound, as their weights are not independent.
+    bound on it for these (Hosoe 1980). 100,000 nodes with a million edges take seconds. Of complex
+    networks, whose real and imaginary parts are states each, the numbers are those of states, real
+    parts first, and ``rank`` is a bound, as their weights are not independent.
 
     Examples
     --------
@@ -514,12 +456,11 @@ def ask_family(
     options = options or {}
     declared = table_entry(METHODS, method, "method")
     if unknown := sorted(set(options) - set(declared.options)):
-        known = [*inspect.signature(memory_curve).parameters, *declared.options]
-        near = difflib.get_close_matches(unknown[0], known, 1)
-        raise TypeError(
-            f"method {method!r} takes the options {', '.join(declared.options) or 'none'}; got "
-            f"{', '.join(unknown)}{f': did you mean `{near[0]}`?' if near else '.'}"
-        )
+        names = [*inspect.signature(memory_curve).parameters, *declared.options]
+        near = difflib.get_close_matches(unknown[0], names, 1)
+        taken = f"method {method!r} takes the options {', '.join(declared.options) or 'none'}"
+        remedy = f"did you mean `{near[0]}`?" if near else f"{taken}."
+        raise TypeError(f"unexpected option {', '.join(f'`{name}`' for name in unknown)}; {remedy}")
     if seed is not None:
         generator(seed)  # refuses what is no seed
     _require_answers(declared, problem)
@@ -562,8 +503,7 @@ def _require_answers(method: Method, problem: Problem) -> None:
 def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) -> None:
     """Raise a TooLargeError where a method cannot answer for lack of memory.
 
-    Only states that inputs reach count for the exact method, and on one white input only the
-    largest of the parts without a connection between them.
+    For the exact method only states that inputs reach count, on one white input by parts.
     """
     if method.name == "certified":  # it has a limit of its own
         return

@@ -29,19 +29,13 @@ class InputNormal(Result):
 
     Attributes
     ----------
-    A : (n, n) array
-        A', n being the rank of the network. Do not ask ``eigvals`` for its eigenvalues, which are
-        those of the network: A' is extremely non-normal.
-    C : (n, d) array
-        C'.
+    A, C : (n, n) and (n, d) array
+        A' and C', n being the rank of the network. Do not ask ``eigvals`` for the eigenvalues,
+        which are those of the network: A' is extremely non-normal.
     T : (states, n) array
         The state transformation; rows of states that no input reaches are zero.
-    gramian_residual : float
-        Largest entry of A'A'ᵀ + C'C'ᵀ − I.
-    dynamics_residual : float
-        ‖AT − TA'‖ relative to ‖A‖‖T‖ (Frobenius norms).
-    input_residual : float
-        ‖C − TC'‖ relative to ‖C‖.
+    gramian_residual, dynamics_residual, input_residual : float
+        Largest entry of A'A'ᵀ + C'C'ᵀ − I; ‖AT − TA'‖ relative to ‖A‖‖T‖; ‖C − TC'‖ to ‖C‖.
 
     Examples
     --------
