@@ -108,8 +108,8 @@ def measure(
     dossier = dossier or output.html is not None or output.markdown is not None
     require_at_most_one(dossier=dossier, scales=scales)
     for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
-        given = {name: value is not None, "dossier": dossier, "scales": scales}
-        require_at_most_one(**given)
+        alone: dict[str, Any] = {name: value is not None, "dossier": dossier, "scales": scales}
+        require_at_most_one(**alone)
     from memcurve.data import DEFAULT_REACH
 
     if capacity is not None and capacity not in DEFAULT_REACH:
