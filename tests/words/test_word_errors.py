@@ -20,7 +20,7 @@ from memcurve.state_affine.white import spectral_radius, whitened
 from refusals import refuses
 
 FAMILIES = """normal rank1 weak chain gain critical smooth diagonal positive line polynomial
-nilpotent proportional""".split()
+nilpotent proportional scaled faint""".split()
 
 
 def family(kind: str, size: int, seed: int) -> StateAffineNetwork:
@@ -59,7 +59,12 @@ def family(kind: str, size: int, seed: int) -> StateAffineNetwork:
         half = size // 2
         for M in (A, B):
             M[half : 2 * half], M[2 * half :] = 2 * M[:half], 0
+    elif kind == "scaled":  # states in units that differ by twelve orders
+        units = 10 ** rng.uniform(-6, 6, size)
+        A, B = (units[:, None] * M / units for M in (A, B))
     q = np.stack([0.3 * rng.standard_normal(size), rng.standard_normal(size)])
+    if kind == "faint":  # masks that differ by nine
+        q = np.stack([np.zeros(size), q[1] * 10 ** rng.uniform(-9, 0, size)])
     if kind == "proportional":
         q[:, size // 2 : 2 * (size // 2)], q[:, 2 * (size // 2) :] = 2 * q[:, : size // 2], 0
     return StateAffineNetwork([a * A, b * B], q)
@@ -81,7 +86,7 @@ def _judged(kind: str, size: int, seed: int) -> Iterator[tuple[float, float]]:
 
 
 @pytest.mark.parametrize(
-    "kind", ["normal", "weak", "gain", "smooth", "line", "polynomial", "chain"]
+    "kind", ["normal", "weak", "gain", "smooth", "line", "polynomial", "chain", "scaled", "faint"]
 )
 def test_errors_hold(kind: str) -> None:
     for size, seed in ((6, 21), (11, 22)):

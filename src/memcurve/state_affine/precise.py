@@ -16,7 +16,13 @@ from memcurve.state_affine.letters import DEGREES
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.ranks import Reached
 from memcurve.state_affine.tree import Outputs
-from memcurve.state_affine.white import NotWhiteError, WhiteNetwork, applied, solve
+from memcurve.state_affine.white import (
+    NotWhiteError,
+    WhiteNetwork,
+    applied,
+    solve,
+    state_units,
+)
 
 MOST_STATES = 96  # up to which balls take over; twice as many would take hours
 FIRST_BITS, LAST_BITS = 320, 6000
@@ -77,12 +83,15 @@ def _attempt(
     T, Q = _mixed(C, network.p), _mixed(C, network.q[:, :, None])
     mean = balls.solved(balls.diagonal([1] * network.size) - T[0], Q[0])
     r = [t * mean + q for t, q in zip(T[1:], Q[1:], strict=True)]
-    words = None
+    S = balls.diagonal([1] * network.size)
     if reached.rank < network.size:
-        T, r, words = _on_words(network, reached, T, r, mean)
+        T, r, S = _on_reached(network, reached, T, r, mean)
+    vectors = np.stack([balls.floats_of(one)[:, 0] for one in r])
+    units = state_units(np.stack([balls.floats_of(t) for t in T]), vectors)
+    D, inverse = (balls.diagonal(x.tolist()) for x in (units, 1 / units))
+    T, r, S = [inverse * t * D for t in T], [inverse * one for one in r], S * D
     white = balls.whitening(_covariance(T, r, tell))
-    S = balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
-    S = S if words is None else words * S
+    S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     outputs = None
     if network.outputs is not None:
         out, offsets = _mixed(C, network.outputs[0]), _mixed(C, network.outputs[1][:, :, None])
@@ -207,24 +216,24 @@ def _polynomials(nodes: Sequence[Any], weights: Sequence[Any], degree: int) -> l
     return rows
 
 
-def _on_words(
+def _on_reached(
     network: StateAffineNetwork, reached: Reached, T: list[Any], r: list[Any], mean: Any
 ) -> tuple[list[Any], list[Any], Any]:
-    """Letters in the coordinates of words that are a basis, and the words themselves."""
+    """Letters of as many states as words reach; S gives all states from these."""
     exact = _exact(network.combinations())
     P, Q = _mixed(exact, network.p), _mixed(exact, network.q[:, :, None])
-    columns: list[Any] = []
+    words: list[Any] = []
     for parent, k in reached.words:
-        columns.append(P[k] * mean + Q[k] if parent < 0 else P[k] * columns[parent])
-    S = balls.beside(*columns)
-    own = balls.rows_of(S, reached.rows)
+        words.append(P[k] * mean + Q[k] if parent < 0 else P[k] * words[parent])
+    W = balls.beside(*words)
+    S = balls.solved(balls.rows_of(W, reached.rows).transpose(), W.transpose()).transpose()
 
-    def inside(X: Any) -> Any:
-        coordinates = balls.solved(own, balls.rows_of(X, reached.rows))
-        balls.require_zero(S * coordinates - X, reached.rank)
-        return coordinates
+    def own(X: Any) -> Any:
+        part = balls.rows_of(X, reached.rows)
+        balls.require_zero(S * part - X, reached.rank)
+        return part
 
-    return [inside(t * S) for t in T], [inside(one) for one in r], S
+    return [own(t * S) for t in T], [own(one) for one in r], S
 
 
 def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:

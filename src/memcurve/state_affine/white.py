@@ -81,7 +81,8 @@ def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Fl
         return np.asarray((X + X.T) / 2)
     # a few powers are cheap; all of them help where coordinates differ by many orders
     for count in (_worthwhile_powers(T[0]), 60):
-        X, residual = _refined(live, Q, Doubling(T[0], count), tolerance, tell)
+        with np.errstate(over="ignore", invalid="ignore"):  # the residual tells
+            X, residual = _refined(live, Q, Doubling(T[0], count), tolerance, tell)
         if residual < 100 * tolerance:
             return X
     raise NotWhiteError(f"the covariance is not found: a residual of {residual:.1e} is left")
@@ -127,8 +128,8 @@ def _refined(
         R = Q - X + applied(T, X)
         residual = float(np.linalg.norm(R))
         best = min(best, (X, residual / size), key=lambda pair: pair[1])
-        if residual <= tolerance * size or (attempt and not residual < 0.5 * before):
-            break
+        if not residual > tolerance * size or (attempt and not residual < 0.5 * before):
+            break  # or not finite
     return best
 
 
@@ -232,10 +233,11 @@ class WhiteNetwork:
 def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
     """White coordinates from letters, backward stable; raises where G is not positive."""
     tell("words", 0, None)
-    H, h, Q, sizes, margin = word_arnoldi(T, r)
+    units = state_units(T, r)
+    H, h, Q, sizes, margin = word_arnoldi(T / units[:, None] * units, r / units)
     if not len(sizes):
         return WhiteNetwork(H, h, Q, Q.T, margin)
-    scale = _largest_sizes(H, sizes)
+    scale = _largest_sizes(H, sizes, 60)
     # coordinates graded by the size at which words reach them, then by the deviation of the states
     for _ in range(4):
         graded = H / scale[:, None] * scale
@@ -245,7 +247,8 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
         if not (spread > 0).all() or np.abs(np.log(spread)).max() < 3:
             break
     G = G / spread[:, None] / spread
-    white = WhiteNetwork(H / scale[:, None] * scale, h / scale, Q * scale, (Q / scale).T, margin)
+    states, inverse = units[:, None] * Q * scale, (Q / scale).T / units
+    white = WhiteNetwork(H / scale[:, None] * scale, h / scale, states, inverse, margin)
     for _ in range(6):
         white = white.in_white_of(G)
         defect = white.defect()
@@ -255,12 +258,23 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
     return white
 
 
-def _largest_sizes(H: Floats, sizes: Floats, sweeps: int = 60) -> Floats:
+def state_units(T: Floats, r: Floats) -> Floats:
+    """Powers of two near the sizes of the states, so that their units do not matter."""
+    sizes = np.abs(r).max(axis=0)
+    for _ in range(len(sizes)):  # until words have reached every state that they reach
+        before, sizes = np.count_nonzero(sizes), _largest_sizes(T, sizes, 1)
+        if np.count_nonzero(sizes) == before:
+            break
+    sizes = _largest_sizes(T, sizes, 8)
+    return np.exp2(np.rint(np.log2(np.where(sizes > 0, sizes, 1.0))))
+
+
+def _largest_sizes(T: Floats, sizes: Floats, sweeps: int) -> Floats:
     """Sizes at which words reach directions at any time: later ones may be far larger."""
-    steps = np.abs(H).max(axis=0)
+    steps = np.abs(T).max(axis=0)
     for _ in range(sweeps):
         larger = np.maximum(sizes, (steps * sizes).max(axis=1))
-        if (larger < 1.1 * sizes).all():
+        if (larger <= 1.1 * sizes).all():
             break
         sizes = larger
     return sizes
