@@ -15,7 +15,7 @@ import pytest
 import memcurve
 from command import POSIX, Command, shell
 from memcurve import Audit
-from memcurve.studies.auditing.sentences import TITLES
+from memcurve.studies.auditing.sentences import TEXTS
 from memcurve.views.cli.console import print_document, print_screen
 
 
@@ -39,8 +39,8 @@ def test_reports(audit: Command, network: Path, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
     assert "The claim holds" in ended.out
     assert "without lag 0" in ended.out
-    assert TITLES["estimates"] not in ended.out
-    assert TITLES["estimates"] in text.read_text(encoding="utf-8")
+    assert TEXTS["titles"]["estimates"] not in ended.out
+    assert TEXTS["titles"]["estimates"] in text.read_text(encoding="utf-8")
     assert [line.split(" written")[0] for line in ended.err.splitlines()] == [
         "page", "report", "result",
     ]  # fmt: skip
@@ -142,7 +142,7 @@ def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
     good = audit(tmp_path / "layer.npz", "--matrix", "recurrent", "--mask", "drive", "--full")
     assert good.code == 0
     assert "remembers 1 of its past inputs" in good.out
-    assert TITLES["estimates"] in good.out
+    assert TEXTS["titles"]["estimates"] in good.out
 
 
 def test_a_pickle_is_never_executed(audit: Command, tmp_path: Path) -> None:

@@ -56,7 +56,6 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 )
 def test_an_audit_finds_out_once(network: Any, calls: Counter[str]) -> None:
     memcurve.audit(network, noise=1e-3)
-    # the network itself; the one of rounded weights is looked at when it is shown
     assert calls["decided"] == 1
     assert calls["reachable_nodes"] == 1
     assert calls["state_sizes"] <= 2

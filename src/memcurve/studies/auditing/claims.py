@@ -24,7 +24,7 @@ from memcurve.memory import MemoryCurve, ask, fisher_curve, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
-from memcurve.studies.auditing.sentences import EXPLANATIONS
+from memcurve.studies.auditing.sentences import say
 from memcurve.studies.auditing.structure import HOPELESS, Squeezing
 from memcurve.studies.auditing.usable import UsableMemory
 
@@ -45,26 +45,10 @@ SCATTER = 3.0
 class Explanation:
     """One way to arrive at a claimed number.
 
-    Attributes
-    ----------
-    kind : str
-        ``"total"``, ``"from_lag_1"``, ``"cut_off"``, ``"absolute_correlation"``, ``"osm"``,
-        ``"gramian"``, ``"simulation"``, ``"few_samples"``, ``"coloured_input"``, ``"ridge"``,
-        ``"number_format"``, ``"complex_nodes"`` or ``"fisher"``.
-    value : float
-        What this way gives.
-    tolerance : float
-        How far a number made this way may lie from ``value``.
-    fit : str
-        ``"as it is"``, ``"round value"`` or ``"solved for"``, see ``FITS``.
-    likelihood : float
-        How likely this way gives the very digits that were claimed: how usual it is, times the
-        share of settings that the fit leaves, times the chance that such a number is rounded so.
-    text : str
-        In words.
-    source : str
-        The ``key`` of the estimate, or the name of the usable memory, that gives it; empty where
-        it is neither.
+    ``value`` is what this way gives, ``tolerance`` how far a number made so may lie from it.
+    ``fit`` is one of ``FITS``; ``likelihood`` is how usual such numbers are, times the share of
+    settings that the fit leaves, times the chance that one is rounded to the claimed digits.
+    ``source`` is the key of the estimate, or the name of the usable memory, that gives it.
     """
 
     kind: str
@@ -213,9 +197,9 @@ class ClaimContext:
             deviation = tolerance / SCATTER
             density = math.exp(-(((self.claimed - value) / deviation) ** 2) / 2) / deviation
             chance = 2 * self.tolerance * density / math.sqrt(2 * math.pi)
-        text = EXPLANATIONS[sentence or kind].format(value=value, **facts)
+        text = say(f"explanations.{sentence or kind}", value=value, **facts)
         if not self.matches(value):
-            text = EXPLANATIONS["scatter"].format(text=text, tolerance=tolerance)
+            text = say("explanations.scatter", text=text, tolerance=tolerance)
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
         scatter = max(self.tolerance, tolerance)
         yield Explanation(kind, value, scatter, fit, likelihood, text, source)
@@ -265,10 +249,11 @@ def conventions(case: ClaimContext) -> Iterator[Explanation]:
         return
     total, first = case.curve.total, float(case.curve.values[0])
     right = [*case.explanation("total", total, "as it is", tolerance=case.curve.total_error)]
-    if not right and first > case.tolerance:
-        facts: dict[str, Any] = {"total": total, "first": first}
-        right = [*case.explanation("from_lag_1", total - first, "as it is", **facts)]
     yield from right
+    if not right and first > case.tolerance:
+        yield from case.explanation(
+            "from_lag_1", total - first, "as it is", total=total, first=first
+        )
 
 
 def cut_off(case: ClaimContext) -> Iterator[Explanation]:
@@ -290,25 +275,23 @@ def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
 
 def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
     """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
-    rank, size = case.curve.rank, case.network.size
-    if rank is not None and rank < case.states:
-        facts: dict[str, Any] = {"states": case.states, "rank": rank, "source": "osm"}
-        yield from case.explanation("osm", float(case.states), "as it is", **facts)
+    rank, size, states = case.curve.rank, case.network.size, case.states
+    if rank is not None and rank < states:
+        yield from case.explanation(
+            "osm", float(states), "as it is", states=states, rank=rank, source="osm"
+        )
     if case.network.is_complex and rank == case.network.states:
-        facts = {"size": size, "total": case.curve.total}
-        yield from case.explanation("complex_nodes", float(size), "as it is", **facts)
+        total = case.curve.total
+        yield from case.explanation("complex_nodes", size, "as it is", size=size, total=total)
 
 
 def one_input(case: ClaimContext) -> Iterator[Explanation]:
     """The memory of one of several inputs."""
     if case.network.inputs == 1 or not case.whole or case.k_max is not None:
         return
-    for channel, values in enumerate(case.curve.channels.T):
-        for first in (0, 1):
-            facts: dict[str, Any] = {"channel": channel, "first": first}
-            yield from case.explanation(
-                "one_input", float(values[first:].sum()), "as it is", **facts
-            )
+    for (channel, values), first in itertools.product(enumerate(case.curve.channels.T), (0, 1)):
+        total = float(values[first:].sum())
+        yield from case.explanation("one_input", total, "as it is", channel=channel, first=first)
 
 
 def _partial_sums(case: ClaimContext, terms: Floats, kind: str) -> list[Explanation]:
@@ -372,13 +355,13 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
         spread = estimate.spread if math.isfinite(estimate.spread) else 0.0
         tolerance = SCATTER * max(spread, ROUNDING_SCATTER * abs(estimate.total))
         off = abs(estimate.total - case.curve.total)
-        if off <= max(case.tolerance, tolerance):  # it is right here, and explains nothing
-            continue
-        # a simulation has settings, which are guessed
-        kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
-        facts: dict[str, Any] = {"name": estimate.name, "about": estimate.about}
-        facts |= {"source": estimate.key, "tolerance": tolerance}
-        yield from case.explanation(kind, estimate.total, fit, "estimate", **facts)
+        if off > max(case.tolerance, tolerance):  # else it is right here, and explains nothing
+            # a simulation has settings, which are guessed
+            kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
+            yield from case.explanation(
+                kind, estimate.total, fit, "estimate", tolerance=tolerance, source=estimate.key,
+                name=estimate.name, about=estimate.about,
+            )  # fmt: skip
 
 
 def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
@@ -414,14 +397,13 @@ def few_samples(case: ClaimContext) -> Iterator[Explanation]:
 def _in_sample(case: ClaimContext, last: int, samples: int, fit: str) -> Iterator[Explanation]:
     """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
     N = case.states
-    if samples - last <= N + 1:
-        return
-    held, missing = _held(case, last)
-    by_chance = missing * N / samples
-    usual = 1.0 if last in (case.k_max, 2 * N) else 0.5
-    facts: dict[str, Any] = {"N": N, "samples": samples, "last": last, "share": usual}
-    facts["tolerance"] = EXCESS_SCATTER * by_chance
-    yield from case.explanation("few_samples", held + by_chance, fit, **facts)
+    if samples - last > N + 1:
+        held, missing = _held(case, last)
+        by_chance = missing * N / samples
+        yield from case.explanation(
+            "few_samples", held + by_chance, fit, tolerance=EXCESS_SCATTER * by_chance,
+            share=1.0 if last in (case.k_max, 2 * N) else 0.5, N=N, samples=samples, last=last,
+        )  # fmt: skip
 
 
 def _held(case: ClaimContext, last: int) -> tuple[float, float]:
@@ -449,13 +431,13 @@ TEST_SCATTER = 0.08
 
 def number_formats(case: ClaimContext) -> Iterator[Explanation]:
     """The states were stored, or read, with few digits."""
+    of = f" of {case.curve.total:.6g}" if case.bounds is None else ""
     for row in case.usable.rows:
-        if case.matches(case.curve.total, row.total - case.curve.total):
-            continue
-        kind, sentence = ("noise", "given_noise") if row.given else ("number_format", "")
-        facts: dict[str, Any] = {"name": row.name, "source": row.name}
-        facts["of"] = f" of {case.curve.total:.6g}" if case.bounds is None else ""
-        yield from case.explanation(kind, row.total, "as it is", sentence, **facts)
+        if not case.matches(case.curve.total, row.total - case.curve.total):
+            kind, sentence = ("noise", "given_noise") if row.given else ("number_format", "")
+            yield from case.explanation(
+                kind, row.total, "as it is", sentence, name=row.name, source=row.name, of=of
+            )
 
 
 def noise(case: ClaimContext) -> Iterator[Explanation]:
@@ -481,7 +463,6 @@ def ridge(case: ClaimContext) -> Iterator[Explanation]:
         variances, fit = (case.input_variance,), "as it is"
     for variance in variances:
         level = float(np.sqrt(case.ridge / (case.samples * variance)))
-        facts: dict[str, Any] = {"ridge": case.ridge, "samples": case.samples, "level": level}
         # one simulation, with what is fitted by chance; and one on data that were not trained on
         for sentence, kind, scatter in (
             ("known_ridge", "ridge", RIDGE_SCATTER),
@@ -489,8 +470,10 @@ def ridge(case: ClaimContext) -> Iterator[Explanation]:
         ):
             total = _total_under(case, level, kind)
             if total is not None:
-                facts |= {"variance": variance, "tolerance": scatter * total}
-                yield from case.explanation("ridge", total, fit, sentence, **facts)
+                yield from case.explanation(
+                    "ridge", total, fit, sentence, tolerance=scatter * total, ridge=case.ridge,
+                    samples=case.samples, level=level, variance=variance,
+                )  # fmt: skip
 
 
 def _at_some_level(case: ClaimContext, kind: str, totals: Floats) -> Iterator[Explanation]:
@@ -534,20 +517,24 @@ def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
             return
         totals[coefficient] = both[0]
         for value, without in zip(both, ("", ", without lag 0"), strict=True):
-            facts: dict[str, Any] = {"coefficient": f"{coefficient:g}", "without": without}
-            yield from case.explanation("coloured_input", value, "round value", **facts)
+            yield from case.explanation(
+                "coloured_input", value, "round value", coefficient=f"{coefficient:g}",
+                without=without,
+            )  # fmt: skip
     # the smallest coefficient that gives a number above the total for white input
     for low, high in itertools.pairwise(sorted(totals)):
-        within = totals[low] < case.claimed <= totals[high]
-        if totals[0.0] + case.tolerance < case.claimed and within:
+        is_within = totals[low] < case.claimed <= totals[high]
+        if totals[0.0] + case.tolerance < case.claimed and is_within:
             from scipy.optimize import brentq
 
             def excess(coefficient: float) -> float:
                 both = _coloured_totals(case, coefficient)
                 return 0.0 if both is None else both[0] - case.claimed
 
-            facts = {"coefficient": f"{brentq(excess, low, high, xtol=5e-4):.3g}", "without": ""}
-            yield from case.explanation("coloured_input", case.claimed, "solved for", **facts)
+            fitting = f"{brentq(excess, low, high, xtol=5e-4):.3g}"
+            yield from case.explanation(
+                "coloured_input", case.claimed, "solved for", coefficient=fitting, without=""
+            )
             return
 
 
@@ -617,8 +604,7 @@ def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
         if case.matches(least) and case.matches(most):
             kind = "cut_off" if last is not None else CONVENTIONS[first]
             sentence = {"cut_off": "partial_sum", "from_lag_1": "from_lag_1_bound"}.get(kind, "")
-            facts: dict[str, Any] = {"first": first, "last": last}
-            right += case.explanation(kind, most, "as it is", sentence, **facts)
+            right += case.explanation(kind, most, "as it is", sentence, first=first, last=last)
             break
     holds, best = True if right else None if is_possible else False, tuple(right)
     if not right:

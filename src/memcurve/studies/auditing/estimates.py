@@ -17,7 +17,7 @@ from memcurve.data import correlations
 from memcurve.memory import METHODS, MemoryCurve, Method, Variant, ask, in_range, lagged_products
 from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
-from memcurve.studies.auditing.sentences import REASONS
+from memcurve.studies.auditing.sentences import say
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
 #: run with this many inputs, to know how much totals scatter.
@@ -122,7 +122,7 @@ def standard_estimates(
 
 
 def _note(reason: str, **facts: object) -> Note:
-    return Note("method", REASONS[reason].format(**facts))
+    return Note("method", say(f"reasons.{reason}", **facts))
 
 
 def _estimated(
@@ -181,7 +181,7 @@ def _simulated(
         truth=float(truth.sum()),
         spread=float(np.std(totals, ddof=1)) if len(scores) > 1 else float("nan"),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
-        why=REASONS["protocol"].format(noise=protocol.noise_floor, tested=protocol.tested),
+        why=say("reasons.protocol", noise=protocol.noise_floor, tested=protocol.tested),
         seconds=seconds,
     )
 

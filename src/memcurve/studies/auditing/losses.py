@@ -16,14 +16,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.graph import generically_driven
 from memcurve.network.operator import Operator
 from memcurve.solve import Analysis, LostModes, Problem, proportional_rows
-from memcurve.studies.auditing.sentences import (
-    LEFT_OUT,
-    LOSSES,
-    MOST_NAMED,
-    REASONS,
-    complex_number,
-    named,
-)
+from memcurve.studies.auditing.sentences import MOST_NAMED, complex_number, named, say
 
 #: Groups of proportional nodes listed one by one; the others are listed together. Doubled: longer.
 MOST_GROUPS = 2
@@ -108,7 +101,7 @@ def account_of_wiring(
     """What is known of a large network without its curve, and what is not, with the reason."""
     analysis, read = Analysis.of(network), network.read_states
     if isinstance(network.A, Operator):
-        unknown = ((LEFT_OUT["rank"], REASONS["products"]),)
+        unknown = ((say("left_out.rank"), say("reasons.products")),)
         return Account(network.states, read, None, None, None, None), unknown
     states, left_out = analysis, list[tuple[str, str]]()
     losses, possible, rank = _unreached(states, network), None, None
@@ -124,8 +117,8 @@ def account_of_wiring(
         if possible is not None and rank < possible:
             losses.append(_rest(possible - rank))
     else:
-        reason = REASONS["rank_time"].format(time=in_words(seconds))
-        left_out.append((LEFT_OUT["exact_rank"], reason))
+        reason = say("reasons.rank_time", time=in_words(seconds))
+        left_out.append((say("left_out.exact_rank"), reason))
     account = Account(network.states, read, len(states), rank, None, None, tuple(losses), possible)
     return account, tuple(left_out)
 
@@ -134,7 +127,7 @@ def _loss(
     kind: str, count: int, sentence: str = "", nodes: tuple[int, ...] = (), /, **facts: Any
 ) -> Loss:
     """A loss, in a sentence of its kind unless it has one of its own."""
-    return Loss(kind, count, LOSSES[sentence or kind].format(**facts), nodes)
+    return Loss(kind, count, say(f"losses.{sentence or kind}", **facts), nodes)
 
 
 def _unreached(states: Analysis, network: LinearNetwork) -> list[Loss]:
@@ -158,8 +151,8 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
     modes = _lost_modes(states, network) if states.mask.shape[1] == 1 else []
     rest = missing - sum(loss.count for loss in modes)
     modes += [_rest(rest)] if rest else []
-    among = LOSSES["among"]
-    return [*modes, *(replace(loss, count=0, text=among.format(text=loss.text)) for loss in nodes)]
+    among = [replace(one, count=0, text=say("losses.among", text=one.text)) for one in nodes]
+    return [*modes, *among]
 
 
 def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:

@@ -17,18 +17,11 @@ from memcurve.core.types import EPS, Floats
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.rendering.report.document import listed
-from memcurve.studies.auditing import sentences as say
 from memcurve.studies.auditing.claims import FITS, Claim
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.losses import Account
-from memcurve.studies.auditing.sentences import capital, number, small
-from memcurve.studies.auditing.structure import (
-    HOPELESS,
-    WORST_CONDITION,
-    Eigenvalues,
-    RoundedWeights,
-    Squeezing,
-)
+from memcurve.studies.auditing.sentences import TEXTS, capital, number, say, small
+from memcurve.studies.auditing.structure import HOPELESS, WORST_CONDITION, Eigenvalues, Squeezing
 from memcurve.studies.auditing.usable import INVISIBLE, Usable, UsableMemory
 
 #: A total is off if it differs by more than this share of the truth.
@@ -37,13 +30,10 @@ OFF = 0.01
 UNEVEN = 0.05
 #: Where less than this share of the rank can be used, the total without noise is beside the point.
 BESIDE_THE_POINT = 0.1
-#: They hold all but this share of it.
+#: Charts end where all memory but this share lies before.
 SHARE_BEYOND = 1e-3
 #: Estimates drawn at first; the others can be switched on.
 SHOWN_AT_FIRST = ("gramian_pinv", "osm", "reservoirpy")
-#: Estimates of files that do not say so yet.
-_INVERT = ("gramian_solve", "gramian_pinv", "montecarlo")
-_BY_CONSTRUCTION = ("osm", "osm_plus")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -75,9 +65,8 @@ class Audit(Reported):
         What standard methods report, for white input.
     usable : UsableMemory
         Memory that is left in number formats and under noise.
-    eigenvalues, squeezing, rounded
-        The spectrum (None where the curve is), Krylov squeezing (None for several inputs), and
-        what rounding the weights to single precision does.
+    eigenvalues, squeezing
+        The spectrum (None where the curve is), and Krylov squeezing (None for several inputs).
     claim : Claim or None
         The claimed number, judged.
     gains : dict
@@ -94,7 +83,6 @@ class Audit(Reported):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Audit/2"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Audit/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
 
     network: str
@@ -109,7 +97,6 @@ class Audit(Reported):
     usable: UsableMemory
     eigenvalues: Eigenvalues | None
     squeezing: Squeezing | None
-    rounded: RoundedWeights
     claim: Claim | None
     notes: tuple[Note, ...]
     seed: int
@@ -133,10 +120,10 @@ class Audit(Reported):
     @property
     def total(self) -> float:
         """Total memory over all lags, without noise; NaN where it is not known."""
-        if self.curve is None:
-            known = self.account.rank if self.input == "white" else None
-            return float("nan") if known is None else float(known)
-        return self.curve.total
+        if self.curve is not None:
+            return self.curve.total
+        rank = self.account.rank if self.input == "white" else None
+        return float("nan") if rank is None else float(rank)
 
     @property
     def rank(self) -> int | None:
@@ -161,8 +148,7 @@ class Audit(Reported):
         usable = _usable_in_words(self)
         if self.curve is None:
             names = "; ".join(self.left_out)
-            left_out = say.VERDICT["left_out"].format(names=names) if names else ""
-            facts = [usable, _possible(self), left_out]
+            facts = [usable, _possible(self), names and say("verdict.left_out", names=names)]
         elif self.headline is not None:
             facts = [usable, _truth(self), _others(self)]
         else:
@@ -193,9 +179,8 @@ class Audit(Reported):
             *truth,
             None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
             _squeezing(self),
-            None if self.curve is None else _sensitivity(self),
             _gains(self),
-            Section(say.TITLES["left_out"], points=left_out) if left_out else None,
+            Section(say("titles.left_out"), points=left_out) if left_out else None,
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
@@ -208,7 +193,7 @@ class Audit(Reported):
             good=None if self.claim is None else self.claim.holds,
             word=_word(self),
             bars=_bars(self),
-            scale=say.BARS["scale"],
+            scale=say("bars.scale"),
             figures=_figures(self),
             sections=[section for section in sections if section is not None],
             notes=self.notes,
@@ -235,16 +220,6 @@ class Audit(Reported):
     def _derived(self) -> dict[str, Any]:
         return {"verdict": list(self.verdict)}
 
-    @classmethod
-    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
-        for one in content.get("estimates", []):
-            one.setdefault("inverts", one["key"] in _INVERT)
-            one.setdefault("by_construction", one["key"] in _BY_CONSTRUCTION)
-        curve = content.get("curve") or {}
-        for name in ("format", "inputs"):
-            curve.pop(name, None)
-        return content
-
     def __repr__(self) -> str:
         return "\n".join([f"<Audit of {self.network}>", *(f"  {line}" for line in self.verdict)])
 
@@ -256,65 +231,68 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
     best, others = claim.explanation, len(claim.explanations) - 1
     facts: dict[str, Any] = {"value": f"{claim.value:.10g}", "best": best.text if best else ""}
     if claim.holds:
-        return say.CLAIMS["right"].format(**facts)
-    is_bounded = math.isfinite(claim.most)
+        return say("claims.right", **facts)
     if claim.holds is None:
-        bounds = f"at least {number(claim.least)}"
-        if is_bounded:
-            bounds = f"between {number(claim.least)} and {number(claim.most)}"
-        facts |= {"known": bounds, "decide": say.CLAIMS["decide"] if is_bounded else ""}
-        return say.CLAIMS["undecided"].format(
-            **facts | {"best": say.CLAIMS["one_way"].format(**facts) if best else ""}
-        )
-    facts["truth"] = number(total)
-    if not math.isfinite(total):
-        is_below = claim.value < claim.least
-        facts["truth"] = f"at {'least' if is_below else 'most'} "
-        facts["truth"] += number(claim.least if is_below else claim.most)
-    if best is None:
-        facts["why"] = say.CLAIMS["unexplained"]
-        if 0 < claim.value <= 1 < states:
-            facts["why"] += say.CLAIMS["share"].format(states=states, memory=claim.value * states)
+        if math.isfinite(claim.most):
+            known = f"between {number(claim.least)} and {number(claim.most)}"
+            facts |= {"known": known, "decide": say("claims.decide")}
+        else:
+            facts |= {"known": f"at least {number(claim.least)}", "decide": ""}
+        way = say("claims.one_way", **facts) if best else ""
+        return say("claims.undecided", **facts | {"best": way})
+    if math.isfinite(total):
+        truth = number(total)
+    elif claim.value < claim.least:
+        truth = f"at least {number(claim.least)}"
     else:
-        sure = "perhaps" if best.fit == "solved for" else "likely"
+        truth = f"at most {number(claim.most)}"
+    if best is None:
+        why = say("claims.unexplained")
+        if 0 < claim.value <= 1 < states:
+            why += say("claims.share", states=states, memory=claim.value * states)
+    else:
+        gives_digits = abs(best.value - claim.value) <= claim.tolerance
+        sure = "likely" if gives_digits and best.fit != "solved for" else "perhaps"
         sure = "certain" if best.likelihood == FITS["as it is"] else sure
-        facts["why"] = say.CLAIMS[sure].format(**facts)
+        why = say(f"claims.{sure}", **facts)
         if others:
-            facts["why"] += say.CLAIMS["others"].format(count=counted(others, "other explanation"))
-    within = claim.least <= claim.value <= claim.most and claim.least < claim.most
-    return say.CLAIMS["wrong_lag" if within else "wrong"].format(**facts)
+            why += say("claims.others", count=counted(others, "other explanation"))
+    is_within = claim.least <= claim.value <= claim.most and claim.least < claim.most
+    return say("claims.wrong_lag" if is_within else "claims.wrong", **facts, truth=truth, why=why)
 
 
 def _word(audit: Audit) -> str:
     """The verdict in a word; what was not used of a file may be what was claimed for."""
     if audit.claim is None:
-        return say.WORDS["summary"]
-    word = say.WORDS[{True: "holds", False: "fails", None: "undecided"}[audit.claim.holds]]
-    return word + say.WORDS["as_read"] if _as_read(audit) and not audit.claim.holds else word
+        return say("words.summary")
+    word = say(
+        {True: "words.holds", False: "words.fails", None: "words.undecided"}[audit.claim.holds]
+    )
+    return word + say("words.as_read") if _as_read(audit) and not audit.claim.holds else word
 
 
 def _as_read(audit: Audit) -> str:
     """What of a file was not used, or may be something else than it was taken for."""
     unused = "; ".join(note for note in audit.notes if note.kind == "unused")
-    return say.VERDICT["as_read"].format(unused=unused) if unused else ""
+    return unused and say("verdict.as_read", unused=unused)
 
 
 def _truth(audit: Audit) -> str:
-    account, total = audit.account, f"{number(audit.total)}{_error(audit.exact)}"
+    account, total = audit.account, _total(audit)
     if audit.headline is not None:
         lost = _lost_states(account) if account.lost > 0 else ""
-        return say.VERDICT["without_noise"].format(total=total, lost=lost)
+        return say("verdict.without_noise", total=total, lost=lost)
     if account.lost > 0:
         losses = "; ".join(loss.text for loss in account.losses[:2])
-        states = say.VERDICT["lost"].format(read=account.read, losses=losses)
+        states = say("verdict.lost", read=account.read, losses=losses)
     elif audit.input == "white":
-        states = say.VERDICT["all_read" if account.read < account.states else "all_states"]
+        states = say(f"verdict.all_{'read' if account.read < account.states else 'states'}")
     else:
-        states = say.VERDICT["of_states"].format(states=counted(account.read, "state"))
+        states = say("verdict.of_states", states=counted(account.read, "state"))
     half, tenth, horizons = audit.horizons.get("0.5"), audit.horizons.get("0.1"), ""
     if audit.inputs == 1 and half is not None and tenth is not None and audit.total:
-        horizons = say.VERDICT["horizons" if tenth else "no_horizon"].format(half=half, tenth=tenth)
-    return say.VERDICT["total"].format(total=total, states=states, horizons=horizons)
+        horizons = say(f"verdict.{'horizons' if tenth else 'no_horizon'}", half=half, tenth=tenth)
+    return say("verdict.total", total=total, states=states, horizons=horizons)
 
 
 def _possible(audit: Audit) -> str:
@@ -327,25 +305,28 @@ def _possible(audit: Audit) -> str:
     else:
         return ""
     lost = _lost_states(account) if account.losses else ""
-    return say.VERDICT[kind].format(total=f"{account.most:,}", lost=lost)
+    return say(f"verdict.{kind}", total=f"{account.most:,}", lost=lost)
 
 
 def _lost_states(account: Account) -> str:
     """How much is lost for which reason."""
     counts = Counter[str]()
     for loss in account.losses:
-        counts[say.LOST[loss.kind]] += loss.count
+        counts[say(f"lost.{loss.kind}")] += loss.count
     (words, count), *others = ((words, count) for words, count in counts.items() if count)
     first = f"{counted(count, 'state')} {'is' if count == 1 else 'are'} {words}"
     losses = listed([first, *(f"{count:,} {words}" for words, count in others)])
-    return say.VERDICT["lost_states"].format(read=account.read, losses=losses)
+    return say("verdict.lost_states", read=account.read, losses=losses)
 
 
-def _error(curve: MemoryCurve) -> str:
-    return f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
+def _total(audit: Audit) -> str:
+    """The total with its error."""
+    error = audit.exact.total_error
+    return number(audit.total) + (f" ± {error:.1g}" if error > 0 else "")
 
 
 def _others(audit: Audit) -> str:
+    """What standard methods say: a wrong total, a sum that ends too soon, an uneven curve."""
     if not audit.estimates:
         return ""
     white, total = audit.input == "white", audit.account.most
@@ -357,29 +338,24 @@ def _others(audit: Audit) -> str:
     uneven = [one for one in right if one.largest_error > UNEVEN]
     parts = []
     if wrong:
-        facts = {"totals": _totals(wrong), "reason": _reason(audit, wrong)}
-        facts["white"] = "" if white else say.VERDICT["white"].format(total=total)
-        parts.append(say.VERDICT["off"].format(**facts))
+        condition = 0.0 if audit.squeezing is None else audit.squeezing.condition
+        reason = ""
+        if condition >= HOPELESS and any(one.inverts for one in wrong):
+            power = "infinity" if math.isinf(condition) else f"{condition:.0e}"
+            reason = say("verdict.condition", condition=power)
+        colour = "" if white else say("verdict.white", total=total)
+        parts.append(say("verdict.off", totals=_totals(wrong), reason=reason, white=colour))
     if short:
         last = max(one.last_lag for one in short)
-        parts.append(say.VERDICT["short"].format(last=last, totals=_totals(short)))
+        parts.append(say("verdict.short", last=last, totals=_totals(short)))
     if uneven:
         worst = max(uneven, key=lambda one: one.largest_error)
-        parts.append(say.VERDICT["uneven"].format(name=worst.name, error=worst.largest_error))
-    return f"{capital('; '.join(parts))}." if parts else say.VERDICT["agree"]
+        parts.append(say("verdict.uneven", name=worst.name, error=worst.largest_error))
+    return f"{capital('; '.join(parts))}." if parts else say("verdict.agree")
 
 
 def _totals(estimates: Sequence[Estimate]) -> str:
     return listed(f"{number(one.total)} ({one.name})" for one in estimates)
-
-
-def _reason(audit: Audit, wrong: Sequence[Estimate]) -> str:
-    """Why they are wrong, where that is plain."""
-    condition = 0.0 if audit.squeezing is None else audit.squeezing.condition
-    if not condition >= HOPELESS or not any(one.inverts for one in wrong):
-        return ""
-    power = "infinity" if math.isinf(condition) else f"{condition:.0e}"
-    return say.VERDICT["condition"].format(condition=power)
 
 
 def _is_off(total: float, truth: float) -> bool:
@@ -391,28 +367,24 @@ def _usable_in_words(audit: Audit) -> str:
     if all(row.given for row in rows) and audit.curve is not None:
         return ""
     if not rows:
-        return say.VERDICT["usable_unknown"].format(reason=audit.usable.reason or "see below")
+        return say("verdict.usable_unknown", reason=audit.usable.reason or "see below")
     others = [row for row in rows if row is not first]
     totals = listed(f"{number(row.total)} {_read(row)}" for row in others) if others else ""
     if first is None:
         is_lost = any(_is_off(row.total, audit.total) for row in rows)
-        return say.VERDICT["usable" if is_lost else "all_usable"].format(totals=totals)
+        return say("verdict.usable" if is_lost else "verdict.all_usable", totals=totals)
     horizon = ""
     if first.horizon is not None:
-        horizon = say.VERDICT["horizon" if first.horizon else "never_half"].format(
-            lag=first.horizon
-        )
-    return say.VERDICT["headline"].format(
-        how=capital(_read(first)),
-        total=number(first.total),
-        horizon=horizon,
-        others=say.VERDICT["otherwise"].format(totals=totals) if others else "",
-    )
+        kind = "verdict.horizon" if first.horizon else "verdict.never_half"
+        horizon = say(kind, lag=first.horizon)
+    otherwise = totals and say("verdict.otherwise", totals=totals)
+    facts = {"how": capital(_read(first)), "total": number(first.total), "others": otherwise}
+    return say("verdict.headline", horizon=horizon, **facts)
 
 
 def _read(row: Usable) -> str:
     """How the states are read."""
-    return say.READ["given"] if row.given else say.READ.get(row.name, row.name)
+    return str(TEXTS["read"].get("given" if row.given else row.name, row.name))
 
 
 # --- The report.
@@ -422,16 +394,13 @@ def _bars(audit: Audit) -> list[Bar]:
     """The answer as a picture: what is true, what was claimed, and how much of it is usable."""
     bars = []
     if audit.curve is not None:
-        total = f"{number(audit.total)}{_error(audit.curve)}"
-        bars.append(Bar(say.BARS["total"], audit.total, total))
-    if audit.claim is not None:
-        colour = {True: "good", False: "bad", None: "series-4"}[audit.claim.holds]
-        bars.append(
-            Bar(say.BARS["claimed"], audit.claim.value, f"{audit.claim.value:.10g}", colour)
-        )
+        bars.append(Bar(say("bars.total"), audit.total, _total(audit)))
+    if (claim := audit.claim) is not None:
+        colour = {True: "good", False: "bad", None: "series-4"}[claim.holds]
+        bars.append(Bar(say("bars.claimed"), claim.value, f"{claim.value:.10g}", colour))
     # the best there is, and what verdicts go by
     for row in filter(None, dict.fromkeys([*audit.usable.rows[:1], audit.usable.measured])):
-        name = say.BARS["usable"].format(read=_read(row))
+        name = say("bars.usable", read=_read(row))
         bars.append(Bar(name, row.total, number(row.total), "series-5"))
     return bars
 
@@ -441,12 +410,11 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     figures: dict[str, str] = {}
     if audit.claim is not None:
         figures["claimed"] = f"{audit.claim.value:.10g}"
-    total = "" if curve is None else f"{audit.total:.10g}{_error(curve)}"
     if first is not None:
         figures["usable"], figures["0.5"] = number(first.total), _lag(first.horizon, "—")
-        figures |= {"without_noise": total} if total else {}
-    elif total:
-        figures["total"] = total
+    if curve is not None:
+        error = f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
+        figures["total" if first is None else "without_noise"] = f"{audit.total:.10g}{error}"
     # for white input without noise the total is the rank
     rank = "without_noise" if audit.input == "white" else "controllable"
     at_most = "" if account.rank is not None else "at most "
@@ -457,29 +425,39 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     if audit.eigenvalues is not None:
         figures["radius"] = f"{audit.eigenvalues.radius:.6g}"
     if first is None:
-        figures |= {level: _lag(audit.horizons.get(level)) for level in ("0.5", "0.1")}
-    name = "" if first is None else say.READ["given"] if first.given else first.name
-    return [(say.FIGURES[kind].format(name=name), text) for kind, text in figures.items()]
+        beyond = say("figures.no_lag")
+        figures |= {level: _lag(audit.horizons.get(level), beyond) for level in ("0.5", "0.1")}
+    name = "" if first is None else say("read.given") if first.given else first.name
+    return [(say(f"figures.{kind}", name=name), text) for kind, text in figures.items()]
 
 
-def _lag(lag: int | None, unknown: str = say.FIGURES["no_lag"]) -> str:
-    return unknown if lag is None else say.FIGURES["lag"].format(lag=lag)
+def _lag(lag: int | None, unknown: str) -> str:
+    return unknown if lag is None else say("figures.lag", lag=lag)
+
+
+def _section(
+    kind: str, text: str, rows: Sequence[tuple[str, ...]] = (), *, chart: Chart | None = None,
+    points: tuple[str, ...] = (), numeric: Sequence[int] = (1,),
+) -> Section:  # fmt: skip
+    """The section of a kind, with a table where there are rows."""
+    table = Table((*TEXTS["heads"][kind],), (*rows,), frozenset(numeric)) if rows else None
+    return Section(say(f"titles.{kind}"), text, table, chart, points)
 
 
 def _claim(audit: Audit) -> Section | None:
     if audit.claim is None:
         return None
-    title = say.TITLES["claim"].format(value=f"{audit.claim.value:.10g}")
-    rows = tuple(
+    rows = [
         (one.kind.replace("_", " "), number(one.value), one.fit, one.text)
         for one in audit.claim.explanations
-    )
-    if not rows:
-        return Section(title, say.SECTIONS["no_claim"])
-    return Section(title, say.SECTIONS["claim"], Table(say.HEADS["claim"], rows, frozenset({1})))
+    ]
+    table = Table((*TEXTS["heads"]["claim"],), (*rows,), frozenset({1})) if rows else None
+    text = say("sections.claim" if rows else "sections.no_claim")
+    return Section(say("titles.claim", value=f"{audit.claim.value:.10g}"), text, table)
 
 
 def _memory(audit: Audit) -> Section | None:
+    """The curve, with that of usable memory, of what is blamed for a claim, and of estimates."""
     curve, first = audit.curve, audit.headline
     if curve is None:
         return _curves_under_noise(audit)
@@ -489,9 +467,9 @@ def _memory(audit: Audit) -> Section | None:
     if first is not None:  # usable memory fills the chart
         end = min(end, max(3 * (first.horizon or 0), 10))
     values, error = curve.values[: end + 1], curve.error[: end + 1]
-    seen = bool(error.max(initial=0.0) > INVISIBLE)
-    low, high = (np.maximum(values - error, 0), values + error) if seen else (None, None)
-    name = say.SERIES["exact" if first is None else "without_noise"]
+    is_seen = bool(error.max(initial=0.0) > INVISIBLE)
+    low, high = (np.maximum(values - error, 0), values + error) if is_seen else (None, None)
+    name = say("series.exact" if first is None else "series.without_noise")
     series = [Series(name, curve.lags[: end + 1].astype(float), values, low, high)]
     if first is not None:
         series.insert(0, _usable_series(first, end))
@@ -503,18 +481,25 @@ def _memory(audit: Audit) -> Section | None:
         lags = np.arange(one.first_lag, min(one.last_lag, end) + 1, dtype=float)
         drawn = np.clip(one.values[: len(lags)], -0.25, 1.5 * max(1, audit.inputs))
         series.append(Series(one.name, lags, drawn, shown=one.key in (blamed, *SHOWN_AT_FIRST)))
-    text = say.SECTIONS["memory"]
+    text = say("sections.memory")
     if first is not None:
-        text += say.SECTIONS["usable_curve"].format(last=last)
+        text += say("sections.usable_curve", last=last)
     if audit.estimates:
-        white = "" if audit.input == "white" else say.SECTIONS["for_white"]
-        text += say.SECTIONS["other_curves"].format(white=white)
-    return Section(say.TITLES["memory"], text, chart=Chart(*say.CHARTS["memory"], tuple(series)))
+        white = "" if audit.input == "white" else say("sections.for_white")
+        text += say("sections.other_curves", white=white)
+    return _section("memory", text, chart=_chart("memory", series))
 
 
-def _usable_series(row: Usable, end: int, name: str = say.SERIES["usable"]) -> Series:
+def _chart(kind: str, series: Sequence[Series], shape: str = "lines", **options: Any) -> Chart:
+    """The chart of a kind: its title and axes."""
+    title, x_label, y_label = TEXTS["charts"][kind]
+    return Chart(title, x_label, y_label, tuple(series), shape, **options)
+
+
+def _usable_series(row: Usable, end: int, name: str = "") -> Series:
     values = row.values[: end + 1]
-    return Series(name.format(read=_read(row)), np.arange(len(values), dtype=float), values)
+    name = name or say("series.usable", read=_read(row))
+    return Series(name, np.arange(len(values), dtype=float), values)
 
 
 def _curves_under_noise(audit: Audit) -> Section | None:
@@ -522,19 +507,9 @@ def _curves_under_noise(audit: Audit) -> Section | None:
     rows = sorted(audit.usable.rows, key=lambda row: row is not audit.headline)
     if not rows:
         return None
-    series = tuple(_usable_series(row, len(row.values), "{read}") for row in rows)
-    chart = Chart(*say.CHARTS["noisy_memory"], series)
-    return Section(say.TITLES["memory"], say.SECTIONS["noisy_memory"], chart=chart)
-
-
-def _gains(audit: Audit) -> Section | None:
-    gains, names = audit.gains, say.GAINS
-    rows = tuple((names[way], f"{value:.4g}") for way, value in gains.items() if way in names)
-    if "now" not in gains or len(rows) < 2:
-        return None
-    text = say.SECTIONS["gains"].format(noise=gains["noise"])
-    table = Table(say.HEADS["gains"], rows, frozenset({1}))
-    return Section(say.TITLES["gains"], text, table=table)
+    series = [_usable_series(row, len(row.values), _read(row)) for row in rows]
+    chart = _chart("noisy_memory", series)
+    return _section("memory", say("sections.noisy_memory"), chart=chart)
 
 
 def _blamed(audit: Audit) -> str:
@@ -544,75 +519,70 @@ def _blamed(audit: Audit) -> str:
     return audit.claim.explanation.source
 
 
+def _gains(audit: Audit) -> Section | None:
+    names = TEXTS["gains"]
+    rows = [(names[way], f"{v:.4g}") for way, v in audit.gains.items() if way in names]
+    if "now" not in audit.gains or len(rows) < 2:
+        return None
+    return _section("gains", say("sections.gains", noise=audit.gains["noise"]), rows)
+
+
 def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
-    rank = str(audit.account.most)
-    exact = (say.SERIES["exact"], rank, rank, "all", small(float(audit.exact.error.max())), "—")
-    rows = (
-        (
-            one.name,
-            number(one.total),
-            number(one.truth),
-            f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}",
-            small(one.largest_error),
-            f"{one.seconds:.2g} s",
-        )
-        for one in audit.estimates
-    )
+    rank, error = str(audit.account.most), small(float(audit.exact.error.max()))
+    rows = [(say("series.exact"), rank, rank, "all", error, "—")]
+    for one in audit.estimates:
+        lags = f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}"
+        totals = number(one.total), number(one.truth)
+        rows.append((one.name, *totals, lags, small(one.largest_error), f"{one.seconds:.2g} s"))
     points = tuple(
         f"{one.name}: {one.about}{f'; {one.why}' if one.why else ''}" for one in audit.estimates
     )
-    text = say.SECTIONS["estimates"] + (
-        "" if audit.input == "white" else say.SECTIONS["white_only"]
-    )
-    table = Table(say.HEADS["estimates"], (exact, *rows), frozenset({1, 2, 4, 5}))
-    return Section(say.TITLES["estimates"], text, table, points=points)
+    white = "" if audit.input == "white" else say("sections.white_only")
+    text = say("sections.estimates") + white
+    return _section("estimates", text, rows, points=points, numeric=(1, 2, 4, 5))
 
 
 def _losses(audit: Audit) -> Section:
     account = audit.account
-    counts = {name: getattr(account, name) for name in say.STATES}
-    rows = tuple((say.STATES[name], f"{n:,}") for name, n in counts.items() if n is not None)
+    counts = {text: getattr(account, name) for name, text in TEXTS["states"].items()}
+    rows = [(text, f"{n:,}") for text, n in counts.items() if n is not None]
     is_known = account.rank is not None
-    text = say.SECTIONS["all_controllable" if is_known else "maybe_controllable"]
+    text = say("sections.all_controllable" if is_known else "sections.maybe_controllable")
     if account.lost > 0:
+        least = "" if is_known else say("sections.at_least")
         facts = {"lost": account.lost, "read": counted(account.read, "state")}
-        least = "" if is_known else say.SECTIONS["at_least"]
-        text = say.SECTIONS["redundant"].format(least=least, **facts)
+        text = say("sections.redundant", least=least, **facts)
     if account.margin is not None:
-        text += say.SECTIONS["margin"].format(margin=small(account.margin))
-    points = tuple(loss.text for loss in account.losses)
-    table = Table(say.HEADS["losses"], rows, frozenset({1}))
-    return Section(say.TITLES["losses"], text, table, points=points)
+        text += say("sections.margin", margin=small(account.margin))
+    return _section("losses", text, rows, points=tuple(loss.text for loss in account.losses))
 
 
 def _usable(audit: Audit) -> Section:
     usable = audit.usable
     if usable.reason:
-        return Section(say.TITLES["usable"], usable.reason)
-    rows = tuple(
+        return _section("usable", usable.reason)
+    rows = [
         (
-            f"{say.READ['given']}, {row.name}" if row.given else row.name,
+            f"{say('read.given')}, {row.name}" if row.given else row.name,
             "—" if math.isnan(row.level) else f"{row.level:.1e}",
             f"{row.total:.4f}",
             small(row.error),
             "—" if row.horizon is None else str(row.horizon),
         )
         for row in usable.rows
-    )
-    table = Table(say.HEADS["usable"], rows, frozenset({1, 2, 3, 4}))
+    ]
     chart = usable_chart(usable, audit.total)
-    return Section(say.TITLES["usable"], say.SECTIONS["usable"], table, chart)
+    return _section("usable", say("sections.usable"), rows, chart=chart, numeric=(1, 2, 3, 4))
 
 
-def _sensitivity(audit: Audit) -> Section:
-    rounded = audit.rounded
-    facts = {"moved": small(rounded.moved), "rank": rounded.rank, "reason": rounded.reason}
-    facts["stays"] = "stays" if rounded.rank == audit.account.rank else "becomes"
-    weights = say.SECTIONS["not_rounded" if rounded.reason else "rounded"].format(**facts)
-    ours = say.SECTIONS["rounding"].format(error=small(float(audit.exact.error.max())))
-    return Section(say.TITLES["sensitivity"], points=(ours, weights))
+def _squeezing(audit: Audit) -> Section | None:
+    if audit.squeezing is not None:
+        return squeezing_section(audit.squeezing)
+    if audit.curve is None or audit.inputs > 1 or not audit.account.most:
+        return None
+    return _section("squeezing", say("reasons.squeezing", states=audit.states))
 
 
 # --- What a page to explore shows too.
@@ -629,58 +599,45 @@ def visible_end(values: Floats) -> int:
 
 def usable_chart(usable: UsableMemory, without: float) -> Chart:
     """Usable memory against noise; number formats, and the given noise, are marked."""
-    near = bool(without <= float(usable.totals.max(initial=0.0)) / BESIDE_THE_POINT**0.5)
+    is_near = bool(without <= float(usable.totals.max(initial=0.0)) / BESIDE_THE_POINT**0.5)
     marks = tuple(
         (f"{'given' if row.given else row.name}: {number(row.total)}", row.level)
         for row in usable.rows
         if not math.isnan(row.level)
     )
-    return Chart(
-        *say.CHARTS["usable"],
-        (Series(say.SERIES["usable_memory"], usable.levels, usable.totals),),
-        log_x=True,
-        marks=marks,
-        # a line far above would leave no room for usable memory
-        levels=((say.SERIES["without"].format(total=number(without)), without),) if near else (),
-    )
+    series = Series(say("series.usable_memory"), usable.levels, usable.totals)
+    # a line far above would leave no room for usable memory
+    levels = ((say("series.without", total=number(without)), without),) if is_near else ()
+    return _chart("usable", [series], log_x=True, marks=marks, levels=levels)
 
 
 def spectrum_section(eigenvalues: Eigenvalues) -> Section:
     """The eigenvalues in the unit disc, and which of them are controllable."""
     counting = eigenvalues.counting
-    here, points = "", {say.SERIES["all"]: eigenvalues.all}
+    here, points = "", {say("series.all"): eigenvalues.all}
     if counting is not None:
-        facts = {"count": len(counting), "all": len(eigenvalues.all)}
-        here = say.SECTIONS["all_count" if eigenvalues.all_count else "some_count"].format(**facts)
-        points = {say.SERIES["all_count"]: counting}
-        if not eigenvalues.all_count:
-            points = {say.SERIES["all"]: eigenvalues.all, say.SERIES["counting"]: counting}
-    series = tuple(Series(name, z.real.copy(), z.imag.copy()) for name, z in points.items())
-    chart = Chart(*say.CHARTS["spectrum"], series, "disc")
-    return Section(say.TITLES["spectrum"], say.SECTIONS["spectrum"].format(here=here), chart=chart)
-
-
-def _squeezing(audit: Audit) -> Section | None:
-    if audit.squeezing is not None:
-        return squeezing_section(audit.squeezing)
-    if audit.curve is None or audit.inputs > 1 or not audit.account.most:
-        return None
-    return Section(say.TITLES["squeezing"], say.REASONS["squeezing"].format(states=audit.states))
+        kind = "sections.all_count" if eigenvalues.all_count else "sections.some_count"
+        here = say(kind, count=len(counting), all=len(eigenvalues.all))
+        if eigenvalues.all_count:
+            points = {say("series.all_count"): counting}
+        else:
+            points[say("series.counting")] = counting
+    series = [Series(name, z.real.copy(), z.imag.copy()) for name, z in points.items()]
+    text = say("sections.spectrum", here=here)
+    return _section("spectrum", text, chart=_chart("spectrum", series, "disc"))
 
 
 def squeezing_section(squeezing: Squeezing) -> Section:
     """How fast the Krylov vectors run out of new directions."""
     steps = np.arange(1, len(squeezing.components) + 1, dtype=float)
-    title, j, component = say.CHARTS["squeezing"]
-    series = Series(component, steps, squeezing.components)
-    levels = ((say.SERIES["rounding"], EPS),)
-    chart = Chart(title, j, component, (series,), log_y=True, levels=levels)
+    series = Series(TEXTS["charts"]["squeezing"][2], steps, squeezing.components)
+    levels = ((say("series.rounding"), EPS),)
+    chart = _chart("squeezing", [series], log_y=True, levels=levels)
     first, condition = squeezing.below_rounding, squeezing.condition
-    seen = say.SECTIONS["above_rounding" if first is None else "below_rounding"]
-    seen = seen.format(first=first, rank=squeezing.numerical_rank)
-    text = say.SECTIONS["squeezing"].format(seen=seen)
+    kind = "sections.above_rounding" if first is None else "sections.below_rounding"
+    text = say("sections.squeezing", seen=say(kind, first=first, rank=squeezing.numerical_rank))
     if not math.isnan(condition):
         more = " or more" if condition >= WORST_CONDITION else ""
         works = "fail" if condition > HOPELESS else "can work"
-        text += say.SECTIONS["condition"].format(condition=condition, more=more, works=works)
-    return Section(say.TITLES["squeezing"], text, chart=chart)
+        text += say("sections.condition", condition=condition, more=more, works=works)
+    return _section("squeezing", text, chart=chart)

@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -32,13 +32,8 @@ from memcurve.studies.auditing.claims import Bounds, ClaimContext, claimed_numbe
 from memcurve.studies.auditing.estimates import Estimate, standard_estimates
 from memcurve.studies.auditing.losses import Account, account_of, account_of_wiring
 from memcurve.studies.auditing.result import Audit
-from memcurve.studies.auditing.sentences import LEFT_OUT, REASONS
-from memcurve.studies.auditing.structure import (
-    RoundedWeights,
-    eigenvalues_of,
-    rounded_weights,
-    squeezing_of,
-)
+from memcurve.studies.auditing.sentences import say
+from memcurve.studies.auditing.structure import eigenvalues_of, squeezing_of
 from memcurve.studies.auditing.usable import (
     UsableMemory,
     shortly,
@@ -56,32 +51,34 @@ MOST_GAINED = 500
 USUAL_NOISE = 1e-3
 
 
+class DrivenOptions(TypedDict, total=False):
+    """What an audit of a network that is driven takes."""
+
+    input: Any
+    noise: Any
+    seed: int
+    progress: Progress
+
+
+class AuditOptions(DrivenOptions, total=False):
+    """What an audit of a linear network takes."""
+
+    claimed: float | str | None
+    k_max: int | None
+    samples: int | None
+    ridge: float | None
+    input_variance: float | None
+    estimates: bool
+
+
 @overload
 def audit(
-    network: Model | NonlinearNetwork,
-    *,
-    input: Any = None,
-    noise: Any = None,
-    seed: int = 1,
-    progress: Progress = None,
+    network: Model | NonlinearNetwork, **options: Unpack[DrivenOptions]
 ) -> MeasurementReport: ...
 
 
 @overload
-def audit(
-    network: Any = None,
-    *,
-    claimed: float | str | None = None,
-    k_max: int | None = None,
-    samples: int | None = None,
-    ridge: float | None = None,
-    input_variance: float | None = None,
-    input: Any = None,
-    noise: Any = None,
-    seed: int = 1,
-    estimates: bool = True,
-    progress: Progress = None,
-) -> Audit: ...
+def audit(network: Any = None, **options: Unpack[AuditOptions]) -> Audit: ...
 
 
 def audit(
@@ -220,7 +217,6 @@ def _in_full(
     tell("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
     squeezing = partial(squeezing_of, subject, rank)
-    rounded = partial(rounded_weights, subject, curve, input)
     gains = partial(_gains, asked)
     shown: tuple[Estimate, ...] = ()
     if estimates:
@@ -254,10 +250,9 @@ def _in_full(
         usable=usable,
         eigenvalues=eigenvalues,
         squeezing=None,
-        rounded=RoundedWeights(),
         claim=claim,
         notes=(*curve.notes, *left_out),
-    ).computing(squeezing=squeezing, rounded=rounded, gains=gains)
+    ).computing(squeezing=squeezing, gains=gains)
 
 
 def _gains(asked: _Asked) -> dict[str, float]:
@@ -314,8 +309,8 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
             start = bounds.start(subject, account.most, known["tolerance"])
             asked_for = {"network": subject, "usable": usable, "input": asked.input} | known
             claim = judged(ClaimContext(curve=start, estimates=(), bounds=bounds, **asked_for))
-    dense = REASONS["dense"]
-    left_out = ((LEFT_OUT["curve"], why), *unknown, *missing, (LEFT_OUT["dense"], dense))
+    dense = (say("left_out.dense"), say("reasons.dense"))
+    left_out = ((say("left_out.curve"), why), *unknown, *missing, dense)
     return Audit(
         **asked.fields(),
         curve=None,
@@ -325,7 +320,6 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
         usable=usable,
         eigenvalues=None,
         squeezing=None,
-        rounded=RoundedWeights(reason=dense),
         claim=claim,
         notes=subject.notes,
         left_out=dict(left_out),

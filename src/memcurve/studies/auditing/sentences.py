@@ -15,27 +15,15 @@ from memcurve.rendering.report.document import listed
 
 #: Things named in a sentence; the rest are counted. Doubled: longer sentences.
 MOST_NAMED = 8
+TEXTS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-LOSSES: dict[str, str] = _TEXTS["LOSSES"]
-LOST: dict[str, str] = _TEXTS["LOST"]
-EXPLANATIONS: dict[str, str] = _TEXTS["EXPLANATIONS"]
-CLAIMS: dict[str, str] = _TEXTS["CLAIMS"]
-WORDS: dict[str, str] = _TEXTS["WORDS"]
-VERDICT: dict[str, str] = _TEXTS["VERDICT"]
-READ: dict[str, str] = _TEXTS["READ"]
-FIGURES: dict[str, str] = _TEXTS["FIGURES"]
-BARS: dict[str, str] = _TEXTS["BARS"]
-TITLES: dict[str, str] = _TEXTS["TITLES"]
-SECTIONS: dict[str, str] = _TEXTS["SECTIONS"]
-STATES: dict[str, str] = _TEXTS["STATES"]
-SERIES: dict[str, str] = _TEXTS["SERIES"]
-REASONS: dict[str, str] = _TEXTS["REASONS"]
-LEFT_OUT: dict[str, str] = _TEXTS["LEFT_OUT"]
-GAINS: dict[str, str] = _TEXTS["GAINS"]
-HEADS: dict[str, tuple[str, ...]] = {kind: (*heads,) for kind, heads in _TEXTS["HEADS"].items()}
-#: Title, x axis and y axis.
-CHARTS: dict[str, tuple[str, str, str]] = _TEXTS["CHARTS"]
+
+def say(kind: str, /, **facts: Any) -> str:
+    """The text of a kind, ``section.name``, filled with facts."""
+    section, _, name = kind.partition(".")
+    return str(TEXTS[section][name].format(**facts))
 
 
 def named(noun: str, things: Sequence[Any]) -> str:

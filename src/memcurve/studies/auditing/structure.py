@@ -1,21 +1,19 @@
-"""Why the numbers are what they are: eigenvalues, Krylov squeezing, and rounding of the weights."""
+"""Why the numbers are what they are: eigenvalues and Krylov squeezing."""
 
 from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.inputs import processes_for
-from memcurve.memory import MemoryCurve, ask, kept_gramian
+from memcurve.memory import kept_gramian
 from memcurve.network import LinearNetwork
 from memcurve.network.krylov import arnoldi_basis, krylov_matrix
 from memcurve.solve import Analysis, Problem, krylov_model, responses_to
-from memcurve.studies.auditing.sentences import REASONS
 
 #: Beyond this condition number floating point sees noise.
 WORST_CONDITION = 1e15
@@ -23,7 +21,7 @@ WORST_CONDITION = 1e15
 HOPELESS = 1e12
 #: Directions are looked at down to this share of the mask, far below rounding.
 INVISIBLE = 1e-17
-#: States up to which zeros are distinguished, weights rounded, and weak squeezing measured.
+#: States up to which weak squeezing is measured.
 MOST_STATES = 1000
 
 
@@ -149,30 +147,3 @@ def _condition(network: LinearNetwork, rank: int, directions: int) -> float:
     values = np.linalg.eigvalsh(G / np.outer(size, size))[::-1]
     least = max(values[rank - 1], values[0] / WORST_CONDITION)
     return float(min(values[0] / least, WORST_CONDITION))
-
-
-@dataclass(frozen=True)
-class RoundedWeights:
-    """What the curve does when A and C are rounded to single precision.
-
-    ``moved`` is the largest change of a value; ``rank`` that of the rounded network; ``reason``
-    says why they are not known, where they are not.
-    """
-
-    moved: float = float("nan")
-    rank: int | None = None
-    reason: str = ""
-
-
-def rounded_weights(network: LinearNetwork, curve: MemoryCurve, input: Any) -> RoundedWeights:
-    """How much the curve changes when the weights are rounded to single precision."""
-    if network.states > MOST_STATES:
-        return RoundedWeights(reason=REASONS["weights"].format(states=MOST_STATES))
-    single = np.complex64 if network.is_complex else np.float32
-    with np.errstate(over="ignore"):
-        A, C = network.A.astype(single), network.C.astype(single)
-    try:
-        other = ask(Problem.of(network.replace(A=A, C=C), len(curve), input=input), warn=False)
-    except (UnstableNetworkError, UncertainResultError, ValueError) as error:
-        return RoundedWeights(reason=str(error))
-    return RoundedWeights(float(np.abs(other.values - curve.values).max()), other.rank)

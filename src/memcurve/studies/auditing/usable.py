@@ -24,7 +24,7 @@ from memcurve.inputs.noise import (
 from memcurve.memory import MemoryCurve, ask, ask_family, is_known
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, Problem, krylov_model
-from memcurve.studies.auditing.sentences import LEFT_OUT, REASONS
+from memcurve.studies.auditing.sentences import say
 
 #: Noise levels of the picture, two a decade.
 LEVELS = np.logspace(-18, 0, 37)
@@ -95,11 +95,11 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     them alike, in steps that span four standard deviations of the largest.
     """
     if not network.C.any():
-        return UsableMemory(reason=REASONS["no_input"])
+        return UsableMemory(reason=say("reasons.no_input"))
     given, processes = noise_of(noise), processes_for(input, network.inputs)
     try:
         if network.states > MOST_STATES and not _is_quick(network, processes, given):
-            return UsableMemory(reason=REASONS["many_directions"].format(states=MOST_STATES))
+            return UsableMemory(reason=say("reasons.many_directions", states=MOST_STATES))
         analysis = Analysis.of(network)
         deviations = analysis.deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
@@ -168,9 +168,9 @@ def usable_memory_at_scale(
     Levels that take more directions than fit are dropped, the smallest first.
     """
     if not network.C.any():
-        return UsableMemory(reason=REASONS["no_input"]), ()
+        return UsableMemory(reason=say("reasons.no_input")), ()
     given, processes = noise_of(noise), processes_for(input, network.inputs)
-    left_out: list[tuple[str, str]] = [(LEFT_OUT["double"], REASONS["double"])]
+    left_out: list[tuple[str, str]] = [(say("left_out.double"), say("reasons.double"))]
     rows = list[Usable]()
     tell("sizes of the states")
     try:
@@ -178,7 +178,7 @@ def usable_memory_at_scale(
         formats = number_formats(analysis.deviations(processes))
     except UncertainResultError as error:
         formats = {}
-        left_out.append((LEFT_OUT["formats"], shortly(error)))
+        left_out.append((say("left_out.formats"), shortly(error)))
     steps = {name: formats[name] for name in ("16 bit", "12 bit") if formats.get(name, 0) > 0}
     if given is not None and given.is_scaled and isinstance(given, ObservationNoise):
         steps[given.label] = float(given.levels[0])
@@ -196,7 +196,7 @@ def usable_memory_at_scale(
         rows.append(_row(name, steps[name], curve, given=its))
     others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
     if given is not None and given.state(np.ones(1)).any():
-        left_out.append((LEFT_OUT["usable"].format(name=given.label), REASONS["state_noise"]))
+        left_out.append((say("left_out.usable", name=given.label), say("reasons.state_noise")))
     elif given is not None and given.label not in dict(in_order):
         others.append(given)
     for kind in others:
@@ -204,7 +204,7 @@ def usable_memory_at_scale(
         try:
             curve = ask(Problem.of(network, input=processes, noise=kind), warn=False)
         except (UncertainResultError, TooLargeError) as error:
-            left_out.append((LEFT_OUT["usable"].format(name=kind.label), shortly(error)))
+            left_out.append((say("left_out.usable", name=kind.label), shortly(error)))
             continue
         level = formats.get(kind.label, float("nan"))
         if is_known(curve):
@@ -234,7 +234,7 @@ def _against_noise(
             by_level = dict(zip(asked.tolist(), ask_family(problem), strict=True))
         except (UncertainResultError, TooLargeError) as error:
             if name in steps:
-                left_out.append((LEFT_OUT["usable"].format(name=name), shortly(error)))
+                left_out.append((say("left_out.usable", name=name), shortly(error)))
                 del steps[name]
             continue
         known = {level: curve for level, curve in by_level.items() if is_known(curve)}

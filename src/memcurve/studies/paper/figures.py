@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -304,47 +306,13 @@ def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-FIGURES: dict[int, PaperFigure] = {
-    1: PaperFigure(
-        "Memory capacity inflation due to inconsistent sample estimation",
-        "For an orthogonal network (N = 100, ρ = 0.9) simulated with white Gaussian input, the "
-        "memory estimated from T samples lies above the true curve at every large lag, and its "
-        "total over 5N lags above N, even for T/N near 100.",
-        inflation,
-    ),
-    2: PaperFigure(
-        "Eigenvalues of the Gramian G",
-        "Computed with 1000 terms of its series, the Gramian of common random networks has "
-        "eigenvalues down to rounding at N = 50 and for the most part at N = 150: it cannot be "
-        "inverted. Orthogonal and cyclic networks are the exception.",
-        gramian_eigenvalues,
-    ),
-    3: PaperFigure(
-        "Krylov subspace squeezing",
-        "The norm of the part of A^jC orthogonal to the earlier columns of the Krylov matrix "
-        "falls faster than exponentially, about like the product of the largest eigenvalues; "
-        "only for orthogonal networks it follows ρ^j. The numerical rank of K stays far below N.",
-        squeezing,
-    ),
-    4: PaperFigure(
-        "Memory curves of a sparse normal network under four masks",
-        "Whatever the distribution of the mask, the naive method loses memory, OSM recovers the "
-        "total N but not a monotone curve, and OSM+, the mean over 1000 masks, is monotone with "
-        "total N. The choice of the mask hardly matters.",
-        curves_by_mask,
-    ),
-    5: PaperFigure(
-        "Memory curves of four ensembles under sparse normal masks",
-        "For normal and uniform networks the naive method loses memory as in figure 4; for "
-        "orthogonal networks and for sparse ones with reciprocal condition number 0.7 all "
-        "methods agree and find full memory.",
-        curves_by_ensemble,
-    ),
-    6: PaperFigure(
-        "Eigenvalues of the connectivity",
-        "Scaled by the circular law, the eigenvalues of normal, sparse normal and uniform "
-        "matrices fill the unit disc about evenly; those of orthogonal and cyclic ones lie on "
-        "the unit circle, those of sparse ones with given condition number near it.",
-        spectra,
-    ),
+_DRAWN: dict[str, Draw] = {
+    "1": inflation,
+    "2": gramian_eigenvalues,
+    "3": squeezing,
+    "4": curves_by_mask,
+    "5": curves_by_ensemble,
+    "6": spectra,
 }
+_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+FIGURES = {int(number): PaperFigure(**_TEXTS[number], draw=draw) for number, draw in _DRAWN.items()}

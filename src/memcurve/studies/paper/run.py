@@ -103,29 +103,7 @@ def _page(output: Path, settings: Settings, outcomes: list[CheckedClaim]) -> str
             table += f"<tr class='{'fails' if outcome.verdict == FAILS else ''}'>{cells}</tr>"
         parts.append(f"<section><h2>Claims</h2><table>{table}</table></section>")
     masks, samples = settings.masks, settings.samples
-    return _PAGE.format(
-        body="".join(parts),
-        settings=f"N = {settings.size}, L = {masks} masks, T = {samples[0]} … {samples[-1]}, "
-        f"seed {settings.seed}, memcurve {__version__}",
-    )
-
-
-_PAGE = """<!doctype html>
-<html lang="en"><head><meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Memory of recurrent networks: the figures, with the exact curve</title>
-<style>
-:root {{ color-scheme: light dark; }}
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto;
-  padding: 0 1rem; }}
-img {{ max-width: 100%; background: white; border-radius: 6px; }}
-table {{ border-collapse: collapse; display: block; overflow-x: auto; }}
-td, th {{ border: 1px solid #8886; padding: .3rem .6rem; text-align: left; vertical-align: top; }}
-tr.fails td:nth-child(3) {{ font-weight: bold; }}
-</style></head><body>
-<h1>Memory of recurrent networks: do we compute it right?</h1>
-<p>The figures of Ballarin, Grigoryeva and Ortega (2023, arXiv 2305.01457), drawn anew with the
-exact memory curve in every memory plot. Settings: {settings}.</p>
-{body}
-</body></html>
-"""
+    about = f"N = {settings.size}, L = {masks} masks, T = {samples[0]} … {samples[-1]}"
+    about += f", seed {settings.seed}, memcurve {__version__}"
+    page = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
+    return page.replace("SETTINGS", about).replace("BODY", "".join(parts))
