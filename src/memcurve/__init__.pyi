@@ -90,4 +90,7 @@ from memcurve.synthesis import task_error as task_error
 from memcurve.synthesis import whitened as whitened
 from memcurve.trained import LayerMemory as LayerMemory
 from memcurve.trained import ModelMemory as ModelMemory
+from memcurve.trained import PrunedModel as PrunedModel
 from memcurve.trained import layers as layers
+from memcurve.trained import measure_layer as measure_layer
+from memcurve.trained import pruned_layers as pruned_layers

@@ -80,6 +80,14 @@ def test_poles_next_to_each_other_and_repeated_ones() -> None:
 
 rng = np.random.default_rng(1)
 A_LOG, BIAS = np.log(np.tile(np.arange(1.0, 5), (3, 1))), rng.normal(-3, 1, 3)
+
+
+def held(poles: Any, steps: Any) -> tuple[Any, Any]:
+    """Poles and drives of the zero-order hold, as in S4D's listing."""
+    scaled = np.multiply.outer(steps, poles)
+    return np.exp(scaled), (np.exp(scaled) - 1) / poles
+
+
 CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "LRU": (
         {"nu_log": np.array([-3.0, -2]), "theta_log": np.array([0.1, 0.5])},
@@ -88,11 +96,11 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "S4D": (
         {"log_A_real": np.zeros((2, 3)), "A_imag": np.ones((2, 1)) * np.arange(3.0),
          "log_dt": np.log([0.1, 0.2])},
-        np.exp((-1 + 1j * np.arange(3.0)) * np.array([[0.1], [0.2]])),
+        held(-1 + 1j * np.arange(3.0), [0.1, 0.2]),
     ),
     "DSS": (
-        {"Lambda": np.stack([np.zeros(3), np.arange(3.0)], 1), "log_dt": np.log([0.1, 0.2])},
-        np.exp((-1 + 1j * np.arange(3.0)) * np.array([[0.1], [0.2]])),
+        {"Lambda": np.stack([-np.ones(3), np.arange(3.0)], 1), "log_dt": np.log([0.1, 0.2])},
+        held(-1 + 1j * np.arange(3.0), [0.1, 0.2]),
     ),
     "Mamba": (
         {"A_log": A_LOG, "dt_proj.bias": BIAS},
@@ -107,6 +115,14 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
         np.exp(-4 * np.log1p(np.exp(BIAS)))[:, None],
     ),
     "RWKV": ({"time_decay": BIAS}, np.exp(-np.exp(BIAS))[:, None]),
+    "RWKV-6": (
+        {"time_decay": BIAS[None, None], "time_decay_w1": np.ones((3, 2))},
+        np.exp(-np.exp(BIAS))[:, None],
+    ),
+    "HGRN": (
+        {"lower_bounds": np.log([[1.0, 2], [3, 2]])},
+        np.array([[0.5], [0.5], [0.875], [0.75]]),
+    ),
     "RWKV-7": ({"w0": BIAS}, np.exp(-np.exp(-0.5) / (1 + np.exp(-BIAS)))[:, None]),
     "mLSTM": (
         {"fgate_preact.bias": -BIAS}, 1 / (1 + np.exp(-15 * np.tanh(-BIAS / 15)))[:, None],
@@ -117,12 +133,13 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.mark.parametrize("name", CASES)
 def test_kinds_are_recognised_and_decoded(name: str) -> None:
-    tensors, poles = CASES[name]
+    tensors, expected_poles = CASES[name]
+    poles, drive = expected_poles if isinstance(expected_poles, tuple) else (expected_poles, None)
     stored = {f"model.layers.3.{key}": value for key, value in tensors.items()}
     result = memcurve.layers(stored, noise=1e-3)
     [layer] = result.layers
     assert (layer.kind, layer.name) == (name, "model.layers.3")
-    expected = channel_memory(poles, None, 1e-3)
+    expected = channel_memory(poles, drive, 1e-3)
     assert np.abs(layer.usable - expected.usable).max() < BATCHED
     assert np.abs(layer.mean_age / expected.mean_age - 1).max() < 1e-9
     [kind] = [each for each in KINDS if each.name == name]
@@ -176,6 +193,151 @@ def test_gates_can_be_given() -> None:
     assert layer.gate == "as given"
     with pytest.raises(ValueError, match="gates"):
         memcurve.layers(stored, gates={"another": steps})
+
+
+def test_stacked_layers_are_layers() -> None:
+    """Flax stacks layers that it scans over along a leading axis."""
+    one = EXACT["LRU"][1]
+    stacked = {f"blocks.{name}": np.stack([x, x + 0.1, x - 0.1]) for name, x in one.items()}
+    result = memcurve.layers(stacked, noise=1e-3)
+    assert [layer.name for layer in result.layers] == [f"blocks[{k}]" for k in range(3)]
+    [alone] = memcurve.layers(one, noise=1e-3).layers
+    assert result.layers[0].usable[0] == pytest.approx(alone.usable[0], abs=BATCHED)
+    mamba = {name: np.stack([x, x]) for name, x in CASES["Mamba"][0].items()}
+    assert [layer.channels for layer in memcurve.layers(mamba, noise=1e-3).layers] == [3, 3]
+
+
+# --- pruning and Hankel values
+
+
+def sine_layer(channels: int = 3, modes: int = 8, highest: float = 2.0) -> dict[str, Any]:
+    return {
+        "s.log_A_real": np.log(np.full((channels, modes), 0.5)),
+        "s.A_imag": np.ones((channels, 1)) * np.linspace(0.1, highest, modes),
+        "s.log_dt": np.log(np.linspace(0.05, 0.2, channels)),
+        "s.C": pairs(channels, modes),
+    }
+
+
+@pytest.mark.parametrize("kind", ["S4D", "LRU", "S5"])
+def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path: Path) -> None:
+    """Every MC_τ falls, by no more than the bound, and what is saved is the pruned layer."""
+    noise, steps = 0.1, np.full((8, 1), np.log(0.1))
+    rates = np.concatenate([np.full(4, 0.5), np.full(4, 0.52)])
+    turns = np.concatenate([np.linspace(0.5, 3, 4)] * 2)
+    stored: dict[str, Any] = {
+        "S4D": sine_layer(),
+        "LRU": {"nu_log": np.log(rates / 9), "theta_log": np.log(turns / 9),
+                "B_re": np.ones((8, 1)), "B_im": np.zeros((8, 1)), "C_re": pairs(2, 8)[..., 0],
+                "C_im": pairs(2, 8)[..., 1]},
+        "S5": {"Lambda_re": -rates, "Lambda_im": turns, "B": np.tile(pairs(4, 2), (2, 1, 1)),
+               "log_step": steps, "C": pairs(2, 8)},
+    }[kind]  # fmt: skip
+    result = memcurve.pruned_layers(stored, noise=noise, tolerance=0.3)
+    [layer] = result.layers
+    assert layer.kept == layer.needed.max() < layer.modes == 8
+    assert 0 < layer.bound <= 0.3
+    assert 0 <= layer.output_error < 0.1
+    result.save(tmp_path / "small.safetensors", stored)
+    small = memcurve.layers(tmp_path / "small.safetensors", noise=noise).layers[0]
+    whole = memcurve.layers(stored, noise=noise).layers[0]
+    assert (small.kind, small.states) == (kind, 2 * layer.kept)
+    fall = whole.usable - small.usable
+    assert -1e-6 < fall.min() <= fall.max() < layer.bound + 1e-6
+    for channel in range(whole.channels):
+        before, after = (
+            memcurve.memory_curve(unit(layer_network(each, whole.name, channel)), 40, noise=noise)
+            for each in (stored, result.tensors | {k: v for k, v in stored.items() if "dt" in k})
+        )
+        falls = before.values - after.values
+        assert -1e-6 < falls.min() <= falls.max() < layer.bound
+
+
+def unit(network: memcurve.LinearNetwork) -> memcurve.LinearNetwork:
+    """The same network with real states of standard deviation one."""
+    from scipy.linalg import solve_discrete_lyapunov
+
+    A, C = (np.asarray(x.toarray() if hasattr(x, "toarray") else x) for x in network.real_pair())
+    C = C.reshape(len(A), -1)
+    sizes = np.sqrt(np.diag(solve_discrete_lyapunov(A, C @ C.T)))
+    return memcurve.LinearNetwork(A * sizes / sizes[:, None], C / sizes[:, None])
+
+
+def test_stacked_layers_are_pruned_to_one_size() -> None:
+    one = EXACT["LRU"][1]
+    doubled = {name: np.concatenate([x, x + 1e-3]) for name, x in one.items()}
+    stacked = {name: np.stack([x, x]) for name, x in doubled.items()}
+    result = memcurve.pruned_layers(stacked, noise=0.01, tolerance=0.2)
+    assert [layer.kept for layer in result.layers] == [result.tensors["nu_log"].shape[1]] * 2
+    assert result.tensors["nu_log"].shape[1] < 6
+
+
+def test_hankel_values_against_many_digits() -> None:
+    """√λ(PQ) of the Gramians, to sixty digits: relatively accurate down to the smallest."""
+    import mpmath as mp
+
+    tensors = sine_layer(1, 6, 0.5)
+    layer = memcurve.layers(tensors, noise=0.1, hankel=True).layers[0]
+    assert layer.hankel is not None
+    assert layer.hankel_error is not None
+    with mp.workdps(60):
+        h = mp.mpf(float(np.exp(tensors["s.log_dt"][0])))
+        half = [-mp.exp(mp.mpf(r)) + 1j * mp.mpf(w) for r, w in
+                zip(tensors["s.log_A_real"][0].tolist(), tensors["s.A_imag"][0].tolist(),
+                    strict=True)]  # fmt: skip
+        poles = [mp.exp(h * a) for a in half]
+        b = [(p - 1) / a for p, a in zip(poles, half, strict=True)]
+        c = [mp.mpc(*pair) for pair in tensors["s.C"][0].tolist()]
+        poles, b, c = (x + [mp.conj(v) for v in x] for x in (poles, b, c))
+        n = len(poles)
+        P = mp.matrix(n, n)
+        Q = mp.matrix(n, n)
+        for i in range(n):
+            for j in range(n):
+                P[i, j] = b[i] * mp.conj(b[j]) / (1 - poles[i] * mp.conj(poles[j]))
+                Q[i, j] = mp.conj(c[i]) * c[j] / (1 - mp.conj(poles[i]) * poles[j])
+        squares = mp.eig(P * Q, left=False, right=False)
+        exact = np.array(sorted((float(mp.sqrt(abs(x))) for x in squares), reverse=True))
+    assert exact[-1] < 1e-6 * exact[0]
+    off = np.abs(layer.hankel[0] / exact - 1)
+    assert (off < np.maximum(layer.hankel_error[0], 1e-11)).all()
+    assert off.max() < 1e-6
+
+
+# --- live layers
+
+
+def test_measured_layers_agree_with_fixed_gates() -> None:
+    """A GRU whose gates are shut to constants is linear in small signals: its exact curve."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    torch.manual_seed(0)
+    layer = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        layer.weight_hh_l0.copy_(torch.diag(torch.tensor([0.9, 0.7, 0.5, 0.2])))
+        layer.bias_ih_l0.zero_()
+        layer.bias_hh_l0.zero_()
+    measured = memcurve.measure_layer(
+        torch.nn.ModuleDict({"rnn": layer}), "rnn", seed=1, scale=1e-6, lags=8, washout=100
+    )
+    network = memcurve.LinearNetwork(np.diag([0.9, 0.7, 0.5, 0.2]), np.ones(4))
+    exact = memcurve.memory_curve(network, 8)
+    assert np.abs(measured.values - exact.values).max() < 0.02
+    with pytest.raises(ValueError, match="name"):
+        memcurve.measure_layer(torch.nn.ModuleDict({"a": torch.nn.Tanh()}), "a", seed=1)
+
+
+def test_measured_mamba_with_its_gates_driven() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    torch.manual_seed(0)
+    config = transformers.MambaConfig(
+        hidden_size=8, num_hidden_layers=1, state_size=4, vocab_size=10
+    )
+    model = transformers.MambaModel(config)
+    found = memcurve.measure_layer(
+        model, "layers.0.mixer", seed=1, samples=2000, lags=10, washout=100
+    )
+    assert 0.5 < found.values[0] <= 1
 
 
 # --- files as they are
@@ -281,15 +443,133 @@ def test_the_command(
 # --- as libraries run them
 
 
-def agrees(states: Floats, z: Floats, poles: Floats) -> None:
-    """Measured memory of recorded states is that of the poles, within its intervals."""
+def agrees(states: Floats, z: Floats, network: memcurve.LinearNetwork) -> None:
+    """Measured memory of recorded states is that of a network, within its intervals."""
     measured = memcurve.memory_from_data(states, z, lags=20, washout=200, noise_floor=1e-4)
-    network = memcurve.LinearNetwork(np.diag(poles), np.ones(len(poles)))
-    exact = memcurve.memory_curve(network, 20, noise=1e-4)
+    scaled = states.std(axis=0)
+    exact = memcurve.memory_curve(network, 20, noise=1e-4 * float(scaled.min()))
+    off = np.abs(measured.values - exact.values) / np.maximum(measured.error, 1e-3)
     assert abs(measured.values[:3] - exact.values[:3]).max() < 0.05
-    sizes = np.maximum(measured.error, 1e-3)
-    off = np.abs(measured.values - exact.values) / sizes
     assert np.median(off) < INTERVALS
+
+
+def scan(poles: Any, driven: Any) -> Floats:
+    """States of x_t = λx_{t−1} + b_t, real and imaginary parts, as an associative scan gives."""
+    states = np.empty(driven.shape, dtype=complex)
+    x = np.zeros(driven.shape[1], dtype=complex)
+    for t, b in enumerate(driven):
+        x = poles * x + b
+        states[t] = x
+    return np.concatenate([states.real, states.imag], axis=1)
+
+
+def run_lru(p: Any, z: Floats) -> Floats:
+    """minimal-LRU, lru/model.py."""
+    B = (p["B_re"] + 1j * p["B_im"]) * np.exp(p["gamma_log"])[:, None]
+    return scan(np.exp(-np.exp(p["nu_log"]) + 1j * np.exp(p["theta_log"])), np.outer(z, B[:, 0]))
+
+
+def run_s5(p: Any, z: Floats) -> Floats:
+    """lindermanlab/S5, s5/ssm.py: discretize_zoh and apply_ssm."""
+    poles, B = p["Lambda_re"] + 1j * p["Lambda_im"], p["B"][..., 0] + 1j * p["B"][..., 1]
+    discrete = np.exp(poles * np.exp(p["log_step"][:, 0]))
+    return scan(discrete, np.outer(z, ((discrete - 1) / poles)[:, None] * B))
+
+
+def run_s4d(p: Any, z: Floats) -> Floats:
+    """state-spaces/s4, s4.py: SSMKernelDiag._setup_step and step, of the first channel."""
+    A, dt = -np.exp(p["A_real"][0]) - 1j * p["A_imag"][0], np.exp(p["inv_dt"][0])
+    return scan(np.exp(dt * A), np.outer(z, (np.exp(dt * A) - 1) / A))
+
+
+def run_dss(p: Any, z: Floats) -> Floats:
+    """ag1988/dss, version exp with separate steps of real and imaginary parts, first channel."""
+    poles, (re, im) = -np.exp(p["Lambda_log_neg_re"]) + 1j * p["Lambda_im"], np.exp(p["log_dt"][0])
+    scaled = re * poles.real + 1j * im * poles.imag
+    return scan(np.exp(scaled), np.outer(z, (np.exp(scaled) - 1) / poles))
+
+
+def run_s4(p: Any, z: Floats) -> Floats:
+    """state-spaces/s4, SSMKernelDPLR._step_state_linear: the bilinear rule of rank two."""
+    w, dt = -np.exp(p["A_real"][0]) - 1j * p["A_imag"][0], np.exp(p["inv_dt"][0, 0])
+    P, B = ((x[..., 0] + 1j * x[..., 1])[:, 0] for x in (p["P"], p["B"]))
+    P, B = (np.concatenate([x, x.conj()], axis=-1) for x in (P, B[0]))
+    w = np.concatenate([w, w.conj()])
+    E, D = np.diag(2 / dt + w) - P.T @ P.conj(), np.diag(2 / dt - w) + P.T @ P.conj()
+    x, states = np.zeros(len(w), complex), []
+    for each in z:
+        x = np.linalg.solve(D, E @ x + 2 * B * each)
+        states.append(x[: len(w) // 2])
+    return np.concatenate([np.real(states), np.imag(states)], axis=1)
+
+
+def run_fixed(p: Any, z: Floats) -> Floats:
+    """keras-lmu: m ← A m + B u."""
+    x, states = np.zeros(len(p["A"])), []
+    for each in z:
+        x = p["A"] @ x + p["B"][:, 0] * each
+        states.append(x)
+    return np.array(states)
+
+
+def legendre(order: int, theta: float) -> dict[str, Any]:
+    """keras-lmu, LMUCell._gen_AB: the Legendre delay of theta steps, zero-order hold."""
+    from scipy.signal import cont2discrete
+
+    q = np.arange(order)
+    A = np.where(q[:, None] < q, -1, (-1.0) ** (q[:, None] - q + 1)) * (2 * q + 1)[:, None]
+    B = ((-1.0) ** q * (2 * q + 1))[:, None]
+    system = (A / theta, B / theta, np.eye(order), np.zeros((order, 1)))
+    discrete = cont2discrete(system, 1.0)
+    return {"A": discrete[0], "B": discrete[1]}
+
+
+def pairs(*shape: int) -> Floats:
+    return np.random.default_rng(3).normal(size=(*shape, 2))
+
+
+EXACT: dict[str, tuple[Any, dict[str, Any]]] = {
+    "LRU": (run_lru, {
+        "nu_log": np.log([0.05, 0.1, 0.3]), "theta_log": np.log([0.2, 0.7, 1.5]),
+        "gamma_log": np.log([0.3, 0.4, 0.7]), "B_re": pairs(3)[:, :1], "B_im": pairs(3)[:, 1:]}),
+    "S5": (run_s5, {
+        "Lambda_re": -np.array([0.3, 0.5, 0.8]), "Lambda_im": np.array([1.0, 3, 6]),
+        "B": pairs(3, 1), "log_step": np.log([[0.1], [0.2], [0.15]])}),
+    "S4D": (run_s4d, {
+        "A_real": np.log([[0.5, 0.5, 0.5]]), "A_imag": np.array([[1.0, 3, 6]]),
+        "inv_dt": np.log([[0.2]])}),
+    "DSS": (run_dss, {
+        "Lambda_log_neg_re": np.log([0.5, 0.5]), "Lambda_im": np.array([2.0, 5]),
+        "log_dt": np.log([[0.2, 0.1]])}),
+    "S4": (run_s4, {
+        "A_real": np.log([[0.5, 0.5]]), "A_imag": np.array([[1.0, 3]]), "P": 0.3 * pairs(2, 1, 2),
+        "B": pairs(1, 1, 2), "inv_dt": np.log([[0.2]])}),
+    "fixed (A, B)": (run_fixed, legendre(4, 10.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_exact_kinds_as_their_libraries_run_them(name: str) -> None:
+    run, tensors = EXACT[name]
+    [layer] = memcurve.layers(tensors, noise=1e-3).layers
+    assert layer.kind == name
+    z = np.random.default_rng(3).standard_normal(6000)
+    agrees(run(tensors, z), z, layer_network(tensors, layer.name))
+
+
+def test_rwkv_as_transformers_runs_it() -> None:
+    """Keys of zero: the numerator of the state is a sum of values that decay."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    modeling = pytest.importorskip("transformers.models.rwkv.modeling_rwkv")
+    z = np.random.default_rng(3).standard_normal(3000)
+    decay, zeros = torch.tensor([-2.0, -1.0], dtype=torch.float64), torch.zeros(1, 1, 2).double()
+    state, states = None, []
+    for each in z:
+        _, state = modeling.rwkv_linear_attention_cpu(
+            decay, decay, zeros, torch.full((1, 1, 2), each).double(), state, return_state=True
+        )
+        states.append((state[0] * torch.exp(state[2]))[0].numpy())
+    agrees(np.array(states)[:, :1], z, layer_network({"time_decay": decay.numpy()}, "RWKV"))
 
 
 def test_mamba_as_transformers_runs_it() -> None:
@@ -321,7 +601,7 @@ def test_mamba_as_transformers_runs_it() -> None:
         states.append(np.asarray(y[0, 0], dtype=float))
     poles = np.exp(-np.exp(mixer.A_log[0].detach().double().numpy()) * np.log(2))
     assert abs(layer.rank[0] - 2) == 0
-    agrees(np.stack(states, axis=1), z, poles)
+    agrees(np.stack(states, axis=1), z, memcurve.LinearNetwork(np.diag(poles), np.ones(2)))
 
 
 def test_rg_lru_as_transformers_runs_it() -> None:
@@ -342,7 +622,8 @@ def test_rg_lru_as_transformers_runs_it() -> None:
     gate = torch.tensor(decay).float().expand(1, T, 8)
     with torch.no_grad():
         states, _ = unit._rnn_scan(inputs, gate, torch.zeros(1, T, 1, dtype=torch.bool), None)
-    agrees(np.asarray(states[0, :, :1], dtype=float), z, decay[:1])
+    network = memcurve.LinearNetwork(np.diag(decay[:1]), np.ones(1))
+    agrees(np.asarray(states[0, :, :1], dtype=float), z, network)
     # the gate at rest, as the module computes it from its own parameters
     strength = torch.nn.functional.softplus(unit.recurrent_param)
     rest = torch.exp(-8 * torch.sigmoid(unit.recurrent_gate_bias.flatten()) * strength)

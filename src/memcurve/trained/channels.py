@@ -65,18 +65,11 @@ def channel_memory(
 
 
 def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
-    sections = [_section(poles[:, k]) for k in range(poles.shape[1])]
+    T, _, sections = state_rows(poles, drive)
     A, _ = _cascade(sections)
-    T = _states(poles, sections) if drive is None else _states(poles, sections, drive)
-    sizes = np.sqrt((T**2).sum(axis=2, keepdims=True))
-    live = sizes > 0
-    T = np.where(live, T / np.where(live, sizes, 1.0), 0.0)
     _, sigma, Vt = np.linalg.svd(T, full_matrices=False)
     weights = sigma**2 / (sigma**2 + noise**2)
-    total, n = weights.sum(axis=1), A.shape[1]
-    # rows are good to a few roundings a section, and singular values to ‖δT‖ (Mirsky); the slope
-    # of σ²/(σ² + s²) is at most (3√3/8)/s
-    error = np.minimum(0.65 * np.sqrt(n) * (8 * n * EPS * np.sqrt(n)) / noise, n)
+    total, error = weights.sum(axis=1), rounding_error(A.shape[1], noise)
     F = np.sqrt(weights)[:, :, None] * Vt
     half, nine_tenths, age = _ages(A, F, total)
     moduli = np.abs(poles).max(axis=1)
@@ -85,6 +78,25 @@ def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory
     return ChannelMemory(
         total, np.full(len(total), error), _ranks(poles), half, nine_tenths, age, slowest
     )
+
+
+def state_rows(poles: Numbers, drive: Numbers | None) -> tuple[Floats, Floats, list[_Section]]:
+    """T with rows scaled to one, their sizes, which are the states' deviations, and the cascade."""
+    sections = [_section(poles[:, k]) for k in range(poles.shape[1])]
+    T = _states(poles, sections, drive)
+    sizes = np.sqrt((T**2).sum(axis=2, keepdims=True))
+    live = sizes > 0
+    return np.where(live, T / np.where(live, sizes, 1.0), 0.0), sizes[:, :, 0], sections
+
+
+def rounding_error(states: int, noise: float) -> float:
+    """Bound on the error of usable memory from the singular values of T.
+
+    Rows are good to a few roundings a section, and singular values to ‖δT‖ (Mirsky); the slope of
+    σ²/(σ² + s²) is at most (3√3/8)/s.
+    """
+    error = 0.65 * np.sqrt(states) * (8 * states * EPS * np.sqrt(states)) / noise
+    return float(min(error, states))
 
 
 def _section(pole: Numbers) -> _Section:
@@ -120,7 +132,7 @@ def _cascade(sections: list[_Section]) -> tuple[Floats, Floats]:
     return A, C
 
 
-def _states(poles: Numbers, sections: list[_Section], drive: Numbers | None = None) -> Floats:
+def _states(poles: Numbers, sections: list[_Section], drive: Numbers | None) -> Floats:
     """T: the states in input-normal coordinates, real rows (channels, states, n)."""
     is_complex = np.iscomplexobj(poles)
     rows = []
@@ -186,8 +198,8 @@ def _ages(
 
 
 def _ranks(poles: Numbers) -> NDArray[np.int64]:
-    """Modes that differ: complex ones count twice, real ones once."""
-    ordered = np.sort_complex(poles)
+    """Modes that differ: complex ones count twice, real ones once; conjugates are the same."""
+    ordered = np.sort_complex(poles.real + 1j * np.abs(poles.imag))
     distinct = np.concatenate([np.ones((len(poles), 1), bool), np.diff(ordered, axis=1) != 0], 1)
     if not np.iscomplexobj(poles):
         return np.asarray(distinct.sum(axis=1))

@@ -1,8 +1,9 @@
 """Recurrent layers by the names and shapes of their tensors: what each stores, as poles.
 
 A kind is declared once: how it is recognised, the formula that turns its tensors into the poles of
-x_t = λx_{t−1} + b z_t, and where the formula stands. Layers whose decay is *gated* by their input
-are linear only while the gate stays; they are computed at a stated gate (at rest: of input zero).
+x_t = λx_{t−1} + b z_t, and where the formula stands: the paper, and the code that runs it, against
+which the rule was checked. Layers whose decay is *gated* by their input are linear only while the
+gate stays; they are computed at a stated gate (at rest: of input zero).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from memcurve.core.types import Complexes, Floats
 from memcurve.network import LinearNetwork
@@ -19,22 +21,51 @@ from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
 
 #: What one layer stores, by the names after its prefix.
 Tensors = Mapping[str, Any]
+#: Real or complex.
+Numbers = NDArray[Any]
 
 
 class Recurrence(NamedTuple):
-    """Poles (channels, modes) and how each is driven; or networks, where modes are not alone."""
+    """Poles (channels, modes) and how each is driven; or networks, where modes are not alone.
 
-    poles: Floats | Complexes | None = None
-    drive: Floats | Complexes | None = None
+    ``output`` has the weights of what a channel gives on, y = Re Σ_k c_k x_k: (channels, outputs,
+    modes), or (outputs, modes) of the one network; None where all states are given on.
+    """
+
+    poles: Numbers | None = None
+    drive: Numbers | None = None
     networks: tuple[LinearNetwork, ...] = ()
+    output: Numbers | None = None
+
+    def network(self, channel: int) -> LinearNetwork:
+        """One channel as a network."""
+        count = len(self.networks) if self.poles is None else len(self.poles)
+        if not 0 <= channel < count:
+            raise ValueError(f"`channel` must be below {count}, got {channel}.")
+        if self.poles is None:
+            return self.networks[channel]
+        drive = np.ones(self.poles.shape[1]) if self.drive is None else self.drive[channel]
+        return LinearNetwork(np.diag(self.poles[channel]), drive)
+
+    def output_weights(self, channel: int) -> Floats | None:
+        """Weights of the outputs of a channel (states, outputs), for its real states."""
+        if self.output is None:
+            return None
+        weights = self.output[channel] if self.networks == () else self.output
+        if not np.iscomplexobj(weights):
+            return np.asarray(weights.T)
+        return np.concatenate([weights.real.T, -weights.imag.T])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind:
     """A kind of layer.
 
     ``names`` are the tensors that it must have, each by one of several names; ``gate`` says what
     its decay depends on, nothing for a layer that is linear as it is. ``fits`` looks at shapes.
+    ``axes`` is how many the first tensor has: one more, and the first counts layers that are
+    stacked. ``modes`` tells the axes along which tensors list the modes, where these are alone:
+    such layers can be pruned.
     """
 
     name: str
@@ -44,6 +75,8 @@ class Kind:
     gate: str = ""
     fits: Callable[[Sequence[tuple[int, ...]]], bool] = lambda shapes: True
     optional: tuple[str, ...] = ()
+    axes: int = 0
+    modes: Mapping[str, int] | None = None
 
 
 def _softplus(x: Floats) -> Floats:
@@ -56,7 +89,7 @@ def _sigmoid(x: Floats) -> Floats:
     return np.asarray(expit(x))
 
 
-def _complex(x: Any) -> Complexes:
+def complex_of(x: Any) -> Complexes:
     """Numbers that are complex, or pairs of real and imaginary parts along the last axis."""
     x = np.asarray(x)
     if x.shape[-1:] == (2,) and not np.iscomplexobj(x):
@@ -64,64 +97,92 @@ def _complex(x: Any) -> Complexes:
     return np.asarray(x, dtype=complex)
 
 
-def _held(poles: Complexes, step: Floats) -> Complexes:
-    """Poles of the zero-order hold; conjugates are the same states, read by real and imaginary."""
-    discrete = np.exp(poles * step)
-    return np.asarray(discrete.real + 1j * np.abs(discrete.imag), dtype=complex)
+def _held(poles: Numbers, scaled: Numbers, B: Any = 1.0, C: Numbers | None = None) -> Recurrence:
+    """The zero-order hold of ``poles``, ``scaled`` by the step: λ̄ = exp(hλ), b̄ = (λ̄ − 1)/λ·B."""
+    drive = np.expm1(scaled) / np.where(poles == 0, 1, poles) * B  # such a mode does not decay
+    return Recurrence(np.exp(scaled), drive, output=C)
 
 
 def _lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     nu, theta = (np.asarray(each, dtype=float).ravel() for each in found[:2])
     poles = lru_poles(nu, theta)
-    if "B_re" in tensors and "B_im" in tensors:
-        B = np.asarray(tensors["B_re"]) + 1j * np.asarray(tensors["B_im"])
-    elif "B" in tensors:
-        B = _complex(tensors["B"])
-    else:
+    B, C = (_parts(tensors, name) for name in "BC")
+    if B is None:
         return Recurrence(poles[None, :])
     scale = next((tensors[name] for name in ("gamma_log", "gamma_logs") if name in tensors), None)
     mask = lru_mask(B, None if scale is None else np.asarray(scale, float).ravel())
-    return Recurrence(networks=(diagonal_network(poles, mask),))
+    return Recurrence(networks=(diagonal_network(poles, mask),), output=C)
+
+
+def _parts(tensors: Tensors, name: str) -> Complexes | None:
+    """A complex tensor, which may be stored as two."""
+    if f"{name}_re" in tensors and f"{name}_im" in tensors:
+        return np.asarray(tensors[f"{name}_re"]) + 1j * np.asarray(tensors[f"{name}_im"])
+    return complex_of(tensors[name]) if name in tensors else None
 
 
 def _s5(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     re, im, B, log_step = (np.asarray(each) for each in found)
     poles = np.asarray(re, float).ravel() + 1j * np.asarray(im, float).ravel()
     step = np.exp(np.asarray(log_step, float).ravel())
-    return Recurrence(networks=(diagonal_network(poles, _complex(B), step=step),))
+    C = 2 * complex_of(tensors["C"]) if "C" in tensors else None  # the conjugate half is implied
+    return Recurrence(networks=(diagonal_network(poles, complex_of(B), step=step),), output=C)
+
+
+def _continuous_poles(real: Any, imaginary: Any, tensors: Tensors, channels: int) -> Complexes:
+    """−exp(A_real) ± i·A_imag, repeated where several channels share them."""
+    sign = -1 if "A_real" in tensors else 1  # since the version of 2023
+    poles = -np.exp(np.asarray(real, float)) + sign * 1j * np.asarray(imaginary, float)
+    poles = np.atleast_2d(poles)
+    return np.tile(poles, (channels // len(poles), 1))
 
 
 def _s4d(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    log_real, imag, log_dt = (np.asarray(each, float) for each in found)
-    poles = -np.exp(log_real) + 1j * imag
-    step = np.exp(log_dt).reshape(-1, 1)
-    return Recurrence(_held(np.atleast_2d(poles), step))
+    step = np.exp(np.asarray(found[2], float))
+    step = step.reshape(len(step), -1) if step.ndim else step.reshape(1, 1)
+    poles = _continuous_poles(found[0], found[1], tensors, len(step))
+    B: Any = 1.0
+    if "B" in tensors:
+        B = complex_of(tensors["B"]).reshape(-1, poles.shape[1])
+        B = np.tile(B, (len(poles) // len(B), 1))
+    C = None
+    if "C" in tensors:
+        C = 2 * complex_of(tensors["C"]).reshape(-1, *poles.shape).transpose(1, 0, 2)
+    return _held(poles, poles * step, B, C)
 
 
 def _s4(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    log_real, imag, P, B, log_dt = found
-    w = -np.exp(np.asarray(log_real, float)) + 1j * np.asarray(imag, float)
-    P, B = _complex(P).reshape(-1, w.shape[-1]), _complex(B).reshape(-1, w.shape[-1])
-    w, networks = np.atleast_2d(w), []
-    for k, h in enumerate(np.exp(np.asarray(log_dt, float)).ravel()):
-        one = k % len(w)
-        p = np.concatenate([P[one], P[one].conj()])
-        A = np.diag(np.concatenate([w[one], w[one].conj()])) - np.outer(p, p.conj())
-        b = np.concatenate([B[one], B[one].conj()])
-        left = np.eye(len(A)) - h / 2 * A
-        A, b = np.linalg.solve(left, np.eye(len(A)) + h / 2 * A), np.linalg.solve(left, h * b)
-        n = len(w[one])
-        # in real and imaginary parts of the first half, whose conjugate the second half is
-        U = np.block([[np.eye(n), np.eye(n)], [-1j * np.eye(n), 1j * np.eye(n)]]) / 2
-        real, drive = U @ A @ np.linalg.inv(U), U @ b
-        networks.append(LinearNetwork(real.real, drive.real))
+    steps = np.exp(np.asarray(found[4], float)).ravel()
+    w = _continuous_poles(found[0], found[1], tensors, len(steps))
+    n, networks = w.shape[1], []
+    B = complex_of(found[3]).reshape(-1, n)
+    P = complex_of(found[2]).reshape(-1, len(B), n)  # (rank, copies, modes)
+    # real and imaginary parts of the first half, whose conjugate the second half is
+    U = np.block([[np.eye(n), np.eye(n)], [-1j * np.eye(n), 1j * np.eye(n)]]) / 2
+    for k, h in enumerate(steps):
+        b, p = B[k % len(B)], P[:, k % len(B)]
+        b, p = np.concatenate([b, b.conj()]), np.concatenate([p, p.conj()], axis=1)
+        A = np.diag(np.concatenate([w[k], w[k].conj()])) - p.T @ p.conj()
+        left = np.eye(2 * n) - h / 2 * A
+        A, b = np.linalg.solve(left, np.eye(2 * n) + h / 2 * A), np.linalg.solve(left, h * b)
+        networks.append(LinearNetwork((U @ A @ np.linalg.inv(U)).real, (U @ b).real))
     return Recurrence(networks=tuple(networks))
 
 
 def _dss(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    stored, log_dt = np.asarray(found[0], float), np.asarray(found[1], float)
-    poles = -np.exp(stored[..., 0]) + 1j * stored[..., 1]
-    return Recurrence(_held(np.atleast_2d(poles), np.exp(log_dt).reshape(-1, 1)))
+    if "Lambda" in tensors:
+        poles = complex_of(tensors["Lambda"])
+    else:
+        logs = np.asarray(tensors.get("Lambda_log_im", 0.0), float)
+        imaginary = tensors.get("Lambda_im", np.exp(logs))
+        poles = -np.exp(np.asarray(found[0], float)) + 1j * np.asarray(imaginary, float)
+    step = np.exp(np.asarray(found[1], float))
+    step = step.reshape(len(step), -1)[:, [0, -1]]  # of real parts, and of imaginary ones
+    scaled = poles.real * step[:, :1] + 1j * poles.imag * step[:, 1:]
+    C = None
+    if "W" in tensors:
+        C = complex_of(tensors["W"]).reshape(-1, *scaled.shape).transpose(1, 0, 2)
+    return _held(poles, scaled, C=C)
 
 
 def _fixed(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
@@ -129,16 +190,19 @@ def _fixed(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return Recurrence(networks=(LinearNetwork(A, B.reshape(len(A), -1)),))
 
 
+def _step(bias: Any, gate: Any) -> Floats:
+    return _softplus(np.asarray(bias, float)) if gate is None else np.asarray(gate, float)
+
+
 def _mamba(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    A = -np.exp(np.asarray(found[0], float))
-    step = _softplus(np.asarray(found[1], float)) if gate is None else np.asarray(gate, float)
-    return Recurrence(np.exp(A * step.reshape(-1, 1)))
+    return Recurrence(
+        np.exp(-np.exp(np.asarray(found[0], float)) * _step(found[1], gate).reshape(-1, 1))
+    )
 
 
 def _scalar_decay(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    A = -np.exp(np.asarray(found[0], float))
-    step = _softplus(np.asarray(found[1], float)) if gate is None else np.asarray(gate, float)
-    return Recurrence(np.exp(A * step)[:, None])
+    rate, step = np.exp(np.asarray(found[0], float)).ravel(), _step(found[1], gate).ravel()
+    return Recurrence(np.exp(-np.repeat(rate, len(step) // len(rate)) * step)[:, None])
 
 
 def _rg_lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
@@ -149,33 +213,22 @@ def _rg_lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return Recurrence(np.exp(-8.0 * np.asarray(gate, float) * strength)[:, None])
 
 
-def _rwkv(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    logits = np.asarray(found[0] if gate is None else gate, float).ravel()
-    return Recurrence(np.exp(-np.exp(logits))[:, None])
+def _gated(decay: Callable[[Floats], Floats], of_gate: bool = False) -> Any:
+    """A decay that is a function of one tensor; a given gate is that tensor, or the decay."""
+
+    def recurrence(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+        if gate is not None and not of_gate:
+            return Recurrence(np.asarray(gate, float).reshape(-1, 1))
+        stored = np.asarray(found[0] if gate is None else gate, float)
+        return Recurrence(np.asarray(decay(stored)).reshape(-1, 1))
+
+    return recurrence
 
 
-def _rwkv7(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    logits = np.asarray(found[0] if gate is None else gate, float).ravel()
-    return Recurrence(np.exp(-np.exp(-0.5) * _sigmoid(logits))[:, None])
-
-
-def _xlstm(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    bias = np.asarray(found[0], float).ravel()
-    forget = _sigmoid(15 * np.tanh(bias / 15)) if gate is None else np.asarray(gate, float)
-    return Recurrence(forget[:, None])
-
-
-def _gla(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    forget = _sigmoid(np.asarray(found[0], float).ravel()) ** (1 / 16)
-    return Recurrence((forget if gate is None else np.asarray(gate, float))[:, None])
-
-
-def _is_matrix_first(shapes: Sequence[tuple[int, ...]]) -> bool:
-    return len(shapes[0]) == 2
-
-
-def _is_vector_first(shapes: Sequence[tuple[int, ...]]) -> bool:
-    return len(shapes[0]) == 1
+def _hgrn_rest(bounds: Floats) -> Floats:
+    """Decays of all layers at input zero: halfway between the lower bound of each and one."""
+    shares = np.exp(bounds - np.logaddexp.reduce(bounds, axis=0))
+    return (1 + np.cumsum(shares, axis=0) - shares[:1]) / 2
 
 
 def _is_square(shapes: Sequence[tuple[int, ...]]) -> bool:
@@ -186,38 +239,62 @@ def _is_square(shapes: Sequence[tuple[int, ...]]) -> bool:
 #: The kinds, the more particular first: of a prefix, the first that fits is taken.
 KINDS = (
     Kind("LRU", (("nu_log",), ("theta_log",)), _lru,
-         "Orvieto et al. 2023, eq. 8: λ = exp(−exp(ν) + i exp(θ))",
-         optional=("B_re", "B_im", "B", "gamma_log", "gamma_logs")),
+         "λ = exp(−exp(ν) + i exp(θ)), B scaled by exp(γ): Orvieto et al. 2023, arXiv 2303.06349; "
+         "minimal-LRU, lru/model.py",
+         optional=("B_re", "B_im", "B", "C_re", "C_im", "C", "gamma_log", "gamma_logs"), axes=1,
+         modes={"nu_log": 0, "theta_log": 0, "gamma_log": 0, "gamma_logs": 0, "B_re": 0, "B_im": 0,
+                "B": 0, "C_re": 1, "C_im": 1, "C": 1}),
     Kind("S5", (("Lambda_re",), ("Lambda_im",), ("B",), ("log_step",)), _s5,
-         "Smith et al. 2023, eq. 6: zero-order hold"),
-    Kind("S4", (("log_w_real", "log_A_real", "inv_A_real"), ("w_imag", "A_imag"), ("P",), ("B",),
+         "zero-order hold: Smith et al. 2023, arXiv 2208.04933; lindermanlab/S5, s5/ssm.py",
+         optional=("C",), axes=1,
+         modes={"Lambda_re": 0, "Lambda_im": 0, "B": 0, "log_step": 0, "C": 1}),
+    Kind("S4", (("inv_w_real", "log_w_real", "A_real"), ("w_imag", "A_imag"), ("P",), ("B",),
                 ("log_dt", "inv_dt")), _s4,
-         "Gu et al. 2022, sec. 3: diagonal plus low rank, bilinear rule"),
-    Kind("S4D", (("log_A_real", "inv_A_real"), ("A_imag",), ("log_dt", "inv_dt")), _s4d,
-         "Gu et al. 2022 (S4D), listing 1: zero-order hold"),
-    Kind("DSS", (("Lambda",), ("log_dt",)), _dss, "Gupta et al. 2022, prop. 1",
-         fits=lambda shapes: shapes[0][-1:] == (2,)),
+         "diagonal plus low rank, bilinear rule: Gu et al. 2022, arXiv 2111.00396; "
+         "state-spaces/s4, models/s4/s4.py (SSMKernelDPLR)"),
+    Kind("S4D", (("log_A_real", "inv_A_real", "A_real"), ("A_imag",), ("log_dt", "inv_dt")), _s4d,
+         "zero-order hold: Gu et al. 2022, arXiv 2206.11893; state-spaces/s4, models/s4/s4d.py",
+         optional=("B", "C"),
+         modes={"log_A_real": -1, "inv_A_real": -1, "A_real": -1, "A_imag": -1, "B": -2, "C": -2}),
+    Kind("DSS", (("Lambda_log_neg_re", "Lambda"), ("log_dt",)), _dss,
+         "zero-order hold: Gupta et al. 2022, arXiv 2203.14343; ag1988/dss, standalone/dss.py",
+         optional=("Lambda_im", "Lambda_log_im", "W")),
     Kind("Mamba", (("A_log",), ("dt_proj.bias",)), _mamba,
-         "Gu and Dao 2023, alg. 2: λ = exp(−Δ exp(A_log))", gate="Δ = softplus(bias)",
-         fits=_is_matrix_first),
+         "λ = exp(−Δ exp(A_log)): Gu and Dao 2023, arXiv 2312.00752; transformers, modeling_mamba",
+         gate="Δ = softplus(bias)", fits=lambda shapes: len(shapes[0]) in (2, 3), axes=2),
     Kind("scalar decay per head (Mamba-2, gated DeltaNet)", (("A_log",), ("dt_bias",)),
-         _scalar_decay, "Dao and Gu 2024, sec. 2: a = exp(−Δ exp(A_log))",
-         gate="Δ = softplus(bias)", fits=_is_vector_first),
+         _scalar_decay,
+         "a = exp(−Δ exp(A_log)): Dao and Gu, arXiv 2405.21060; transformers, modeling_mamba2; "
+         "of the delta rule (arXiv 2412.06464, KDA) the decay, not what it erases",
+         gate="Δ = softplus(bias)", axes=1),
     Kind("RG-LRU", (("recurrent_param", "a_param"),), _rg_lru,
-         "De et al. 2024, eq. 3: a = exp(−8 r softplus(Λ))", gate="r = σ(bias)",
+         "a = exp(−8 r softplus(Λ)): De et al. 2024, arXiv 2402.19427; transformers, "
+         "modeling_recurrent_gemma", gate="r = σ(bias)",
          optional=("recurrent_gate_bias", "a_gate.b")),
-    Kind("RWKV", (("time_decay",),), _rwkv,
-         "Peng et al. 2023, eq. 14, and 2024: w = exp(−exp(decay))",
-         gate="the decay without its low-rank part (RWKV-6)"),
-    Kind("RWKV-7", (("w0",),), _rwkv7, "Peng et al. 2025: w = exp(−e^(−½) σ(w₀))",
-         gate="the decay without its low-rank part"),
-    Kind("mLSTM", (("fgate_preact.bias",),), _xlstm,
-         "Beck et al. 2024 and 2025: f = σ(15 tanh(bias/15))", gate="f at input zero"),
-    Kind("GLA", (("gk_proj.1.bias",),), _gla, "Yang et al. 2024: α = σ(bias)^(1/16)",
+    Kind("RWKV-6", (("time_decay", "w_proj.linear.lora.2.bias"),
+                    ("time_decay_w1", "w_proj.linear.lora.0.weight")),
+         _gated(lambda w: np.exp(-np.exp(w)), of_gate=True),
+         "w = exp(−exp(decay)): Peng et al. 2024, arXiv 2404.05892; flash-linear-attention, "
+         "fla/layers/rwkv6.py", gate="the decay without its low-rank part"),
+    Kind("RWKV", (("time_decay",),), _gated(lambda w: np.exp(-np.exp(w)), of_gate=True),
+         "w = exp(−exp(decay)), whatever the input: Peng et al. 2023, arXiv 2305.13048; "
+         "transformers, modeling_rwkv"),
+    Kind("RWKV-7", (("w0", "w_lora.lora.2.bias"),),
+         _gated(lambda w: np.exp(-np.exp(-0.5) * _sigmoid(w)), of_gate=True),
+         "w = exp(−e^(−½) σ(w₀)): Peng et al. 2025, arXiv 2503.14456; fla/layers/rwkv7.py; its "
+         "decay alone, not what the delta rule erases", gate="the decay without its low-rank part"),
+    Kind("mLSTM", (("fgate_preact.bias",),), _gated(lambda b: _sigmoid(15 * np.tanh(b / 15))),
+         "f = σ(15 tanh(bias/15)): Beck et al. 2024, arXiv 2405.04517; modeling_xlstm",
+         gate="f at input zero"),
+    Kind("GLA", (("gk_proj.1.bias",),), _gated(lambda b: _sigmoid(b) ** (1 / 16)),
+         "α = σ(bias)^(1/16): Yang et al. 2024, arXiv 2312.06635; fla/layers/gla.py",
          gate="α at input zero"),
+    Kind("HGRN", (("lower_bounds",),), _gated(_hgrn_rest),
+         "f = γ + (1 − γ)σ(0), γ a cumulative softmax over layers: Qin et al. 2023, arXiv "
+         "2311.04823; fla/models/hgrn", gate="f at input zero, all layers"),
     Kind("fixed (A, B)", (("A",), ("B",)), _fixed,
-         "Voelker et al. 2019 (LMU), Gu et al. 2020 (HiPPO): A and B as they are stored",
-         fits=_is_square),
+         "A and B as they are stored: Voelker et al. 2019 (LMU), Gu et al. 2020, arXiv 2008.07669 "
+         "(HiPPO)", fits=_is_square),
 )  # fmt: skip
 
 
@@ -227,6 +304,13 @@ class Found(NamedTuple):
     prefix: str
     kind: Kind
     names: tuple[str, ...]
+    place: int | None = None  # among layers that are stacked along the first axis
+
+    @property
+    def name(self) -> str:
+        """What the layer is called: its prefix, or else its kind."""
+        name = self.prefix.rstrip(".") or self.kind.name
+        return name if self.place is None else f"{name}[{self.place}]"
 
 
 def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Found]:
@@ -245,13 +329,16 @@ def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Found]:
             ]
             if all(chosen) and kind.fits([shapes[f"{prefix}{n}"] for n in chosen]):
                 more = [n for n in kind.optional if f"{prefix}{n}" in shapes]
+                shape = shapes[f"{prefix}{chosen[0]}"]
+                is_stacked = len(shape) == kind.axes + 1 > 1
                 if prefix not in taken:
                     taken.add(prefix)
-                    yield Found(prefix, kind, (*chosen, *more))
+                    for place in range(shape[0]) if is_stacked else (None,):
+                        yield Found(prefix, kind, (*chosen, *more), place)
 
 
 def fixed_decays(config: Mapping[str, Any]) -> Recurrence | None:
-    """Decays that the configuration implies: RetNet's, γ = 1 − 2^(−5 − h) (Sun et al. 2023)."""
+    """Decays that the configuration implies: RetNet's, γ = 1 − 2^(−5 − h) (arXiv 2307.08621)."""
     if config.get("model_type") != "retnet":
         return None
     heads = config.get("decoder_retention_heads") or config.get("num_heads")

@@ -20,9 +20,17 @@ from memcurve.io import NetworkFileError
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.rendering import report
+from memcurve.synthesis import hankel_values
 from memcurve.trained.channels import ChannelMemory, channel_memory
 from memcurve.trained.checkpoints import Checkpoint, open_model
-from memcurve.trained.kinds import KINDS, Found, Recurrence, fixed_decays, recognised
+from memcurve.trained.kinds import (
+    KINDS,
+    Found,
+    Numbers,
+    Recurrence,
+    fixed_decays,
+    recognised,
+)
 
 #: Binary digits after the point of number formats, by the names that files and torch use.
 FORMATS = {
@@ -59,6 +67,9 @@ class LayerMemory:
         Mean lag of the usable memory.
     time_constant : (channels,) array
         Steps in which the slowest mode decays to 1/e.
+    hankel, hankel_error : (channels, states) array or None
+        Hankel singular values from the channel's input to what it gives on, largest first, and
+        their relative errors; where the output weights are not stored, all states are given on.
     """
 
     name: str
@@ -76,6 +87,8 @@ class LayerMemory:
     nine_tenths: Floats
     mean_age: Floats
     time_constant: Floats
+    hankel: Floats | None = None
+    hankel_error: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -189,6 +202,7 @@ def layers(
     noise: Any = None,
     gates: Mapping[str, Any] | None = None,
     select: Sequence[str] | str | None = None,
+    hankel: bool = False,
     progress: Progress = None,
 ) -> ModelMemory:
     """Memory of every recurrent layer of a model, from its weights.
@@ -207,6 +221,9 @@ def layers(
         of input zero.
     select : str or sequence of str, optional
         Only layers whose names contain one of these.
+    hankel : bool
+        Compute the Hankel singular values of every channel too, to relative accuracy: some
+        milliseconds for each.
     progress : bool or function
         As for :func:`memcurve.memory_curve`.
 
@@ -221,9 +238,7 @@ def layers(
     ('LRU', 16)
     """
     checkpoint = open_model(model)
-    level = None if noise is None or isinstance(noise, str) else _require_noise(noise)
-    if isinstance(noise, str):
-        level = _format_noise(table_entry(FORMATS, noise.lower(), "noise"))
+    level = given_noise(noise)
     chosen = [select] if isinstance(select, str) else select
     found = [
         each
@@ -238,12 +253,13 @@ def layers(
     with listening(progress) as tell:
         for k, each in enumerate(found):
             tell("layers", k, len(found))
-            rows.append(_layer(checkpoint, each, values.pop(_name(each), None), level))
+            gate = values.pop(each.name, None)
+            rows.append(_layer(checkpoint, each, gate, level, hankel))
         tell("layers", len(found), len(found))
     if rest is not None:
         digits = FORMATS.get(str(checkpoint.config.get("torch_dtype")), 23)
         at = _format_noise(digits) if level is None else level
-        rows.append(_summary("retention", "RetNet", "", rest, "from the configuration", at))
+        rows.append(_summary("retention", "RetNet", "", rest, "from the configuration", at, hankel))
     if values:
         raise ValueError(
             f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
@@ -263,22 +279,18 @@ def layers(
 def layer_network(model: Any, name: str, channel: int = 0) -> LinearNetwork:
     """One channel of a layer as a network, for :func:`memcurve.audit` and the other functions."""
     checkpoint = open_model(model)
-    found = {_name(each): each for each in recognised(checkpoint.shapes)}
+    found = {each.name: each for each in recognised(checkpoint.shapes)}
     each = table_entry(found, name, "name")
-    recurrence = _recurrence(checkpoint, each, None)
-    label = f"{name}, channel {channel}"
-    if recurrence.networks:
-        if not 0 <= channel < len(recurrence.networks):
-            raise ValueError(f"`channel` must be below {len(recurrence.networks)}, got {channel}.")
-        return recurrence.networks[channel].replace(name=label)
-    assert recurrence.poles is not None
-    if not 0 <= channel < len(recurrence.poles):
-        raise ValueError(f"`channel` must be below {len(recurrence.poles)}, got {channel}.")
-    poles = recurrence.poles[channel]
-    return LinearNetwork(np.diag(poles), np.ones(len(poles)), name=label)
+    recurrence = layer_recurrence(checkpoint, each)
+    return recurrence.network(channel).replace(name=f"{name}, channel {channel}")
 
 
-def _require_noise(noise: Any) -> float:
+def given_noise(noise: Any) -> float | None:
+    """The noise asked for, a number or that of a number format; None for that of the weights."""
+    if noise is None:
+        return None
+    if isinstance(noise, str):
+        return _format_noise(table_entry(FORMATS, noise.lower(), "noise"))
     rule = (
         f"from {LEAST_NOISE:g} to {1 / LEAST_NOISE:g}, relative to the standard deviation of each "
         f"state, or a number format"
@@ -286,16 +298,27 @@ def _require_noise(noise: Any) -> float:
     return require_number(noise, "noise", rule, lambda s: LEAST_NOISE <= s <= 1 / LEAST_NOISE)
 
 
+def layer_noise(checkpoint: Checkpoint, found: Found, given: float | None) -> float:
+    """The noise of a layer: as given, or the rounding of the format that it is stored in."""
+    kind = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
+    return _format_noise(FORMATS.get(kind, 23)) if given is None else given
+
+
 def _format_noise(digits: int) -> float:
     return float(floating_point_deviations(np.ones(1), digits)[0])
 
 
-def _name(found: Found) -> str:
-    return found.prefix.rstrip(".") or found.kind.name
-
-
-def _recurrence(checkpoint: Checkpoint, found: Found, gate: Any) -> Recurrence:
+def layer_tensors(checkpoint: Checkpoint, found: Found) -> dict[str, Any]:
+    """The tensors of a layer by the names after its prefix, its own part of stacked ones."""
     tensors = {name: checkpoint.read(f"{found.prefix}{name}") for name in found.names}
+    if found.place is None:
+        return tensors
+    return {name: np.asarray(tensor)[found.place] for name, tensor in tensors.items()}
+
+
+def layer_recurrence(checkpoint: Checkpoint, found: Found, gate: Any = None) -> Recurrence:
+    """The poles or networks of a layer."""
+    tensors = layer_tensors(checkpoint, found)
     required = [tensors[name] for name in found.names[: len(found.kind.names)]]
     try:
         with np.errstate(over="raise", invalid="raise", under="ignore"):
@@ -303,44 +326,69 @@ def _recurrence(checkpoint: Checkpoint, found: Found, gate: Any) -> Recurrence:
     except (ValueError, IndexError, FloatingPointError) as error:
         listing = ", ".join(f"{n} {checkpoint.shapes[found.prefix + n]}" for n in found.names)
         raise NetworkFileError(
-            f"{_name(found)}: looks like a layer of kind {found.kind.name}, but {error}; it has "
+            f"{found.name}: looks like a layer of kind {found.kind.name}, but {error}; it has "
             f"{listing}."
         ) from error
 
 
-def _layer(checkpoint: Checkpoint, found: Found, gate: Any, level: float | None) -> LayerMemory:
+def _layer(
+    checkpoint: Checkpoint, found: Found, gate: Any, level: float | None, hankel: bool
+) -> LayerMemory:
     kind = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
-    at = _format_noise(FORMATS.get(kind, 23)) if level is None else level
+    at = layer_noise(checkpoint, found, level)
     given = None if gate is None else exact_array(gate, "gates")
-    recurrence = _recurrence(checkpoint, found, given)
+    recurrence = layer_recurrence(checkpoint, found, given)
     said = found.kind.gate and (f"{found.kind.gate}, at rest" if gate is None else "as given")
-    return _summary(_name(found), found.kind.name, said, recurrence, kind, at)
+    return _summary(found.name, found.kind.name, said, recurrence, kind, at, hankel)
 
 
 def _summary(
-    name: str, kind: str, gate: str, recurrence: Recurrence, number_format: str, noise: float
+    name: str,
+    kind: str,
+    gate: str,
+    recurrence: Recurrence,
+    number_format: str,
+    noise: float,
+    hankel: bool,
 ) -> LayerMemory:
     if recurrence.networks:
-        memory = _networks(recurrence.networks, noise, name)
+        memory = network_memory(recurrence.networks, noise, name)
         states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
     else:
         poles = recurrence.poles
         assert poles is not None
-        if poles.size == 0:
-            raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
-        if not np.abs(poles).max() < 1:
-            raise NetworkFileError(
-                f"{name}: {np.count_nonzero(np.abs(poles) >= 1)} of {poles.size} modes do not "
-                f"decay (largest modulus {np.abs(poles).max():.6g}); such a layer never forgets."
-            )
+        require_decay(poles, name)
         memory = channel_memory(poles, recurrence.drive, noise)
         states, inputs = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1), 1
     channels = len(memory.usable)
     fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
+    if hankel:
+        fields["hankel"], fields["hankel_error"] = _hankel(recurrence, channels, states)
     return LayerMemory(name, kind, gate, states, channels, inputs, number_format, noise, **fields)
 
 
-def _networks(networks: Sequence[LinearNetwork], noise: float, name: str) -> ChannelMemory:
+def require_decay(poles: Numbers, name: str) -> None:
+    """Refuse modes that never forget."""
+    if poles.size == 0:
+        raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
+    if not np.abs(poles).max() < 1:
+        raise NetworkFileError(
+            f"{name}: {np.count_nonzero(np.abs(poles) >= 1)} of {poles.size} modes do not decay "
+            f"(largest modulus {np.abs(poles).max():.6g}); such a layer never forgets."
+        )
+
+
+def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats, Floats]:
+    """Hankel values of each channel and their relative errors, with zeros for lost states."""
+    values, errors = np.zeros((channels, states)), np.zeros((channels, states))
+    for k in range(channels):
+        found = hankel_values(recurrence.network(k), recurrence.output_weights(k))
+        values[k, : len(found.values)] = found.values
+        errors[k, : len(found.values)] = found.errors
+    return values, errors
+
+
+def network_memory(networks: Sequence[LinearNetwork], noise: float, name: str) -> ChannelMemory:
     """Layers whose modes are not alone: each network by the exact method, states of variance 1."""
     rows = []
     for each in networks:
@@ -348,7 +396,7 @@ def _networks(networks: Sequence[LinearNetwork], noise: float, name: str) -> Cha
         dense = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
         mask = np.asarray(C).reshape(len(dense), -1)
         try:
-            curve = memory_curve(_unit_states(dense, mask), noise=noise)
+            curve = memory_curve(unit_states(dense, mask), noise=noise)
         except UncertainResultError as error:
             raise NetworkFileError(f"{name}: {error}") from error
         within = np.cumsum(curve.values)
@@ -361,7 +409,7 @@ def _networks(networks: Sequence[LinearNetwork], noise: float, name: str) -> Cha
     return ChannelMemory(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
-def _unit_states(A: Floats, C: Floats) -> LinearNetwork:
+def unit_states(A: Floats, C: Floats) -> LinearNetwork:
     """The same network with states of standard deviation one."""
     from scipy.linalg import solve_discrete_lyapunov
 

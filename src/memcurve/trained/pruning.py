@@ -1,0 +1,324 @@
+"""Modes of a trained layer that no memory above the noise needs, left out of its tensors.
+
+The modes of a diagonal layer do not act on each other: leaving some out is not reading them, and
+the others stay what they are. Every MC_τ can only fall by that, and all of them together by what
+usable memory falls, so that the fall of the total bounds that of every lag::
+
+    0 ≤ MC_τ − MC_τ' ≤ Σ_τ (MC_τ − MC_τ') = usable − usable'
+
+With T the states in input-normal coordinates (rows scaled to one) and K = (TTᵀ + s²)⁻¹, leaving
+out the rows R costs |R| − s²·tr(K_RR⁻¹(K²)_RR). One mode after the other is left out, that which
+costs least; what is lost in all is taken from the singular values of the rows that stay.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memcurve.core.arguments import require_number
+from memcurve.core.optional import optional
+from memcurve.core.progress import Progress, listening
+from memcurve.core.types import Floats
+from memcurve.network import LinearNetwork
+from memcurve.trained.channels import rounding_error, state_rows
+from memcurve.trained.checkpoints import Checkpoint, open_model
+from memcurve.trained.kinds import Found, Numbers, Recurrence, recognised
+from memcurve.trained.memory import (
+    given_noise,
+    layer_noise,
+    layer_recurrence,
+    layer_tensors,
+    network_memory,
+    require_decay,
+)
+
+
+@dataclass(frozen=True)
+class PrunedLayer:
+    """What became of one layer.
+
+    Attributes
+    ----------
+    name, kind : str
+        As in :class:`memcurve.ModelMemory`.
+    modes, kept : int
+        Modes of a channel, before and after.
+    needed : (channels,) array
+        Modes that each channel needs; the largest of these are kept of all channels.
+    bound : float
+        By how much usable memory of any channel falls, at most; no MC_τ falls by more.
+    output_error : float
+        Standard deviation of the change of the outputs, relative to them, for white input; their
+        weights are fitted anew to the modes that are kept. NaN where they are not stored.
+    """
+
+    name: str
+    kind: str
+    modes: int
+    kept: int
+    needed: Floats
+    bound: float
+    output_error: float
+
+
+@dataclass(frozen=True)
+class PrunedModel:
+    """A model with fewer modes, from :func:`memcurve.pruned_layers`.
+
+    Attributes
+    ----------
+    layers : tuple of PrunedLayer
+        Those that could be looked at; others stay as they are.
+    tensors : dict
+        All tensors that changed, under their names.
+    noise, tolerance : float
+        What was asked for; None for the rounding of the format of the weights.
+    """
+
+    layers: tuple[PrunedLayer, ...]
+    tensors: Mapping[str, Any]
+    noise: float | str | None
+    tolerance: float
+
+    def __repr__(self) -> str:
+        """One line per layer."""
+        lines = [
+            f"  {each.name}: {each.kind}, {each.modes} → {each.kept} modes, every MC_τ kept to "
+            f"{each.bound:.2g}"
+            for each in self.layers
+        ]
+        return "\n".join(["<PrunedModel", *lines]) + ">"
+
+    def save(self, path: str | os.PathLike[str], model: Any = None) -> None:
+        """Write a ``.safetensors`` file: tensors that changed, and the others of ``model``."""
+        writer = optional("safetensors.numpy", "writing tensors", "files")
+        others = {} if model is None else open_model(model).archive.arrays
+        tensors = {name: array.whole() for name, array in others.items()} | dict(self.tensors)
+        stored = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
+        writer.save_file(stored, os.fspath(Path(path)))
+
+
+def pruned_layers(
+    model: Any,
+    *,
+    noise: Any = None,
+    tolerance: float = 0.1,
+    select: Sequence[str] | str | None = None,
+    progress: Progress = None,
+) -> PrunedModel:
+    """Leave out the modes of a model's layers that no memory above the noise needs.
+
+    Layers whose modes do not act on each other and are listed in their tensors: LRU, S5 and S4D.
+    All channels of a layer keep as many modes as the one that needs most, each its own.
+
+    Parameters
+    ----------
+    model, noise, select, progress
+        As for :func:`memcurve.layers`.
+    tolerance : float
+        By how much the usable memory of a channel may fall, and with it MC_τ at any lag.
+
+    Returns
+    -------
+    PrunedModel
+        With ``.layers``, ``.tensors`` under the same names, and ``.save(path)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> layer = {
+    ...     "s4d.log_A_real": np.log(np.full((4, 16), 0.5)),
+    ...     "s4d.A_imag": np.ones((4, 1)) * np.linspace(0.1, 3, 16),
+    ...     "s4d.log_dt": np.log([0.01, 0.02, 0.05, 0.1]),
+    ... }
+    >>> small = memcurve.pruned_layers(layer, noise=0.1, tolerance=0.5)
+    >>> small.layers[0].bound < 0.5, small.tensors["s4d.A_imag"].shape
+    (True, (4, 11))
+    """
+    rule = "above 0, how far usable memory may fall"
+    enough = require_number(tolerance, "tolerance", rule, lambda x: x > 0)
+    checkpoint, level = open_model(model), given_noise(noise)
+    chosen = [select] if isinstance(select, str) else select
+    groups: dict[str, list[Found]] = {}
+    for each in recognised(checkpoint.shapes):
+        if chosen is None or any(part in each.prefix for part in chosen):
+            groups.setdefault(each.prefix, []).append(each)
+    rows, tensors = list[PrunedLayer](), dict[str, Any]()
+    with listening(progress) as tell:
+        for k, group in enumerate(groups.values()):
+            tell("layers", k, len(groups))
+            analyses = [_Analysis.of(checkpoint, each, level) for each in group]
+            separate = [each for each in analyses if each is not None]
+            if len(separate) < len(group):
+                continue
+            needed = [each.needed(enough) for each in separate]
+            count = max(int(each.max()) for each in needed)  # stacked layers stay of one size
+            layers = [one.cut(count, own) for one, own in zip(separate, needed, strict=True)]
+            rows += [layer for layer, _ in layers]
+            for name in layers[0][1]:
+                parts = [changed[name] for _, changed in layers]
+                is_stacked = group[0].place is not None
+                tensors[f"{group[0].prefix}{name}"] = np.stack(parts) if is_stacked else parts[0]
+        tell("layers", len(groups), len(groups))
+    return PrunedModel(tuple(rows), tensors, noise, enough)
+
+
+@dataclass(frozen=True)
+class _Analysis:
+    """A layer whose modes are alone, and what leaving out some of them costs."""
+
+    found: Found
+    tensors: Mapping[str, Any]
+    recurrence: Recurrence
+    noise: float
+    rows: Floats  # T
+    sizes: Floats
+    order: Any  # the turn in which each mode is left out
+    losses: Floats  # when 0, 1, … modes are left out
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, found: Found, level: float | None) -> _Analysis | None:
+        """None where modes are not alone, or are shared by channels."""
+        if found.kind.modes is None:
+            return None
+        noise = layer_noise(checkpoint, found, level)
+        recurrence, tensors = layer_recurrence(checkpoint, found), layer_tensors(checkpoint, found)
+        poles, rows, sizes = _rows(recurrence, found.name)
+        stored = np.atleast_2d(tensors[found.names[0]])
+        steps = np.asarray(tensors.get("log_dt", tensors.get("inv_dt", 0.0)))
+        if stored.shape != poles.shape or steps.size > max(1, len(poles)):
+            return None
+        order = _order(rows, poles.shape[1], noise)
+        losses = _losses(recurrence, rows, order, noise)
+        return cls(found, tensors, recurrence, noise, rows, sizes, order, losses)
+
+    def needed(self, tolerance: float) -> Floats:
+        """How many modes each channel needs; the first loss, of none, is zero."""
+        return self.order.shape[1] + 1.0 - (self.losses <= tolerance).sum(axis=1)
+
+    def cut(self, count: int, needed: Floats) -> tuple[PrunedLayer, dict[str, Any]]:
+        """The layer with so many modes, and its tensors."""
+        kind, modes, error = self.found.kind, self.order.shape[1], np.nan
+        keep = np.sort(np.argsort(self.order, axis=1)[:, modes - count :], axis=1)
+        bound = float(self.losses[:, modes - count].max())
+        changed = {
+            name: _taken(np.asarray(self.tensors[name]), keep, axis, not self.recurrence.networks)
+            for name, axis in (kind.modes or {}).items()
+            if name in self.tensors
+        }
+        if self.recurrence.output is not None and count < modes:
+            output, error = self._refitted(keep)
+            changed |= _stored_output(kind.name, self.tensors, output)
+        changed = {name: x.astype(self.tensors[name].dtype) for name, x in changed.items()}
+        layer = PrunedLayer(self.found.name, kind.name, modes, count, needed, bound, error)
+        return layer, changed
+
+    def _refitted(self, keep: Any) -> tuple[Numbers, float]:
+        """Output weights of the modes that are kept, and the relative change of the outputs.
+
+        Ridge regression of the outputs on the states kept, at the noise they are read with.
+        """
+        fitted, lost, whole = [], 0.0, 0.0
+        for k, (T, size, stays) in enumerate(zip(self.rows, self.sizes, keep, strict=True)):
+            weights = self.recurrence.output_weights(k)
+            assert weights is not None
+            turned = weights.reshape(2, len(T) // 2, -1).transpose(1, 0, 2).reshape(len(T), -1)
+            outputs = T.T @ (size[:, None] * turned)
+            kept = (2 * stays[:, None] + [0, 1]).ravel()
+            R = T[kept]
+            v = np.linalg.solve(R @ R.T + self.noise**2 * np.eye(len(R)), R @ outputs)
+            lost += float(np.square(outputs - R.T @ v).sum())
+            whole += float(np.square(outputs).sum())
+            parts = (v / size[kept, None]).reshape(len(stays), 2, -1)
+            fitted.append((parts[:, 0] - 1j * parts[:, 1]).T)
+        output = fitted[0] if self.recurrence.networks else np.stack(fitted)
+        return output, float(np.sqrt(lost / whole)) if whole else 0.0
+
+
+def _rows(recurrence: Recurrence, name: str) -> tuple[Numbers, Floats, Floats]:
+    """Poles, T of unit rows (real and imaginary parts of a mode in turn), and their sizes."""
+    if recurrence.poles is not None:
+        require_decay(recurrence.poles, name)
+        rows, sizes, _ = state_rows(recurrence.poles, recurrence.drive)
+        return recurrence.poles, rows, sizes
+    [network] = recurrence.networks  # diagonal, of several inputs: E[xx*] and E[xxᵀ] are Cauchy
+    poles, B = network.A.diagonal(), np.asarray(network.C).reshape(network.size, -1)
+    require_decay(poles, name)
+    P = (B @ B.conj().T) / (1 - np.multiply.outer(poles, poles.conj()))
+    Q = (B @ B.T) / (1 - np.multiply.outer(poles, poles))
+    G = np.block([[(P + Q).real, (Q - P).imag], [(Q + P).imag, (P - Q).real]]) / 2
+    turn = np.arange(2 * len(poles)).reshape(2, -1).T.ravel()
+    G = G[np.ix_(turn, turn)]
+    sizes = np.sqrt(np.diag(G))
+    values, vectors = np.linalg.eigh(G / np.outer(sizes, sizes))
+    return poles[None], (vectors * np.sqrt(np.maximum(values, 0.0)))[None], sizes[None]
+
+
+def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
+    """The turn in which each mode is left out (channels, modes), the cheapest first."""
+    parts = rows.shape[1] // modes
+    T, turns = rows.copy(), np.full((len(rows), modes), modes - 1)
+    alive = np.ones((len(rows), modes), bool)
+    for turn in range(modes - 1):
+        U, sigma, _ = np.linalg.svd(T)
+        N = (U * (noise**2 / (sigma**2 + noise**2))[:, None, :]) @ U.transpose(0, 2, 1)
+        blocks = N.reshape(len(N), modes, parts, modes, parts)
+        own = np.einsum("ckakb->ckab", blocks)
+        squares = np.einsum("ckajd,ckbjd->ckab", blocks, blocks)
+        floor = np.finfo(float).tiny * np.eye(parts)
+        cost = parts - np.einsum("ckaa->ck", np.linalg.solve(own + floor, squares))
+        worst = np.argmin(np.where(alive, cost, np.inf), axis=1)
+        each = np.arange(len(T))
+        alive[each, worst], turns[each, worst] = False, turn
+        T.reshape(len(T), modes, parts, -1)[each, worst] = 0.0
+    return turns
+
+
+def _losses(recurrence: Recurrence, rows: Floats, order: Any, noise: float) -> Floats:
+    """By how much usable memory falls, at most, when the first 0, 1, … modes are left out."""
+    modes = order.shape[1]
+    parts, totals = rows.shape[1] // modes, []
+    for count in range(modes):
+        stays = np.repeat(order >= count, parts, axis=1)
+        if recurrence.networks:
+            [network], kept = recurrence.networks, order[0] >= count
+            small = LinearNetwork(network.A[kept][:, kept], np.asarray(network.C)[kept])
+            memory = network_memory([small], noise, "the pruned layer")
+            totals.append(memory.usable + np.array([[-1.0], [1.0]]) * memory.error)
+        else:
+            sigma = np.linalg.svd(rows * stays[:, :, None], compute_uv=False)
+            usable = (sigma**2 / (sigma**2 + noise**2)).sum(axis=1)
+            totals.append(usable + np.array([[-1.0], [1.0]]) * rounding_error(rows.shape[1], noise))
+    lowest, highest = np.stack(totals, axis=2)
+    losses = highest[:, :1] - lowest
+    losses[:, 0] = 0.0
+    return losses
+
+
+def _taken(tensor: Any, keep: Any, axis: int, by_channel: bool) -> Any:
+    """The modes to keep along an axis; the axis before it lists channels, where there are any."""
+    if not by_channel or tensor.ndim == 1:
+        return np.take(tensor, keep[0], axis=axis)
+    after = tensor.ndim - 1 - axis % tensor.ndim
+    before = tensor.ndim - 2 - after
+    return np.take_along_axis(tensor, keep.reshape(*[1] * before, *keep.shape, *[1] * after), axis)
+
+
+def _stored_output(kind: str, tensors: Mapping[str, Any], output: Numbers) -> dict[str, Any]:
+    """Output weights as the tensors of a kind hold them."""
+    if "C_re" in tensors:
+        return {"C_re": output.real, "C_im": output.imag}
+    stored = np.asarray(tensors["C"])
+    values = output if kind == "LRU" else output / 2  # the others imply the conjugate half
+    values = values.transpose(1, 0, 2) if values.ndim == 3 else values
+    if not np.iscomplexobj(stored):
+        values = np.stack([values.real, values.imag], axis=-1)
+    return {"C": values if values.ndim == stored.ndim else values[0]}
