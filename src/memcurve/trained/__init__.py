@@ -8,11 +8,12 @@ the rings below. Start reading at ``memory.layers``, then ``kinds``.
 
 from memcurve.trained.driven import measure_layer
 from memcurve.trained.memory import LayerMemory, ModelMemory, layer_network, layers
-from memcurve.trained.pruning import PrunedModel, pruned_layers
+from memcurve.trained.pruning import PrunedLayer, PrunedModel, pruned_layers
 
 __all__ = [
     "LayerMemory",
     "ModelMemory",
+    "PrunedLayer",
     "PrunedModel",
     "layer_network",
     "layers",

@@ -17,14 +17,15 @@ def layers(
     *,
     noise: str | None = None,
     select: Annotated[list[str] | None, SEVERAL] = None,
+    hankel: bool = False,
     output: ReportOptions = REPORT,
 ) -> None:
     """Memory of every recurrent layer of a trained model, from its weights.
 
     Reads a Hugging Face folder, a .safetensors file or a PyTorch checkpoint; no code in it is run.
     Layers are recognised by the names of their tensors: LRU, S4, S4D, S5, DSS, LMU, Mamba, Mamba-2,
-    RG-LRU, RWKV, mLSTM, GLA, RetNet. Those gated by their input are computed at the gate of input
-    zero.
+    RG-LRU, RWKV, HGRN, mLSTM, GLA, RetNet. Those gated by their input are computed at the gate of
+    input zero.
 
     For example:
 
@@ -41,11 +42,13 @@ def layers(
         bfloat16. Default: the format that the weights are stored in.
     select
         Only layers whose names contain one of these.
+    hankel
+        Compute Hankel singular values of every channel, too; they are in the saved result.
     """
     from memcurve.trained import layers as run
 
     level = noise if noise is None or not _is_number(noise) else float(noise)
-    output.show(run(model, noise=level, select=select), _print)
+    output.show(run(model, noise=level, select=select, hankel=hankel), _print)
 
 
 def _is_number(text: str) -> bool:
