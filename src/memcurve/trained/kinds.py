@@ -228,7 +228,7 @@ def _gated(decay: Callable[[Floats], Floats], of_gate: bool = False) -> Any:
 def _hgrn_rest(bounds: Floats) -> Floats:
     """Decays of all layers at input zero: halfway between the lower bound of each and one."""
     shares = np.exp(bounds - np.logaddexp.reduce(bounds, axis=0))
-    return (1 + np.cumsum(shares, axis=0) - shares[:1]) / 2
+    return np.asarray((1 + np.cumsum(shares, axis=0) - shares[:1]) / 2)
 
 
 def _is_square(shapes: Sequence[tuple[int, ...]]) -> bool:

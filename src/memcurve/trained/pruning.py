@@ -202,7 +202,7 @@ class _Analysis:
 
     def needed(self, tolerance: float) -> Floats:
         """How many modes each channel needs; the first loss, of none, is zero."""
-        return self.order.shape[1] + 1.0 - (self.losses <= tolerance).sum(axis=1)
+        return np.asarray(self.order.shape[1] + 1.0 - (self.losses <= tolerance).sum(axis=1))
 
     def cut(self, count: int, needed: Floats) -> tuple[PrunedLayer, dict[str, Any]]:
         """The layer with so many modes, and its tensors."""
@@ -298,7 +298,7 @@ def _losses(recurrence: Recurrence, rows: Floats, order: Any, noise: float) -> F
             usable = (sigma**2 / (sigma**2 + noise**2)).sum(axis=1)
             totals.append(usable + np.array([[-1.0], [1.0]]) * rounding_error(rows.shape[1], noise))
     lowest, highest = np.stack(totals, axis=2)
-    losses = highest[:, :1] - lowest
+    losses = np.asarray(highest[:, :1] - lowest)
     losses[:, 0] = 0.0
     return losses
 
