@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
@@ -67,20 +68,12 @@ def test_table_picture_and_result(command: Command, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ensemble", ensembles.ENSEMBLES)
 def test_every_ensemble(ensemble: str, command: Command) -> None:
-    network = ensembles.make(ensemble, 12, **{"seed": 1} | cli_defaults(ensemble))
-    asked = ["--ensemble", ensemble, "--size", 12, *cli_flags(ensemble), "--json"]
-    done = command("curve", *asked)
+    dense = ensemble.startswith("sp")  # small matrices need more than the default density
+    network = ensembles.make(ensemble, 12, seed=1, **({"density": 0.5} if dense else {}))
+    more = ["--density", 0.5] if dense else []
+    done = command("curve", "--ensemble", ensemble, "--size", 12, *more, "--json")
     assert done.code == 0, done.err
     assert MemoryCurve.from_json(done.out).total == memory_curve(network).total
-
-
-def cli_defaults(ensemble: str) -> dict[str, float]:
-    """Small matrices need more entries than the default density gives."""
-    return {"density": 0.5} if ensemble.startswith("sp") else {}
-
-
-def cli_flags(ensemble: str) -> list[object]:
-    return ["--density", 0.5] if ensemble.startswith("sp") else []
 
 
 def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Command) -> None:
@@ -151,35 +144,73 @@ def test_names_are_shown_as_they_are(
     assert "Warning" not in done.err
 
 
-# Input, noise, forecasting, Fisher memory, profiles, several inputs and readouts
-
 TWELVE = ("curve", "--size", 12, "--seed", 3)
+NETWORK = ensembles.normal(12, seed=3)
+SERIES = inputs.ARMA(ar=[0.7]).simulate(500, seed=1)
+TWO_INPUTS = LinearNetwork(NETWORK.A, np.random.default_rng(1).standard_normal((12, 2)))
+
+#: What the command is asked, and the same question to the library.
+QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
+    "--input ar:0.9": lambda: memory_curve(NETWORK, 20, input=inputs.ARMA(ar=[0.9])),
+    "--input white": lambda: memory_curve(NETWORK, 20),
+    "--input arma:0.5/0.3": lambda: memory_curve(NETWORK, 20, input=inputs.ARMA([0.5], [0.3])),
+    "--input acov:1,0.4": lambda: memory_curve(
+        NETWORK, 20, input=inputs.Autocovariance([1.0, 0.4])
+    ),
+    "--input series:z.npy": lambda: memory_curve(
+        NETWORK, 20, input=inputs.Autocovariance.from_series(SERIES)
+    ),
+    "--noise 1e-3": lambda: memory_curve(NETWORK, 20, noise=1e-3),
+    "--noise state:0.01": lambda: memory_curve(NETWORK, 20, noise=StateNoise(0.01)),
+    "--noise float32": lambda: memory_curve(NETWORK, 20, noise=Float32()),
+    "--noise step:0.01": lambda: memory_curve(NETWORK, 20, noise=Quantised(0.01)),
+    "--noise 12bit:4": lambda: memory_curve(NETWORK, 20, noise=Quantised(bits=12, low=-4, high=4)),
+    "--input ma:0.5 --noise 0.1": lambda: memory_curve(NETWORK, 20, input="ma:0.5", noise=0.1),
+    "--noise 0.1 --method certified": lambda: memory_curve(
+        NETWORK, 20, noise=0.1, method="certified"
+    ),
+    "--forecast --input ar:0.9": lambda: forecasting_curve(NETWORK, "ar:0.9", 20),
+    "--fisher --noise 0.1": lambda: fisher_curve(NETWORK, 0.1, 20),
+    "--readout 0,3,5-9": lambda: memory_curve(NETWORK.replace(readout=[0, 3, 5, 6, 7, 8, 9]), 20),
+    "--noise 0.1 0.001": lambda: noise_profile(NETWORK, [0.1, 0.001], lags=20),
+    "--noise state:0.1 state:0.001": lambda: noise_profile(
+        NETWORK, [0.1, 0.001], lags=20, state_noise=True
+    ),
+    "two.npz": lambda: memory_curve(TWO_INPUTS, 20),
+}
+
+
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_options_are_arguments(
+    asked: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("z.npy", SERIES)
+    np.savez("two.npz", A=TWO_INPUTS.A, C=TWO_INPUTS.C)
+    words = ("curve",) if asked.endswith("npz") else TWELVE
+    done = command(*words, *asked.split(), "--lags", 20, "--json")
+    assert done.code == 0, done.err
+    here = QUESTIONS[asked]()
+    found = type(here).from_json(done.out)
+    assert np.array_equal(found.values, here.values)
+    assert found.notes == here.notes
+    if isinstance(here, MemoryCurve):
+        assert (found.total, found.kind) == (here.total, here.kind)
 
 
 @pytest.mark.parametrize(
-    ("flags", "arguments"),
+    ("asked", "texts"),
     [
-        (["--input", "ar:0.9"], {"input": inputs.ARMA(ar=[0.9])}),
-        (["--input", "white"], {}),
-        (["--input", "arma:0.5/0.3"], {"input": inputs.ARMA([0.5], [0.3])}),
-        (["--input", "acov:1,0.4"], {"input": inputs.Autocovariance([1.0, 0.4])}),
-        (["--noise", "1e-3"], {"noise": 1e-3}),
-        (["--noise", "state:0.01"], {"noise": StateNoise(0.01)}),
-        (["--noise", "float32"], {"noise": Float32()}),
-        (["--noise", "step:0.01"], {"noise": Quantised(0.01)}),
-        (["--noise", "12bit:4"], {"noise": Quantised(bits=12, low=-4, high=4)}),
-        (["--input", "ma:0.5", "--noise", "0.1"], {"input": "ma:0.5", "noise": 0.1}),
-        (["--noise", "0.1", "--method", "certified"], {"noise": 0.1, "method": "certified"}),
+        ("--input ar:0.9 --forecast", ["1 … 10", "total capacity", "horizon"]),
+        ("--fisher", ["total Fisher"]),
+        ("--inputs 2 --lags 8", ["input 0", "input 1"]),
+        ("--profile", ["float32", "usable memory"]),
     ],
 )
-def test_input_and_noise(flags: list, arguments: dict, command: Command) -> None:
-    code, out, _ = command(*TWELVE, "--lags", 20, *flags, "--json")
-    assert code == 0
-    here = memory_curve(ensembles.normal(12, seed=3), 20, **arguments)
-    found = MemoryCurve.from_json(out)
-    assert np.array_equal(found.values, here.values)
-    assert found.total == here.total
-    assert found.notes == here.notes
+def test_what_is_printed(asked: str, texts: list[str], command: Command) -> None:
+    done = command(*TWELVE, *asked.split())
+    assert done.code == 0
+    assert all(text in done.out for text in texts)
 
 
 def test_tolerance(command: Command) -> None:
@@ -198,82 +229,15 @@ def test_tolerance(command: Command) -> None:
     assert "--tolerance must be a finite number above 0" in command(*asked, 0).err
 
 
-def test_input_from_a_recording(tmp_path: Path, command: Command) -> None:
-    series = inputs.ARMA(ar=[0.7]).simulate(500, seed=1)
-    np.save(tmp_path / "z.npy", series)
-    asked = ["--input", f"series:{tmp_path / 'z.npy'}", "--lags", 10]
-    _, out, _ = command(*TWELVE, *asked, "--json")
-    process = inputs.Autocovariance.from_series(series)
-    here = memory_curve(ensembles.normal(12, seed=3), 10, input=process)
-    assert np.array_equal(MemoryCurve.from_json(out).values, here.values)
-
-
-def test_family_and_profile(tmp_path: Path, command: Command) -> None:
-    network = ensembles.normal(12, seed=3)
-    code, out, _ = command(*TWELVE, "--noise", 0.1, 0.001, "--json")
-    assert code == 0
-    here = noise_profile(network, [0.1, 0.001])
-    assert np.array_equal(NoiseProfile.from_json(out).values, here.values)
-    code, out, _ = command(*TWELVE, "--noise", "state:0.1", "state:0.001", "--json")
-    assert code == 0
-    assert NoiseProfile.from_json(out).noise == "state noise"
+def test_profile(tmp_path: Path, command: Command) -> None:
     png, saved = tmp_path / "usable.png", tmp_path / "usable.json"
-    code, out, _ = command(*TWELVE, "--profile", "--plot", png, "--save", saved)
-    assert code == 0
+    assert command(*TWELVE, "--profile", "--plot", png, "--save", saved).code == 0
     assert png.read_bytes().startswith(b"\x89PNG")
-    profile = noise_profile(network)
-    again = NoiseProfile.load(saved)
+    profile, again = noise_profile(NETWORK), NoiseProfile.load(saved)
     assert np.array_equal(again.totals, profile.totals)
     assert again.marks == profile.marks
-    assert "float32" in out
-    assert f"{profile.totals[0]:.6f}" in out
-    code, out, _ = command(*TWELVE, "--profile", "--noise", 0.5, "--json")
-    assert NoiseProfile.from_json(out).levels.tolist() == [0.5]
-
-
-def test_forecasting(command: Command) -> None:
-    asked = ["--input", "ar:0.9", "--forecast"]
-    here = forecasting_curve(ensembles.normal(12, seed=3), "ar:0.9", 7)
-    code, out, _ = command(*TWELVE, *asked, "--lags", 7, "--json")
-    assert code == 0
-    found = MemoryCurve.from_json(out)
-    assert np.array_equal(found.values, here.values)
-    assert found.kind == "forecasting"
-    code, out, _ = command(*TWELVE, *asked)
-    assert code == 0
-    assert "1 … 10" in out
-    assert "total capacity" in out
-    assert "horizon" in out
-
-
-def test_fisher(command: Command) -> None:
-    here = fisher_curve(ensembles.normal(12, seed=3), 0.1, 15)
-    asked = ["--fisher", "--noise", 0.1, "--lags", 15]
-    code, out, _ = command(*TWELVE, *asked, "--json")
-    assert code == 0
-    found = MemoryCurve.from_json(out)
-    assert np.array_equal(found.values, here.values)
-    assert found.kind == "Fisher"
-    code, out, _ = command(*TWELVE, "--fisher")
-    assert code == 0
-    assert "total Fisher" in out
-    assert "rank" not in out
-
-
-def test_several_inputs_and_readout(command: Command) -> None:
-    code, out, _ = command(*TWELVE, "--inputs", 3, "--lags", 8, "--json")
-    assert code == 0
-    three = MemoryCurve.from_json(out)
-    assert three.channels.shape == (8, 3)
-    assert three.total == 12
-    code, out, _ = command(*TWELVE, "--inputs", 2, "--lags", 8)
-    assert "input 0" in out
-    assert "input 1" in out
-    code, out, _ = command(*TWELVE, "--readout", "0,3,5-9", "--lags", 8, "--json")
-    assert code == 0
-    network = ensembles.normal(12, seed=3).replace(readout=[0, 3, 5, 6, 7, 8, 9])
-    assert np.array_equal(MemoryCurve.from_json(out).values, memory_curve(network, 8).values)
-    assert MemoryCurve.from_json(out).total == 7
+    one = NoiseProfile.from_json(command(*TWELVE, "--profile", "--noise", 0.5, "--json").out)
+    assert one.levels.tolist() == [0.5]
 
 
 def test_inputs_of_one_seed_share_the_first(command: Command) -> None:
@@ -285,15 +249,7 @@ def test_inputs_of_one_seed_share_the_first(command: Command) -> None:
     first = [curve.channels[:, 0] for curve in curves]
     assert np.all(first[1] <= first[0] + 1e-12)
     assert np.all(first[2] <= first[1] + 1e-12)
-
-
-def test_file_with_several_inputs(tmp_path: Path, command: Command) -> None:
-    rng = np.random.default_rng(1)
-    A, C = ensembles.normal(8, seed=1).A, rng.standard_normal((8, 2))
-    np.savez(tmp_path / "net.npz", A=A, C=C)
-    _, out, _ = command("curve", tmp_path / "net.npz", "--lags", 9, "--json")
-    here = memory_curve(LinearNetwork(A, C), 9)
-    assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
+    assert curves[2].total == 12
 
 
 def test_too_large_without_noise_tells_what_can_be_had(

@@ -167,10 +167,13 @@ def test_errors_end_in_one_line(
     text = failed(command(*arguments), code)
     assert message in text
     assert len(text.splitlines()) == 1
-    verbose = command(*arguments, "--verbose")
-    assert verbose.code == code
+
+
+@pytest.mark.parametrize(("asked", "code"), [("curve --size 0", 2), ("curve missing.npz", 1)])
+def test_tracebacks_are_for_those_who_ask(command: Command, asked: str, code: int) -> None:
+    verbose = command(*asked.split(), "--verbose")
+    assert (verbose.code, verbose.out) == (code, "")
     assert "Traceback" in verbose.err
-    assert verbose.out == ""
 
 
 def _write_files(folder: Path) -> None:
