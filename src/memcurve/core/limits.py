@@ -143,43 +143,6 @@ def require_room(need: int, what: str, remedy: str) -> None:
         )
 
 
-class Ways(NamedTuple):
-    """Where vectors of all states fit.
-
-    ``bytes`` is what they take, ``here`` whether this machine has as much, ``gpu`` whether a GPU
-    may have it, and ``machines`` how many like this one share them out, as ranks of an MPI job;
-    None where the system does not tell its memory.
-    """
-
-    bytes: int
-    here: bool
-    gpu: bool
-    machines: int | None
-
-
-def ways(states: int, columns: float) -> Ways:
-    """Where so many vectors of all states fit, which are nearly all that usable memory takes.
-
-    Parameters
-    ----------
-    states : int
-        All states of a network.
-    columns : float
-        Directions above the noise: at least the usable memory, and a few times that at most.
-
-    Examples
-    --------
-    >>> from memcurve.core.limits import ways
-    >>> ways(100_000, 300)[:3]
-    (240000000, True, True)
-    """
-    need = int(_ENTRY * states * columns)
-    room = available_memory()
-    here = room is None or need <= max(room, _ALWAYS_THERE)
-    machines = 1 if here else math.ceil(need / (_FILLED * max(room or 0, _ALWAYS_THERE, 1)))
-    return Ways(need, here, need <= _LARGEST_GPU, None if room is None else machines)
-
-
 def require_room_for_columns(
     states: int, columns: float, what: str, room: int | None = None, *, sharing: int = 1
 ) -> None:
@@ -189,22 +152,20 @@ def require_room_for_columns(
     job have as much each, and share the memory of this machine.
     """
     need = int(_ENTRY * sharing * states * columns)
-    if need <= (_ALWAYS_THERE if room is None else room):
-        return
-    found = ways(sharing * states, columns)
-    room = available_memory() if room is None else room
+    host = None if need <= _ALWAYS_THERE else available_memory()
+    room = host if room is None else room
     if room is None or need <= room:
         return
     here = f" on each of the {sharing} ranks here" if sharing > 1 else ""
-    would_do = (
-        f"{found.machines} machines like this one{' instead of it' * (sharing > 1)}, with the rows "
-        f"distributed over the ranks of an MPI job, `mpiexec -n {found.machines} memcurve curve "
-        f"FILE --noise S --mpi`"
-    )
-    if found.here:
+    if host is None or need <= host:
         would_do = "the memory of this machine, with `A` as a scipy sparse array"
-    elif found.gpu:
-        would_do += f", or a GPU with {_size(found.bytes)} of memory"
+    else:
+        machines = math.ceil(need / (_FILLED * max(host, _ALWAYS_THERE, 1)))
+        would_do = (
+            f"{machines} machines like this one, with the rows distributed over the ranks of an "
+            f"MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S --mpi`"
+        )
+        would_do += f", or a GPU with {_size(need)} of memory" if need <= _LARGEST_GPU else ""
     raise TooLargeError(
         f"`network` must leave room for {what}, got {states:,} states{here}: about {columns:,.0f} "
         f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Use "
