@@ -128,12 +128,6 @@ def test_what_goes_wrong_is_said_in_a_line(
     assert ended.out == ""
 
 
-def test_the_network_itself_is_not_overwritten(audit: Command, network: Path) -> None:
-    ended = audit(network, "--markdown", network)
-    assert ended.code == 2
-    assert "is the network itself" in ended.err
-
-
 def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
     np.savez(tmp_path / "layer.npz", recurrent=np.eye(3) / 2, drive=np.ones(3))
     ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")

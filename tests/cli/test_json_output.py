@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command import Command, run
-from memcurve import Capacity, Comparison, MemoryCurve, NoiseProfile, compare, ensembles
+from command import Command
+from memcurve import Comparison, MemoryCurve, NoiseProfile, compare, ensembles
 from memcurve.views.cli.console import json_text
 
 
@@ -90,11 +90,6 @@ def test_comparison_with_a_method_that_fails(command: Command, tmp_path: Path) -
     assert document(saved.read_text(encoding="utf-8"))["rows"][1]["curve"] is None
 
 
-def test_capacity(command: Command, recording: Path) -> None:
-    both = document(command("data", recording, "--capacity", "--lags", 6, "--json").out)
-    assert Capacity.from_json(json.dumps(both["capacity"])).total > 0
-
-
 def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and claims take long: what they come to is given here."""
     from memcurve.studies.paper import CheckedClaim
@@ -116,13 +111,6 @@ def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     everything = document(command("paper", "--output", out, "--json").out)
     assert len(everything["figures"]) == 6
     assert everything["claims"] == []
-
-
-def test_as_users_see_it() -> None:
-    done = run("curve", "--ensemble", "cyclic", "--size", 10, "--lags", 25, "--json")
-    assert done.code == 0
-    assert done.err == ""
-    assert len(MemoryCurve.from_json(done.out)) == 25
 
 
 def test_what_is_not_finite() -> None:
