@@ -77,15 +77,9 @@ def estimated_cost(
 ) -> Cost:
     """Memory and time that a question takes, by the estimate that decides what is refused.
 
-    Parameters
-    ----------
-    states : int
-        States solved together: those that inputs reach, or the largest of the parts without a
-        connection between them.
-    question : str or Work
-        A key of :data:`WORK`, or what a method declares: ``METHODS["naive"].cost``.
-    columns : int, optional
-        Lags or samples, where the work depends on them; five a state by default.
+    ``states`` are those solved together, ``question`` is a key of :data:`WORK` or what a method
+    declares, ``METHODS["naive"].cost``, and ``columns`` are lags or samples, where the work depends
+    on them; five a state by default.
 
     Examples
     --------

@@ -147,11 +147,6 @@ class Autocovariance(FiniteLags):
         Multiply γ(k) by w(k/(M + 1)) first: w(x) = 1 − x, or 1 − 6x² + 6x³ for x ≤ ½ and
         2(1 − x)³ for x > ½.
 
-    Attributes
-    ----------
-    values : (M + 1,) array
-        The autocovariance after tapering, without trailing zeros.
-
     Examples
     --------
     >>> from memcurve import inputs
@@ -250,10 +245,7 @@ class SpectralDensity(FiniteLags):
         4/lags and never makes it negative. For densities whose γ decays too slowly: those with
         jumps, kinks or very sharp peaks.
 
-    Attributes
-    ----------
-    values : (M + 1,) array
-        γ(0), …, γ(M). What lies beyond is below the rounding of the samples and taken as zero.
+    ``values`` are γ(0), …, γ(M); what lies beyond is below the rounding of the samples.
 
     Examples
     --------

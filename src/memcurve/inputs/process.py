@@ -62,18 +62,7 @@ class InputProcess(ABC):
     def simulate(self, count: int, *, seed: Seed, channels: int | None = None) -> Floats:
         """Draw independent Gaussian series with this autocovariance, stationary from the start.
 
-        Parameters
-        ----------
-        count : int
-            Number of values of each series.
-        seed : int, SeedSequence or Generator
-            Where the draw starts. Required.
-        channels : int, optional
-            Number of series; None draws one and returns it flat.
-
-        Returns
-        -------
-        (count,) array, or (count, channels) if ``channels`` is given
+        An array (count, channels), or (count,) where ``channels`` is None.
         """
         count = require_size(count, "count")
         columns = 1 if channels is None else require_size(channels, "channels")

@@ -99,18 +99,10 @@ def height_at(drawing: Chart, x: float) -> float:
 def curves(
     *results: Any, labels: Sequence[str] | None = None, ax: Axes | None = None, log: bool = False
 ) -> Axes:
-    """Draw memory curves with their errors.
+    """Draw one or several :class:`memcurve.MemoryCurve` with their errors, the first on top.
 
-    Parameters
-    ----------
-    *results : MemoryCurve
-        One or several curves; the first is drawn on top.
-    labels : sequence of str, optional
-        One name per curve; by default the network and the total memory.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
-    log : bool
-        Logarithmic memory axis, which shows the tail.
+    ``labels`` are their names, by default the network and the total memory; ``log`` makes the
+    memory axis logarithmic, which shows the tail.
 
     Examples
     --------
@@ -250,17 +242,9 @@ def densities(*results: Any, ax: Axes | None = None) -> Axes:
 def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw information processing capacities: one bar per result, stacked by degree.
 
-    The black line over each bar is the rank of the states, which no capacity exceeds; the whisker
-    is the standard error of the total.
-
-    Parameters
-    ----------
-    *results : Capacity
-        From :func:`memcurve.capacity_from_data`.
-    labels : sequence of str, optional
-        One name per bar; by default that of the result, or its number.
-    ax : matplotlib axes, optional
-        Where to draw; a new figure by default.
+    The results are those of :func:`memcurve.capacity_from_data`, ``labels`` their names. The black
+    line over each bar is the rank of the states, which no capacity exceeds; the whisker is the
+    standard error of the total.
 
     Examples
     --------

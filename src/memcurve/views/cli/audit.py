@@ -32,9 +32,7 @@ def audit(
     For example:
 
       memcurve audit --html audit.html
-      memcurve audit reservoir.mat --claimed 48.7
-      memcurve audit reservoir.mat --claimed 5.8+-0.4 --leak 0.3
-      memcurve audit reservoir.mat --full
+      memcurve audit reservoir.mat --claimed 5.8+-0.4 --leak 0.3 --full
       memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
       memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
       memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown a.md

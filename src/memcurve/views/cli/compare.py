@@ -37,8 +37,7 @@ def compare(
       memcurve compare --plot compare.png
       memcurve compare --ensemble orthogonal --methods naive osm
       memcurve compare network.mat --masks 1000
-      memcurve compare --input ar:0.9 --noise 1e-6
-      memcurve compare --save compare.json --json
+      memcurve compare --input ar:0.9 --noise 1e-6 --save compare.json
 
     Parameters
     ----------

@@ -44,15 +44,12 @@ def curve(
 
       memcurve curve --plot memory.png
       memcurve curve --ensemble orthogonal --size 200 --spectral-radius 0.95
-      memcurve curve network.mat --lags 50
       memcurve curve weights.npy --mask ones --method certified
-      memcurve curve reservoir.mat --leak 0.3 --transpose
+      memcurve curve reservoir.mat --leak 0.3 --transpose --lags 50
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
       memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
-      memcurve curve --input ar:0.9 --noise 1e-3
       memcurve curve --input ar:0.9 --forecast --lags 20
       memcurve curve --profile --plot usable.png
-      memcurve curve --inputs 3 --readout 0-19
       mpiexec -n 4 memcurve curve big.npz --noise 1e-3 --mpi
 
     Parameters

@@ -156,10 +156,8 @@ def data(
     For example:
 
       memcurve data states.npy --input input.npy --washout 500 --plot memory.png
-      memcurve data recording.npz --lags 200
       memcurve data recording.mat --states firing_rates --input stimulus
       memcurve data recording.csv --states x0-x2 --input u --rows 100:1500 --json
-      memcurve data recording.csv.gz --drop x1 --washout 100
       memcurve data recording.h5 --noise-floor 0.01 --level 0.99
       memcurve data recording.npz --capacity
 
