@@ -96,38 +96,6 @@ def test_fail_on_mismatch(audit: Command, network: Path, claimed: str, code: int
     assert ended.err == ""
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["--fail-on-mismatch"], 2, "needs --claimed"),
-        (["--claimed", "lots"], 2, "must be a total memory"),
-        (["--k-max", "10"], 2, "--claimed"),
-        (["--claimed", "3", "--ridge", "1e-3"], 2, "--samples"),
-        (["--claimed", "3", "--k-max", "2.5"], 2, "2.5"),
-        (["--noise", "1e-3", "1e-4"], 2, "single level"),
-        (["no such file.npz"], 1, "no such file"),
-        (["--size", "100000"], 1, "GB"),
-        (["--html", "no/such/folder/a.html"], 1, "cannot be written"),
-    ],
-)
-def test_what_goes_wrong_is_said_in_a_line(
-    audit: Command,
-    arguments: list[str],
-    code: int,
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    small = [] if "--size" in arguments or arguments[0].startswith("no") else ["--size", "5"]
-    ended = audit(*arguments, *small)
-    assert ended.code == code, ended
-    assert message in ended.err
-    assert "Traceback" not in ended.err
-    assert len(ended.err.strip().splitlines()) <= 3
-    assert ended.out == ""
-
-
 def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
     np.savez(tmp_path / "layer.npz", recurrent=np.eye(3) / 2, drive=np.ones(3))
     ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")
