@@ -90,6 +90,26 @@ def test_readouts_far_above_the_noise(network: LinearNetwork, count: int, noise:
         assert held.total <= choice.bound + held.total_error
 
 
+@pytest.mark.parametrize("kind", ["normal", "symmetric", "orthogonal"])
+def test_states_that_do_not_fade(kind: str) -> None:
+    """Next to spectral radius 1 no lag is listed: white coordinates have all of them."""
+    network = ensembles.make(kind, 40, spectral_radius=1 - 1e-7, seed=1)
+    choice, small = best_readout(network, 0.1, 4), memcurve.pruned(network, 0.1, 1e-3)
+    known = usable(network.replace(readout=choice.nodes), 0.1)
+    assert abs(known.total - choice.value) <= known.total_error + choice.error
+    assert choice.value <= choice.bound
+    assert choice.error < 1e-6
+    before = usable(network, 0.1)
+    after = memory_curve(small.network, len(before), noise=0.1)
+    assert np.abs(before.values - after.values).max() <= small.bound + before.error.max()
+
+
+def test_nodes_at_large_noise_hold_no_more_than_each_by_itself() -> None:
+    choice = best_readout(ensembles.delay_line(30), 1.0, 3)
+    assert choice.value == pytest.approx(1.5)
+    assert choice.bound == pytest.approx(1.5)
+
+
 def test_nodes_and_what_they_hold_are_of_one_order() -> None:
     network = NETWORKS["two inputs"]
     choice = best_readout(network, 1e-2, 6)

@@ -144,6 +144,33 @@ def test_lags_have_all_of_the_information(network: LinearNetwork, noise: float) 
     assert (found.alone <= found.given_newer + 1e-6).all()
 
 
+@pytest.mark.parametrize("noise", [1e-9, 1e-3, 1.0])
+@pytest.mark.parametrize(
+    "network",
+    [
+        ensembles.normal(12, spectral_radius=1 - 1e-9, seed=1),
+        ensembles.symmetric(12, spectral_radius=0.9, seed=1),
+        ensembles.chain(10, loop=0.9),
+    ],
+    ids=["next to one", "symmetric", "Jordan block"],
+)
+def test_what_an_input_tells_by_itself_has_no_floor(network: LinearNetwork, noise: float) -> None:
+    found = information(network, noise)
+    try:
+        X = gramian(network.A, network.C, doublings=45)
+        flint.ctx.prec = 1500
+        for i in range(network.size):
+            X[i, i] += flint.arb(noise) ** 2
+        k = flint.arb_mat([[float(c)] for c in network.C])
+        for lag in range(4):
+            known = float(-(1 - (k.transpose() * X.solve(k))[0, 0]).log() / 2)
+            assert abs(found.alone[lag] - known) <= found.alone_errors[lag] + 1e-14
+            assert found.alone_errors[lag] < 1e-6
+            k = flint.arb_mat(network.A.tolist()) * k
+    finally:
+        flint.ctx.prec = 53
+
+
 def test_eigenvalues_below_the_smallest_number_are_told() -> None:
     found = control_energy(LinearNetwork(np.diag([0.5, 0.25]), [1.0, 1e-170]))
     assert found.lambda_min == 0

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.io import savemat
 from scipy.sparse import csr_array, diags_array, random_array
 
 import memcurve
@@ -96,6 +98,29 @@ def test_nodes_in_very_different_units() -> None:
     np.testing.assert_allclose(found.before, known.values, atol=1e-6)
     after = memcurve.memory_curve(found.network, len(found.before), noise=0.1)
     assert np.abs(after.values - known.values).max() <= found.bound
+
+
+@pytest.mark.parametrize("ending", ["npz", "mat", "safetensors", "csv", "npy"])
+def test_it_is_saved_in_the_format_and_under_the_names_it_came_in(
+    ending: str, tmp_path: Path
+) -> None:
+    network = ensembles.normal(20, seed=1)
+    names = {"W": network.A, "Win": network.C.reshape(-1, 1)}
+    if ending == "mat":
+        savemat(tmp_path / "own.mat", names)
+    elif ending == "safetensors":
+        pytest.importorskip("safetensors.numpy").save_file(names, tmp_path / "own.safetensors")
+    else:
+        np.savez(tmp_path / "own.npz", **names)
+    own = next(tmp_path.glob("own.*"))
+    small, written = memcurve.pruned(memcurve.load_network(own), 0.1, 1e-2), tmp_path / "small"
+    small.save_network(written.with_suffix(f".{ending}"), like=own)
+    again = memcurve.load_network(written.with_suffix(f".{ending}"))
+    assert np.array_equal(again.A, small.network.A)
+    assert np.array_equal(again.C, small.network.C)
+    if ending == "npz":
+        assert set(np.load(written.with_suffix(".npz")).files) == {"W", "Win"}
+    refuses(ValueError, ("`path`", ".mat"), small.save_network, "small.txt")
 
 
 def test_what_cannot_be_pruned() -> None:

@@ -76,6 +76,8 @@ def test_capacities_weighted_by_the_target_mislead() -> None:
         (LinearNetwork(np.diag([0.5 + 0.3j, 0.9j]), [1, 1]), {}),
         (LinearNetwork(np.diag([0.5, 0.5, 0.3]), [1, 1, 1]), {}),
         (ensembles.orthogonal(20, spectral_radius=0.9999, seed=1), {}),
+        (ensembles.normal(20, spectral_radius=1 - 1e-9, seed=1), {"noise": 0.1}),
+        (ensembles.normal(20, spectral_radius=1 - 1e-9, seed=1), {}),
     ],
 )
 @pytest.mark.parametrize("lag", [0, 8])

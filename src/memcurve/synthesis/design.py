@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -14,11 +14,9 @@ from memcurve.core.notes import Note
 from memcurve.core.types import Complexes, Floats
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart
 from memcurve.solve import cascade, section_poles
 from memcurve.synthesis.fitting import fitted
-from memcurve.synthesis.prose import REASONS
-from memcurve.synthesis.result import SynthesisResult, curve_chart
+from memcurve.synthesis.result import PROSE, SynthesisResult
 from memcurve.synthesis.schur import banded, dense, rounded, schur_parameters
 from memcurve.synthesis.wanted import is_step, least_gap, wanted_curve
 
@@ -43,7 +41,7 @@ class Design(SynthesisResult):
     Attributes
     ----------
     curve : str
-        The name of the wanted curve, if it has one.
+        The name of the wanted curve, ``"as given"`` if it has none.
     size : int
         Number of states n.
     realization : str
@@ -88,13 +86,18 @@ class Design(SynthesisResult):
     def network(self) -> LinearNetwork:
         """The network: white states of unit variance for white input of unit variance."""
         A, C = REALIZATIONS[self.realization](self.schur, self.poles)
-        name = f"{self.realization} network for {self.curve or 'a wanted curve'}, n={self.size}"
+        name = f"{self.realization} network, curve {self.curve}, n={self.size}"
         return LinearNetwork(A, C, name=name)
 
     @property
     def gap(self) -> float:
         """Largest distance of the reached from the wanted curve, over its lags."""
         return float(np.abs(self.reached - self.wanted).max())
+
+    @property
+    def spectral_radius(self) -> float:
+        """Largest modulus of a pole."""
+        return float(np.abs(self.poles).max())
 
     def rounded(self, bits: int) -> Design:
         """The design with Schur parameters of so many bits, 2 to 52: stable, whatever is lost.
@@ -111,27 +114,6 @@ class Design(SynthesisResult):
         changed = replace(self, schur=rounded(self.schur, count), realization="banded")
         poles = np.linalg.eigvals(changed.network.A).astype(complex)
         return replace(_judged(replace(changed, poles=poles)), realization=self.realization)
-
-    def columns(self) -> Mapping[str, Any]:
-        """One row per lag: wanted and reached."""
-        lags = np.arange(len(self.wanted))
-        return {"lag": lags, "wanted": self.wanted, "reached": self.reached}
-
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("curve", self.curve or "as given"),
-            ("states", str(self.size)),
-            ("realization", self.realization),
-            ("gap", f"{self.gap:.4g}"),
-            ("no network is closer than", f"{self.least_gap:.4g}"),
-            ("spectral radius", f"{np.abs(self.poles).max():.6g}"),
-        ]
-
-    def chart(self) -> Chart:
-        """The wanted and the reached curve."""
-        curves = {"reached": self.reached, "wanted": self.wanted}  # terminals draw the first
-        return curve_chart("Wanted and reached", curves, dashed="wanted")
 
 
 def design(curve: Any, size: int, *, realization: str = "banded") -> Design:
@@ -186,22 +168,20 @@ def design(curve: Any, size: int, *, realization: str = "banded") -> Design:
     fit_to = wanted[: FITTED_LAGS * n + 40]
     poles = np.zeros(n, complex) if is_step(wanted, n) else fitted(fit_to, n)
     bound, first, second = least_gap(wanted)
-    notes = []
+    reasons: dict[str, dict[str, Any]] = {}
     if bound > 0:
-        facts = {"first": first, "second": second, "bound": bound}
-        notes.append(Note("proof", REASONS["jumps"].format(**facts)))
-    ends = np.flatnonzero(wanted <= 0)
-    if len(ends) and not is_step(wanted, n):
-        notes.append(Note("proof", REASONS["zero"].format(lag=int(ends[0]))))
-    share = (1 + np.arange(len(wanted))) * wanted / n
-    if share.max() >= 1 - 1e-9 and not is_step(wanted, n):
-        notes.append(Note("proof", REASONS["limit"].format(lag=int(np.argmax(share)))))
-    name = curve if isinstance(curve, str) else ""
+        reasons["jumps"] = {"first": first, "second": second, "bound": bound}
+    if not is_step(wanted, n):
+        if wanted[-1] <= 0:
+            reasons["zero"] = {"lag": int(np.argmax(wanted <= 0))}
+        share = (1 + np.arange(len(wanted))) * wanted / n
+        if share.max() >= 1 - 1e-9:
+            reasons["limit"] = {"lag": int(np.argmax(share))}
+    notes = [Note("proof", PROSE["reasons"][kind].format(**f)) for kind, f in reasons.items()]
+    name = curve if isinstance(curve, str) else "as given"
     schur = schur_parameters(poles)
-    made = Design(
-        name, n, realization, wanted, wanted, 0.0, bound, poles, schur, tuple(notes)
-    )  # fmt: skip
-    return _judged(made)
+    made = (name, n, realization, wanted, wanted, 0.0, bound, poles, schur, tuple(notes))
+    return _judged(Design(*made))
 
 
 def _judged(made: Design) -> Design:

@@ -1,7 +1,10 @@
-"""Directions of the states above the noise, read off the small model that stands for a network.
+"""Directions of the states above the noise: singular values and vectors of K = [C, AC, A²C, …].
 
-K = [C, AC, A²C, …] = UΣVᵀ. The reduced model (H, c) of a network has the Σ and V of all that stands
-above the noise; rows of UΣ = KV for nodes of the network itself are sums of products with A.
+K = UΣVᵀ, rows of UΣ = KV are the states in white coordinates. Three sources, as networks allow:
+
+* large sparse ones: K itself, by products, to where the responses have faded;
+* the responses of the reduced model (H, c), which has the Σ and V of all above the noise;
+* where responses do not fade: K = TWᵀ with white states ξ = Wᵀz and x = Tξ, no lag listed.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import numpy as np
 
 from memcurve.core.arguments import require_number
 from memcurve.core.errors import UncertainResultError, unstable
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import EPS, SEED, Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.places import place_of
@@ -21,14 +24,18 @@ from memcurve.solve import (
     Problem,
     few_threads,
     filters_of,
+    input_normal_realization,
     reduction_of,
     responses_to,
     solve_stein,
+    sums_of_powers,
 )
 
 #: Lags end where all that follow are below this share of the noise. Doubled: fewer lags, and errors
 #: of twice as much.
 FADED = 1e-9
+#: The same of white input where the square counts. Doubled: errors of four times as much, 4e-10.
+FAINT = 1e-5
 #: Numbers in the responses at most. Doubled: slower networks are answered, in twice the memory.
 MOST_ENTRIES = 50_000_000
 #: Directions below this share of the noise are left out: they hold its square. Doubled: four times
@@ -36,32 +43,38 @@ MOST_ENTRIES = 50_000_000
 SEEN = 1e-5
 #: |δ Σσ²/(σ² + s²)| ≤ this · Σ|δσ|/s, the largest slope of x²/(x² + 1).
 SLOPE = 3 * np.sqrt(3) / 8
-#: Reduced models of dense networks that are off by more, as of weights in very different units, are
-#: not used. Doubled: errors of twice as much.
+#: Reduced models of dense networks, and squares of K, that are off by more are not used. Doubled:
+#: errors of twice as much.
 UNSURE = 1e-6
+#: From so many states on K of a sparse network is made. Doubled: reduced models, which take longer.
+MANY_STATES = 2000
+#: Up to so many states white coordinates are found without lags. Doubled: a minute.
+FEW_STATES = 1500
 #: Noise has squares that are numbers. Doubled: squares overflow.
 LEAST_NOISE, MOST_NOISE = 1e-100, 1e100
 #: Lags whose responses are multiplied at once. Doubled: as much memory more.
 BLOCK = 32
+#: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.
+SAFETY = 20.0
 
 
 class Directions(NamedTuple):
     """Singular values σ, largest first, and V (lags·d, k) of K above the noise of a ``level``.
 
-    ``H``, ``c`` are the model that they were read off, ``U`` (m, k) its directions, ``reader`` maps
+    V is empty where responses do not fade. ``states`` (N, k) are KV, None where they are yet to be
+    made. ``model`` (H, c, reader) has ``axes``, its directions by their variance; ``reader`` maps
     its states to those that are read (None: all are, up to a rotation). ``left`` bounds what K is
-    off by (Frobenius norm), ``error`` how far the memory of the model is off at any lag.
+    off by (Frobenius norm), ``error`` how far the memory is off at any lag.
     """
 
     sigma: Floats
     V: Floats
-    U: Floats
-    H: Floats
-    c: Floats
-    reader: Floats | None
     level: float
     left: float
     error: float
+    states: Floats | None = None
+    model: tuple[Floats, Floats, Floats | None] | None = None
+    axes: Floats | None = None
 
     @property
     def shares(self) -> Floats:
@@ -77,16 +90,18 @@ class Directions(NamedTuple):
 
     def rows(self, network: LinearNetwork) -> Floats:
         """KV: all states of a network (states, k) in white coordinates, in units of these."""
-        A, C = network.real_pair()
-        A, d = on_host(A), self.c.shape[1]
-        found, X = np.zeros((len(C), len(self.sigma))), C
+        if self.states is not None:
+            return self.states
+        A, X = network.real_pair()
+        A, d = on_host(A), X.shape[1]
+        summed = np.zeros((len(X), len(self.sigma)))
         for start in range(0, len(self.V), BLOCK * d):
             weights, columns = self.V[start : start + BLOCK * d], []
             for _ in range(len(weights) // d):
                 columns.append(X)
                 X = np.asarray(A @ X)
-            found += np.concatenate(columns, axis=1) @ weights
-        return found
+            summed += np.concatenate(columns, axis=1) @ weights
+        return summed
 
 
 def noise_level(noise: Any) -> float:
@@ -101,45 +116,92 @@ def noise_level(noise: Any) -> float:
     return level
 
 
-def directions_of(
-    network: LinearNetwork, noise: Any, input: Any = None, *, seen: float = SEEN
-) -> Directions:
-    """The directions of a network above observation noise of one standard deviation.
-
-    For coloured input V is that of the white noise behind it, K that of the states in it.
-    """
-    s = noise_level(noise)
-    problem = Problem.of(network, noise=s, input=input)
+def driven_problem(network: LinearNetwork, noise: float | None, input: Any = None) -> Problem:
+    """The question of usable memory, if there is an input to remember."""
+    problem = Problem.of(network, noise=noise, input=input)
     if not problem.is_driven:
         raise ValueError(
             "`network` must have an input that reaches what is read: its mask is zero, or leads "
             "elsewhere. Give another `C` or `readout`."
         )
+    return problem
+
+
+def directions_of(
+    network: LinearNetwork,
+    noise: Any,
+    input: Any = None,
+    *,
+    seen: float = SEEN,
+    model: bool = False,
+    listed: bool = False,
+) -> Directions:
+    """The directions of a network above observation noise of one standard deviation.
+
+    For coloured input V is that of the white noise behind it, K that of the states in it. With a
+    ``model`` where that is asked for; where V is to be ``listed``, responses have to fade.
+    """
+    s = noise_level(noise)
+    problem = driven_problem(network, s, input)
     with np.errstate(all="ignore"), place_of(network.A).collective():
+        quick = None if model else _by_products(problem, s, seen)
+        if quick is not None:
+            return quick
         H, c, reader, error = _model(problem)
-        R, rest = faded_responses(H, c, FADED * s)
+        try:
+            R, rest = faded_responses(H, c, FADED * s)
+        except UncertainResultError:
+            if listed or len(problem.states) > FEW_STATES or not problem.is_white:
+                raise
+            return _by_realization(problem, s, seen)
     filters = filters_of(problem.processes)
     R, rest = filtered(R, filters), rest * max(each.gain for each in filters)
     with few_threads(len(H)):
+        axes = np.linalg.svd(R, full_matrices=False)[0] if model else None
         K = R if reader is None else reader @ R
-        U, sigma, Vt = np.linalg.svd(K, full_matrices=False)
+        _, sigma, Vt = np.linalg.svd(K, full_matrices=False)
     count = max(1, int(np.count_nonzero(sigma > seen * s)))
-    passed = 1.0 if reader is None else float(np.linalg.norm(reader, 2))
-    left = passed * rest + 8 * EPS * float(np.linalg.norm(K))
-    return Directions(
-        sigma[:count], np.ascontiguousarray(Vt[:count].T), U[:, :count], H, c, reader, s, left,
-        error,
-    )  # fmt: skip
+    gain = 1.0 if reader is None else float(np.linalg.norm(reader, 2))
+    left = gain * rest + 8 * EPS * float(np.linalg.norm(K))
+    V = np.ascontiguousarray(Vt[:count].T)
+    return Directions(sigma[:count], V, s, left, error, None, (H, c, reader), axes)
 
 
-def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
-    """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
-    d = len(filters)
-    parts = [each.applied(R[:, j::d].T) for j, each in enumerate(filters)]
-    found = np.zeros((max(map(len, parts)), d, len(R)))
-    for j, part in enumerate(parts):
-        found[: len(part), j] = part
-    return np.ascontiguousarray(found.reshape(-1, len(R)).T)
+def _by_products(problem: Problem, s: float, seen: float) -> Directions | None:
+    """K of a large sparse network as it is; None where that is not quick, or not exact enough."""
+    from scipy.sparse import issparse
+
+    A, X = problem.network.real_pair()
+    size, d = X.shape
+    quick = issparse(A) and size >= MANY_STATES and problem.is_white and problem.reads_all
+    if not quick:
+        return None
+    try:
+        powers = sums_of_powers(A)
+    except UncertainResultError:
+        return None
+    responses, squares, enough = [X], [float(np.square(X).sum())], (FAINT * s) ** 2
+    while not squares[-1] * powers.squares <= enough / 2:
+        if len(squares) * d * size > MOST_ENTRIES or not np.isfinite(squares[-1]):
+            return None
+        X = np.asarray(A @ X)
+        responses.append(X)
+        squares.append(float(np.square(X).sum()))
+    energy = np.cumsum(squares[::-1])[::-1]  # of each lag and all later ones
+    lags = max(1, int(np.count_nonzero(energy > enough / 2)))
+    K = np.concatenate([x.T for x in responses[:lags]])  # (lags·d, states)
+    G = K @ K.T
+    vague = EPS * np.sqrt(len(G)) * float(np.trace(G)) / s**2
+    if not vague <= UNSURE / 10:
+        return None
+    values, V = np.linalg.eigh(G)
+    sigma, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
+    count = max(1, int(np.count_nonzero(sigma > seen * s)))
+    V = np.ascontiguousarray(V[:, :count])
+    weights = np.sqrt(np.bincount(A.indices, A.data**2, size).max())
+    left = 4 * EPS * float(np.sqrt(energy[0] * powers.lasting)) * max(1.0, float(weights))
+    states = np.ascontiguousarray((V.T @ K).T)
+    return Directions(sigma[:count], V, s, left, FAINT**2 + vague, states)
 
 
 def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
@@ -155,8 +217,48 @@ def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
     radius = float(np.abs(np.linalg.eigvals(states.stored)).max())
     if radius >= 1:
         raise unstable(radius)
-    reader = None if problem.reads_all else np.eye(len(states))[problem.rows]
-    return states.stored, states.mask, reader, 0.0
+    return states.stored, states.mask, _selection(problem), 0.0
+
+
+def _selection(problem: Problem) -> Floats | None:
+    return None if problem.reads_all else np.eye(len(problem.states))[problem.rows]
+
+
+def _by_realization(problem: Problem, s: float, seen: float) -> Directions:
+    """The same from white states x = Tξ, which have no lags; how far rounding moves it is said."""
+
+    def decomposed(problem: Problem) -> tuple[Floats, Floats, Floats]:
+        _, _, T = input_normal_realization(problem.analysis)
+        T = np.ldexp(T, problem.analysis.exponents[:, None])
+        _, sigma, Zt = np.linalg.svd(T[problem.rows], full_matrices=False)
+        return T, sigma, Zt
+
+    network, rng = problem.network, np.random.default_rng(SEED)
+    with few_threads(len(problem.states)):
+        T, sigma, Zt = decomposed(problem)
+        shares, change = 1 / (1 + (s / sigma) ** 2), 0.0
+        for _ in range(2):
+            other = decomposed(driven_problem(rounded_network(network, rng), s))[1]
+            k = min(len(other), len(sigma))
+            moved = np.abs(1 / (1 + (s / other[:k]) ** 2) - shares[:k])
+            change = max(change, float(moved.max()), *shares[k : k + 1])
+        axes = np.linalg.svd(T, full_matrices=False)[0]
+    count = max(1, int(np.count_nonzero(sigma > seen * s)))
+    states = np.zeros((network.states, count))
+    states[problem.analysis.nodes] = T @ Zt[:count].T
+    model = problem.states.dense, problem.states.mask, _selection(problem)
+    error = SAFETY * change + 16 * EPS
+    return Directions(sigma[:count], np.zeros((0, count)), s, 0.0, error, states, model, axes)
+
+
+def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
+    """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
+    d = len(filters)
+    parts = [each.applied(R[:, j::d].T) for j, each in enumerate(filters)]
+    found = np.zeros((max(map(len, parts)), d, len(R)))
+    for j, part in enumerate(parts):
+        found[: len(part), j] = part
+    return np.ascontiguousarray(found.reshape(-1, len(R)).T)
 
 
 def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]:
@@ -173,3 +275,17 @@ def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]
                 f"noise, or for a network further below spectral radius 1."
             )
         lags, power = 2 * lags, power @ power
+
+
+def rounded_network(network: LinearNetwork, rng: np.random.Generator) -> LinearNetwork:
+    """The network, every weight changed in its last digits; zeros stay."""
+    A = network.A.copy()
+    entries = A if isinstance(A, np.ndarray) else A.data
+    factors = 1 + 2 * EPS * rng.standard_normal(entries.shape)
+    if isinstance(A, np.ndarray):
+        if np.array_equal(A, A.T):  # symmetric networks stay so
+            factors = np.triu(factors) + np.triu(factors, 1).T
+        A = A * factors
+    else:
+        A.data = entries * factors
+    return network.replace(A=A, C=network.C * (1 + 2 * EPS * rng.standard_normal(network.C.shape)))

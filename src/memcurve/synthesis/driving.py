@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,11 +15,9 @@ from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
-from memcurve.rendering.report import Chart
 from memcurve.solve import few_threads, solve_stein
 from memcurve.synthesis.directions import MOST_ENTRIES, noise_level
-from memcurve.synthesis.prose import MASK_NOTES
-from memcurve.synthesis.result import SynthesisResult, curve_chart
+from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: States at most: matrices of their square are decomposed some hundred times. Doubled: an hour.
 MOST_STATES = 1500
@@ -70,24 +67,6 @@ class MaskChoice(SynthesisResult):
     after: Floats
     network: str
     notes: tuple[Note, ...] = ()
-
-    def columns(self) -> Mapping[str, Any]:
-        """One row per lag: usable memory with the own mask and with this one."""
-        return {"lag": np.arange(len(self.after)), "own mask": self.before, "mask": self.after}
-
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("usable memory", f"{self.value:.6g} ± {self.error:.1e}"),
-            ("no mask exceeds", f"{self.bound:.6g}"),
-            ("random masks", f"{self.random:.4g} ± {self.random_error:.1g}"),
-            ("own mask", f"{self.own:.6g}"),
-        ]
-
-    def chart(self) -> Chart:
-        """Usable memory with both masks."""
-        curves = {"this mask": self.after, "own mask": self.before}
-        return curve_chart("Usable memory with both masks", curves, dashed="own mask")
 
 
 def best_mask(
@@ -182,7 +161,7 @@ def best_mask(
             known, _, before = _usable(subject, s, counted, len(after))
     notes = [*subject.notes]
     if bound + error > 1.01 * value:
-        notes.append(Note("proof", MASK_NOTES["local"]))
+        notes.append(Note("proof", PROSE["MaskChoice"]["local"]))
     return MaskChoice(
         made.C, value, error, max(bound, value) + error, float(np.mean(values)),
         float(np.std(values) / np.sqrt(DRAWS)), known, counted, s, before, after,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -14,23 +14,31 @@ from memcurve.core.limits import require_room_for_states
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.io.adapters import as_network
-from memcurve.memory import memory_curve
+from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart, Series
-from memcurve.solve import Analysis, few_threads, solve_stein
-from memcurve.synthesis.directions import directions_of
+from memcurve.solve import (
+    Analysis,
+    few_threads,
+    impulse_response,
+    input_normal_realization,
+    responses_to,
+    solve_stein,
+)
+from memcurve.synthesis.directions import directions_of, driven_problem, noise_level
 from memcurve.synthesis.graded import (
+    jacobi,
     measured,
     modal_parts,
     rational_basis,
     singular_values,
     state_maps,
 )
-from memcurve.synthesis.prose import ENERGY_NOTES
-from memcurve.synthesis.result import LAG, SynthesisResult
+from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
-FEW_STATES = 1000
+FEW_STATES = 500
+#: Relative errors of 1 − MC_τ above this are made smaller. Doubled: less work, fewer digits.
+CLOSE = 1e-6
 #: Lags are listed until the share of the information that is left is this. Doubled: a lag less.
 UNTOLD = 1e-12
 
@@ -41,17 +49,10 @@ class _Spectrum(SynthesisResult):
     values: Floats
     errors: Floats
 
-    LABEL: ClassVar[str] = "value"
-
-    def columns(self) -> Mapping[str, Any]:
-        """One row per value, with its relative error."""
-        return {"index": np.arange(len(self.values)), self.LABEL: self.values, "error": self.errors}
-
-    def chart(self) -> Chart:
-        """The values, largest first."""
-        index = np.arange(len(self.values), dtype=float)
-        series = (Series(self.LABEL, index, self.values),)
-        return Chart(self.LABEL, "index", self.LABEL, series, log_y=True)
+    @property
+    def error(self) -> float:
+        """The largest of the relative errors."""
+        return float(self.errors.max())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,7 +64,6 @@ class HankelValues(_Spectrum):
     """
 
     FORMAT: ClassVar[str] = "memcurve.HankelValues/1"
-    LABEL: ClassVar[str] = "Hankel singular value"
 
     values: Floats
     errors: Floats
@@ -76,14 +76,10 @@ class HankelValues(_Spectrum):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.values, dtype=dtype)
 
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("values", str(len(self.values))),
-            ("largest", f"{self.values[0]:.6g}"),
-            ("smallest", f"{self.values[-1]:.6g}"),
-            ("largest relative error", f"{self.errors.max():.1e}"),
-        ]
+    @property
+    def smallest(self) -> float:
+        """The last of the values."""
+        return float(self.values[-1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +101,6 @@ class ControlEnergy(_Spectrum):
     """
 
     FORMAT: ClassVar[str] = "memcurve.ControlEnergy/1"
-    LABEL: ClassVar[str] = "singular value"
 
     values: Floats
     errors: Floats
@@ -139,17 +134,6 @@ class ControlEnergy(_Spectrum):
         full = self.rank == self.states
         return 2 * float(np.log(self.values).sum()) if full else float("-inf")
 
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("controllable directions", f"{self.rank} of {self.states}"),
-            ("λ_min of the Gramian", f"{self.lambda_min:.6g}"),
-            ("trace of the Gramian", f"{self.trace:.6g}"),
-            ("trace of its inverse", f"{self.trace_inverse:.6g}"),
-            ("largest relative error of σ", f"{self.errors.max():.1e}"),
-            ("energy of the target", f"{self.energy:.6g}"),
-        ]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Information(SynthesisResult):
@@ -160,45 +144,28 @@ class Information(SynthesisResult):
     total : float
         Mutual information of the states and all past inputs, with ``error``.
     given_newer : (lags,) array
-        What the states tell of the input at each lag to those who know all newer ones; its sum
-        lags is the total.
+        What the states tell of the input at each lag to those who know all newer ones; over all
+        lags its sum is the total.
     alone : (lags,) array
-        What they tell of it by itself, −½ log(1 − MC_τ); where 1 − MC_τ is below its error, that
-        error stands for it.
+        What they tell of it by itself, −½ log(1 − MC_τ), with ``alone_errors``: infinite where
+        1 − MC_τ is lost in rounding, and ``alone`` bounds it from below.
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Information/1"
+    FORMAT: ClassVar[str] = "memcurve.Information/2"
 
     total: float
     error: float
     given_newer: Floats
     alone: Floats
+    alone_errors: Floats
     noise: float
     network: str
     notes: tuple[Note, ...] = ()
 
-    def columns(self) -> Mapping[str, Any]:
-        """One row per lag."""
-        lags = np.arange(len(self.alone))
-        return {"lag": lags, "given newer": self.given_newer, "alone": self.alone}
-
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("information (nats)", f"{self.total:.10g} ± {self.error:.1e}"),
-            ("in bits", f"{self.total / np.log(2):.6g}"),
-            ("sum over lags, each alone", f"{self.alone.sum():.6g}"),
-            ("noise", f"{self.noise:g}"),
-        ]
-
-    def chart(self) -> Chart:
-        """Both by lag."""
-        lags = np.arange(len(self.alone), dtype=float)
-        series = (
-            Series("given newer inputs", lags, self.given_newer),
-            Series("alone", lags, self.alone, dashed=True),
-        )
-        return Chart("Information about past inputs", LAG, "nats", series)
+    @property
+    def bits(self) -> float:
+        """The total in bits."""
+        return self.total / float(np.log(2))
 
 
 def _subject(network: Any) -> LinearNetwork:
@@ -241,7 +208,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     >>> energy.lambda_min < 1e-100, bool(energy.errors.max() < 1e-9)
     (True, True)
     """
-    subject = _subject(network)
+    subject = _subject(network).replace(readout=None)
     goal = None if target is None else exact_array(target, "target")
     if goal is not None and goal.shape != (subject.size,):
         raise ValueError(
@@ -259,22 +226,28 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     notes, rank = list(subject.notes), Analysis.of(subject).rank
     if rank == len(sigma) == subject.states and not sigma[-1] ** 2 > 0:
         facts = {"exponent": 2 * float(np.log10(sigma[-1]))}
-        notes.append(Note("arithmetic", ENERGY_NOTES["underflow"].format(**facts)))
+        notes.append(Note("arithmetic", PROSE["ControlEnergy"]["underflow"].format(**facts)))
     if rank < subject.states:
-        notes.append(Note("reach", ENERGY_NOTES["rank"].format(lost=subject.states - rank)))
+        notes.append(
+            Note("reach", PROSE["ControlEnergy"]["rank"].format(lost=subject.states - rank))
+        )
     if len(sigma) < rank:
         if rank == subject.states:
-            raise UncertainResultError(ENERGY_NOTES["unknown"].format(known=len(sigma), rank=rank))
+            raise UncertainResultError(
+                PROSE["ControlEnergy"]["unknown"].format(known=len(sigma), rank=rank)
+            )
         facts = {"known": len(sigma), "rank": rank}
-        notes.append(Note("arithmetic", ENERGY_NOTES["unknown"].format(**facts)))
+        notes.append(Note("arithmetic", PROSE["ControlEnergy"]["unknown"].format(**facts)))
     return ControlEnergy(
         sigma, errors, rank, subject.states, energy, off,
         subject.name or f"{subject.size} nodes", tuple(notes),
     )  # fmt: skip
 
 
-def _singular_values(network: LinearNetwork) -> dict[str, Floats]:
-    """σ of T by each way."""
+def _singular_values(network: LinearNetwork, s: float = 1.0) -> dict[str, Floats]:
+    """σ of what is read by each way."""
+    if network.readout is not None:
+        return {"white": _white(network, s, 1)[0]}
     return {name: singular_values(T) for name, T in state_maps(network)}
 
 
@@ -400,37 +373,78 @@ def information(network: Any, noise: float) -> Information:
     >>> round(found.total, 9)  # three times log 2 / 2
     1.039720771
     """
-    subject = as_network(network)
-    found = directions_of(subject, noise, seen=0.0)
-    s, d = found.level, found.c.shape[1]
-    total = 0.5 * float(np.log1p((found.sigma / s) ** 2).sum())
-    # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
-    error = np.sqrt(len(found.sigma)) * found.left / (2 * s) + 2 * found.error * max(1.0, total)
-    small = subject.readout is None and len(Analysis.of(subject)) <= FEW_STATES
-    if small and error > 1e-9 * max(1.0, total):
+    subject, s = as_network(network), noise_level(noise)
+    name, few = subject.name or f"{subject.size} nodes", subject.states <= FEW_STATES
+    total, error, chain, curve = np.nan, np.inf, None, None
+    try:
+        found = directions_of(subject, s, seen=0.0, listed=True)
+        total = 0.5 * float(np.log1p((found.sigma / s) ** 2).sum())
+        # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
+        error = np.sqrt(len(found.sigma)) * found.left / (2 * s) + 2 * found.error * max(1.0, total)
+        chain = _chain(found.sigma / s, found.V, subject.inputs)
+        # at every lag, knowing newer inputs tells more: what follows is nothing for both
+        told = np.cumsum(chain[::-1])[::-1] > UNTOLD * total
+        chain = chain[: max(1, int(np.count_nonzero(told)))]
+    except UncertainResultError:
+        if not few:
+            raise
+    if few and not error <= 1e-9 * max(1.0, total):
         with np.errstate(all="ignore"):
-            sigma, relative = measured(subject, _singular_values)
+            sigma, relative = measured(subject, lambda one: _singular_values(one, s))
         other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
-        shares = 1 / (1 + (s / sigma) ** 2)
-        off = float((shares * relative).sum()) + 8 * EPS * other
-        if off < error:
-            total, error = other, off
-    chain = _chain(found.sigma / s, found.V, d)
-    # at every lag, knowing newer inputs tells more: what follows is nothing for both
-    told = np.cumsum(chain[::-1])[::-1] > UNTOLD * total
-    chain = chain[: max(1, int(np.count_nonzero(told)))]
-    curve = memory_curve(subject, len(chain), noise=s)
-    loss = curve.loss[:, None] if d == 1 else 1 - curve.channels
-    alone = -0.5 * np.log(np.maximum(loss, np.maximum(curve.channel_errors, EPS))).sum(axis=1)
-    name = subject.name or f"{subject.size} nodes"
+        off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
+        total, error = min((total, error), (other, off), key=lambda answer: answer[1])
+    if chain is None:  # responses that do not fade
+        curve = memory_curve(subject, noise=s)
+        sigma, V, later, _ = _white(subject, s, len(curve))
+        chain = _chain(sigma / s, V, subject.inputs, later)
+    curve = curve or memory_curve(subject, len(chain), noise=s)
+    alone, errors = _alone(subject, s, curve)
     off = float(error) + 8 * EPS * total
-    return Information(total, off, chain, np.asarray(alone), s, name, curve.notes)
+    return Information(total, off, chain, alone, errors, s, name, curve.notes)
 
 
-def _chain(sigma: Floats, V: Floats, d: int) -> Floats:
+def _alone(network: LinearNetwork, s: float, curve: MemoryCurve) -> tuple[Floats, Floats]:
+    """−½ log(1 − MC_τ) by lag, and its error."""
+    loss = curve.loss[:, None] if network.inputs == 1 else 1 - curve.channels
+    least = np.maximum(np.broadcast_to(curve.channel_errors, loss.shape), EPS)
+    relative = np.where(loss > 2 * least, least / np.maximum(loss - least, EPS), np.inf)
+    loss = np.maximum(loss, least)
+    if network.states <= FEW_STATES and not relative.max() <= CLOSE:
+        with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
+            closer, off = measured(network, lambda one: {"white": _white(one, s, len(curve))[3]})
+            closer, off = closer.reshape(loss.shape), off.reshape(loss.shape)
+            loss, relative = np.where(off < relative, closer, loss), np.minimum(off, relative)
+    return -0.5 * np.log(loss).sum(axis=1), 0.5 * relative.sum(axis=1)
+
+
+def _white(network: LinearNetwork, s: float, lags: int) -> tuple[Floats, Floats, Floats, Floats]:
+    """σ, V of the first lags, what V has at later ones, and 1 − MC_τ(s) of each of its rows.
+
+    1 − MC_τ(s) = 1 − MC_τ + Σ_i s²/(σ_i² + s²)·V²_τi, with 1 − MC_τ = Σ_{j≤τ} b_j² of the all-pass
+    filter: a sum of squares, which keeps its digits.
+    """
+    problem = driven_problem(network, s)
+    analysis = problem.analysis
+    A, C, T = input_normal_realization(analysis)
+    sigma, Z = jacobi(np.ldexp(T, analysis.exponents[:, None])[problem.rows])
+    W = responses_to(A, C, lags).T
+    V, poles = W @ Z, analysis.spectrum.poles if analysis.inputs == 1 else None
+    if poles is not None and len(poles) == analysis.rank:
+        rest = np.cumsum(impulse_response(poles, lags) ** 2)
+    else:
+        rest = np.maximum(1 - np.square(W).sum(axis=1), 0.0)
+    loss = rest + np.square(W - V @ Z.T).sum(axis=1) + V**2 @ (1 / (1 + (sigma / s) ** 2))
+    return sigma, V, Z.T @ np.linalg.matrix_power(A, lags), loss
+
+
+def _chain(sigma: Floats, V: Floats, d: int, later: Floats | None = None) -> Floats:
     """½ log(1 + k_τᵀ(I + Σ_{j>τ}k_jk_jᵀ)⁻¹k_τ) by lag, oldest first, by Potter's square roots."""
     responses = (V * sigma).reshape(-1, d, len(sigma))
     root, found = np.eye(len(sigma)), np.zeros(len(responses))
+    if later is not None:  # all lags that V does not list
+        U, sizes, _ = np.linalg.svd(sigma[:, None] * later)
+        root = U / np.sqrt(1 + np.square(np.pad(sizes, (0, len(U) - len(sizes)))))
     for lag in range(len(responses) - 1, -1, -1):
         for response in responses[lag]:
             y = root.T @ response

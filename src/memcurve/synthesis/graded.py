@@ -19,10 +19,8 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, SEED, Complexes, Floats
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, input_normal_realization
-from memcurve.synthesis.directions import directions_of
+from memcurve.synthesis.directions import SAFETY, directions_of, rounded_network
 
-#: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.
-SAFETY = 20.0
 #: Where no way leads to all directions, those above this share of the mask are. Doubled: fewer.
 FAR_BELOW = 1e-8
 #: Eigenvectors of a larger condition number are not used. Doubled: nothing, errors tell.
@@ -153,17 +151,3 @@ def measured(
             "controllable; ask for a part of the network, or for usable memory at some noise."
         )
     return best
-
-
-def rounded_network(network: LinearNetwork, rng: np.random.Generator) -> LinearNetwork:
-    """The network, every weight changed in its last digits; zeros stay."""
-    A = network.A.copy()
-    entries = A if isinstance(A, np.ndarray) else A.data
-    factors = 1 + 2 * EPS * rng.standard_normal(entries.shape)
-    if isinstance(A, np.ndarray):
-        if np.array_equal(A, A.T):  # symmetric networks stay so
-            factors = np.triu(factors) + np.triu(factors, 1).T
-        A = A * factors
-    else:
-        A.data = entries * factors
-    return network.replace(A=A, C=network.C * (1 + 2 * EPS * rng.standard_normal(network.C.shape)))

@@ -13,14 +13,13 @@ from memcurve.core.notes import Note
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart, Document, Section
+from memcurve.rendering.report import Chart, Section
 from memcurve.solve import Analysis
 from memcurve.synthesis.directions import directions_of, noise_level
 from memcurve.synthesis.driving import MOST_STATES, Climb, MaskChoice, as_dense, best_mask
-from memcurve.synthesis.prose import IMPROVEMENTS
 from memcurve.synthesis.pruning import Pruned, pruned
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
-from memcurve.synthesis.result import SynthesisResult
+from memcurve.synthesis.result import PROSE, SynthesisResult
 from memcurve.synthesis.whitening import Whitened, whitened
 
 #: Up to so many nodes an audit tries another mask. Doubled: a tenth of a second more for these.
@@ -55,20 +54,19 @@ class Improvement(SynthesisResult):
 
     def rows(self) -> list[tuple[str, float, str]]:
         """Each way, the usable memory that it reaches, and what is proven or kept."""
-        found = []
-        if self.mask is not None:
-            found.append(("best mask", self.mask.value, f"at most {self.mask.bound:.4g}"))
-        if self.white is not None:
-            power = IMPROVEMENTS["power"].format(power=self.white.power)
-            found.append(("white states", float(self.white.after[0]), power))
-        if self.readout is not None:
-            count = len(self.readout.nodes)
-            bound = f"at most {self.readout.bound:.4g}; random {self.readout.random:.4g}"
-            found.append((f"best {count} nodes", self.readout.value, bound))
-        if self.small is not None:
-            total, states = float(self.small.after.sum()), self.small.network.states
-            found.append((f"{states} states", total, f"every MC_τ to {self.small.bound:.1g}"))
-        return found
+        reached: dict[str, Callable[[Any], float]] = {
+            "mask": lambda way: way.value,
+            "white": lambda way: float(way.after[0]),
+            "readout": lambda way: way.value,
+            "small": lambda way: way.totals[1],
+        }
+        rows = []
+        for kind, value in reached.items():
+            way = getattr(self, kind)
+            if way is not None:
+                name, proof = (text.format(way=way) for text in self._prose[kind])
+                rows.append((name, value(way), proof))
+        return rows
 
     def columns(self) -> Mapping[str, Any]:
         """One row for each way."""
@@ -77,27 +75,20 @@ class Improvement(SynthesisResult):
 
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
-        rows = [("usable memory now", f"{self.usable:.6g}")]
-        return rows + [(name, f"{value:.6g} ({proof})") for name, value, proof in self.rows()]
+        ways = [(name, f"{value:.6g} ({proof})") for name, value, proof in self.rows()]
+        return super().figures() + ways
 
     def chart(self) -> Chart:
         """That of the first way there is."""
-        return next(one for one in self._parts() if one is not None).chart()
+        return self._parts()[0].chart()
 
-    def document(self) -> Document:
-        """The report, a section for each way."""
-        whole = [part.document() for part in self._parts() if part is not None]
-        sections = [
-            Section(one.title, " ".join(one.verdict), chart=one.sections[0].chart) for one in whole
-        ]
-        return Document(
-            title=IMPROVEMENTS["title"], subtitle=f"{self.name}, observation noise {self.noise:g}",
-            verdict=self.verdict, good=None, figures=self.figures(), sections=sections,
-            notes=self.notes,
-        )  # fmt: skip
+    def _sections(self) -> list[Section]:
+        whole = [part.document() for part in self._parts()]
+        return [Section(d.title, " ".join(d.verdict), chart=d.sections[0].chart) for d in whole]
 
-    def _parts(self) -> list[SynthesisResult | None]:
-        return [self.mask, self.white, self.readout, self.small]
+    def _parts(self) -> list[SynthesisResult]:
+        ways = [self.mask, self.white, self.readout, self.small]
+        return [way for way in ways if way is not None]
 
 
 def improvement(
@@ -140,7 +131,7 @@ def improvement(
         white = tried("white states", lambda: whitened(subject, s * np.array([1, 0.01, 0.1, 10])))
     else:
         mask = white = None
-        notes.append(Note("method", IMPROVEMENTS["large"].format(most=MOST_STATES)))
+        notes.append(Note("method", PROSE["Improvement"]["large"].format(most=MOST_STATES)))
     chosen = tried("readout", lambda: best_readout(subject, s, min(count, read)))
     small = tried("pruning", lambda: pruned(subject, s, tolerance))
     return Improvement(

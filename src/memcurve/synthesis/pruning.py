@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,11 +15,9 @@ from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart
-from memcurve.solve import responses_to
 from memcurve.synthesis.directions import Directions, directions_of
-from memcurve.synthesis.prose import PRUNED_NOTES
-from memcurve.synthesis.result import Network, SynthesisResult, curve_chart
+from memcurve.synthesis.result import PROSE, Network, SynthesisResult
+from memcurve.synthesis.saving import save_like
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,25 +55,21 @@ class Pruned(SynthesisResult):
         """Whether anything could be cut."""
         return self.network.states < self.states
 
-    def columns(self) -> Mapping[str, Any]:
-        """One row per lag: usable memory before and after."""
-        lags = np.arange(len(self.before))
-        return {"lag": lags, "before": self.before, "after": self.after}
+    @property
+    def totals(self) -> tuple[float, float]:
+        """Usable memory before and after, at the lags listed."""
+        return float(self.before.sum()), float(self.after.sum())
 
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("states before", f"{self.states:,}"),
-            ("states after", f"{self.network.states:,}"),
-            ("noise", f"{self.noise:g}"),
-            ("every MC_τ kept to", f"{self.bound:.2g}"),
-            ("usable memory", f"{self.before.sum():.6g} → {self.after.sum():.6g}"),
-        ]
+    def save_network(
+        self, path: str | os.PathLike[str], like: str | os.PathLike[str] | None = None
+    ) -> None:
+        """Write the network as ``.npz``, ``.mat``, ``.safetensors``, ``.csv`` or ``.npy``.
 
-    def chart(self) -> Chart:
-        """Usable memory before and after."""
-        curves = {"after": self.after, "before": self.before}  # terminals draw the first
-        return curve_chart("Usable memory before and after", curves, dashed="before")
+        Arrays have the names that they have in the file ``like``, the one that the network was
+        read from, W and Win for example; by default A and C. The last two hold [A | C].
+        :func:`memcurve.load_network` reads all of these.
+        """
+        save_like(self.network, path, like)
 
 
 def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
@@ -111,48 +105,53 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
     """
     subject = as_network(network)
     rule = "above 0 and below 1, how far MC_τ may be off"
-    enough = require_number(tolerance, "tolerance", rule, lambda x: 0 < x < 1)
-    found = directions_of(subject, noise)
-    s, error = found.level, found.error
-    most = len(found.sigma) if found.reader is None else len(found.H)
-    known = memory_curve(_network_of(found, most + 1, subject), noise=s)
-    lags = len(known)
+    allowed = require_number(tolerance, "tolerance", rule, lambda x: 0 < x < 1)
+    found = directions_of(subject, noise, model=True)
+    assert found.model is not None
+    assert found.axes is not None
+    s, most = found.level, found.axes.shape[1]
+    whole = memory_curve(_network_of(found, most + 1, subject), noise=s)
     candidates: dict[int, tuple[LinearNetwork, MemoryCurve, float]] = {}
 
     def bound_of(count: int) -> float:
         if count not in candidates:
             small = _network_of(found, count, subject)
             try:
-                curve = memory_curve(small, lags, noise=s)
+                curve = memory_curve(small, len(whole), noise=s)
             except UncertainResultError:
                 return np.inf
-            candidates[count] = small, curve, _distance(known, curve) + error
+            candidates[count] = small, curve, _distance(whole, curve) + found.error
         return candidates[count][2]
 
-    low, high = 0, most + 2  # of which the one is too few, the other not tried
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if bound_of(middle) <= enough else (middle, high)
-    notes = list(subject.notes)
-    if high > most + 1 or candidates[high][0].states >= subject.states:
-        notes.append(Note("method", PRUNED_NOTES["nothing"]))
-        return Pruned(
-            subject, 0.0, s, enough, subject.states, known.values, known.values, tuple(notes)
-        )  # fmt: skip
-    small, curve, bound = candidates[high]
-    facts = {"name": subject.name or "a network", "states": subject.states, "bound": bound}
-    small = small.replace(notes=[*notes, PRUNED_NOTES["network"].format(noise=s, **facts)])
+    too_few, enough = 0, most + 2  # the latter is not tried
+    while enough - too_few > 1:
+        middle = (too_few + enough) // 2
+        if bound_of(middle) <= allowed:
+            enough = middle
+        else:
+            too_few = middle
+    prose, notes = PROSE["Pruned"], list(subject.notes)
+    if enough > most + 1 or candidates[enough][0].states >= subject.states:
+        notes.append(Note("method", prose["nothing"]))
+        small, after, bound = subject, whole.values, 0.0
+    else:
+        small, curve, bound = candidates[enough]
+        after = curve.values
+        facts = {"name": subject.name or "a network", "states": subject.states}
+        origin = prose["origin"].format(noise=s, bound=bound, **facts)
+        small = small.replace(notes=[*notes, origin])
     return Pruned(
-        small, bound, s, enough, subject.states, known.values, curve.values, tuple(notes)
+        small, bound, s, allowed, subject.states, whole.values, after, tuple(notes)
     )  # fmt: skip
 
 
 def _network_of(found: Directions, count: int, subject: LinearNetwork) -> LinearNetwork:
-    """The model in the first directions of largest variance; as it is, where more are asked for."""
-    H, c, reader = found.H, found.c, found.reader
-    U = found.U if reader is None else _state_directions(found)
-    if count <= U.shape[1]:
-        U = U[:, :count]
+    """The model in its first axes; as it is, where more are asked for."""
+    assert found.model is not None
+    assert found.axes is not None
+    H, c, reader = found.model
+    if count <= found.axes.shape[1]:
+        U = found.axes[:, :count]
         H, c = U.T @ H @ U, U.T @ c
         reader = None if reader is None else reader @ U
     read = None
@@ -164,12 +163,6 @@ def _network_of(found: Directions, count: int, subject: LinearNetwork) -> Linear
         c = np.concatenate([c, reader @ c])
     mask = c if c.shape[1] > 1 else c[:, 0]
     return LinearNetwork(H, mask, read, name=subject.name)
-
-
-def _state_directions(found: Directions) -> Floats:
-    """Directions of the states themselves where some nodes are read, largest variance first."""
-    R = responses_to(found.H, found.c, len(found.V) // found.c.shape[1])
-    return np.asarray(np.linalg.svd(R, full_matrices=False)[0])
 
 
 def _distance(one: MemoryCurve, other: MemoryCurve) -> float:

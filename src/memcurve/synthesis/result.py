@@ -1,23 +1,27 @@
-"""What results of this ring share: a network as JSON, a report, a picture."""
+"""What results of this ring share: a network as JSON, a report, a picture.
+
+What each kind says and draws is data, in ``result.toml``.
+"""
 
 from __future__ import annotations
 
-from abc import abstractmethod
+import tomllib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
 from memcurve.core.optional import optional
-from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.operator import Operator
 from memcurve.rendering.report import Chart, Document, Reported, Section, Series
-from memcurve.synthesis.prose import PROSE
 
-#: The axis of lags.
-LAG = "lag τ (time steps)"
+#: Titles, sentences, figures, columns and charts, by the kind of result.
+PROSE: dict[str, Any] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 
 
 class _NetworkCodec:
@@ -76,28 +80,70 @@ class SynthesisResult(Reported):
     """A result that is told by a few figures, one chart and the sentences of its kind."""
 
     @property
+    def _prose(self) -> dict[str, Any]:
+        prose: dict[str, Any] = PROSE[type(self).__name__]
+        return prose
+
+    @property
     def verdict(self) -> tuple[str, ...]:
         """The main findings in a few sentences."""
-        sentences = PROSE[type(self).__name__]["verdict"]
-        return tuple(sentence.format(self=self) for sentence in sentences)
+        return tuple(sentence.format(self=self) for sentence in self._prose["verdict"])
 
-    @abstractmethod
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
+        return [(name, text.format(self=self)) for name, text in self._prose["figures"]]
 
-    @abstractmethod
+    def columns(self) -> Mapping[str, Any]:
+        """The numbers by name: one row per lag, node or level."""
+        (first, places), *others = self._prose["columns"]
+        columns = self._numbers(others)
+        count = len(next(iter(columns.values())))
+        return {first: getattr(self, places) if places else np.arange(count)} | columns
+
+    def _numbers(self, fields: list[list[str]]) -> dict[str, Any]:
+        """Fields by name, each column of a table by a name of its own."""
+        found: dict[str, Any] = {}
+        for name, field in fields:
+            values = np.asarray(getattr(self, field))
+            table = values.T if values.ndim == 2 else ()
+            found |= {f"{name}_{j}": column for j, column in enumerate(table)} or {name: values}
+        return found
+
     def chart(self) -> Chart:
-        """What :meth:`plot` draws."""
+        """What :meth:`plot` draws, up to where nothing is left to see."""
+        prose = self._prose
+        lines = self._numbers(prose["series"])
+        start, is_log = prose.get("start", 0), prose.get("log_y", False)
+        x = np.arange(start, start + len(next(iter(lines.values()))), dtype=float)
+        if "over" in prose:
+            x = np.asarray(getattr(self, prose["over"]))
+        highest = np.nanmax([np.abs(y) for y in lines.values()], axis=0)
+        seen = np.flatnonzero(highest >= 1e-3 * highest.max(initial=1e-300))
+        end = len(x) if is_log or len(seen) == 0 else int(1.1 * (seen[-1] + 1)) + 1
+        x, order = x[:end], np.argsort(x[:end], kind="stable")
+        series = []
+        for k, (name, y) in enumerate(lines.items()):
+            shown = order[np.isfinite(y[order])]
+            series.append(Series(name, x[shown], y[shown], dashed=0 < k == len(lines) - 1))
+        levels = tuple((name, getattr(self, field)) for name, field in prose.get("levels", ()))
+        x_label, y_label = prose["chart"]
+        return Chart(
+            prose["section"][0], x_label, y_label, tuple(series), log_x=prose.get("log_x", False),
+            log_y=is_log, levels=levels,
+        )  # fmt: skip
 
     def document(self) -> Document:
         """The report, independent of its rendering."""
-        prose = PROSE[type(self).__name__]
-        section = Section(prose["section"][0], prose["section"][1], chart=self.chart())
+        prose = self._prose
         return Document(
-            title=prose["title"][0].format(self=self), subtitle=prose["title"][1].format(self=self),
-            verdict=self.verdict, good=None, figures=self.figures(), sections=[section],
-            notes=self.notes,
+            title=prose["title"], subtitle=prose["subtitle"].format(self=self),
+            verdict=self.verdict, good=None, figures=self.figures(), notes=self.notes,
+            sections=self._sections(),
         )  # fmt: skip
+
+    def _sections(self) -> list[Section]:
+        title, text = self._prose["section"]
+        return [Section(title, text, chart=self.chart())]
 
     def to_xarray(self) -> Any:
         """An xarray Dataset of the :meth:`columns` over the first of them, the figures attached."""
@@ -119,13 +165,3 @@ class SynthesisResult(Reported):
         body = ", ".join(f"{name}: {text}" for name, text in self.figures())
         notes = "".join(f"\n  note: {note}" for note in self.notes)
         return f"<{type(self).__name__} {body}>{notes}"
-
-
-def curve_chart(title: str, curves: Mapping[str, Floats], dashed: str = "") -> Chart:
-    """Memory curves over the lags up to where nothing is left to see."""
-    highest = np.max([np.abs(values) for values in curves.values()], axis=0)
-    seen = np.flatnonzero(highest >= 1e-3 * highest.max(initial=1e-300))
-    end = min(len(highest), int(1.1 * (seen[-1] + 1)) + 1) if len(seen) else len(highest)
-    lags = np.arange(end, dtype=float)
-    series = [Series(n, lags, v[:end], dashed=n == dashed) for n, v in curves.items()]
-    return Chart(title, LAG, "memory MC_τ", tuple(series))

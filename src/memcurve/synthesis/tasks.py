@@ -17,26 +17,33 @@ from memcurve.inputs import ARMA, parse
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve, one_level
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart, Series
 from memcurve.solve import (
     Problem,
     filters_of,
     impulse_response,
     input_normal_realization,
+    responses_to,
 )
 from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
-from memcurve.synthesis.directions import directions_of, faded_responses, filtered, noise_level
-from memcurve.synthesis.graded import jacobi, rounded_network
-from memcurve.synthesis.result import LAG, SynthesisResult
+from memcurve.synthesis.directions import (
+    SAFETY,
+    directions_of,
+    driven_problem,
+    faded_responses,
+    filtered,
+    noise_level,
+    rounded_network,
+)
+from memcurve.synthesis.graded import jacobi
+from memcurve.synthesis.result import SynthesisResult
 
-#: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.
-SAFETY = 20.0
 #: Filters of ARMA targets end where the rest is below this. Doubled: longer ones by a few lags.
 NEGLIGIBLE = 1e-17
 #: Errors up to this are small. Doubled: fewer networks are looked at more closely.
 LARGEST_ERROR = 1e-10
-#: Up to so many states that takes no time. Doubled: eight times as long, some seconds.
-FEW_STATES = 400
+#: Up to so many states that takes no time, and is done where nothing else answers. Doubled: eight
+#: times as long, some seconds and a minute.
+FEW_STATES, MOST_STATES = 400, 1000
 #: Longest target. Doubled: targets closer to a unit root, in twice the time.
 LONGEST = 2**17
 
@@ -67,28 +74,6 @@ class TaskError(SynthesisResult):
     noise: float
     network: str
     notes: tuple[Note, ...] = ()
-
-    def columns(self) -> Mapping[str, Any]:
-        """The coefficients of the target, one row per lag."""
-        h = self.target.reshape(len(self.target), -1)
-        names = ["coefficient"] if h.shape[1] == 1 else [f"input_{j}" for j in range(h.shape[1])]
-        return {"lag": np.arange(len(h))} | dict(zip(names, h.T, strict=True))
-
-    def figures(self) -> list[tuple[str, str]]:
-        """The main numbers by name, as text."""
-        return [
-            ("NMSE", f"{self.nmse:.10g} ± {self.error:.1e}"),
-            ("weighted capacities would say", f"{self.weighted:.4g}"),
-            ("noise", f"{self.noise:g}"),
-            ("lags of the target", str(len(self.target))),
-        ]
-
-    def chart(self) -> Chart:
-        """The coefficients of the target."""
-        columns = self.columns()
-        lags = columns["lag"].astype(float)
-        series = tuple(Series(name, lags, h) for name, h in columns.items() if name != "lag")
-        return Chart("The target", LAG, "coefficient", series)
 
 
 def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = None) -> TaskError:
@@ -141,20 +126,15 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     subject, level = as_network(network), one_level(noise)
     h = _coefficients(target, subject.inputs)
     s = 0.0 if level is None or noise == 0 else noise_level(noise)
-    problem = Problem.of(subject, input=input, noise=None if s == 0 else s)
-    if not problem.is_driven:
-        raise ValueError(
-            "`network` must have an input that reaches what is read: its mask is zero, or leads "
-            "elsewhere. Give another `C` or `readout`."
-        )
+    problem = driven_problem(subject, s or None, input)
     if s:
-        nmse, error = _noisy(subject, h, float(s), input)
-        if error > LARGEST_ERROR and len(problem.states) <= FEW_STATES:  # far below the states
-            with contextlib.suppress(UncertainResultError):
-                other = _measured(subject, lambda one: _projected(one, h, input, float(s)))
-                nmse, error = min((nmse, error), other, key=lambda found: found[1])
+        nmse, error = _noisy(problem, h, s, input)
     elif problem.is_plain:
         nmse, error = _plain(problem, h)
+        if error > LARGEST_ERROR and len(problem.states) <= FEW_STATES:  # poles next to the circle
+            with contextlib.suppress(UncertainResultError):
+                other = _measured(subject, lambda one: _projected(one, h, input))
+                nmse, error = min((nmse, error), other, key=lambda answer: answer[1])
     else:
         nmse, error = _measured(subject, lambda one: _projected(one, h, input))
     weighted = float("nan")
@@ -162,8 +142,8 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
         loss = memory_curve(subject, len(h), noise=noise).loss
         weighted = float((h[:, 0] ** 2 * loss).sum() / (h**2).sum())
     name = subject.name or f"{subject.size} nodes"
-    kept = h if h.shape[1] > 1 else h[:, 0]
-    return TaskError(nmse, error, weighted, kept, float(s), name, subject.notes)
+    coefficients = h if h.shape[1] > 1 else h[:, 0]
+    return TaskError(nmse, error, weighted, coefficients, float(s), name, subject.notes)
 
 
 def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
@@ -262,44 +242,70 @@ def _plain(problem: Problem, h: Floats) -> tuple[float, float]:
     root = float(np.linalg.norm(left)) / size
     # the space of inputs that are remembered turns by an angle of this sine at most
     turn = float(spectrum.gap) + rounding * np.sqrt(len(u)) + EPS * len(spectrum.poles)
-    return root**2, 2 * root * turn + turn**2
+    return root**2, float(2 * root * turn + turn**2)
 
 
-def _noisy(network: LinearNetwork, h: Floats, s: Any, input: Any) -> tuple[float, float]:
+def _noisy(problem: Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
     """Observation noise: every direction above it keeps its share."""
-    found = directions_of(network, s, input, seen=0.0)
-    filters = filters_of(Problem.of(network, input=input).processes)
-    u = filtered(h.reshape(1, -1), filters)[0]
-    nmse = _left(u, found.V, 1 - found.shares)
-    off = 2 * found.left / found.level + 4 * found.error + max(f.uncertainty for f in filters)
-    return nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))
+    network, found, reason = problem.network, [], None
+    try:
+        listed = directions_of(network, s, input, seen=0.0, listed=True)
+        filters = filters_of(problem.processes)
+        u = filtered(h.reshape(1, -1), filters)[0]
+        nmse = _left(u, listed.V, 1 - listed.shares)
+        off = 2 * listed.left / s + 4 * listed.error + max(f.uncertainty for f in filters)
+        found.append((nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))))
+    except UncertainResultError as error:
+        reason = error
+    few = FEW_STATES if found else MOST_STATES
+    if (not found or found[0][1] > LARGEST_ERROR) and len(problem.states) <= few:
+        try:  # directions far below the noise of floats, or that do not fade
+            found.append(_measured(network, lambda one: _projected(one, h, input, s)))
+        except UncertainResultError as error:
+            reason = reason or error
+    if not found:
+        assert reason is not None
+        raise reason
+    return min(found, key=lambda answer: answer[1])
 
 
-def _left(u: Floats, V: Floats, lost: Floats) -> float:
-    """Σu² less what orthonormal V hold, of which a share is ``lost``, relative to Σu²."""
+def _left(u: Floats, V: Floats, lost: Floats, later: Floats | None = None) -> float:
+    """Σu² less what orthonormal V hold, of which a share is ``lost``, relative to Σu².
+
+    With ``later``, (k, n), V has rows beyond those given, and Σ VᵀV over them is later·laterᵀ.
+    """
     count = max(len(u), len(V))
     u, V = np.pad(u, (0, count - len(u))), np.pad(V, ((0, count - len(V)), (0, 0)))
     held = V.T @ u
-    rest = u - V @ held
-    again = V.T @ rest
-    rest, held = rest - V @ again, held + again
-    return float((rest @ rest + (lost * held**2).sum()) / (u @ u))
+    rest, beyond = u - V @ held, 0.0
+    if later is None:
+        again = V.T @ rest
+        rest, held = rest - V @ again, held + again
+    else:
+        beyond = float(np.square(held @ later).sum())
+    return float((rest @ rest + beyond + (lost * held**2).sum()) / (u @ u))
 
 
 def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) -> float:
     """The projection on what is read, in white coordinates that keep the smallest directions."""
     problem = Problem.of(network, input=input)
     A, C, T = input_normal_realization(problem.analysis)
-    W, _ = faded_responses(A, C, 1e-13)
-    filters = filters_of(problem.processes)
-    V, R = np.linalg.qr(filtered(W, filters).T)
+    filters, u, later = filters_of(problem.processes), h.reshape(-1), None
+    if problem.is_white:  # lags beyond the target hold what is known of their squares
+        V, R = responses_to(A, C, len(h)).T, np.eye(len(A))
+        later = np.linalg.matrix_power(A, len(h))
+    else:
+        V, R = np.linalg.qr(filtered(faded_responses(A, C, 1e-13)[0], filters).T)
+        u = filtered(h.reshape(1, -1), filters)[0]
     lost = np.zeros(V.shape[1])
     if s or not problem.reads_all:
         rows = np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows] @ R.T
         sigma, Z = jacobi(rows)
         count = len(sigma) if s else problem.rank
-        V, lost = V @ Z[:, :count], 1 / (1 + (sigma[:count] / s) ** 2) if s else lost[:count]
-    return _left(filtered(h.reshape(1, -1), filters)[0], np.asarray(V), lost)
+        Z = Z[:, :count]
+        V, lost = V @ Z, 1 / (1 + (sigma[:count] / s) ** 2) if s else lost[:count]
+        later = None if later is None else Z.T @ later
+    return _left(u, np.asarray(V), lost, later)
 
 
 def _measured(

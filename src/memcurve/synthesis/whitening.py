@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,10 +15,8 @@ from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory import input_normal, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart, Series
 from memcurve.solve import Analysis, Problem
-from memcurve.synthesis.prose import PROSE
-from memcurve.synthesis.result import Network, SynthesisResult
+from memcurve.synthesis.result import PROSE, Network, SynthesisResult
 from memcurve.synthesis.schur import banded, schur_parameters
 
 #: Levels of noise at which the gain is told.
@@ -62,41 +59,21 @@ class Whitened(SynthesisResult):
         return dict(zip(self.levels.tolist(), found, strict=True))
 
     @property
-    def _best(self) -> int:
-        """The level with the largest gain."""
+    def largest_gain(self) -> dict[str, float]:
+        """The level with the largest gain, and usable memory before and after at it."""
         gained = self.after - self.before
-        return int(np.argmax(np.where(np.isfinite(gained), gained, -np.inf)))
-
-    @property
-    def verdict(self) -> tuple[str, ...]:
-        """The main findings in a few sentences."""
-        k, [sentence] = self._best, PROSE["Whitened"]["verdict"]
-        facts = {"level": self.levels[k], "before": self.before[k], "after": self.after[k]}
-        return (sentence.format(self=self, **facts),)
-
-    def columns(self) -> Mapping[str, Any]:
-        """One row per level: noise, usable memory before and after."""
-        return {"noise": self.levels, "before": self.before, "after": self.after}
+        k = int(np.argmax(np.where(np.isfinite(gained), gained, -np.inf)))
+        columns = self.columns().items()
+        return {name: float(values[k]) for name, values in columns}
 
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
-        rows = [("states", str(self.network.size)), ("state power", f"{self.power:.6g}")]
-        for level, one, other in zip(self.levels, self.before, self.after, strict=True):
-            rows.append((f"usable memory (σ = {level:g})", f"{one:.4g} → {other:.4g}"))
-        return rows
-
-    def chart(self) -> Chart:
-        """Usable memory against noise, before and after."""
-        order = np.argsort(self.levels)
-        known = order[np.isfinite(self.before[order])]
-        series = (
-            Series("white states", self.levels[order], self.after[order]),
-            Series("as given", self.levels[known], self.before[known], dashed=True),
-        )
-        return Chart(
-            "Usable memory against noise", "standard deviation of the noise",
-            "total usable memory", series, log_x=True,
-        )  # fmt: skip
+        name, text = PROSE["Whitened"]["level"]
+        columns = self.columns()
+        levels = [
+            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+        ]
+        return super().figures() + [(name.format(**f), text.format(**f)) for f in levels]
 
 
 def whitened(network: Any, levels: Any = LEVELS) -> Whitened:

@@ -23,7 +23,7 @@ def improve(
 
       memcurve improve network.mat --noise 1e-3
       memcurve improve --size 30 --noise .1 --read 5 --html report.html
-      memcurve improve network.npz --noise 1e-2 --pruned small.npz
+      memcurve improve network.mat --noise 1e-2 --pruned small.mat
 
     Parameters
     ----------
@@ -34,18 +34,17 @@ def improve(
     tolerance
         How far MC_τ of the pruned network may be off at any lag.
     pruned
-        Write the pruned network to this .npz file.
+        Write the pruned network to this .npz, .mat, .safetensors, .csv or .npy file, its arrays
+        named as in the file read.
     """
-    from memcurve import improvement, save_network
+    from memcurve import improvement
 
     noise = options.arguments().get("noise", 1e-3)
     if not isinstance(noise, float) or options.input is not None:
         raise UsageError("--noise must be one standard deviation, e.g. --noise 1e-3; no --input.")
-    if pruned is not None and pruned.suffix.lower() != ".npz":
-        raise UsageError(f"--pruned writes networks as .npz; got {pruned}.")
     output.require_other_than(file)
     network = options.network(file, "normal")
     found = improvement(network, noise, count=read, tolerance=tolerance)
     if pruned is not None and found.small is not None:
-        save_network(found.small.network, pruned)
+        found.small.save_network(pruned, like=file)
     output.show_document(found)
