@@ -26,7 +26,7 @@ from browser import browser
 from command import failed, inside
 from explored import CONTROLS, MEMORY, PATIENCE, SPECTRUM, STORY, SUMMARY, Page, Server, serving
 from memcurve.rendering.report import vega
-from memcurve.views.exploring import move_eigenvalue
+from memcurve.views.exploring import drawn_network, move_eigenvalue
 from memcurve.views.exploring.scene import MOST_NODES
 from memcurve.views.exploring.stories import STORIES
 
@@ -307,6 +307,24 @@ def test_stories(page: Page) -> None:
     )
     told.get_by_text("a ring", exact=True).click()
     page.until(lambda: "around the cycle" in page.text(STORY), "the story again")
+
+
+def test_a_strength_and_a_drawn_curve(page: Page) -> None:
+    page.touched = True
+    page.cell("stories").get_by_text("memory turns into nonlinearity", exact=True).click()
+    page.until(lambda: "At s = 0.4" in page.text("[data-cell-name=products]"), "the products")
+    page.cell("products", "[role=slider]").first.press("ArrowRight")
+    page.until(lambda: "At s = 0.45" in page.text("[data-cell-name=products]"), "a larger one")
+    page.cell("stories").get_by_text("draw a curve, get a network", exact=True).click()
+    page.until(lambda: "wanted curve; this network" in page.text(MEMORY), "the drawn curve")
+    page.cell("drawing", ".handle").nth(4).press("ArrowUp")
+    page.until(lambda: ", 0.42, 0.22," in page.text(".lines"), "lines that follow")
+    page.until_shown(
+        memcurve.memory_curve(
+            drawn_network([1, 0.78, 0.61, 0.47, 0.42, 0.22, 0.14, 0.05, 0.02], 20)
+        ),
+        "its curve",
+    )
 
 
 def moved_eigenvalue(page: Page) -> tuple[complex, complex] | None:

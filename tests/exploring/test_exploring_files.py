@@ -16,6 +16,7 @@ from memcurve.views.exploring.figures import about_settings
 from memcurve.views.exploring.files import json_of, network_of, picture_of, python_lines, table_of
 from memcurve.views.exploring.jobs import asked_curve, estimate, shown_methods
 from memcurve.views.exploring.scene import (
+    DRAWN,
     NOISES,
     OWN_MASK,
     PageSettings,
@@ -74,6 +75,8 @@ def test_a_link_keeps_the_settings() -> None:
         {"noise": "0.5"},
         {"colour": "1"},
         {"seed": "-1"},
+        {"wanted": "1 0.5 0.6"},
+        {"wanted": "1 0.5 0.4 0.3 0.2 0.1 0.1 x 0"},
         {"size": "9" * 3000},
     ],
 )
@@ -87,10 +90,9 @@ def test_a_bad_link_opens_all_the_same(query: dict[str, str]) -> None:
 
 
 def test_a_misspelt_link_is_named() -> None:
-    assert read_link({"sizes": "5", "session_id": "x"}) == (
-        PageSettings(),
-        ["sizes: known are ensemble, size, spectral_radius, density, mask, noise, colour, seed."],
-    )
+    settings, [wrong] = read_link({"sizes": "5", "session_id": "x"})
+    assert settings == PageSettings()
+    assert wrong.startswith("sizes: known are ensemble, size,")
 
 
 def test_file_names_are_escaped() -> None:
@@ -105,6 +107,7 @@ def test_file_names_are_escaped() -> None:
         (PageSettings(size=20), None),
         (PageSettings(size=20, noise=1e-3, colour=0.5, mask="ones"), None),
         (PageSettings(ensemble="orthogonal", size=20), (0.9, 0.5)),
+        (PageSettings(ensemble=DRAWN, size=12), None),
         (PageSettings(size=12, mask="basis"), None),  # where the Gramian is singular
     ],
 )

@@ -22,6 +22,7 @@ from memcurve.solve import analysis
 from memcurve.solve.allpass import impulse_response
 from memcurve.studies.auditing.structure import squeezing_of
 from memcurve.views.exploring import figures, move_eigenvalue
+from memcurve.views.exploring.drawn import drawn_curve
 from memcurve.views.exploring.figures import stems
 from memcurve.views.exploring.files import python_lines
 from memcurve.views.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
@@ -250,6 +251,35 @@ def test_stories_tell_what_was_computed(scene: Scene) -> None:
     told = even.tell(scene_of(even.settings.network()), {})
     assert "99 of 100 eigenvalues are uncontrollable, and the total memory is 1." in told
     assert "the same cycle has 100" in told
+
+
+def test_memory_turns_into_nonlinearity() -> None:
+    """As the input multiplies the states, less is linear; the total stays."""
+    story = STORIES["memory turns into nonlinearity"]
+    seen = scene_of(story.settings.network())
+    section, other = figures.products_section(seen, 0.4)
+    assert section.chart is not None
+    lines = {series.name: series.y for series in section.chart.series}
+    assert set(lines["total"]) == {20.0}
+    assert (np.diff(lines["memory of single inputs"]) < 0).all()
+    parts = [y for name, y in lines.items() if name != "total"]
+    assert np.abs(np.sum(parts, axis=0) - 20).max() < 1e-9
+    assert np.array_equal(other.series[1].y, seen.curve.values[: seen.end + 1])
+    assert "the total stays 20" in section.text
+
+
+def test_a_drawn_curve_makes_a_network() -> None:
+    settings = STORIES["draw a curve, get a network"].settings
+    wanted = drawn_curve(settings.heights, settings.size)
+    assert abs(wanted.sum() - settings.size) < 1e-9
+    assert (np.diff(wanted) <= 0).all()
+    seen = scene_of(settings.network())
+    section = figures.memory_section(seen, settings, wanted=wanted)
+    gap = np.abs(wanted[: len(seen.curve)] - seen.curve.values[: len(wanted)]).max()
+    assert gap < 0.05
+    assert f"within {gap:.3f} of it" in section.text
+    with pytest.raises(ValueError, match="`size`"):
+        replace(settings, size=61).network()
 
 
 class _Worm:

@@ -8,7 +8,8 @@ scene) → ``widgets`` and ``app``, the page itself, which marimo runs; ``server
 
 from __future__ import annotations
 
+from memcurve.views.exploring.drawn import drawn_network
 from memcurve.views.exploring.scene import move_eigenvalue
 from memcurve.views.exploring.worm import worm_brain
 
-__all__ = ["move_eigenvalue", "worm_brain"]
+__all__ = ["drawn_network", "move_eigenvalue", "worm_brain"]

@@ -24,8 +24,10 @@ with app.setup:
     from memcurve.network import masks
     from memcurve.studies.auditing.structure import squeezing_of
     from memcurve.views.exploring import figures, jobs, large, widgets
+    from memcurve.views.exploring.drawn import HANDLES, drawn_curve
     from memcurve.views.exploring.files import MOST_BYTES, START_FILE, network_of, python_lines
     from memcurve.views.exploring.scene import (
+        DRAWN,
         HIGHEST_RADIUS,
         MOST_NODES,
         NOISES,
@@ -168,16 +170,47 @@ def summary(page, scene, settings):
 
 
 @app.cell
-def tale(file, moved, page, scene, settings, story):
-    mo.stop(scene is None or story is None or settings != story.settings)
-    mo.stop(file is not None or moved is not None)
-    widgets.tale(page, scene, story)
+def telling(file, moved, scene, settings, story):
+    # the story that is told, as long as nothing else is shown
+    _is_told = story is not None and scene is not None and settings == story.settings
+    told = story if _is_told and file is None and moved is None else None
+    return (told,)
 
 
 @app.cell
-def memory(base, page, scene, settings):
+def tale(page, scene, told):
+    mo.stop(told is None)
+    widgets.tale(page, scene, told)
+
+
+@app.cell
+def strength_control():
+    _options = {"label": "strength s", "show_value": True, "full_width": True}
+    strength = mo.ui.slider(steps=list(figures.STRENGTHS), value=figures.STRENGTHS[8], **_options)
+    return (strength,)
+
+
+@app.cell
+def products(scene, strength, told):
+    mo.stop(told is None or not told.has_products)
+    widgets.products(scene, strength)
+
+
+@app.cell
+def drawing(ensemble, first, use_file):
+    wish = None
+    if ensemble.value == DRAWN and not use_file.value:
+        wish = mo.ui.anywidget(widgets.Wish(lags=list(HANDLES), heights=first.heights))
+    mo.vstack([wish, mo.Html(figures.says(figures.PROSE["drawn"]))]) if wish is not None else None
+    return (wish,)
+
+
+@app.cell
+def memory(base, file, page, scene, settings):
     mo.stop(scene is None)
-    widgets.memory(page, scene, settings, base)
+    _is_drawn = settings.ensemble == DRAWN and file is None
+    _wanted = drawn_curve(settings.heights, settings.size) if _is_drawn else None
+    widgets.memory(page, scene, settings, base, _wanted)
 
 
 @app.cell
@@ -233,7 +266,7 @@ def export(file, rested, scaled, settings):
 
 
 @app.cell
-def draft_now(density, ensemble, first, mask, radius, seed, size):
+def draft_now(density, ensemble, first, mask, radius, seed, size, wish):
     # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
     draft = PageSettings(
         ensemble=ensemble.value,
@@ -242,6 +275,9 @@ def draft_now(density, ensemble, first, mask, radius, seed, size):
         density=round(float(density.value), 6),
         mask=mask.value,
         seed=first.seed if seed.value is None else round(seed.value),
+        wanted=first.wanted
+        if wish is None
+        else " ".join(map("{:g}".format, wish.value["heights"])),
     )
     return (draft,)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Mapping
@@ -14,9 +15,11 @@ from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float32
 from memcurve.memory import MemoryCurve, is_known
+from memcurve.network import ensembles
 from memcurve.network.masks import is_random
 from memcurve.rendering.report import Chart, Section, Series, Table, vega, web
 from memcurve.rendering.report.document import listed
+from memcurve.state_affine import Capacities, bilinear, capacities
 from memcurve.studies.auditing.result import spectrum_section, squeezing_section, usable_chart
 from memcurve.studies.auditing.sentences import number
 from memcurve.studies.auditing.structure import Squeezing
@@ -32,6 +35,8 @@ HIGHEST = 1.5
 SAME = 5e-3
 #: Fraction of the memory below which the lags drawn are said to miss some. Doubled: impossible.
 NEARLY_ALL = 0.998
+#: Strengths with which the input multiplies the states, where one asks what that does.
+STRENGTHS = tuple(round(0.05 * k, 2) for k in range(25))
 #: Remedy for an unstable network of a file.
 SCALE_IT = " Here: switch on “scale it to ρ”."
 
@@ -42,6 +47,7 @@ PROSE = {
     "τ steps later, summed over the inputs.",
     "area": " The area under the curve is the total memory.",
     "before": " The dashed line is the curve before the move.",
+    "wanted": " The dashed line is the wanted curve; this network is within {gap:.3f} of it.",
     "poles": " For white input without noise it depends only on the controllable eigenvalues.",
     "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
     "no curve": " With {asked} there is no curve: {problem}",
@@ -83,6 +89,12 @@ PROSE = {
     "rest, {left:.6f}, is still inside, and that is the memory MC_{lag}. As a formula, "
     "MC_τ = Σ_(j>τ) b_j², the tail energy. Its sum over all lags is the number of controllable "
     "eigenvalues.",
+    "drawn": "Drag the points: what is to be left of an input after so many steps. The total "
+    "memory is always the number N of nodes, so the curve is stretched along the lags to that "
+    "sum; the network whose memory comes closest is made at once: at most five weights a node.",
+    "products": "The input also multiplies the states: x_t = A x + s z_t B x + C z_t. At "
+    "s = {s:g}, {linear:.2f} of {total:g} is memory of single inputs, {second:.2f} holds products "
+    "of two, {rest:.2f} those of more. Nothing is lost: the total stays {total:g}.",
     "no memory curve": "These settings have no memory curve.",
     "not shown": "{file} cannot be shown.",
     "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
@@ -166,8 +178,9 @@ def at_most(error: float) -> str:
 
 
 def memory_section(
-    scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None
-) -> Section:
+    scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None,
+    wanted: Floats | None = None,
+) -> Section:  # fmt: skip
     """The exact curve, and the one under the input and the noise that are set, once it is there.
 
     The axes are those of the scene ``before`` a move, if any, whose curve is drawn as well.
@@ -189,6 +202,11 @@ def memory_section(
         text += PROSE["no curve"].format(asked=asked_name(settings), problem=asked)
     if before is not None:
         series.append(_drawn(scene, "before the move", before.curve.values, dashed=True))
+    if wanted is not None:
+        series.append(_drawn(scene, "wanted", wanted, dashed=True))
+        shared = min(len(wanted), len(scene.curve))
+        gap = np.abs(wanted[:shared] - scene.curve.values[:shared]).max()
+        text += PROSE["wanted"].format(gap=gap)
     # axes that stay where they are while something is dragged, with room for the first of few dots
     ends = (0.0, float(max(1, scene.end)))
     chart = Chart(
@@ -323,6 +341,49 @@ def theorem_section(scene: Scene, lag: int) -> Section:
     left = max(0.0, 1 - gone)
     text = PROSE["theorem"].format(count=len(poles), gone=gone, lag=lag, left=left)
     return Section(title, text, chart=chart)
+
+
+def products_section(scene: Scene, strength: float) -> tuple[Section, Chart]:
+    """Capacities of a network whose input multiplies its states, and its memory curve."""
+    results = _bilinear_results(scene)
+    now = min(results, key=lambda s: abs(s - strength))
+    degrees: dict[str, list[float]] = {"total": [r.total for r in results.values()]}
+    for d, name in enumerate(("memory of single inputs", "products of two", "of three"), 1):
+        degrees[name] = [r.by_degree.get(d, 0.0) for r in results.values()]
+    degrees["of more"] = [
+        r.total - sum(r.by_degree.get(d, 0.0) for d in (1, 2, 3)) for r in results.values()
+    ]
+    strengths = np.array(list(results))
+    lines = [
+        Series(name, strengths, np.array(y), dashed=name == "total") for name, y in degrees.items()
+    ]
+    result, linear = results[now], next(iter(results.values()))
+    left = Chart(
+        "Capacity by degree",
+        "strength s of the product",
+        "capacity",
+        tuple(lines),
+        marks=((f"s = {now:g}", now),),
+    )
+    curves = (
+        _drawn(scene, f"s = {now:g}", result.curve.values),
+        _drawn(scene, "s = 0", linear.curve.values, dashed=True),
+    )
+    right = Chart(
+        "What is left of the memory curve", "lag τ", "memory MC_τ", curves, y_range=(0.0, 1.0)
+    )
+    one, two = (result.by_degree.get(d, 0.0) for d in (1, 2))
+    text = PROSE["products"].format(
+        s=now, linear=one, second=two, rest=result.total - one - two, total=result.total
+    )
+    return Section("Where does the memory go?", text, chart=left), right
+
+
+@functools.lru_cache(maxsize=1)
+def _bilinear_results(scene: Scene) -> dict[float, Capacities]:
+    A, C = scene.network.A, scene.network.C
+    B = ensembles.normal(scene.network.size, spectral_radius=1.0, seed=2).A
+    return {s: capacities(bilinear(A, s * B, C), degree=3) for s in STRENGTHS}
 
 
 def telling_lag(scene: Scene) -> int:

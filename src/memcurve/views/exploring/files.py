@@ -22,7 +22,7 @@ from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.rendering import plot
 from memcurve.views.exploring.jobs import shown_methods
-from memcurve.views.exploring.scene import OWN_MASK, WORM, PageSettings
+from memcurve.views.exploring.scene import DRAWN, OWN_MASK, WORM, PageSettings
 
 #: Bytes of the largest file that is taken: a dense network of 2,500 nodes, or 10⁶ edges.
 MOST_BYTES = 50_000_000
@@ -115,8 +115,8 @@ def python_lines(
     if moved is not None:
         parts.append("move_eigenvalue")
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
-    if file is None and settings.ensemble == WORM:
-        parts.append(WORM)
+    if file is None and settings.ensemble in (WORM, DRAWN):
+        parts.append(WORM if settings.ensemble == WORM else "drawn_network")
     asked = f"\nasked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
     return _SCRIPT.format(
         version=__version__,
@@ -168,6 +168,8 @@ def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> lis
         options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
         if settings.ensemble == WORM:
             return [f"network = {WORM}({options.removeprefix(', ')})"]
+        if settings.ensemble == DRAWN:
+            return [f"network = drawn_network({settings.heights}, {settings.size})"]
         return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]
     radius = settings.spectral_radius
     if settings.mask == OWN_MASK:

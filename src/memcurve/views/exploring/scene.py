@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -23,13 +24,14 @@ from memcurve.network.masks import MASKS, is_random
 from memcurve.solve import impulse_response
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
+from memcurve.views.exploring.drawn import HANDLES, drawn_network
 from memcurve.views.exploring.worm import worm_brain
 
 #: The mask that an ensemble brings along, or that stands in a file.
 OWN_MASK = "its own"
-#: The wiring that is no ensemble, where its package is installed, and all that can be chosen.
-WORM = "worm_brain"
-WIRINGS = (*ENSEMBLES, *([WORM] if find_spec("cect") else []))
+#: Wirings that are no ensembles: for a drawn curve, and of a worm, where its package is installed.
+DRAWN, WORM = "drawn_curve", "worm_brain"
+WIRINGS = (*ENSEMBLES, DRAWN, *([WORM] if find_spec("cect") else []))
 #: Nodes of the largest network that is drawn live: about half a second.
 MOST_NODES = 400
 #: Spectral radius at which the control ends: at 1 there is no memory curve.
@@ -60,6 +62,13 @@ class PageSettings:
     noise: float = 0.0
     colour: float = 0.0
     seed: int = 1
+    #: Heights of the curve that is wanted, of a network for a drawn curve.
+    wanted: str = "1 0.78 0.61 0.47 0.37 0.22 0.14 0.05 0.02"
+
+    @property
+    def heights(self) -> list[float]:
+        """Those of the wanted curve, as numbers."""
+        return [float(height) for height in self.wanted.split()]
 
     def options(self) -> dict[str, Any]:
         """The options of the ensemble, all of which matter."""
@@ -81,12 +90,15 @@ class PageSettings:
             "size": ("size",), "spectral_radius": _RADII, "density": ("density",),
             "seed": ("seed",),
         }  # fmt: skip
-        return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
+        ignored = [name for name, options in stand_for.items() if takes.isdisjoint(options)]
+        return [*ignored, "mask"] if self.ensemble == DRAWN else ignored
 
     def network(self) -> LinearNetwork:
         """Draw the network."""
         if self.ensemble == WORM:
             return worm_brain(**self.options())
+        if self.ensemble == DRAWN:
+            return drawn_network(self.heights, self.size)
         return make(self.ensemble, self.size, **self.options())
 
     @property
@@ -125,6 +137,12 @@ def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
     return PageSettings(**given), wrong
 
 
+def _is_wanted(text: str) -> bool:
+    heights = [float(height) for height in text.split()]
+    falling = all(a >= b for a, b in itertools.pairwise([1.0, *heights, 0.0]))
+    return len(heights) == len(HANDLES) - 1 and falling and heights[0] > 0
+
+
 # options that the control of the spectral radius stands for
 _RADII = ("spectral_radius", "loop", "radius_max")
 # the options of each ensemble; its seed where it is drawn
@@ -138,6 +156,7 @@ _OPTIONS = {
 }
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
 _OPTIONS[WORM] = {"spectral_radius", "seed"}  # and so is this one's
+_OPTIONS[DRAWN] = {"size"}
 
 #: Parameters of an address that are marimo's.
 _OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
@@ -156,6 +175,7 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "noise": (f"must be one of {', '.join(f'{n:g}' for n in NOISES)}", NOISES.__contains__),
     "colour": ("must be a number from -0.95 to 0.95", lambda a: -0.95 <= a <= 0.95),
     "seed": ("must be a whole number from 0 to 999", lambda s: 0 <= s <= 999),
+    "wanted": (f"must be {len(HANDLES) - 1} heights from 1 to 0 that do not rise", _is_wanted),
 }  # fmt: skip
 
 

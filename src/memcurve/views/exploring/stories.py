@@ -11,7 +11,14 @@ from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.auditing.sentences import number
 from memcurve.views.exploring.jobs import Job, asked_curve, simulated
-from memcurve.views.exploring.scene import OWN_MASK, WIRINGS, WORM, PageSettings, Scene
+from memcurve.views.exploring.scene import (
+    DRAWN,
+    OWN_MASK,
+    WIRINGS,
+    WORM,
+    PageSettings,
+    Scene,
+)
 
 #: States read as a device of ten bits would.
 DEVICE = 1e-3
@@ -26,6 +33,7 @@ class Story:
     settings: PageSettings
     tell: Callable[[Scene, Found], str]
     orders: Callable[[Scene], dict[str, Job]] = lambda scene: {}
+    has_products: bool = False
 
 
 def _simulation(scene: Scene, found: Found) -> str:
@@ -60,6 +68,21 @@ def _evenly(scene: Scene, found: Found) -> str:
     )
 
 
+def _products(scene: Scene, found: Found) -> str:
+    return (
+        f"A linear network of {scene.network.size} nodes remembers {number(scene.curve.total)} "
+        f"inputs. Let the input multiply the states, and less and less of that is found in a "
+        f"memory curve: it turns into products of past inputs. Move the strength below."
+    )
+
+
+def _drawn(scene: Scene, found: Found) -> str:
+    return (
+        f"The other way round: draw the memory curve, and get a network of {scene.network.size} "
+        f"nodes. Its eigenvalues, its usable memory and the lines that make it follow."
+    )
+
+
 def _worm(scene: Scene, found: Found) -> str:
     size, total = scene.network.size, scene.curve.total
     single, device, drawn = (number(found[name].total) for name in ("single", "device", "random"))
@@ -91,6 +114,10 @@ STORIES = {
     "why reservoirpy says 30": Story(PageSettings(), _simulation, _simulation_orders),
     "a ring": Story(PageSettings(ensemble="cyclic", spectral_radius=0.99), _ring),
     "driven evenly: memory 1": Story(_EVENLY, _evenly),
+    "memory turns into nonlinearity": Story(
+        PageSettings(ensemble="normal", size=20, spectral_radius=0.7), _products, has_products=True
+    ),
+    "draw a curve, get a network": Story(PageSettings(ensemble=DRAWN, size=20), _drawn),
 }
 WORM_STORY = Story(PageSettings(ensemble=WORM), _worm, _worm_orders)
 if WORM in WIRINGS:

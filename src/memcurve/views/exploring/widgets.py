@@ -15,7 +15,7 @@ import traitlets
 from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Section
+from memcurve.rendering.report import Chart, Section
 from memcurve.studies.auditing.structure import Eigenvalues
 from memcurve.views.exploring import figures, jobs, large
 from memcurve.views.exploring.files import json_of, picture_of, table_of
@@ -49,6 +49,16 @@ class Disc(anywidget.AnyWidget):  # type: ignore[misc]
     movable = traitlets.Bool(True).tag(sync=True)
     moved = traitlets.List().tag(sync=True)
     held = traitlets.Bool(False).tag(sync=True)
+
+
+class Wish(anywidget.AnyWidget):  # type: ignore[misc]
+    """A wanted memory curve, whose ``heights`` at ``lags`` can be dragged."""
+
+    _esm = _HERE / "wish.js"
+    _css = _HERE / "disc.css"
+
+    lags = traitlets.List().tag(sync=True)
+    heights = traitlets.List().tag(sync=True)
 
 
 def disc_of(found: Eigenvalues, *, movable: bool) -> Disc:
@@ -104,7 +114,9 @@ def tale(page: str | None, scene: Scene, story: Story) -> None:
     arriving(page, orders, draw)
 
 
-def memory(page: str | None, scene: Scene, settings: PageSettings, base: Scene) -> None:
+def memory(
+    page: str | None, scene: Scene, settings: PageSettings, base: Scene, wanted: Any
+) -> None:
     """Show the exact curve at once, and the one under input and noise when it is there.
 
     The axes are those of ``base``, the scene before a move, whose curve stays.
@@ -114,7 +126,8 @@ def memory(page: str | None, scene: Scene, settings: PageSettings, base: Scene) 
 
     def draw(found: Mapping[str, Any], busy: bool) -> Any:
         before = None if scene is base else base
-        return laid_out(figures.memory_section(scene, settings, found.get(name), before), busy)
+        section = figures.memory_section(scene, settings, found.get(name), before, wanted)
+        return laid_out(section, busy)
 
     arriving(page, {name: (jobs.asked_curve, given)} if name else {}, draw)
 
@@ -122,12 +135,24 @@ def memory(page: str | None, scene: Scene, settings: PageSettings, base: Scene) 
 def theorem(scene: Scene, lag: Any) -> None:
     """Show the impulse response and the curve it makes, at the lag of a slider."""
     at = round(lag.value)
-    section = figures.theorem_section(scene, at)
-    parts: list[Any] = [mo.Html(figures.heading(section.title) + figures.says(section.text))]
+    section, charts = figures.theorem_section(scene, at), []
     if scene.response is not None and section.chart is not None:
-        response = figures.VegaChart(figures.stems(scene.response, at))
-        both = [response, figures.pictured(section.chart, titled=True)]
-        parts += [lag, mo.hstack(both, widths="equal")]
+        charts = [figures.VegaChart(figures.stems(scene.response, at)), section.chart]
+    _two_charts(section, lag, charts)
+
+
+def products(scene: Scene, strength: Any) -> None:
+    """Show capacities by degree at the strength of a slider."""
+    section, other = figures.products_section(scene, strength.value)
+    _two_charts(section, strength, [section.chart, other])
+
+
+def _two_charts(section: Section, control: Any, charts: list[Any]) -> None:
+    """A section with a control and two charts beside each other."""
+    parts: list[Any] = [mo.Html(figures.heading(section.title) + figures.says(section.text))]
+    if charts:
+        drawn = [figures.pictured(c, titled=True) if isinstance(c, Chart) else c for c in charts]
+        parts += [control, mo.hstack(drawn, widths="equal")]
     mo.output.replace(mo.vstack(parts))
 
 
