@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import brentq
 
+from memcurve import design
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
-from memcurve.synthesis import design
 
 #: Lags, in units of the number of nodes, whose heights are drawn; at the last the curve is zero.
 HANDLES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 4.0, 5.0)
