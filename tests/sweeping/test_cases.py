@@ -92,11 +92,6 @@ def test_bad_cases_are_refused(fields: dict[str, Any], facts: Any) -> None:
     refuses((ValueError, TypeError), facts, Case.from_dict, NORMAL | fields)
 
 
-def test_a_case_needs_ensemble_and_size() -> None:
-    refuses(TypeError, "must be a mapping", Case.from_dict, "normal")  # type: ignore[arg-type]
-    assert evaluate({"ensemble": "cyclic", "size": 4})["values"] == {"rank": 4, "total": 4.0}
-
-
 def test_values_are_those_of_memory_curve() -> None:
     case = Case(**NORMAL, method="naive", options={"inverse": "pinv"}, keep=tuple(QUANTITIES))
     found = evaluate(case.to_dict())["values"]
@@ -138,11 +133,6 @@ def test_several_inputs_are_those_of_the_command() -> None:
     network = network_of(Case(**NORMAL, inputs=3))
     same = NetworkOptions(ensemble="normal", size=30, inputs=3).network(None, "normal")
     np.testing.assert_array_equal(network.C, same.C)
-
-
-def test_a_delay_line_is_usable_in_any_format() -> None:
-    case = Case(ensemble="delay_line", size=3, keep=USABLE)
-    assert all(value > 2.9 for value in evaluate(case.to_dict())["values"].values())
 
 
 def test_the_same_case_gives_the_same_bits_whatever_the_threads() -> None:

@@ -208,12 +208,6 @@ def test_a_picture_that_fails_costs_no_numbers(
     assert (folder / "rows.csv").exists()
 
 
-def test_a_bad_study_is_named(command: Command, folder: Path) -> None:
-    (folder / "bad.toml").write_text(STUDY.replace('"normal"', '"gaussian"'))
-    message = failed(command("bad.toml"))
-    assert "bad: grid.ensemble: 'gaussian' is none of normal, uniform" in message
-
-
 @POSIX
 @pytest.mark.parametrize(
     ("sent", "code"),

@@ -79,12 +79,6 @@ def test_jobs_that_raise_become_rows_with_their_error(tmp_path: Path) -> None:
     assert again == counts  # failed cases are tried again on request only
 
 
-def test_a_job_that_returns_something_else_is_a_mistake(tmp_path: Path) -> None:
-    _, rows = swept(tmp_path / "sweep.db", cases, 1)  # type: ignore[arg-type]
-    assert rows[0].error is not None
-    assert rows[0].error.startswith("TypeError: a job must return a dict of values and curve, got")
-
-
 def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None:
     reports: list[tuple[CaseCounts, float]] = []
     report = lambda counts: reports.append((counts, time.monotonic()))  # noqa: E731
@@ -133,14 +127,6 @@ def test_a_second_signal_is_the_same_one_for_two_seconds(monkeypatch: pytest.Mon
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def test_results_of_earlier_runs_and_other_studies_are_not_computed_again(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.db"
-    swept(path, sweep_jobs.digits, 30)
-    counts, rows = swept(path, sweep_jobs.raising, 40)
-    assert counts == CaseCounts(done=35, failed=5, pending=0)
-    assert {row.status for row in rows[:30]} == {"done"}
 
 
 def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -> None:
@@ -231,11 +217,6 @@ def test_after_a_crash_suspects_go_one_by_one_and_the_last_one_alone() -> None:
     assert blamed == [("7", "{}")]
     assert sorted(done, key=int) == [str(n) for n in range(100) if n != 7]
     assert crashes == 4
-
-
-def test_the_time_a_case_takes_bounds_what_a_task_may_lose() -> None:
-    slow = [(str(n), f'{{"number":{n},"seconds":0.2}}') for n in range(50)]
-    assert len(run_cases_of(sweep_jobs.digits, versions(), 0.3, slow)) == 2
 
 
 def test_a_pool_that_breaks_while_it_starts_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -64,16 +64,6 @@ def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
     )
 
 
-def test_where_the_rank_falls_the_sentence_says_so() -> None:
-    study = Study.grid(
-        ensemble="sparse_normal", size=30, density=[0.03, 0.3, 1.0], seed=[1, 2, 3],
-        method=["exact", {"name": "naive", "inverse": "pinv"}], keep=["total", "rank"],
-        conclusion="sparsity",
-    )  # fmt: skip
-    found = sweep(study, None, executor="serial")
-    assert "30 at every density from 0.3 on; below, the rank falls" in found.sentence
-
-
 def test_what_the_other_built_in_studies_find() -> None:
     radius = quick("radius")
     table = radius.to_pandas()
@@ -151,13 +141,6 @@ def test_heat_map_of_means(two_axes: Sweep) -> None:
         two_axes.plot(picture=both)
 
 
-def test_curves_with_bands(two_axes: Sweep) -> None:
-    ax = two_axes.plot(picture=Picture(kind="curves", hue="size", quantity=("total",)))
-    named = [line.get_label() for line in ax.get_lines() if line.get_linestyle() != ":"]
-    assert named == ["N = 4: total 4", "N = 6: total 6", "N = 8: total 8", "N = 10: total 10"]
-    assert len(ax.collections) == 4
-
-
 def test_curves_end_where_they_are_not_known() -> None:
     """A curve cut at its lags is not zero beyond them, and its total not what the cut leaves."""
     found = run(ensemble="orthogonal", size=12, lags=[4, 8], seed=[1, 2], keep="total", curves=True)
@@ -226,12 +209,6 @@ def test_sentences_of_other_studies() -> None:
     assert "method" not in failed.sentence  # only one of them is known
 
 
-def test_sentences_are_about_what_is_drawn() -> None:
-    axes: dict[str, Any] = {"ensemble": "normal", "size": 9, "noise": [1e-3, 1.0], "seed": 1}
-    found = run(**axes, keep=["total", "horizon_half"], picture={"quantity": "horizon_half"})
-    assert found.sentence.startswith("The mean lag where MC_τ < 0.5 changes most with the noise")
-
-
 def test_sentences_keep_the_options_of_a_name() -> None:
     sparse = [{"name": "sparse_normal", "density": 0.9}, {"name": "sparse_normal", "density": 0.05}]
     found = run(ensemble=sparse, size=20, seed=[1, 2], keep="total")
@@ -253,15 +230,6 @@ def test_random_searches_name_trends_and_no_causes() -> None:
     )  # fmt: skip
     points = sweep(both, None, executor="serial").plot().get_lines()[0]
     assert (points.get_linestyle(), np.shape(points.get_xdata())) == ("None", (20,))
-
-
-def test_lists_side_by_side_name_no_cause() -> None:
-    study = Study.zip(
-        ensemble="normal", size=8, spectral_radius=[0.2, 0.5, 0.9], mask=["ones", "normal", "ones"],
-        keep="usable_12bit", seed=1,
-    )  # fmt: skip
-    found = sweep(study, None, executor="serial")
-    assert found.sentence.endswith("over 3 cases.")
 
 
 def test_sparsity_seems_to_matter_only_where_it_does() -> None:
@@ -301,15 +269,3 @@ def test_a_mean_over_sizes_is_drawn_only_where_there_are_too_many() -> None:
     many = run(size=range(3, 11), **axes).plot(picture=picture)
     assert len(many.lines) == 2
     assert many.get_legend().get_title().get_text() == "mean and range of 8 sizes × 2 seeds"
-
-
-def test_notebooks_show_the_picture(two_axes: Sweep, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They show figures of pyplot; elsewhere none is left open there."""
-    from matplotlib import pyplot as plt
-
-    two_axes.plot()
-    assert not plt.get_fignums()
-    monkeypatch.setattr(plot, "is_notebook", lambda: True)
-    drawn = two_axes.plot().figure
-    assert [plt.figure(number) for number in plt.get_fignums()] == [drawn]
-    plt.close(drawn)

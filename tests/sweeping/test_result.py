@@ -230,18 +230,6 @@ def test_json_is_read_back(result: Sweep, tmp_path: Path) -> None:
     assert (again.notes, again.sentence) == (result.notes, result.sentence)
 
 
-def test_what_a_sweep_shows(result: Sweep) -> None:
-    text = repr(result)
-    assert text.startswith("<Sweep study: 48 done>")
-    assert "naive(inverse=pinv)" in text
-    page = result._repr_html_()
-    assert page.count("<tr>") == 1 + 16
-    single = sweep(
-        Study.grid(ensemble="cyclic", size=[3, 4], keep="total"), None, executor="serial"
-    )
-    assert "mean total" in repr(single)
-
-
 def test_what_cannot_be_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="`study` must be a Study, a file"):
         sweep(3, None)  # type: ignore[arg-type]

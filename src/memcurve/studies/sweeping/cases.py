@@ -130,6 +130,12 @@ def ensemble_options(ensemble: str) -> tuple[str, ...]:
 
 
 @functools.cache
+def require_ensemble_options(ensemble: str | None, names: tuple[str, ...]) -> None:
+    make = table_entry(ENSEMBLES, ensemble, "ensemble")
+    require_options(make, dict.fromkeys(("seed", *names)))
+
+
+@functools.cache
 def draws(ensemble: str | None, mask: str | None, method: str) -> bool:
     """Whether something is drawn at random, so that a seed is needed."""
     # the own mask of rings of any lengths is drawn, although their weights are not
@@ -331,8 +337,7 @@ class Case:
             object.__setattr__(self, name, value)
         if self.file is None:
             require_size(self.size)
-            names = dict.fromkeys(("seed", *self.ensemble_arguments))
-            require_options(table_entry(ENSEMBLES, self.ensemble, "ensemble"), names)
+            require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
         unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
         if unknown:
             taken = ", ".join(METHODS[self.method].settings) or "none"

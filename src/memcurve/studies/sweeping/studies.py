@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import os
+import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -521,7 +522,7 @@ def _as_toml(content: Mapping[str, Any]) -> str:
     lines = list(_entries(plain))
     for name, table in content.items():
         if isinstance(table, Mapping):
-            lines += ["", f"[{_key(name)}]", *_entries(table)]
+            lines += ["", f"[{name}]", *_entries(table)]
     return "\n".join(lines).lstrip("\n") + "\n"
 
 
@@ -530,8 +531,7 @@ def _entries(table: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _key(name: str) -> str:
-    bare = name.replace("_", "").replace("-", "")
-    return name if bare.isascii() and bare.isalnum() else _quoted(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
 
 
 def _written(value: Any) -> str:
@@ -541,16 +541,7 @@ def _written(value: Any) -> str:
         value = {"from": value.start, "to": value[-1], "step": value.step}
     if isinstance(value, Mapping):
         return f"{{ {', '.join(_entries(value))} }}"
-    if isinstance(value, str):
-        return _quoted(value)
-    if isinstance(value, Sequence):
+    if isinstance(value, Sequence) and not isinstance(value, str):
         return f"[{', '.join(map(_written, value))}]"
-    if isinstance(value, int | float):
-        return repr(value).lower()
-    raise TypeError(f"a study file holds numbers, words, lists and tables; got {value!r}.")
-
-
-def _quoted(text: str) -> str:
-    """A TOML string. JSON's escapes of rare characters are pairs, which TOML does not know."""
-    text.encode()  # raises for half a character, which no file could hold
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # JSON's escapes of rare characters are pairs, which TOML does not know
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
