@@ -19,8 +19,8 @@ from memcurve import Capacity, NonlinearNetwork, capacity_from_data, ensembles, 
 from memcurve.core.notes import KINDS
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
+    Basis,
     Correlator,
-    InputBasis,
     Reach,
     columns,
     patterns,
@@ -375,12 +375,12 @@ def test_every_target_once() -> None:
             for p in patterns(reach, reach.degree)
             for shift in range(reach.lag - p.offsets[-1] + 1)
         ]
-        assert len(set(seen)) == len(seen) == reach.count()
+        assert len(set(seen)) == len(seen) == reach.targets()
         assert all(sum(d) == reach.degree for d, _ in seen)
         assert all(lags[-1] <= reach.lag for _, lags in seen)
         assert all(lags[-1] - lags[0] <= reach.window for _, lags in seen)
-    assert reaches({2: (1, 2)})[0].count() == 3 + 2  # z², and neighbours
-    assert sum(reach.count() for reach in reaches(7)) == 8849
+    assert reaches({2: (1, 2)})[0].targets() == 3 + 2  # z², and neighbours
+    assert sum(reach.targets() for reach in reaches(7)) == 8849
     assert reaches({3: 30})[0] == Reach(3, 12, 30)
     assert reaches({9: 30})[0] == Reach(9, 3, 30)
 
@@ -404,7 +404,7 @@ def test_kernels_are_single_regressions(law: str) -> None:
     X = np.column_stack([lagged(z, 1) * lagged(z, 2), z, rng.standard_normal(640)])[start:]
     family = polynomials_of(z, 3, "auto")
     Q = np.linalg.qr(X - X.mean(axis=0))[0]
-    basis = InputBasis(Q, start)
+    basis = Basis(Q, start)
     design = np.column_stack([np.ones(n), X])
     hat = (design * np.linalg.solve(design.T @ design, design.T).T).sum(axis=1)
     weights = (hat - 1 / n) / (1 - hat)

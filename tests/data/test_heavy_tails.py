@@ -12,7 +12,7 @@ from scipy.signal import lfilter
 
 from data_scenarios import Scenario, noisy_gaussian, noisy_orthogonal
 from memcurve import check_recording, ensembles, memory_curve, memory_from_data
-from memcurve.data.regression import _variance_of_mean, long_run_variance
+from memcurve.data.regression import long_run_variance, variance_of_mean
 from memcurve.data.tails import HEAVIEST, pareto_tail
 from state_affine import StateAffine
 
@@ -163,7 +163,7 @@ def test_large_values_in_clusters_widen_the_interval() -> None:
     clustered = np.empty(3000)
     clustered[np.argsort(clusters)] = large
     series = [rng.permutation(large), clustered]
-    width = [_variance_of_mean((s - s.mean())[:, None], 3000, 3000)[0] for s in series]
+    width = [variance_of_mean((s - s.mean())[:, None], 3000, 3000)[0] for s in series]
     long_run = [long_run_variance((s - s.mean())[:, None])[0] / 3000 for s in series]
     unseen = [np.sqrt(w - v) for w, v in zip(width, long_run, strict=True)]
     assert unseen[0] > 0

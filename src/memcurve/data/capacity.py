@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import exact_array, require_limit, require_number
@@ -76,8 +75,8 @@ class Capacity(Result):
     Attributes
     ----------
     by_degree, errors : dict
-        Total degree → capacity of all significant targets of that degree, and its standard error,
-        including what the significance cut may have left out.
+        Total degree → capacity of all targets of that degree, significant or not, and its standard
+        error.
     total, total_error : float
         Over all degrees; never above ``rank``.
     rank : int
@@ -250,13 +249,11 @@ def capacity_from_data(
     Notes
     -----
     With Q an orthonormal basis of the centred states, ``R² = |Qᵀw|²/|w|²`` of a target w exceeds
-    its capacity by chance by κ = Σ h w²/Σ w² for leverages h. Significant is R² > c·max(κ/κ₀, 1),
-    where c is the quantile of the Beta law at ``threshold`` and κ₀ that κ at equal leverages.
-
-    The significant targets are then estimated together, from a regression of the states on them:
-    the sum of single R² has several times the standard error and exceeds N. Standard errors are
-    those of influence functions, in blocks of time; added are the capacity that the cut may have
-    left out, as far as the states have room, and what passes by chance.
+    its capacity by chance by κ = Σ h w²/Σ w² for leverages h. Significant, and listed, is
+    R² > c·max(κ/κ₀, 1), where c is the quantile of the Beta law at ``threshold`` and κ₀ that κ at
+    equal leverages. Totals have no threshold: the strongest targets are estimated together, by a
+    regression of the states on them, and to these comes Σ (R² − κ) of all others on what that
+    leaves of the states. Standard errors are those of influence functions.
 
     Examples
     --------
@@ -285,16 +282,25 @@ def capacity_from_data(
     basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
     family = estimation.polynomials_of(z, plan[-1].degree, polynomials)
     scans = [
-        estimation.scan(basis, family, reach, threshold)
+        estimation.scan(basis, family, reach)
         for reach in watched(plan, "degrees", len(plan), progress)
     ]
+    found = estimation.estimate(basis, family, scans, threshold)
+    by_degree = [one.reach.degree for one in scans]
     result = Capacity(
-        **_joined(basis, family, scans),
+        by_degree=dict(zip(by_degree, found.by_degree, strict=True)),
+        errors=dict(zip(by_degree, found.errors, strict=True)),
+        total=found.total,
+        total_error=found.total_error,
+        targets=tuple(
+            Target(pattern.degrees, tuple(shift + offset for offset in pattern.offsets), *values)
+            for pattern, shift, *values in found.significant
+        ),
         rank=basis.rank,
         states=X.shape[1],
         rows=basis.rows,
-        count={one.reach.degree: one.count for one in scans},
-        uncut={one.reach.degree: one.uncut for one in scans},
+        count={one.reach.degree: len(one.raw) for one in scans},
+        uncut={one.reach.degree: float(one.single.sum()) for one in scans},
         reach={one.reach.degree: (one.reach.window, one.reach.lag) for one in scans},
         polynomials=family.name,
         threshold=threshold,
@@ -305,46 +311,6 @@ def capacity_from_data(
         what = "no state moves" if column is None else f"column {column} does not move"
         notes.append(note("capacity.stuck", what=what, first=first, last=last))
     return dataclasses.replace(result, notes=tuple(notes))
-
-
-def _joined(
-    basis: estimation.InputBasis, family: estimation.Polynomials, scans: list[estimation.TargetScan]
-) -> dict[str, Any]:
-    """Capacities of the significant targets, their sums by degree and errors."""
-    degrees = [one.reach.degree for one in scans]
-    groups = np.repeat(np.arange(len(scans)), [len(one.significant) for one in scans])
-    significant = [target for one in scans for target in one.significant]
-    chosen = [(pattern, shift) for pattern, shift, _, _ in significant]
-    single = np.array([value for *_, value in significant])
-    together = np.sort(np.argsort(-single, kind="stable")[: basis.rows // ROWS_PER_TARGET])
-    capacity = np.maximum(single, 0)
-    error = np.full(len(significant), np.sqrt(2 * basis.rank) / basis.rows)
-    strongest = [chosen[s] for s in together]
-    capacity[together], error[together], group_errors, joint_error = estimation.joint_capacities(
-        basis, family, strongest, groups[together], len(scans)
-    )
-    sums = np.bincount(groups, weights=capacity, minlength=len(scans))
-    # what lies below the cut is known up to the chance R² of that many targets, of variance
-    # 2r/n² each; no more can have been left out than the states have room for
-    room = max(basis.rank - float(capacity.sum()), 0.0)
-    below = np.maximum([one.left_out for one in scans], 0)
-    blur = np.array([2 * basis.rank * one.count for one in scans]) / basis.rows**2
-    chance = np.array([one.chance for one in scans])
-    errors = np.sqrt(group_errors**2 + np.minimum(below**2 + blur, room**2) + chance)
-    targets = []
-    for s in np.argsort(-capacity, kind="stable"):
-        pattern, shift, *alone = significant[s]
-        lags = tuple(shift + offset for offset in pattern.offsets)
-        targets.append(Target(pattern.degrees, lags, float(capacity[s]), float(error[s]), *alone))
-    missed = min(below.sum() ** 2 + blur.sum(), room**2)
-    total_error = np.sqrt(joint_error**2 + missed + chance.sum())
-    return {
-        "by_degree": dict(zip(degrees, sums.tolist(), strict=True)),
-        "errors": dict(zip(degrees, errors.tolist(), strict=True)),
-        "total": float(min(capacity.sum(), basis.rank)),
-        "total_error": float(total_error),
-        "targets": tuple(targets),
-    }
 
 
 def _validated(states: Any, inputs: Any, washout: int) -> tuple[Floats, Floats, int]:

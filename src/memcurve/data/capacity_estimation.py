@@ -1,16 +1,18 @@
-"""Capacities of all targets: what these are, R² of each, which are more than chance, and together.
+"""Capacities of all targets: what these are, R² of each, and the joint estimate.
 
 *The targets* are products of polynomials of lagged inputs, orthonormal under the law of the input;
 they come in patterns of degrees and lag differences that are shifted in time.
 
 *The scan* gives R² of every target, corrected for leverage and compared with chance.
 
-*The joint estimate* regresses the states on the significant targets, since what these share by
-chance would count several times in single R²: with whitened states x = Bᵀw + e, orthonormal w,
+*The joint estimate* regresses the states on the strongest targets, significant or not, since what
+these share by chance would count several times in single R²: with whitened states x = Bᵀw + e,
+orthonormal w,
 
     capacity of target s = b_sᵀ Γ⁻¹ b_s,    Γ = BᵀB + Cov(e),
 
-which sum to r − tr Γ⁻¹Cov(e) ≤ r, and to r without error if the targets explain the states.
+which sum to r − tr Γ⁻¹Cov(e) ≤ r, and to r without error if the targets explain the states. What
+the others hold is the sum of their corrected R² on e, in which chance has fewer dimensions.
 """
 
 from __future__ import annotations
@@ -18,7 +20,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +28,10 @@ from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
 from memcurve.core.arguments import table_entry
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import EPS, TINY, Floats
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.columns import basis_of
+from memcurve.data.regression import variance_of_mean
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.
@@ -41,13 +43,14 @@ RULED_OUT = 5.0
 DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8)), 1))
 #: More targets than this are refused: the scan would take hours.
 MOST_TARGETS = 5_000_000
+#: The joint estimate has one target for so many rows at most, so many in all, and beyond these the
+#: significant ones, one for so many rows. Halved, the first: what chance adds is no longer removed.
+ROWS_PER_TARGET, MOST_TOGETHER, ROWS_PER_SIGNIFICANT = 20, 500, 4
 #: A block is this many times as long as the lags it must overlap: longer ones waste less on the
 #: overlap, shorter ones leave the sums to matrix products. Measured best from 4 to 8.
 BLOCK_PER_LAG = 6
 #: Numbers in one batch of targets (32 MiB): large enough for fast products, small beside states.
 BATCH_NUMBERS = 1 << 22
-#: Numbers of the targets that are in memory at a time (64 MiB).
-CHUNK_NUMBERS = 1 << 23
 #: Directions of the Gram matrix of the targets below this share of the largest are dropped:
 #: they come from inputs that repeat, whose targets coincide.
 COINCIDENT = 1e-10
@@ -65,15 +68,15 @@ def polynomials_of(inputs: Floats, degree: int, name: str) -> Polynomials:
 
     An input of k different values has polynomials up to degree k − 1 only.
     """
-    chosen = table_entry({n: n for n in ("auto", *FAMILIES)}, name, "polynomials")
+    family = table_entry({n: n for n in ("auto", *FAMILIES)}, name, "polynomials")
     different = len(np.unique(inputs))
     if different < 2:
         raise ValueError(
             "`inputs` must vary, got a constant series; capacity is a share of its variance."
         )
-    if chosen == "auto":
-        chosen = _recognised(inputs)
-    return Polynomials(chosen, FAMILIES[chosen](inputs, min(degree, different - 1)))
+    if family == "auto":
+        family = _recognised(inputs)
+    return Polynomials(family, FAMILIES[family](inputs, min(degree, different - 1)))
 
 
 def _recognised(inputs: Floats) -> str:
@@ -127,15 +130,14 @@ FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
 }
 
 
-@dataclass(frozen=True)
-class Reach:
+class Reach(NamedTuple):
     """Which targets of one total degree to look at: window and longest lag."""
 
     degree: int
     window: int
     lag: int
 
-    def count(self) -> int:
+    def targets(self) -> int:
         """Number of targets if every polynomial exists: Σ over spans and numbers of factors."""
         return (self.lag + 1) + sum(
             (self.lag - span + 1) * math.comb(self.degree - 1, k - 1) * math.comb(span - 1, k - 2)
@@ -151,8 +153,8 @@ class Pattern(NamedTuple):
     offsets: tuple[int, ...]
 
 
-#: Patterns, and by how much each is shifted into the past.
-Chosen = Sequence[tuple[Pattern, int]]
+#: A pattern, and by how much it is shifted into the past.
+Placed = tuple[Pattern, int]
 
 
 def reaches(degrees: Any) -> tuple[Reach, ...]:
@@ -165,8 +167,8 @@ def reaches(degrees: Any) -> tuple[Reach, ...]:
             f"e.g. {{1: 80, 2: (20, 40)}}, or be a number from 1 to {max(DEFAULT_REACH)}; got "
             f"{degrees!r}."
         )
-    plan = sorted((_reach(d, reach) for d, reach in degrees.items()), key=lambda r: r.degree)
-    count = sum(reach.count() for reach in plan)
+    plan = sorted(_reach(degree, reach) for degree, reach in degrees.items())
+    count = sum(reach.targets() for reach in plan)
     if count > MOST_TARGETS:
         raise ValueError(
             f"`degrees` asks for {count:,} targets, more than {MOST_TARGETS:,}; give smaller "
@@ -177,14 +179,9 @@ def reaches(degrees: Any) -> tuple[Reach, ...]:
 
 def _reach(degree: Any, reach: Any) -> Reach:
     if not _is_integer(degree) or degree < 1:
-        raise ValueError(
-            f"`degrees` must have positive integers as keys, got {degree!r}; the total degree of "
-            f"a linear target is 1."
-        )
-    degree = int(degree)
+        raise ValueError(f"`degrees` must have integers from 1 on as keys, got {degree!r}.")
     if _is_integer(reach):
-        usual = DEFAULT_REACH.get(degree, (3, 0))[0]
-        reach = (min(usual, max(int(reach), 0)), reach)
+        reach = (min(DEFAULT_REACH.get(degree, (3, 0))[0], max(reach, 0)), reach)
     if (
         not isinstance(reach, Sequence)
         or len(reach) != 2
@@ -196,7 +193,7 @@ def _reach(degree: Any, reach: Any) -> Reach:
         )
     window, lag = (int(number) for number in reach)
     # one factor has no second lag for a window to bound
-    return Reach(degree, min(window, lag) if degree > 1 else 0, lag)
+    return Reach(int(degree), min(window, lag) if degree > 1 else 0, lag)
 
 
 def _is_integer(value: Any) -> bool:
@@ -218,7 +215,7 @@ def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
                     yield Pattern(split, (0, *between, span))
 
 
-def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
+def columns(values: Floats, chosen: Sequence[Placed], start: int, stop: int) -> Floats:
     """The ``chosen`` targets at the times from ``start``, at least the longest lag, one a row."""
     made = np.ones((len(chosen), stop - start))
     for row, (pattern, shift) in zip(made, chosen, strict=True):
@@ -227,7 +224,7 @@ def columns(values: Floats, chosen: Chosen, start: int, stop: int) -> Floats:
     return made
 
 
-class InputBasis(NamedTuple):
+class Basis(NamedTuple):
     """Orthonormal basis Q of the centred states, from the row ``start`` of the recording on."""
 
     Q: Floats
@@ -252,7 +249,7 @@ class InputBasis(NamedTuple):
         return np.asarray(leverage / np.maximum(1 - leverage - 1 / self.rows, 1 / self.rows))
 
 
-def state_basis(rows: Floats, start: int) -> tuple[InputBasis, int]:
+def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
     """Orthonormal basis of the centred states, and how many of them are constant."""
     n, states = rows.shape
     if n < states + 3:
@@ -265,7 +262,7 @@ def state_basis(rows: Floats, start: int) -> tuple[InputBasis, int]:
     if not varying.any():
         raise ValueError("`states` must vary in time, got constant columns only; check the data.")
     Q, _ = basis_of(rows[:, varying], max(n, states) * EPS)
-    return InputBasis(Q, start), int((~varying).sum())
+    return Basis(Q, start), int((~varying).sum())
 
 
 class Correlator:
@@ -312,51 +309,53 @@ def sliding_sums(series: Floats, rows: int) -> Floats:
     return np.ascontiguousarray((ends[:, rows:] - ends[:, : ends.shape[1] - rows]).T[::-1])
 
 
-@dataclass(eq=False)
-class TargetScan:
-    """What the scan of one degree found."""
+class Scan(NamedTuple):
+    """All targets of one degree: R² of each, and what chance adds to those of capacity 0."""
 
     reach: Reach
-    count: int = 0
-    #: Σ of the corrected R² over all targets, and over those that are not significant.
-    uncut: float = 0.0
-    left_out: float = 0.0
-    #: Σ over all targets of the squared cut: how much passes by chance, if anything does.
-    chance: float = 0.0
-    #: Patterns, their shifts, R² and corrected R² of the significant ones.
-    significant: list[tuple[Pattern, int, float, float]] = field(default_factory=list)
+    patterns: list[Pattern]
+    places: NDArray[np.int64]  # (targets, 2): shift, and number of the pattern
+    raw: Floats
+    bias: Floats
+
+    @property
+    def single(self) -> Floats:
+        """R² less what chance adds."""
+        return np.asarray(self.raw - (1 - self.raw) * self.bias)
+
+    @property
+    def targets(self) -> Iterator[Placed]:
+        """The targets, in the order of the other fields."""
+        return ((self.patterns[k], shift) for shift, k in self.places.tolist())
+
+    def significant(self, basis: Basis, threshold: float) -> NDArray[np.bool_]:
+        """Targets whose R² chance exceeds with a probability below ``threshold``."""
+        # where the target is large at rows of large leverage, chance gives more than the Beta law
+        usual = basis.rank / (basis.rows - 1 - basis.rank)
+        cut = beta_cut(basis.rank, basis.rows, threshold) * np.maximum(self.bias / usual, 1)
+        return np.asarray(self.raw > cut)
 
 
-def scan(basis: InputBasis, polynomials: Polynomials, reach: Reach, threshold: float) -> TargetScan:
+def scan(basis: Basis, polynomials: Polynomials, reach: Reach) -> Scan:
     """Look at all targets of one degree."""
-    result, cut = TargetScan(reach), beta_cut(basis.rank, basis.rows, threshold)
     correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
     shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
+    raw, bias = np.zeros((2, reach.lag + 1, len(shapes)))
     for first in range(0, len(shapes), batch):
-        some = shapes[first : first + batch]
-        raw, bias = r_squared(correlator, basis, polynomials, some, reach.lag)
-        spans = np.array([pattern.offsets[-1] for pattern in some])
-        # a shift that takes the last factor beyond the longest lag is no target of this degree
-        valid = np.arange(reach.lag + 1)[:, None] + spans <= reach.lag
-        single = raw - (1 - raw) * bias
-        # where the target is large at rows of large leverage, chance gives more than the Beta law
-        cuts = cut * np.maximum(bias / (basis.rank / (basis.rows - 1 - basis.rank)), 1)
-        passed = valid & (raw > cuts)
-        result.count += int(valid.sum())
-        result.uncut += float(single[valid].sum())
-        result.left_out += float(single[valid & ~passed].sum())
-        result.chance += threshold * float((cuts[valid] ** 2).sum())
-        result.significant += [
-            (some[k], shift, float(raw[shift, k]), float(single[shift, k]))
-            for shift, k in np.argwhere(passed).tolist()
-        ]
-    return result
+        some = slice(first, first + batch)
+        raw[:, some], bias[:, some] = r_squared(
+            correlator, basis, polynomials, shapes[some], reach.lag
+        )
+    spans = np.array([pattern.offsets[-1] for pattern in shapes], int)
+    # a shift that takes the last factor beyond the longest lag is no target of this degree
+    valid = np.arange(reach.lag + 1)[:, None] + spans <= reach.lag
+    return Scan(reach, shapes, np.argwhere(valid), raw[valid], bias[valid])
 
 
 def r_squared(
     correlator: Correlator,
-    basis: InputBasis,
+    basis: Basis,
     polynomials: Polynomials,
     shapes: Sequence[Pattern],
     lag: int,
@@ -386,13 +385,19 @@ def r_squared(
     return raw, np.where(varies, np.maximum(weighted / energy, 0), 0.0)
 
 
+class Joint(NamedTuple):
+    """Capacities of targets that were estimated together."""
+
+    capacity: Floats
+    error: Floats  # of each
+    influence: Floats  # (n, groups): of the sum of each group
+    chance: Floats  # (groups,): variance that chance adds to it
+    residual: Basis  # the states that these targets do not explain, where Γ is the identity
+
+
 def joint_capacities(
-    basis: InputBasis,
-    polynomials: Polynomials,
-    chosen: Chosen,
-    groups: NDArray[np.intp],
-    count: int,
-) -> tuple[Floats, Floats, Floats, float]:
+    basis: Basis, polynomials: Polynomials, chosen: Sequence[Placed], groups: Floats
+) -> Joint:
     """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
     Bias: b̂_s has the covariance E(w_s² eeᵀ)/n, which adds Σ_t w_ts² (e_tᵀΓ⁻¹e_t)/n² by chance,
@@ -401,61 +406,123 @@ def joint_capacities(
         ψ_t = 2 (v·e_t)(w_ts − v·g_t) − (v·e_t)²,    v = Γ⁻¹b_s,  g_t = Bᵀw_t,
 
     averaged over ⌊√n⌋ blocks in time, whose means are nearly independent, and the variance
-    2 tr (Γ⁻¹Cov e)²/n² that chance has where b_s = 0.
-
-    The errors are those of each target, of the sums over its group (``groups`` gives each target's,
-    0 … ``count`` − 1), and of the sum over all.
+    2 tr (Γ⁻¹Cov e)²/n² that chance has where b_s = 0. ``groups`` is 1 at [s, group of target s].
     """
     n, k = basis.rows, len(chosen)
-    if k == 0:
-        return np.zeros(0), np.zeros(0), np.zeros(count), 0.0
     gram, cross, mean = np.zeros((k, k)), np.zeros((k, basis.rank)), np.zeros(k)
     for rows, w in _chunks(basis, polynomials, chosen):
-        gram += w @ w.T
-        cross += w @ basis.Q[rows]
+        gram += w @ w.T / n
+        cross += w @ basis.Q[rows] / np.sqrt(n)
         mean += w.sum(axis=1) / n
-    gram -= n * np.outer(mean, mean)
-    scale = np.sqrt(np.diag(gram) / n)
-    inverse = np.linalg.pinv(gram / np.outer(scale, scale), COINCIDENT, hermitian=True)
-    B = inverse @ (cross / scale[:, None]) * np.sqrt(n)
-    variances = np.diag(inverse)  # of each b̂_s, in units of the residual's
-    explained = B.T @ (cross / scale[:, None]) / np.sqrt(n)
+    gram -= np.outer(mean, mean)
+    inverse = np.linalg.pinv(gram, COINCIDENT, hermitian=True)
+    B, variances = inverse @ cross, np.diag(inverse) / n  # these are of b̂_s, in units of Cov e
+    explained = B.T @ cross
     covariance = (np.eye(basis.rank) - (explained + explained.T) / 2) * (n / (n - 1 - k))
     # B̂ᵀB̂ has Σ_s Var b̂_s too much, which is taken from the residual's share
     share = max(1 - float(variances.sum()), 0.05)
     metric = np.linalg.inv(B.T @ B + share * covariance)
-    V, spread = metric @ B.T, metric @ covariance
+    V, spread, root = metric @ B.T, metric @ covariance, np.linalg.cholesky(metric)
     leverage = np.clip(np.einsum("sr,rs->s", B, V), 0, 1)
 
+    lift = n / (n - 1 - k)  # residuals that were fitted are too small
     blocks = max(2, int(np.sqrt(n)))
     sums, noise = np.zeros((blocks, k)), np.zeros(k)
+    influence, residual = np.empty((n, groups.shape[1])), np.empty_like(basis.Q)
     for rows, w in _chunks(basis, polynomials, chosen):
-        w = (w - mean[:, None]) / scale[:, None]
+        w -= mean[:, None]
         fitted = w.T @ B
         e = basis.Q[rows] * np.sqrt(n) - fitted
-        noise += (w * w) @ np.einsum("tr,rq,tq->t", e, metric, e)
-        along = e @ V
+        white = e @ root / np.sqrt(n)
+        residual[rows] = lift * white
+        noise += (w * w) @ (white**2).sum(axis=1)
+        along = lift * (e @ V)
         psi = 2 * along * (w.T - fitted @ V) - along**2
+        influence[rows] = psi @ groups
         block = np.arange(rows.start, rows.stop) * blocks // n
         starts = np.flatnonzero(np.diff(block, prepend=-1))
         sums[block[starts]] += np.add.reduceat(psi, starts, axis=0)
-    bias = noise / n * variances * (1 - leverage) * (n / (n - 1 - k))
-    second = 2 * float(np.trace(spread @ spread)) * (variances * (1 - leverage)) ** 2
-    means = sums * (blocks / n)
-    group = (groups[:, None] == np.arange(count)).astype(float)
-    single, grouped, total = (  # variances of the means
-        each.var(axis=0, ddof=1) / blocks for each in (means, means @ group, means.sum(axis=1))
-    )
-    errors = np.sqrt(single + second), np.sqrt(grouped + second @ group)
-    return np.clip(leverage - bias, 0, 1), *errors, float(np.sqrt(total + second.sum()))
+    bias = noise * variances * (1 - leverage) * (n / (n - 1 - k))
+    chance = 2 * float(np.trace(spread @ spread)) * (variances * (1 - leverage)) ** 2
+    error = np.sqrt((sums * (blocks / n)).var(axis=0, ddof=1) / blocks + chance)
+    return Joint(leverage - bias, error, influence, chance @ groups, Basis(residual, basis.start))
 
 
 def _chunks(
-    basis: InputBasis, polynomials: Polynomials, chosen: Chosen
+    basis: Basis, polynomials: Polynomials, chosen: Sequence[Placed]
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
-    size = max(1, CHUNK_NUMBERS // len(chosen))
+    size = max(1, BATCH_NUMBERS // len(chosen))
     for first in range(0, basis.rows, size):
         last = min(first + size, basis.rows)
         times = basis.start + first, basis.start + last
         yield slice(first, last), columns(polynomials.values, chosen, *times)
+
+
+class Estimate(NamedTuple):
+    """Capacities of all targets of some degrees: sums, errors, and the significant ones."""
+
+    by_degree: list[float]
+    errors: list[float]
+    total: float
+    total_error: float
+    #: Pattern, shift, capacity, error, R² and corrected R², largest capacity first.
+    significant: list[tuple[Pattern, int, float, float, float, float]]
+
+
+def estimate(
+    basis: Basis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
+) -> Estimate:
+    """Estimate the strongest targets together, and the sum of what the others hold."""
+    degree = np.repeat(np.arange(len(scans)), [len(one.raw) for one in scans])
+    groups = (degree[:, None] == np.arange(len(scans))).astype(float)
+    targets = [target for one in scans for target in one.targets]
+    raw = np.concatenate([one.raw for one in scans])
+    single = np.concatenate([one.single for one in scans])
+    significant = np.concatenate([one.significant(basis, threshold) for one in scans])
+    usual = min(basis.rows // ROWS_PER_TARGET, MOST_TOGETHER)
+    most = max(usual, min(int(significant.sum()), basis.rows // ROWS_PER_SIGNIFICANT), 1)
+    strongest = np.lexsort((-single, ~significant))[:most]
+    joint = joint_capacities(basis, polynomials, [targets[s] for s in strongest], groups[strongest])
+    sums, chance, residual = joint.capacity @ groups[strongest], joint.chance, joint.residual
+    if len(targets) > len(strongest):
+        rest = groups.copy()
+        rest[strongest] = 0.0
+        others = [scan(residual, polynomials, one.reach) for one in scans]
+        sums = sums + np.concatenate([one.single for one in others]) @ rest
+        variance = 2 * np.concatenate([one.bias for one in others]) ** 2 / _dimensions(residual.Q)
+        chance = chance + variance @ rest
+    chance = chance * _serial_factor(residual.Q, max(one.reach.lag for one in scans))
+    influence = np.column_stack([joint.influence, joint.influence.sum(axis=1)])
+    variance = variance_of_mean(influence - influence.mean(axis=0), basis.rows, basis.rows)
+    rounding = 1e-9 * basis.rank
+    deviations = np.sqrt(variance + np.append(chance, chance.sum())) + rounding
+    *errors, total_error = deviations.tolist()
+    capacity, error = single.copy(), np.full(len(single), np.sqrt(2 * basis.rank) / basis.rows)
+    capacity[strongest], error[strongest] = joint.capacity, joint.error
+    capacity = np.clip(capacity, 0, 1)
+    listed = np.flatnonzero(significant)
+    listed = listed[np.argsort(-capacity[listed], kind="stable")]
+    values = zip(*(each[listed].tolist() for each in (capacity, error, raw, single)), strict=True)
+    return Estimate(
+        by_degree=np.maximum(sums, 0.0).tolist(),
+        errors=errors,
+        total=float(np.clip(sums.sum(), 0, basis.rank)),
+        total_error=total_error,
+        significant=[(*targets[s], *each) for s, each in zip(listed, values, strict=True)],
+    )
+
+
+def _dimensions(E: Floats) -> float:
+    """(tr S)²/tr S² of S = EᵀE: the dimensions that chance has."""
+    S = E.T @ E
+    return float(np.trace(S) ** 2 / max(float((S**2).sum()), TINY))
+
+
+def _serial_factor(E: Floats, lags: int) -> float:
+    """How chance adds up over shifts of one pattern, which see the same residuals in turn."""
+    S = E.T @ E
+    by_chance = float(np.trace(S)) ** 2 / len(E)
+    shifts = range(1, min(lags, len(E) // 4) + 1)
+    shared = sum(float(((E[:-j].T @ E[j:]) ** 2).sum()) - by_chance for j in shifts)
+    return 1 + 2 * max(shared, 0.0) / max(float((S**2).sum()), TINY)

@@ -471,20 +471,20 @@ def _errors(
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
     noise_each = chance[:, 0].reshape(-1, d)
     weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d).sum(axis=2)
-    variance = _variance_of_mean(weighted, part.known, rows)
+    variance = variance_of_mean(weighted, part.known, rows)
     error = np.sqrt(variance + noise_each.sum(axis=1))
     listed = (stops[1] + 1) // d
     own = (influence * share).reshape(len(Z), -1, d)[:, :listed].sum(axis=1)
-    variance = _variance_of_mean(own, part.known, rows)
+    variance = variance_of_mean(own, part.known, rows)
     by_channel = np.sqrt(variance + noise_each[:listed].sum(axis=0))
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
-    variance = _variance_of_mean(sums, part.known, rows)
+    variance = variance_of_mean(sums, part.known, rows)
     # tails are fitted to each sum: a longer one is no more certain for it
     return error, by_channel, np.maximum.accumulate(np.sqrt(variance + noise)).tolist()
 
 
-def _variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
+def variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
     """Squared standard error of the mean of each column over ``rows``, of which ``known`` are here.
 
     To the long-run variance L comes what values too rare to have come up may add. Beyond the
