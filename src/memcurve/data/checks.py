@@ -17,9 +17,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.core.arguments import require_limit, require_number
+from memcurve.core.arguments import require_limit
 from memcurve.core.notes import counted
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import EPS, TINY, Floats
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
 from memcurve.data.columns import (
     LEAST,
@@ -42,9 +42,9 @@ from memcurve.io import open_recording
 LONG = 20_000
 #: Chance of a false alarm about the start, and about the alignment. Doubled: twice as many.
 LEVEL = 1e-4
-#: Share of it that each of the three tests of the input has: p-values of rare inputs are too small.
-#: Of 20,000 series of independent spikes 2 are below, and 6 below 1e-5, three times it (measured).
-INPUT_SHARE = 1 / 30
+#: The same for each of the three tests of the input: p-values of rare inputs are too small. Of
+#: 20,000 series of independent spikes 2 are below, and 6 below 1e-5 (measured).
+INPUT_LEVEL = LEVEL / 30
 #: Where fewer of the rows than this share decide R², those of the largest inputs, chance is larger
 #: than its law says. Doubled: leads of less than half of the largest R² pass for all inputs.
 MOST_DECIDE = 0.67
@@ -54,21 +54,13 @@ MOST_LEVERAGE = 10.0
 #: Shape of the tail of the squared input from which on its variance is hardly known: 0.67 for
 #: Student's t of 3 degrees, 0.4 for 5. Doubled: nothing is said of any tail.
 HEAVY = 0.7
-#: An input that is held changes so often at least: fewer changes are a multiple of two rows apart
-#: by chance. Doubled: shorter recordings of held input are said to be coloured.
-LEAST_CHANGES = 20
-#: Rows, by the median, that an input is held for where their number varies. Halved: coins, which
-#: often fall the same way twice, seem held.
-LEAST_HELD = 4
+#: An input that is held changes so often at least, and keeps its value for so many rows, by the
+#: median, where their number varies. Halved: coins, which often fall the same way, seem held.
+LEAST_CHANGES, LEAST_HELD = 20, 4
 
 
 def check_recording(
-    states: ArrayLike,
-    inputs: ArrayLike,
-    *,
-    washout: int = 0,
-    level: float = LEVEL,
-    names: Sequence[str] = (),
+    states: ArrayLike, inputs: ArrayLike, *, washout: int = 0, names: Sequence[str] = ()
 ) -> Findings:
     """Look for whatever would falsify the memory computed from a recording.
 
@@ -80,32 +72,17 @@ def check_recording(
         The input, or several.
     washout : int
         Rows at the start not to look at.
-    level : float
-        Chance of a false alarm about the start, about the alignment, and, at most, about the input.
     names : sequence of str
         What findings call the columns, if not by their numbers.
 
     Notes
     -----
-    *Columns.* Those that are NaN in most rows, are constant, count the rows (a clock: equal steps,
-    up to rounding, or nearly equal ones) or copy another hold nothing, and are not among ``kept``.
-    NaN elsewhere is taken for a row that is missing: the tests see the median there.
-
-    *Stuck rows.* Where all states keep their values to the last digit though the input changes, ten
-    times or more and longer than they rest elsewhere, the recorder hung or dropped out; the other
-    tests then see the longest stretch between. The same in a single column is a gap of it.
-
-    *Alignment.* Of independent inputs, states know nothing of those to come: R²_k of z_{t+k} on
-    x_t, k > 0, is Beta(N/2, (n − 1 − N)/2) distributed, and so is R²_{−k} for inputs that have not
-    reached the states yet. A lag into the future with more means that the states lead; dead lags
-    0 … k − 1 mean that they are late. All shifts up to n/2 are tested, with z and z² as targets
-    (intensities are even in z), clipped at their 0.5 % quantiles; of coloured z, its innovations.
-
-    *Input.* Ljung and Box's Q over min(50, n/5) lags for z, for z² (volatility), and for z_{t+k}
-    with z_t² (chaotic maps); of coloured z, for the innovations of the AR model least in BIC.
-
-    *Transient.* Means over blocks of the Mahalanobis distance of the first rows, under mean and
-    covariance of the later ones, against their scatter.
+    *Columns* that are NaN in most rows, are constant, count the rows or copy another are not among
+    ``kept``. *Alignment*: of independent inputs, states know nothing of those to come, so that R²
+    of z_{t+k} on x_t is Beta(N/2, (n − 1 − N)/2) distributed; more means that the states lead, dead
+    lags 0 … k − 1 that they are late. Targets are z and z², of coloured z its innovations. *Input*:
+    Ljung and Box's Q over min(50, n/5) lags for z, for z², and for z_{t+k} with z_t². *Transient*:
+    Mahalanobis distance of the first rows under mean and covariance of the later ones.
 
     Examples
     --------
@@ -118,42 +95,35 @@ R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this dela
     """
     source = open_recording(states, inputs)
     require_limit(washout, "washout")
-    require_number(level, "level", "above 0 and at most 0.05", lambda p: 0 < p <= 0.05)
-    return checked(*next(iter(source.chunks(source.length))), washout, level, names)
+    return checked(*next(iter(source.chunks(source.length))), washout, names)
 
 
-def checked(
-    x: Floats, z: Floats, washout: int = 0, level: float = LEVEL, names: Sequence[str] = ()
-) -> Findings:
+def checked(x: Floats, z: Floats, washout: int = 0, names: Sequence[str] = ()) -> Findings:
     """The same, of valid arguments."""
     if len(z) - washout < LEAST:
         raise ValueError(
             f"`states` must have at least {LEAST} rows after the washout, got {len(z)} rows and a "
             f"`washout` of {washout}; leave out fewer rows, or record more, 20 a state at least."
         )
-    return _merged(
-        [_of_one_input(x, one, washout, level, names) for one in z.reshape(len(z), -1).T]
-    )
+    return _merged([_of_one_input(x, one, washout, names) for one in z.reshape(len(z), -1).T])
 
 
-def _of_one_input(
-    all_x: Floats, all_z: Floats, washout: int, level: float, names: Sequence[str]
-) -> Findings:
+def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[str]) -> Findings:
     """Findings about the states, and one of their inputs."""
     x, z, report = all_x[washout:], all_z[washout:], Collected(names)
-    columns = x.shape[1]
+    nothing_else = Findings((), kept=np.arange(x.shape[1]), washout=washout)
     _check_finite(x, z, washout, report)
     if report:
-        return Findings(tuple(report), kept=np.arange(columns), washout=washout)
+        return replace(nothing_else, found=tuple(report))
     stretches = stuck_stretches(x, z)
     if together := [one for one in stretches if one.column is None]:
         first, last = _longest_between(together, len(x))
-        kind = "stuck.everywhere" if last - first < LEAST else "stuck"
-        _say_stuck(kind, together, len(x), washout, report)
-        if last - first < LEAST:
-            return Findings(tuple(report), kept=np.arange(columns), washout=washout)
+        enough = last - first >= LEAST
+        _say_stuck("stuck" if enough else "stuck.everywhere", together, len(x), washout, report)
+        if not enough:
+            return replace(nothing_else, found=tuple(report))
         part, start = slice(washout + last), washout + first
-        rest = _of_one_input(all_x[part], all_z[part], start, level, names)
+        rest = _of_one_input(all_x[part], all_z[part], start, names)
         report += rest
         settled = washout if rest.washout == start else rest.washout
         return replace(rest, found=report.worst_first(), washout=settled)
@@ -165,7 +135,7 @@ def _of_one_input(
     if constant:
         report.add("constant_input", value=z[0])
     else:
-        targets, coloured, period = _check_input(z, washout, level, report)
+        targets, coloured, period = _check_input(z, washout, report)
     if len(kept) == 0 or constant:
         return Findings(tuple(report), kept=kept, washout=washout)
     rows, columns = len(x), len(kept)
@@ -178,14 +148,14 @@ def _of_one_input(
     floor, step = check_storage(body, z, report)
     if not period:  # a repeated peak is no clipping
         check_clipping(x, kept, report)
-    start = _check_transient(head, body, z, whole[:half], washout, level, report)
+    start = _check_transient(head, body, z, whole[:half], washout, report)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
     basis = _check_rank(x[first:last][:, kept], floor, report)
     if period:
         first, last = start, min(period, start + 2 * half)
         basis = basis_of(x[first:last][:, kept], 8 * EPS)[0]
-    shift = _check_alignment(basis, [one[first:last] for one in targets], level, report)
+    shift = _check_alignment(basis, [one[first:last] for one in targets], report)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
         report.worst_first(),
@@ -213,11 +183,10 @@ def _merged(channels: Sequence[Findings]) -> Findings:
     report = Collected()
     report += [one for one in channels[0] if one.name not in _OF_INPUT]
     silent = [any(one.name == "unpaired" for one in each) for each in channels]
-    leads = [each.shift < 0 for each in channels]
     # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
     # that follows another
     excused: dict[str, Level] = {} if all(silent) else {"unpaired": "info"}
-    if not all(lead or mute for lead, mute in zip(leads, silent, strict=True)):
+    if not all(each.shift < 0 or mute for each, mute in zip(channels, silent, strict=True)):
         excused["misaligned"] = "warning"
     for k, each in enumerate(channels):
         for one in (one for one in each if one.name in _OF_INPUT):
@@ -234,20 +203,12 @@ def _merged(channels: Sequence[Findings]) -> Findings:
 def _check_finite(x: Floats, z: Floats, washout: int, report: Collected) -> None:
     """An infinite number is no gap, but something that went wrong."""
     bad = np.isinf(x).any(axis=1) | np.isinf(z)
-    if not bad.any():
-        return
-    ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
-    longest = int(np.diff(ends).argmax())
-    start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
-    report.add(
-        "not_finite",
-        count=bad.sum(),
-        rows=len(z),
-        first=int(ends[1]),
-        start=start,
-        stop=stop,
-        length=stop - start,
-    )
+    if bad.any():
+        ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
+        longest = int(np.diff(ends).argmax())
+        start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
+        facts = {"start": start, "stop": stop, "length": stop - start, "first": int(ends[1])}
+        report.add("not_finite", count=bad.sum(), rows=len(z), **facts)
 
 
 def _say_stuck(
@@ -271,32 +232,31 @@ def _longest_between(stretches: list[Stretch], rows: int) -> tuple[int, int]:
 
 
 def _check_input(
-    z: Floats, washout: int, level: float, report: Collected
+    z: Floats, washout: int, report: Collected
 ) -> tuple[list[Floats], bool, int | None]:
     """Targets for the test of alignment, whether the input is coloured, and its period."""
     distinct = len(np.unique(z))
-    # a tail of the squares, where the variance of the input is hardly known
+    # a tail of the squares, where the variance of the input is hardly known; few values have none
     shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
-    if shape > HEAVY:
+    if shape > HEAVY and distinct > LEAST:
         report.add("heavy_tails", order=2 / shape, rows=len(z))
     if _check_held(z, washout, report):
         return [], True, None
-    period = _period(_clipped(z), level)
+    period = _period(_clipped(z))
     if period:
         report.add("repeated", period=period, rows=len(z))
         z = z[: max(period, LEAST)]  # what repeats is no further sample
-    h, level = min(50, len(z) // 5), level * INPUT_SHARE
+    h = min(50, len(z) // 5)
     white = _clipped(z)
     r, p = ljung_box(white, white, h)
-    coloured, settled, order = p < level, True, 0
+    coloured, settled, order = p < INPUT_LEVEL, True, 0
     if coloured:
         model = fit_autoregression(z, h)
         innovations, order = model.innovations(z), len(model.weights)
         innovations[:order] = 0.0  # their past is not known
         white = _clipped(innovations)
-        settled = ljung_box(white[order:], white[order:], h, order)[1] >= level
-        kind = "coloured" if settled else "coloured.still"
-        report.add(kind, r=r[0], lags=h, p=p)
+        settled = ljung_box(white[order:], white[order:], h, order)[1] >= INPUT_LEVEL
+        report.add("coloured" if settled else "coloured.still", r=r[0], lags=h, p=p)
     targets = [white] if settled else []
     if distinct == 2:
         report.add("two_valued")
@@ -308,28 +268,31 @@ def _check_input(
         signs -= signs.mean()
         chaos = ljung_box(square[order:], signs[order:], h)[1]
         targets = [white, square]
-        if min(p, chaos) < level:
-            what = "later ones and squares of" if chaos < level else "squares of later and"
+        if min(p, chaos) < INPUT_LEVEL:
+            chaotic = chaos < INPUT_LEVEL
+            what = "later ones and squares of" if chaotic else "squares of later and"
             series = "the innovations of the input are" if coloured else "the input is"
             report.add("dependent", series=series, what=what, p=min(p, chaos))
             # of volatile inputs the signs are still a coin's; what the past tells is no null
-            targets = [] if chaos < level or coloured else [signs]
+            targets = [] if chaotic or coloured else [signs]
     return targets, coloured, period
 
 
 def _check_held(z: Floats, washout: int, report: Collected) -> bool:
     """Whether each value is repeated, as by sample and hold: it changes every k rows only."""
     changes = np.flatnonzero(np.diff(z)) + 1  # the first row of each value but the first
-    lengths = np.diff(changes)
     if len(changes) < LEAST_CHANGES:
         return False
+    lengths = np.diff(changes)
     k, usual = int(np.gcd.reduce(lengths)), int(np.median(lengths))
     if k > 1:
         first = (int(changes[0]) + washout) % k
         report.add("held", k=k, start=f"rows='{first}:' and " if first else "")
-    elif usual >= LEAST_HELD and nearly_equal(lengths):
+        return True
+    if usual >= LEAST_HELD and nearly_equal(lengths):
         report.add("held.unevenly", k=usual)
-    return bool(report) and report[-1].name == "held"
+        return True
+    return False
 
 
 def _clipped(z: Floats) -> Floats:
@@ -343,10 +306,10 @@ def is_coloured(z: Floats) -> bool:
     known = without_nan(np.where(np.isfinite(z), z, np.nan))
     white = _clipped(known) if len(z) >= LEAST else np.zeros(0)
     h = min(50, len(white) // 5)
-    return bool(h) and ljung_box(white, white, h)[1] < LEVEL * INPUT_SHARE
+    return bool(h) and ljung_box(white, white, h)[1] < INPUT_LEVEL
 
 
-def _period(z: Floats, level: float) -> int | None:
+def _period(z: Floats) -> int | None:
     """The first lag, after the correlation has died down, at which it comes back to near one.
 
     Bernstein's inequality keeps few large values that happen to meet from being a repetition.
@@ -356,7 +319,7 @@ def _period(z: Floats, level: float) -> int | None:
     energy = np.cumsum(z**2)
     lags = np.arange(1, last)
     r = correlation(z, z)[1:last] / np.sqrt(energy[n - 1 - lags] * (energy[-1] - energy[lags - 1]))
-    tail, peak = np.log(n / level), float((z**2).max() / (z**2).mean())
+    tail, peak = np.log(n / LEVEL), float((z**2).max() / (z**2).mean())
     b, overlap = 2 * peak * tail / 3, n - lags
     cut = np.maximum((b + np.sqrt(b**2 + 8 * overlap * tail)) / (2 * overlap), 0.5)
     if abs(r[:5]).max() > 0.3:  # slow or narrow-band input nearly comes back
@@ -375,7 +338,6 @@ def _check_transient(
     z: Floats,
     whole: NDArray[np.bool_],
     washout: int,
-    level: float,
     report: Collected,
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
@@ -394,7 +356,7 @@ def _check_transient(
     if whole.any():  # medians in single columns are far off where columns go together
         first[~whole] = np.median(first[whole])
     blocks, others = (
-        np.log(part[: count * length].reshape(count, length).mean(axis=1) + 1e-300)
+        np.log(part[: count * length].reshape(count, length).mean(axis=1) + TINY)
         for part in (first, later)
     )
     reference = blocks[count // 2 :]
@@ -402,9 +364,9 @@ def _check_transient(
     off, scatter = abs(blocks - reference.mean()), float(max(reference.std(ddof=1), others.std()))
     # neighbouring blocks share what is remembered: that many of them are as good as independent
     steps = np.diff(reference)
-    persistence = 1 - float(steps @ steps) / max(2 * len(steps) * scatter**2, 1e-300)
+    persistence = 1 - float(steps @ steps) / max(2 * len(steps) * scatter**2, TINY)
     freedom = np.clip(len(reference) * (1 - persistence) / (1 + persistence), 5, len(reference) / 2)
-    if off[0] <= max(np.log(1.5), scatter * stats.t.isf(level / 2, freedom)):
+    if off[0] <= max(np.log(1.5), scatter * stats.t.isf(LEVEL / 2, freedom)):
         return 0
     if blocks[0] < reference.mean() and np.ptp(z[:length]) == 0:  # the input rests, and so they do
         return 0
@@ -429,7 +391,7 @@ def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
     return basis
 
 
-def _check_alignment(basis: Floats, targets: list[Floats], level: float, report: Collected) -> int:
+def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) -> int:
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
     if not targets or n < max(LEAST, 2 * rank):
@@ -440,42 +402,40 @@ def _check_alignment(basis: Floats, targets: list[Floats], level: float, report:
     if leverage.max() > most:  # a few rows would be the basis
         basis = np.linalg.qr(basis * np.sqrt(most / leverage.clip(most))[:, None])[0]
     reach, count = n // 2, len(targets)
-    shares = np.array([_shares(basis, target, reach) for target in targets])
-    cuts = np.array([_chance(s, n, rank, level / (2 * reach + 1) / count) for s in shares])
-    known = shares > cuts[:, None]
+    r2 = np.array([_r2_by_lag(basis, target, reach) for target in targets])
+    cuts = np.array([_chance(one, n, rank, LEVEL / (2 * reach + 1) / count) for one in r2])
+    known = r2 > cuts[:, None]
     persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
     deciding = _deciding(targets[0])
     if persistence > 0.8:
         # The basis was made with later rows too: slow states seem to foresee a little of what is
         # about to come. Those that really lead hold far more of the input they saw last.
-        known[:, :reach] &= shares[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * shares.max())
+        known[:, :reach] &= r2[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * r2.max())
     elif deciding < MOST_DECIDE * n:
         # a few large inputs that meet others of the past by chance are foretold by them, a little
-        known[:, :reach] &= shares[:, :reach] > 0.5 * shares.max()
+        known[:, :reach] &= r2[:, :reach] > 0.5 * r2.max()
     alive = np.flatnonzero(known.any(axis=0)) - reach
     if len(alive) == 0:
-        best = int(shares.max(axis=1).argmax())
+        best = int(r2.max(axis=1).argmax())
         # few rows, or memory spread thin over many lags, show nothing at any single one
         window = max(1, reach // 8)
-        sums = [np.convolve(share, np.ones(window), "valid") for share in shares]
+        sums = [np.convolve(one, np.ones(window), "valid") for one in r2]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
         sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
-        level_of: Level = "error" if sure else "info"
-        report.add("unpaired", level=level_of, largest=shares[best].max(), chance=cuts[best])
+        level: Level = "error" if sure else "info"
+        report.add("unpaired", level=level, largest=r2[best].max(), chance=cuts[best])
         return 0
     k = int(alive[0])
     if k > 0:
         # a weak lag before the first sure one counts as alive where chance is rarely so large
-        loose = np.array([_chance(s, n, rank, 1e-3 / k / count) for s in shares])
-        weak = np.flatnonzero((shares[:, reach : reach + k] > loose[:, None]).any(axis=0))
+        loose = np.array([_chance(one, n, rank, 1e-3 / k / count) for one in r2])
+        weak = np.flatnonzero((r2[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
-    largest = float(shares[:, reach + k].max())
-    steps = counted(abs(k), "step")
+    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": float(r2[:, reach + k].max())}
     if k < 0:
-        report.add("misaligned.lead", k=-k, steps=steps, r2=largest, chance=cuts.max())
+        report.add("misaligned.lead", chance=cuts.max(), **facts)
     elif k > 0:
-        dead = "lag 0" if k == 1 else f"lags 0 to {k - 1}"
-        report.add("misaligned.late", k=k, steps=steps, r2=largest, dead=dead)
+        report.add("misaligned.late", dead="lag 0" if k == 1 else f"lags 0 to {k - 1}", **facts)
     return k
 
 
@@ -484,7 +444,7 @@ def _deciding(z: Floats) -> float:
     return 3 * float((z**2).sum() ** 2 / (z**4).sum())
 
 
-def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
+def _chance(r2: Floats, n: int, rank: int, level: float) -> float:
     """The R² that chance exceeds at ``level``: Beta's, or a wider one where the far future is.
 
     Of rare or heavy-tailed inputs a few rows decide R², which then scatters more than Beta. No
@@ -492,7 +452,7 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
     """
     from scipy import stats
 
-    far = shares[: max(2, len(shares) // 4)]
+    far = r2[: max(2, len(r2) // 4)]
     mean, size = float(far.mean()), (n - 1) / 2
     spread = mean * (1 - mean) / max(float(far.var()), EPS) - 1
     cuts = [beta_cut(rank, n, level)]
@@ -502,7 +462,7 @@ def _chance(shares: Floats, n: int, rank: int, level: float) -> float:
     return float(max(cuts))
 
 
-def _shares(basis: Floats, target: Floats, reach: int) -> Floats:
+def _r2_by_lag(basis: Floats, target: Floats, reach: int) -> Floats:
     """R² of target_{t−τ} on the states for τ = −reach … reach, from one correlation a direction.
 
     R²_τ = Σ_j (Σ_t Q_tj y_{t−τ})² / Σ_t y²_{t−τ}, sums over the rows where both are known.

@@ -102,15 +102,20 @@ class Findings(Result, Sequence[Finding]):
 
     def columns(self) -> Mapping[str, Any]:
         """One row a finding: level, name, message, remedy."""
-        return {name: [getattr(one, name) for one in self] for name in _COLUMNS}
+        names = [item.name for item in dataclasses.fields(Finding)]
+        return {name: [getattr(one, name) for one in self] for name in names}
+
+    def _attributes(self) -> Mapping[str, Any]:
+        """What is known besides the findings: None is left out; netCDF has no booleans."""
+        names = ("step", "shift", "washout", "period")
+        figures = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return {**figures, "coloured": int(self.coloured)}
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the findings, with the figures as attributes."""
         xr = optional("xarray", "this", "frames")
-        # netCDF has no booleans
-        attributes = {**self._attributes(), "coloured": int(self.coloured)}
         table = {name: ("finding", values) for name, values in self.columns().items()}
-        return xr.Dataset(table | {"kept": ("state", self.kept)}, attrs=attributes)
+        return xr.Dataset(table | {"kept": ("state", self.kept)}, attrs=self._attributes())
 
     def plot(self, ax: Any = None) -> Any:
         """Write the findings into empty axes, coloured by level, and return these."""
@@ -125,11 +130,6 @@ class Findings(Result, Sequence[Finding]):
             ax.text(0, s=textwrap.fill(text, 110), color=colour, parse_math=False, **place)
         return ax
 
-    def _attributes(self) -> Mapping[str, Any]:
-        """What is known besides the findings: None is left out."""
-        names = ("step", "shift", "washout", "coloured", "period")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
-
     def __str__(self) -> str:
         return "\n".join(map(str, self.found)) or "nothing to report"
 
@@ -141,6 +141,3 @@ class Findings(Result, Sequence[Finding]):
 
         rows = (f"<li><b>{f.level}</b>: {escape(f.message)}; {escape(f.remedy)}</li>" for f in self)
         return f"<ul>{''.join(rows)}</ul>" if self.found else "<p>nothing to report</p>"
-
-
-_COLUMNS = [item.name for item in dataclasses.fields(Finding)]

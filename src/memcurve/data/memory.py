@@ -206,7 +206,7 @@ def _require_room(source: Source, lags: int | None) -> None:
 def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
     X, z = first_rows(source, CHECKED_ROWS)
-    findings = checked(X, z, washout, names=source.labels)
+    findings = checked(X, z, washout, source.labels)
     if findings.errors:
         listed = "\n  ".join(["this recording gives no memory:", *map(str, findings.errors)])
         raise ValueError(f"{listed}\nchecks=False skips the checks.")

@@ -32,15 +32,12 @@ from memcurve.data.tails import pareto_tail
 from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.memory import MemoryCurve
 
-#: Whether each row is there, NaN neither in its state nor in its past inputs.
-Present = NDArray[np.bool_]
-#: Rows of a chunk, in units of the number of columns: the update then costs little beside its QR.
-CHUNK = 8
-#: Fewer rows than this would cost more to hand over than to decompose.
-LEAST_ROWS = 4096
-#: Rows that the second pass takes at most: its arrays have a column a lag.
+#: Rows of a chunk, in units of the number of columns, and at least: the update then costs little
+#: beside its QR. Doubled: more memory.
+CHUNK, LEAST_ROWS = 8, 4096
+#: Rows that the second pass takes at most: its arrays have a column a lag. Doubled: twice the time.
 SECOND_PASS = 30_000
-#: Chance that a lag without memory counts as significant.
+#: Chance that a lag without memory counts as significant. Doubled: ``last_lag`` is later.
 NULL_LEVEL = 1e-3
 #: A sum over lags that exceeds this many standard deviations of noise is memory.
 STANDS_OUT = 2.5
@@ -79,28 +76,32 @@ def regression_curve(
     from scipy.stats import norm
 
     factor = triangular_factor(recording, lags, start, progress)
-    if not np.isfinite(factor.R).all():
-        raise ValueError(
-            "the recording has constant columns, or numbers too large to be squared; remove them."
-        )
     fit = regress(factor, noise_floor)
-    inference = infer(fit, *_sample(recording, factor, start), factor.rows)
-    left_out = recording.length - start - factor.rows
+    inference = infer(fit, _sample(recording, factor, start), factor.rows)
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
+    total, listed, cut = (width * each + rounding for each in inference.sum_errors)
     channels, error = inference.memory.reshape(lags, -1), width * inference.lag_error
     memory, several = channels.sum(axis=1), channels.shape[1]
+    # cut off where no memory can be, but for the estimate itself: noise may move it
+    ends = np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, several)
+    ends[:, 0], ends[:, 1] = np.minimum(ends[:, 0], memory), np.maximum(ends[:, 1], memory)
+    by_channel = {}
+    if several > 1:
+        by_channel["channel_totals"] = channels[: inference.end + 1].sum(axis=0).tolist()
+        by_channel["channel_errors"] = (width * inference.channel_error).tolist()
     sigma = np.linalg.svd(factor.R[:, factor.lags :], compute_uv=False)
+    left_out = recording.length - start - factor.rows
     return MemoryCurve(
         lags=np.arange(lags),
         values=memory,
         error=error,
         loss=several - memory,
         total=float(memory[: inference.end + 1].sum()),
-        total_error=width * inference.total_error + rounding,
+        total_error=total,
         rank=None,
         channels=channels,
-        bands=_bands(memory, error, several),
+        bands=ends,
         method="data",
         notes=tuple(_notes(factor, fit, inference, level, left_out)),
         options={"noise_floor": noise_floor, "level": level, "estimator": "regression"},
@@ -110,12 +111,12 @@ def regression_curve(
             "states": factor.states,
             "end_lag": inference.end,
             "total_listed": float(memory.sum()),
-            "total_listed_error": width * inference.listed_error + rounding,
+            "total_listed_error": listed,
             "last_lag": inference.last,
             "total_cut": float(memory[: inference.last + 1].sum()),
-            "total_cut_error": width * inference.cut_error + rounding,
+            "total_cut_error": cut,
             "null_cut": inference.null,
-            **_by_channel(channels, width * inference.channel_error, inference.end),
+            **by_channel,
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
             "singular_values": (sigma / np.sqrt(factor.rows)).tolist(),
@@ -124,55 +125,20 @@ def regression_curve(
     )
 
 
-def _bands(memory: Floats, error: Floats, most: int) -> Floats:
-    """Intervals, cut off where no memory can be, but for the estimate itself: noise may move it."""
-    ends = np.clip(np.stack([memory - error, memory + error], axis=1), 0.0, most)
-    return np.stack([np.minimum(ends[:, 0], memory), np.maximum(ends[:, 1], memory)], axis=1)
-
-
-def _by_channel(channels: Floats, errors: Floats, end: int) -> dict[str, list[float]]:
-    """Totals of several inputs, with their errors."""
-    if channels.shape[1] == 1:
-        return {}
-    totals = channels[: end + 1].sum(axis=0)
-    return {"channel_totals": totals.tolist(), "channel_errors": errors.tolist()}
-
-
-def _sample(recording: Source, factor: Factor, start: int) -> tuple[Floats, Floats, Present]:
-    """Rows of (Z, X), standardised: all, or stretches spread over a long recording.
-
-    Rows that are missing stay in their place, as zeros, so that the others keep their distances.
-    """
-    stretches = [(start, recording.length)]
-    if recording.length - start > SECOND_PASS:
-        length = SECOND_PASS // 6
-        firsts = np.linspace(start, recording.length - length, 6).astype(int).tolist()
-        stretches = [(first, first + length) for first in firsts]
-    lags = factor.lags // factor.inputs
-    pairs = [lagged(recording, lags, *stretch) for stretch in stretches]
-    Z = np.vstack([(Z - factor.mean_input) / factor.input_deviation for Z, _ in pairs])
-    X = np.vstack([(X - factor.means) / factor.deviations for _, X in pairs])
-    there = present(Z, X)
-    Z[~there], X[~there] = 0.0, 0.0
-    return Z, X, there
-
-
 class Factor(NamedTuple):
     """R of the centred [Z | X], with unit mean square inputs and states of unit deviation."""
 
     R: Floats
     rows: int  # time steps
     lags: int  # columns of Z: lags, of several inputs one column each
-    mean_input: Floats  # this and the following were taken out
-    input_deviation: float
-    means: Floats
-    deviations: Floats
-    inputs: int = 1
+    mean: Floats  # of the columns of [Z | X]; this and the following were taken out
+    scale: Floats
+    inputs: int
 
     @property
     def states(self) -> int:
         """The number of states N."""
-        return len(self.deviations)
+        return len(self.mean) - self.lags
 
 
 def triangular_factor(source: Source, lags: int, start: int, progress: Progress = False) -> Factor:
@@ -188,9 +154,9 @@ def triangular_factor(source: Source, lags: int, start: int, progress: Progress 
         there = present(Z, X)
         if not there.all():
             Z, X = Z[there], X[there]
-        if len(Z):
-            now = Z[:, : source.channels]
-            low, high = np.minimum(low, now.min(axis=0)), np.maximum(high, now.max(axis=0))
+        now = Z[:, : source.channels]
+        low = np.minimum(low, now.min(axis=0, initial=np.inf))
+        high = np.maximum(high, now.max(axis=0, initial=-np.inf))
         block = np.concatenate([R, np.hstack([np.ones((len(Z), 1)), Z, X])])
         R = np.asarray(np.linalg.qr(block, mode="r"))
         count += len(Z)
@@ -201,13 +167,15 @@ def triangular_factor(source: Source, lags: int, start: int, progress: Progress 
             f"rows for {lags}; ask for fewer, or record longer."
         )
     require_varying(low, high)
-    means = R[0, 1:] / R[0, 0]
-    R = R[1:, 1:]
-    deviations = np.sqrt((R[:, lags:] ** 2).sum(axis=0) / count)
-    input_deviation = float(np.sqrt((R[:, :lags] ** 2).sum() / (lags * count)))
-    scale = np.concatenate([np.full(lags, input_deviation), deviations])
-    taken = means[:lags], input_deviation, means[lags:], deviations
-    return Factor(R / scale, count, lags, *taken, source.channels)
+    mean, R = R[0, 1:] / R[0, 0], R[1:, 1:]
+    scale = np.sqrt((R**2).sum(axis=0) / count)
+    scale[:lags] = np.sqrt((R[:, :lags] ** 2).sum() / (lags * count))
+    factor = Factor(R / scale, count, lags, mean, scale, source.channels)
+    if not np.isfinite(factor.R).all():
+        raise ValueError(
+            "the recording has constant columns, or numbers too large to be squared; remove them."
+        )
+    return factor
 
 
 def require_varying(low: Floats, high: Floats) -> None:
@@ -244,8 +212,8 @@ class Fit(NamedTuple):
     residual: Floats  # (N, N): covariance W of the whitened residuals
     B: Floats  # (k, N): the impulse response itself
     unwhiten: Floats  # (N, N): R with whitened states X R⁻¹
-    inputs: int = 1
-    collinearity: float = 1.0  # mean variance inflation factor of the response
+    inputs: int
+    collinearity: float  # mean variance inflation factor of the response
 
     @property
     def raw(self) -> Floats:
@@ -261,6 +229,11 @@ class Fit(NamedTuple):
     def inflation(self) -> float:
         """What residuals that were fitted are too small by."""
         return 1 / max(1 - self.unexplained / self.freedom, 0.05)
+
+    @property
+    def widening(self) -> float:
+        """How much wider intervals are where lagged inputs nearly follow from one another."""
+        return float(np.sqrt(self.collinearity)) if self.collinearity > MOST_INFLATION else 1.0
 
 
 def regress(factor: Factor, noise_floor: float) -> Fit:
@@ -295,6 +268,29 @@ def _length(R: Floats, rows: int, lags: int) -> int:
     return int(np.argmin(score))
 
 
+class Sample(NamedTuple):
+    """Rows of (Z, X), standardised; those that are missing are zero, so that distances stay."""
+
+    Z: Floats
+    X: Floats
+    there: NDArray[np.bool_]
+
+
+def _sample(recording: Source, factor: Factor, start: int) -> Sample:
+    """All rows, or stretches spread over a long recording."""
+    stretches = [(start, recording.length)]
+    if recording.length - start > SECOND_PASS:
+        length = SECOND_PASS // 6
+        firsts = np.linspace(start, recording.length - length, 6).astype(int).tolist()
+        stretches = [(first, first + length) for first in firsts]
+    pairs = [lagged(recording, factor.lags // factor.inputs, *rows) for rows in stretches]
+    rows = (np.vstack([np.hstack(pair) for pair in pairs]) - factor.mean) / factor.scale
+    Z, X = rows[:, : factor.lags], rows[:, factor.lags :]
+    there = present(Z, X)
+    rows[~there] = 0.0
+    return Sample(Z, X, there)
+
+
 class Inference(NamedTuple):
     """Memory with its bias taken out, and standard errors."""
 
@@ -302,9 +298,7 @@ class Inference(NamedTuple):
     bias: Floats
     lag_error: Floats  # standard errors; of several inputs, of their sum
     channel_error: Floats  # of the sum of each input up to ``end``
-    cut_error: float  # of the sum up to ``last``
-    total_error: float  # up to ``end``
-    listed_error: float  # over all lags
+    sum_errors: tuple[float, float, float]  # of the sums up to ``end``, over all lags, to ``last``
     last: int  # the last lag that is significant by itself, −1 if there is none
     end: int  # the lag after which no sum over lags is
     null: float  # what a lag without memory exceeds once in a thousand
@@ -321,56 +315,53 @@ class _Rows(NamedTuple):
     u: Floats
     r: Floats
     leverage: Floats
-    there: Present  # the others are zero: sums over pairs of rows are over those that are there
-
-    @property
-    def known(self) -> int:
-        """Rows that are there."""
-        return int(self.there.sum())
+    there: NDArray[np.bool_]  # the others are zero, and add nothing to sums
 
     def pairs(self, j: int) -> int:
-        """How many pairs of rows that are there lie j apart."""
-        return int((self.there[:-j] & self.there[j:]).sum())
+        """How many pairs of rows that are there lie j apart; at j = 0, how many rows."""
+        return int((self.there[: len(self.there) - j] & self.there[j:]).sum())
 
 
-def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inference:
-    """Correct and judge a fit by rows (Z, X) of the recording, all of its ``rows`` or a sample."""
-    part = _rows(fit, Z, X, there)
+def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
+    """Correct and judge a fit by a sample of the ``rows`` of the recording, or all of them."""
+    inverse = np.linalg.inv(fit.unwhiten)
+    g = sample.Z[:, : fit.length] @ (fit.B @ inverse)
+    e = sample.X @ inverse - g
+    u = e @ fit.response.T
+    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
+    part = _Rows(g, e, u, sample.Z - g @ fit.response.T - u, leverage, sample.there)
     null = _null_cut(fit)
     bias = _row_bias(fit, part, rows)
     last = _last_significant(fit.raw - bias, null)
-    if last >= 0:
-        bias[: last + 1] += _serial_bias(fit, part, last + 1)
+    bias[: last + 1] += _serial_bias(fit, part, last + 1)
     memory = fit.raw - bias
     last = _last_significant(memory, null)
     chance = _chance(fit, part)
     end = _end(memory, chance, last, fit.inputs)
     last, end = last // fit.inputs, end // fit.inputs  # with all inputs of that lag
-    stops = [(stop + 1) * fit.inputs - 1 for stop in (last, end)]
+    stops = [(stop + 1) * fit.inputs for stop in (last, end)]
+    influence = _influence(fit, part, sample.Z, rows)
     error, by_channel, (cut, total, listed) = _errors(
-        fit, part, Z, memory, chance, [*stops, len(memory) - 1], rows
+        fit, part, influence, memory, chance, [*stops, len(memory)], rows
     )
     by_lag = memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1]
-    slowness = _slowness(by_lag)
+    # mean lag over total: a rectangle has its mean lag at half its total, a decay at the total
+    slowness = float(by_lag @ np.arange(end + 1)) / max(float(by_lag.sum()), 1.0) ** 2
     slow = slowness > 1
-    wanted = max(
-        (ROWS_FOR_SLOW if slow else ROWS_FOR_ANY) * X.shape[1], ROWS_PER_INPUT * fit.length
-    )
-    few = float(np.clip(slowness - 0.5, 0, 1)) * (SLOW_WIDENING * fit.length / rows) ** 2
-    wider = max(1 + few, wanted / rows) * _collinear(fit)
+    states, length = sample.X.shape[1], fit.length
+    wanted = max((ROWS_FOR_SLOW if slow else ROWS_FOR_ANY) * states, ROWS_PER_INPUT * length)
+    few = float(np.clip(slowness - 0.5, 0, 1)) * (SLOW_WIDENING * length / rows) ** 2
+    wider = max(1 + few, wanted / rows) * fit.widening
     thin = float(np.clip(slowness - 1, 0, 1))
-    tail = thin * THIN_TAIL * max(float(by_lag[fit.length // fit.inputs :].sum()), 0.0)
-    unseen = UNSEEN + (1 - UNSEEN) * thin
-    total = float(np.sqrt(total**2 + unseen * max(listed**2 - total**2, 0.0) + tail**2))
-    cut, listed = (float(np.hypot(each, tail)) for each in (cut, listed))
+    tail = thin * THIN_TAIL * max(float(by_lag[length // fit.inputs :].sum()), 0.0)
+    unseen = (UNSEEN + (1 - UNSEEN) * thin) * max(listed**2 - total**2, 0.0)
+    variances = total**2 + unseen, listed**2, cut**2
     return Inference(
         memory=memory,
         bias=bias,
         lag_error=wider * error,
         channel_error=wider * by_channel,
-        cut_error=wider * cut,
-        total_error=wider * total,
-        listed_error=wider * listed,
+        sum_errors=tuple(wider * float(np.sqrt(each + tail**2)) for each in variances),
         last=last,
         end=end,
         null=null,
@@ -380,34 +371,13 @@ def infer(fit: Fit, Z: Floats, X: Floats, there: Present, rows: int) -> Inferenc
     )
 
 
-def _collinear(fit: Fit) -> float:
-    """How many times as wide intervals are where lagged inputs nearly follow from one another."""
-    return float(np.sqrt(fit.collinearity)) if fit.collinearity > MOST_INFLATION else 1.0
-
-
-def _slowness(memory: Floats) -> float:
-    """Mean lag over total: a rectangle has its mean lag at half its total, a decay at the total."""
-    total = max(float(memory.sum()), 1.0)
-    return float(memory @ np.arange(len(memory))) / total**2
-
-
-def _rows(fit: Fit, Z: Floats, X: Floats, there: Present) -> _Rows:
-    inverse = np.linalg.inv(fit.unwhiten)
-    g = Z[:, : fit.length] @ (fit.B @ inverse)
-    e = X @ inverse - g
-    u = e @ fit.response.T
-    r = Z - g @ fit.response.T - u
-    leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
-    return _Rows(g, e, u, r, leverage, there)
-
-
 def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
     """The part of serial lag 0."""
     weight = (part.leverage / (1 - part.leverage))[:, None]
     gg = (part.g**2).sum(axis=1)[:, None]
     ge = (part.g * part.e).sum(axis=1)[:, None]
-    first = (weight * part.r**2).sum(axis=0) / part.known * (rows / fit.freedom)
-    mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).sum(axis=0) / part.known
+    first = (weight * part.r**2).sum(axis=0) / part.pairs(0) * (rows / fit.freedom)
+    mixed = (gg * part.u**2 - 2 * ge * part.u * part.r).sum(axis=0) / part.pairs(0)
     square = ((fit.response @ fit.residual) ** 2).sum(axis=1)
     # b_τ of a lag without memory is noise, and what it adds is none: its real share counts
     real = np.clip(1 - first / np.maximum(fit.raw, TINY), 0, 1)
@@ -416,13 +386,15 @@ def _row_bias(fit: Fit, part: _Rows, rows: int) -> Floats:
 
 def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
     """The part of serial lags j ≥ 1, for the first ``count`` lags, with a flat-top window."""
-    sample = part.known
+    bias = np.zeros(count)
+    if count == 0:
+        return bias
+    sample = part.pairs(0)
     depth = min(max(8, fit.length), sample // 8, 100)
     square = ((fit.response[:count] @ fit.residual) ** 2).sum(axis=1)
     raw, scale = fit.raw[:count], fit.inflation / fit.freedom
     g, e, u, r = part.g, part.e, part.u[:, :count], part.r[:, :count]
     terms = ((1, e, e, r, r), (1, g, g, u, u), (-1, g, e, u, r), (-1, e, g, r, u))
-    bias = np.zeros(count)
     for j in range(1, depth + 1):
         sums = -square * part.pairs(j)
         for sign, a, b, x, y in terms:
@@ -455,33 +427,56 @@ def _last_significant(memory: Floats, null: float) -> int:
     return -1
 
 
-def _errors(
-    fit: Fit, part: _Rows, Z: Floats, memory: Floats, chance: Floats, stops: list[int], rows: int
-) -> tuple[Floats, Floats, list[float]]:
-    """Standard errors of every lag, of each input's sum, and of sums up to the columns ``stops``.
-
-    ``stops`` are the last significant column, the end of the total, and the last column.
-    """
-    d = fit.inputs
+def _influence(fit: Fit, part: _Rows, Z: Floats, rows: int) -> Floats:
+    """Influence function of every lag, centred, at every row."""
     lift = 1 / (1 - part.leverage)[:, None]
     influence = (2 * part.u * part.r * lift + part.u**2) * lift * np.sqrt(rows / fit.freedom)
-    influence += (Z[:, :d] ** 2 - 1) @ _scale_weights(fit)
+    influence += (Z[:, : fit.inputs] ** 2 - 1) @ _scale_weights(fit)
     influence -= influence[part.there].mean(axis=0)
     influence[~part.there] = 0.0
+    return np.asarray(influence)
+
+
+def _scale_weights(fit: Fit) -> Floats:
+    """At [i, m], how the memory of column m changes with the variance of input i, estimated too.
+
+    With K_i = Σ_m b_m b_mᵀ over the columns of input i, its own variance adds b_m·(1 − K_i) b_m,
+    and that of another takes b_m·K_i b_m; of a single input, b_m·W b_m is left.
+    """
+    b, d, own = fit.response, fit.inputs, np.arange(len(fit.response)) % fit.inputs
+    parts = [b[k : fit.length : d] for k in range(d)]
+    shared = np.array([((b @ (part.T @ part)) * b).sum(axis=1) for part in parts])
+    shared[own, np.arange(len(b))] = 0.0
+    along = ((b @ fit.residual) * b).sum(axis=1)
+    return np.where(own == np.arange(d)[:, None], along + shared.sum(axis=0), -shared)
+
+
+def _errors(
+    fit: Fit,
+    part: _Rows,
+    influence: Floats,
+    memory: Floats,
+    chance: Floats,
+    stops: list[int],
+    rows: int,
+) -> tuple[Floats, Floats, list[float]]:
+    """Standard errors of every lag, of each input's sum, and of sums before the columns ``stops``.
+
+    ``stops`` follow the last significant lag, the end of the total, and the last lag.
+    """
+    d, known = fit.inputs, part.pairs(0)
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
-    noise_each = chance[:, 0].reshape(-1, d)
-    weighted = (influence * np.sqrt(share)).reshape(len(Z), -1, d).sum(axis=2)
-    variance = variance_of_mean(weighted, part.known, rows)
-    error = np.sqrt(variance + noise_each.sum(axis=1))
-    listed = (stops[1] + 1) // d
-    own = (influence * share).reshape(len(Z), -1, d)[:, :listed].sum(axis=1)
-    variance = variance_of_mean(own, part.known, rows)
-    by_channel = np.sqrt(variance + noise_each[:listed].sum(axis=0))
-    sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, np.add(stops, 1)]
-    noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[np.add(stops, 1)]
-    variance = variance_of_mean(sums, part.known, rows)
+    by_lag = chance[:, 0].reshape(-1, d)
+    weighted = (influence * np.sqrt(share)).reshape(len(influence), -1, d).sum(axis=2)
+    error = np.sqrt(variance_of_mean(weighted, known, rows) + by_lag.sum(axis=1))
+    end = stops[1] // d
+    own = (influence * share).reshape(len(influence), -1, d)[:, :end].sum(axis=1)
+    by_channel = np.sqrt(variance_of_mean(own, known, rows) + by_lag[:end].sum(axis=0))
+    sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, stops]
+    noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[stops]
     # tails are fitted to each sum: a longer one is no more certain for it
-    return error, by_channel, np.maximum.accumulate(np.sqrt(variance + noise)).tolist()
+    deviations = np.sqrt(variance_of_mean(sums, known, rows) + noise)
+    return error, by_channel, np.maximum.accumulate(deviations).tolist()
 
 
 def variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
@@ -501,18 +496,13 @@ def variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
     return np.asarray(long_run * len(series) / known / rows + unseen**2)
 
 
-def _scale_weights(fit: Fit) -> Floats:
-    """At [i, m], how the memory of column m changes with the variance of input i, estimated too.
-
-    With K_i = Σ_m b_m b_mᵀ over the columns of input i, its own variance adds b_m·(1 − K_i) b_m,
-    and that of another takes b_m·K_i b_m; of a single input, b_m·W b_m is left.
-    """
-    b, d, own = fit.response, fit.inputs, np.arange(len(fit.response)) % fit.inputs
-    parts = [b[k : fit.length : d] for k in range(d)]
-    shared = np.array([((b @ (part.T @ part)) * b).sum(axis=1) for part in parts])
-    shared[own, np.arange(len(b))] = 0.0
-    along = ((b @ fit.residual) * b).sum(axis=1)
-    return np.where(own == np.arange(d)[:, None], along + shared.sum(axis=0), -shared)
+def long_run_variance(series: Floats) -> Floats:
+    """Long-run variance of each column, with Bartlett's window over 1.3·n^(1/3) lags."""
+    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
+    variance = (series**2).sum(axis=0)
+    for j in range(1, window + 1):
+        variance = variance + 2 * (1 - j / (window + 1)) * (series[j:] * series[:-j]).sum(axis=0)
+    return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
 def _chance(fit: Fit, part: _Rows) -> Floats:
@@ -521,14 +511,14 @@ def _chance(fit: Fit, part: _Rows) -> Floats:
     From the serial correlation of the residuals, 2·Σ C_j² between lags that are j apart, of the
     same input: those of different ones are independent.
     """
-    d = fit.inputs
-    left, e, there = 1 - fit.raw, part.e[:20_000], part.there[:20_000]
-    depth = max(1, min(len(left) // d, 80, len(e) // 4))
+    d, left = fit.inputs, 1 - fit.raw
+    part = part._replace(e=part.e[:20_000], there=part.there[:20_000])
+    depth = max(1, min(len(left) // d, 80, len(part.e) // 4))
     shares = np.zeros((len(left), depth))
     shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2
     for j in range(1, depth):
-        pairs = max(1, int((there[:-j] & there[j:]).sum()))
-        C = e[:-j].T @ e[j:] / pairs
+        pairs = max(1, part.pairs(j))
+        C = part.e[:-j].T @ part.e[j:] / pairs
         excess = float((C**2).sum()) - fit.unexplained**2 / pairs
         shares[j * d :, j] = 4 * max(excess, 0.0) * left[j * d :] * left[: -j * d]
     return np.asarray(np.cumsum(shares, axis=1) * (fit.inflation / fit.freedom) ** 2)
@@ -548,15 +538,6 @@ def _end(memory: Floats, chance: Floats, last: int, inputs: int) -> int:
         if not np.any(sums > STANDS_OUT * np.sqrt(_variance_of_sums(chance, end + 1, inputs))):
             return end
     return len(memory) - 1
-
-
-def long_run_variance(series: Floats) -> Floats:
-    """Long-run variance of each column, with Bartlett's window over 1.3·n^(1/3) lags."""
-    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
-    variance = (series**2).sum(axis=0)
-    for j in range(1, window + 1):
-        variance = variance + 2 * (1 - j / (window + 1)) * (series[j:] * series[:-j]).sum(axis=0)
-    return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
 def _profile(fit: Fit, inference: Inference) -> list[float]:
@@ -591,8 +572,8 @@ def _notes(
         facts |= {"per_state": rows / factor.states, "per_input": rows / max(fit.length, 1)}
         wanted = {"any": ROWS_FOR_ANY, "slow": ROWS_FOR_SLOW, "input": ROWS_PER_INPUT}
         yield note("few_rows.slow" if inference.slow else "few_rows", **facts, **wanted)
-    if fit.collinearity > MOST_INFLATION:
-        yield note("collinear", inflation=fit.collinearity, wider=_collinear(fit))
+    if fit.widening > 1:
+        yield note("collinear", inflation=fit.collinearity, wider=fit.widening)
     if fit.unexplained > 0.5:
         unexplained = min(fit.unexplained, factor.states)  # an estimate, which may be more
         facts = {"unexplained": unexplained, "states": factor.states, "length": fit.length}

@@ -1,8 +1,4 @@
-"""Measurement report: echo state property, consistency, memory and capacity of a driven model.
-
-Does it forget its initial conditions; is its response consistent; how much does it remember, and
-which functions of the input; how does that depend on the input scale.
-"""
+"""Measurement report: echo state property, consistency, memory and capacity of a driven model."""
 
 from __future__ import annotations
 
@@ -18,23 +14,21 @@ from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
+from memcurve.core.types import Floats
 from memcurve.data import Capacity, capacity_from_data, long_run_variance
-from memcurve.data.measuring.forgetting import Draw, forgetting, lyapunov_exponent, settled_run
-from memcurve.data.measuring.models import Model, as_model
+from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent, settled_run
+from memcurve.data.measuring.models import as_model
 from memcurve.data.measuring.run import drawn_inputs, measure
 from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
 from memcurve.data.prose import REPORT, note
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Chart, Document, Reported, Section, Series, Table
 
-#: Rows per state that consistency is estimated from. Doubled: intervals narrower by 1/√2.
-ROWS_A_STATE = 30
-#: Rows at least. Doubled: small models take twice as long.
-LEAST_ROWS = 3000
+#: Rows per state that consistency is estimated from, and at least. Doubled: intervals narrower by
+#: 1/√2, in twice the time.
+ROWS_A_STATE, LEAST_ROWS = 30, 3000
 #: Principal components below this fraction of the largest are rounding. Doubled: hardly a change.
 NEGLIGIBLE = 1e-9
-#: Errors below this are not printed. Doubled: the same.
-EXACT = 1e-6
 #: Consistent fraction of the dimensions from which a response counts as consistent.
 CONSISTENT = 0.9
 
@@ -63,16 +57,12 @@ class MeasurementReport(Reported):
 
     Attributes
     ----------
-    model : str
-        The model's name.
-    states, inputs : int
-        Numbers of states and of inputs.
+    model, states, inputs
+        The model's name, and its numbers of states and of inputs.
     curve : MemoryCurve
         The measured memory.
-    forgets : bool
-        Whether different initial conditions converge under the same input.
-    washout : int
-        Steps until they have converged.
+    forgets, washout
+        Whether different initial conditions converge under the same input, and within which steps.
     exponent, exponent_error : float
         Largest conditional Lyapunov exponent, per step, and half its interval; NaN if it is hidden
         by intrinsic noise.
@@ -84,18 +74,8 @@ class MeasurementReport(Reported):
         Capacity for products of past inputs, by degree; None for several inputs.
     scales : ScaleProfile or None
         Memory against the input scale.
-    notes : tuple of Note
-        Everything one should know before quoting the numbers.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> from memcurve.data.measuring import measurement_report
-    >>> linear = memcurve.ensembles.orthogonal(5, spectral_radius=0.8, seed=1)
-    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
-    >>> report = measurement_report(network, precision=0.3, scales=[], seed=1)
-    >>> report.forgets, report.consistency.states
-    (True, 5)
+    notes, versions
+        As for other results.
     """
 
     FORMAT: ClassVar[str] = "memcurve.MeasurementReport/1"
@@ -135,7 +115,6 @@ class MeasurementReport(Reported):
     def document(self) -> Document:
         """The report, independent of its rendering."""
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
-        sections = (_memory(self), _forgetting(self), _capacity(self), _scales(self))
         return Document(
             title=f"Memory of {self.model}",
             subtitle=REPORT["subtitle"].format(
@@ -147,7 +126,7 @@ class MeasurementReport(Reported):
                 "verdict" if self.good else "inconsistent" if self.forgets else "no_fading"
             ].capitalize(),
             figures=_figures(self),
-            sections=[section for section in sections if section is not None],
+            sections=list(_sections(self)),
             notes=self.notes,
             footer=f"{versions}.",
         )
@@ -212,10 +191,9 @@ def measurement_report(
     >>> report.good
     True
     """
-    half = third = None
     if budget is not None:
-        budget = require_number(budget, "budget", "above 0", lambda s: s > 0)
-        half, third = budget / 2, budget / 3
+        require_number(budget, "budget", "above 0", lambda s: s > 0)
+    half, third = (budget and budget / part for part in (2, 3))
     rng, subject = generator(seed), as_model(model, start=start, inputs=inputs)
     draw, _ = drawn_inputs(subject, input, rng)
     notes: list[Note] = []
@@ -229,11 +207,18 @@ def measurement_report(
             subject, precision=precision, noise=noise, budget=half, washout=settled, **asked
         )
         report_progress("consistency", 2, 5)
-        states = int(curve.diagnostics["states"])
-        consistency = _consistency(subject, draw, rng, noise, settled.washout, states)
+        states, washout = int(curve.diagnostics["states"]), settled.washout
+        z = draw(1, washout + max(LEAST_ROWS, ROWS_A_STATE * states))
+        runs = (settled_run(subject, z, washout, noise, rng)[0] for _ in range(2))
+        consistency = _consistency(*runs)
         report_progress("capacity", 3, 5)
-        capacity, more = _capacity_of(subject, draw, rng, noise, settled.washout, states, degrees)
-        notes += more
+        capacity = None
+        if subject.inputs > 1:
+            notes.append(note("capacity_left_out"))
+        else:
+            z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
+            X = settled_run(subject, z, washout, noise, rng)[0]
+            capacity = capacity_from_data(X, z[0, washout:, 0], degrees, name=subject.name)
         report_progress("input scales", 4, 5)
         profile = None
         if len(scales):
@@ -262,25 +247,20 @@ def measurement_report(
     )
 
 
-def _consistency(
-    model: Model, draw: Draw, rng: np.random.Generator, noise: float, washout: int, states: int
-) -> Consistency:
-    """From two runs of one series, past the washout.
+def _consistency(one: Floats, other: Floats) -> Consistency:
+    """From two runs (T, N) of one series.
 
     The influence function of tr(Σ⁻¹Γ) is x·Σ⁻¹y − ½(x·Mx + y·My), M = Σ⁻¹ΓΣ⁻¹; its long-run
     variance gives the interval.
     """
     from scipy.stats import norm
 
-    z = draw(1, washout + max(LEAST_ROWS, ROWS_A_STATE * states))
-    x, y = (settled_run(model, z, washout, noise, rng)[0] for _ in range(2))
-    middle, spread = (x.mean(axis=0) + y.mean(axis=0)) / 2, np.concatenate([x, y]).std(axis=0)
-    used = spread > 0
-    x, y = ((one[:, used] - middle[used]) / spread[used] for one in (x, y))
-    _, sigma, directions = np.linalg.svd(np.concatenate([x, y]), full_matrices=False)
+    both = np.concatenate([one, other])
+    both = (both - both.mean(axis=0)) / np.where(both.std(axis=0) > 0, both.std(axis=0), 1.0)
+    _, sigma, directions = np.linalg.svd(both, full_matrices=False)
     kept = sigma > NEGLIGIBLE * sigma[0]
-    scale = np.sqrt(2 * len(x)) / sigma[kept]
-    x, y = ((one @ directions[kept].T) * scale for one in (x, y))  # Σ = 1 from here on
+    white = both @ directions[kept].T * (np.sqrt(len(both)) / sigma[kept])  # Σ = 1 from here on
+    x, y = np.split(white, 2)
     cross = x.T @ y / len(x)
     gamma = (cross + cross.T) / 2
     influence = (x * y).sum(axis=1) - ((x @ gamma) * x + (y @ gamma) * y).sum(axis=1) / 2
@@ -290,28 +270,11 @@ def _consistency(
     return Consistency(float(np.trace(gamma)), width, int(kept.sum()))
 
 
-def _capacity_of(
-    model: Model,
-    draw: Draw,
-    rng: np.random.Generator,
-    noise: float,
-    washout: int,
-    states: int,
-    degrees: Any,
-) -> tuple[Capacity | None, list[Note]]:
-    if model.inputs > 1:
-        return None, [note("capacity_left_out")]
-    z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
-    X = settled_run(model, z, washout, noise, rng)[0]
-    inputs = z[0, washout:, 0]
-    return capacity_from_data(X, inputs, degrees=degrees, washout=0, name=model.name), []
-
-
 # --- Sentences, tables and charts.
 
 
 def _within(value: float, error: float) -> str:
-    if not error > EXACT:
+    if not error > 1e-6:
         return f"{value:.6g}"
     digits = max(0, 1 - math.floor(math.log10(error)))
     return f"{value:.{digits}f} ± {error:.2g}"
@@ -362,69 +325,56 @@ def _figures(report: MeasurementReport) -> list[tuple[str, str]]:
     return rows
 
 
-def _memory(report: MeasurementReport) -> Section:
-    curve = report.curve
-    last = max(2, int(curve.diagnostics.get("end_lag", len(curve) - 1)) + 2)
+def _sections(report: MeasurementReport) -> Iterator[Section]:
+    """Memory, fading memory and consistency, capacity, input scale."""
+    curve, profile, capacity = report.curve, report.scales, report.capacity
+    limit = None if profile is None else profile.limit
+    last = max(2, int(curve.diagnostics["end_lag"]) + 2)
     shown, bands = curve[:last], curve.bands
     low, high = (None, None) if bands is None else (bands[:last, 0], bands[:last, 1])
     series = [Series("measured", shown.lags.astype(float), shown.values, low=low, high=high)]
-    limit = None if report.scales is None else report.scales.limit
     if limit is not None and len(limit) >= 2:
         part = limit[:last]
         lags = part.lags.astype(float)
         series.append(Series("small-signal limit, exact", lags, part.values, dashed=True))
     chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series))
-    return Section("Memory", REPORT["curve"], chart=chart)
+    yield Section("Memory", REPORT["curve"], chart=chart)
 
-
-def _forgetting(report: MeasurementReport) -> Section:
-    consistency = report.consistency
-    total = _within(consistency.total, consistency.error)
-    converged = "yes" if report.forgets else "no"
+    consistent = _within(report.consistency.total, report.consistency.error)
+    of = f"of {report.consistency.states} above rounding"
+    forgets = "yes" if report.forgets else "no"
     rows = [
-        ("forgets initial conditions", converged, f"after {report.washout} steps"),
+        ("forgets initial conditions", forgets, f"after {report.washout} steps"),
         ("distance of two runs of one input", f"{report.own_noise:.2g}", "1 for unrelated states"),
-        ("consistent dimensions", total, f"of {consistency.states} above rounding"),
+        ("consistent dimensions", consistent, of),
     ]
     if math.isfinite(report.exponent):
         value = _within(report.exponent, report.exponent_error)
         rows.insert(1, ("conditional Lyapunov exponent", value, "per step; below 0: forgets"))
     table = Table(("", "value", ""), tuple(rows), frozenset({1}))
-    return Section("Fading memory and consistency", REPORT["fading"], table)
+    yield Section("Fading memory and consistency", REPORT["fading"], table)
 
+    if capacity is not None:
+        rows = [
+            (str(degree), _within(value, capacity.errors[degree]), str(significant))
+            for (degree, value), significant in zip(
+                capacity.by_degree.items(), capacity.columns()["significant"], strict=True
+            )
+        ]
+        total = _within(capacity.total, capacity.total_error)
+        rows.append(("all", total, str(len(capacity.targets))))
+        headings = ("degree", "capacity", "significant targets")
+        table = Table(headings, tuple(rows), frozenset({0, 1, 2}))
+        text = REPORT["nonlinearity"].format(rank=capacity.rank)
+        yield Section("Information processing capacity", text, table)
 
-def _capacity(report: MeasurementReport) -> Section | None:
-    capacity = report.capacity
-    if capacity is None:
-        return None
-    rows = [
-        (
-            str(degree),
-            _within(value, capacity.errors[degree]),
-            str(len(capacity.significant(degree))),
-        )
-        for degree, value in capacity.by_degree.items()
-    ]
-    total = _within(capacity.total, capacity.total_error)
-    rows.append(("all", total, str(len(capacity.targets))))
-    table = Table(("degree", "capacity", "targets"), tuple(rows), frozenset({0, 1, 2}))
-    text = REPORT["nonlinearity"].format(rank=capacity.rank)
-    return Section("Information processing capacity", text, table)
-
-
-def _scales(report: MeasurementReport) -> Section | None:
-    profile = report.scales
-    if profile is None:
-        return None
-    low, high = profile.totals - profile.errors, profile.totals + profile.errors
-    series = Series("measured", profile.scales, profile.totals, low=low, high=high)
-    limit = profile.limit
-    levels = () if limit is None else (("small-signal limit, exact", limit.total),)
-    chart = Chart(
-        "Memory against input scale", "input scale", "total memory", (series,), log_x=True,
-        levels=levels,
-    )  # fmt: skip
-    pairs = zip(profile.scales, profile.totals, profile.errors, strict=True)
-    rows = tuple((f"{scale:.3g}", _within(total, error)) for scale, total, error in pairs)
-    table = Table(("input scale", "total memory"), rows, frozenset({0, 1}))
-    return Section("Input scale", REPORT["scales"], table, chart)
+    if profile is not None:
+        low, high = profile.totals - profile.errors, profile.totals + profile.errors
+        measured = Series("measured", profile.scales, profile.totals, low=low, high=high)
+        levels = () if limit is None else (("small-signal limit, exact", limit.total),)
+        axes = "Memory against input scale", "input scale", "total memory"
+        chart = Chart(*axes, (measured,), log_x=True, levels=levels)
+        columns = zip(profile.scales, profile.totals, profile.errors, strict=True)
+        cells = tuple((f"{scale:.3g}", _within(total, error)) for scale, total, error in columns)
+        table = Table(axes[1:], cells, frozenset({0, 1}))
+        yield Section("Input scale", REPORT["scales"], table, chart)

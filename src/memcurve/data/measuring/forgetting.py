@@ -26,18 +26,15 @@ FIRST_STEPS, MOST_STEPS = 256, 1 << 17
 PAIRS, PAIRS_ONE_BY_ONE = 8, 2
 #: The distance has stopped falling where its last quarter is above this share of the third.
 STANDS_STILL = 0.97
-#: Differences between two runs of one series that are worth a word.
-SEEN = 1e-6
-#: Relative distances up to this are rounding.
-ROUNDING = 1e-13
-#: What two runs that know nothing of each other have, nearly.
-UNRELATED = 0.5
+#: Differences between two runs of one series that are worth a word; up to the second, rounding.
+SEEN, ROUNDING = 1e-6, 1e-13
 #: A small change of one input, in units of its deviation.
 NUDGE = 1e-8
 #: States that are larger than this are on their way out of the numbers: their squares overflow.
 TOO_LARGE = 1e100
-#: Distances are followed down to so many times the floor, and over so many steps at least.
-FAR, LEAST_SPAN = 30.0, 16
+#: Slopes are those of distances from a quarter of unrelated states' down to so many times the
+#: floor, over so many steps at least.
+NEAR, FAR, LEAST_SPAN = 0.25, 30.0, 16
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ class Forgetting:
     Attributes
     ----------
     distances : (pairs, steps) array
-        Euclidean distance of each pair, at each step after the pasts.
+        Distance of each pair, at each step after the pasts.
     washout : int
         Steps after which it is as small as it gets, or below what matters.
     left : float
@@ -78,8 +75,8 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
         past, future = draw(2 * pairs, FIRST_STEPS), draw(pairs, steps)
         both = np.concatenate([past, np.tile(future, (2, 1, 1))], axis=1)
         states = checked_run(model, both)
-        one, other = np.split(states[:, FIRST_STEPS:], 2)
-        mean, quarter = _relative(one, other).mean(axis=0), steps // 4
+        distances = _distances(*np.split(states[:, FIRST_STEPS:], 2))
+        mean, quarter = distances.mean(axis=0), steps // 4
         left = float(mean[-quarter:].mean())
         if left <= small or 4 * steps > MOST_STEPS:
             break
@@ -91,13 +88,12 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
         steps *= 4
     above = np.flatnonzero(mean > max(small, 2 * left))
     washout = int(above[-1]) + 1 if len(above) else 1
-    own, kept = _twice(model, both, states)
-    return Forgetting(_euclidean(one, other), washout, left, own, kept)
+    return Forgetting(distances, washout, left, *_twice(model, both, states))
 
 
 def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
     """Distances of the same run made again: at its end, and at its beginning beyond that."""
-    apart = _relative(states, checked_run(model, inputs)).mean(axis=0)
+    apart = _distances(states, checked_run(model, inputs)).mean(axis=0)
     first, last = float(apart[:16].max()), float(apart[-(len(apart) // 4) :].mean())
     if first <= ROUNDING:  # then later ones are rounding, which chaos makes large
         return 0.0, 0.0
@@ -108,8 +104,7 @@ def checked_run(model: Model, inputs: Floats) -> Floats:
     """Run a model within its range, and refuse states beyond all bounds."""
     if model.input_range is not None:
         low, high = model.input_range
-        outside = float(((inputs < low) | (inputs > high)).mean())
-        if outside:
+        if outside := float(((inputs < low) | (inputs > high)).mean()):
             raise ValueError(
                 f"`input` must stay within {low:g} … {high:g}, the input range of {model.name}; "
                 f"{outside:.1%} of it does not, up to {np.abs(inputs).max():.3g}. Leave `input` "
@@ -141,26 +136,13 @@ def settled_run(
     return states + noise * rng.standard_normal(states.shape) if noise else states
 
 
-def _relative(one: Floats, other: Floats) -> Floats:
-    """Distance of each pair at each step, in units of each state's own spread.
-
-    It is 1 where the two know nothing of each other.
-    """
+def _distances(one: Floats, other: Floats) -> Floats:
+    """Of each pair at each step, in units of each state's spread: 1 where they are unrelated."""
     both = np.concatenate([one, other])
     spread = both.std(axis=(0, 1))
     used = spread > ROUNDING * max(float(np.abs(both).max()), TINY)
-    if not used.any():
-        return np.zeros(one.shape[:2])
     squares = ((one - other)[:, :, used] / spread[used]) ** 2
-    return np.asarray(np.sqrt(squares.mean(axis=2) / 2))
-
-
-def _euclidean(one: Floats, other: Floats) -> Floats:
-    """The same in units of the spread of all states."""
-    both = np.concatenate([one, other])
-    spread = float(both.var(axis=(0, 1)).mean())
-    squares = ((one - other) ** 2).mean(axis=2)
-    return np.asarray(np.sqrt(squares / (2 * max(spread, TINY))))
+    return np.asarray(np.sqrt(squares.sum(axis=2) / (2 * max(int(used.sum()), 1))))
 
 
 def lyapunov_exponent(
@@ -182,8 +164,10 @@ def lyapunov_exponent(
     long = [np.log(span) for span in spans if len(span) >= LEAST_SPAN]
     if len(long) < 2:
         return float("nan"), float("nan")
-    slopes = np.array([_slope(one[len(one) // 2 :]) for one in long])
-    last = np.array([_slope(one[3 * len(one) // 4 :]) for one in long])
+    slopes, last = (
+        np.array([np.polyfit(np.arange(len(y)), y, 1)[0] for y in tails])
+        for tails in ([y[len(y) // 2 :] for y in long], [y[3 * len(y) // 4 :] for y in long])
+    )
     scatter = float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
     width = float(student.isf((1 - level) / 2, len(slopes) - 1)) * scatter
     return float(slopes.mean()), width + 2 * abs(float((slopes - last).mean()))
@@ -197,19 +181,15 @@ def _nudged(model: Model, draw: Draw, pairs: int) -> Floats:
     if model.input_range is not None:
         other = np.clip(other, *model.input_range)
     states = checked_run(model, np.concatenate([one, other]))[:, FIRST_STEPS:]
-    return _euclidean(states[:pairs], states[pairs:])
+    return _distances(states[:pairs], states[pairs:])
 
 
 def _span(distances: Floats, floor: float) -> Floats:
     """The distances while they are neither those of unrelated states nor those of the floor."""
-    far, near = distances > UNRELATED / 2, distances < FAR * floor
+    far, near = distances > NEAR, distances < FAR * floor
     if far[0] or distances[0] > distances[-1]:  # they fall
         first = int(np.argmin(far))
         stop = first + (int(np.argmax(near[first:])) if near[first:].any() else len(near))
     else:
         first, stop = int(np.argmin(near)), int(np.argmax(far)) if far.any() else len(far)
     return distances[first:stop]
-
-
-def _slope(logarithms: Floats) -> float:
-    return float(np.polyfit(np.arange(len(logarithms)), logarithms, 1)[0])

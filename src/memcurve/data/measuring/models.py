@@ -1,8 +1,7 @@
 """Models that can be simulated: inputs in, states out, from an initial state of their own.
 
-A network, a function, a step, a torch module, a reservoirpy node, a jax scan or a command: all
-become a :class:`Model`, which drives any number of replicas. Nothing else is required of a model,
-so a physical device behind a function is one too.
+All become a :class:`Model`, which drives any number of replicas; a physical device behind a
+function is one too.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import require_number, require_size
 from memcurve.core.errors import ModelError
@@ -31,24 +29,9 @@ from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.state_affine import StateAffineNetwork
 
-#: Relative difference up to which a step for two states at once agrees with one for each. Doubled:
-#: hardly a change.
-SAME = 1e-6
-
 
 class Model(ABC):
     """A driven system with states; every run starts from its own initial state.
-
-    Attributes
-    ----------
-    name : str
-        A label for tables and plots.
-    inputs : int
-        Number of inputs d.
-    input_range : (float, float) or None
-        Inputs that the model accepts; others are refused before it is run.
-    together : bool
-        Whether many replicas cost little more than one.
 
     Examples
     --------
@@ -61,32 +44,27 @@ class Model(ABC):
     [1.0, 2.0, 3.0]
     """
 
+    #: A label for tables and plots.
     name: str = "model"
+    #: Number of inputs d.
     inputs: int = 1
+    #: Inputs that the model accepts; others are refused before it is run.
     input_range: tuple[float, float] | None = None
+    #: Whether many replicas cost little more than one.
     together: bool = False
 
     @abstractmethod
     def run(self, inputs: Floats) -> Floats:
-        """States (R, T, N) of R replicas, each from the initial state, for inputs (R, T, d).
-
-        Row t of the states is already driven by row t of the inputs. Non-finite states are
-        returned as they are.
-        """
+        """States (R, T, N) of R replicas for inputs (R, T, d), row t driven by row t."""
 
     def scaled(self, scale: float) -> Model:
         """The same model with its inputs multiplied by ``scale``."""
         return _Scaled(self, scale)
 
     def _take(self, inputs: int, input_range: tuple[float, float] | None) -> None:
-        """Set what is put in, if it is valid."""
-        self.inputs = require_size(inputs, "inputs")
-        if input_range is None:
-            return
-        low, high = map(float, input_range)
-        if not low < high:
+        self.inputs, self.input_range = require_size(inputs, "inputs"), input_range
+        if input_range is not None and not input_range[0] < input_range[1]:
             raise ValueError(f"`input_range` must be two numbers, low < high; got {input_range!r}.")
-        self.input_range = (low, high)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}: {counted(self.inputs, 'input')}>"
@@ -109,13 +87,20 @@ class _OneByOne(Model):
     """A model that runs one series (T, d) at a time."""
 
     def run(self, inputs: Floats) -> Floats:
-        return np.stack(
-            [_two_dimensional(self._one(series), len(series), self.name) for series in inputs]
-        )
+        return np.stack([self._checked(series) for series in inputs])
 
     @abstractmethod
     def _one(self, series: Floats) -> Any:
-        """States (T, N) for inputs (T, d)."""
+        """States (T, N) for inputs (T, d), or (T,) of a single one."""
+
+    def _checked(self, series: Floats) -> Floats:
+        states = np.asarray(self._one(series[:, 0] if self.inputs == 1 else series))
+        if states.dtype.kind not in "biuf" or states.ndim != 2 or len(states) != len(series):
+            raise ModelError(
+                f"{self.name} must give real states of shape ({len(series)}, N), one row for each "
+                f"input; got {states.dtype} of shape {states.shape}."
+            )
+        return np.asarray(states, float)
 
 
 class Network(Model):
@@ -156,12 +141,9 @@ class Function(_OneByOne):
     ----------
     run : callable
         Takes inputs (T,), or (T, d) if ``inputs`` is above one, and returns states (T, N), row t
-        already driven by input t. Each call is a separate run: a state left from the previous call
-        is washed out, and reported.
-    inputs : int
-        Number of inputs d.
-    input_range : (float, float), optional
-        Inputs that it accepts.
+        already driven by input t. A state left from the previous call is washed out, and reported.
+    inputs, input_range
+        Number of inputs d, and those that it accepts, (lowest, highest).
     timeout : float, optional
         Seconds after which a call that has not returned is abandoned.
 
@@ -188,8 +170,7 @@ class Function(_OneByOne):
         self.name = name or str(getattr(run, "__name__", type(run).__name__))
 
     def _one(self, series: Floats) -> Any:
-        given = series[:, 0] if self.inputs == 1 else series
-        return _answered(lambda: self.function(given.copy()), self.timeout, self.name)
+        return _answered(lambda: self.function(series.copy()), self.timeout, self.name)
 
 
 class Step(_OneByOne):
@@ -199,8 +180,8 @@ class Step(_OneByOne):
     ----------
     step : callable
         Takes a state like ``start`` and an input, a number or, if ``inputs`` is above one, an array
-        (d,), and returns the next state, which it may compute in place. If it also works for states
-        (R, N) and inputs (R,) or (R, d), which is tried, replicas are run together.
+        (d,), and returns the next state. If it also works for states (R, N) and inputs (R,) or
+        (R, d), which is tried, replicas are run together.
     start : (N,) array, or anything that can be copied
         The state before the first input.
     observe : callable, optional
@@ -253,7 +234,7 @@ class Step(_OneByOne):
 
     def _one(self, series: Floats) -> Any:
         state, rows = copy.deepcopy(self.start), []
-        for z in series[:, 0] if self.inputs == 1 else series:
+        for z in series:
             state = self.step(state, z)
             rows.append(np.array(self.observe(state), float))  # a copy: it may change in place
         return np.array(rows)
@@ -270,7 +251,7 @@ class Step(_OneByOne):
                 each = [self.step(x.copy(), one) for x, one in zip(states, z, strict=True)]
         except Exception:  # whatever a step for one state says of two
             return False
-        return both.shape == states.shape and bool(np.allclose(both, each, rtol=SAME, atol=0))
+        return both.shape == states.shape and bool(np.allclose(both, each, rtol=1e-6, atol=0))
 
 
 class Torch(Model):
@@ -282,8 +263,7 @@ class Torch(Model):
         It is run without gradients and without dropout, on its own device.
     states : str, optional
         Name of the submodule whose output is read, as in ``module.named_modules()``; by default the
-        output of the module. The first tensor of a tuple, as ``nn.LSTM`` returns, is used; for a
-        cell the hidden state, and for an LSTM cell also the cell state.
+        module. Of a tuple the first tensor is used; of an LSTM cell both states.
     inputs : int, optional
         Number of inputs; by default the ``input_size`` of the module or submodule.
 
@@ -335,13 +315,7 @@ class Torch(Model):
         finally:
             hook.remove()
             self.module.train(training)
-        found = states.detach().to("cpu", torch.float64).numpy()
-        if found.ndim != 3 or found.shape[:2] != inputs.shape[:2]:
-            raise ModelError(
-                f"{self.name} must give states for every step of every series, "
-                f"{inputs.shape[:2]}, got shape {found.shape}; name the part with `states`."
-            )
-        return np.asarray(found)
+        return np.asarray(states.detach().to("cpu", torch.float64).numpy())
 
     def _cell(self, z: Any, torch: Any) -> list[Any]:
         state, rows = None, []
@@ -370,7 +344,7 @@ class Reservoirpy(_OneByOne):
 
     def _one(self, series: Floats) -> Any:
         self.node.reset()
-        return self.node.run(series)
+        return self.node.run(series.reshape(len(series), -1))
 
 
 class Scan(Model):
@@ -417,12 +391,10 @@ class Command(_OneByOne):
     ----------
     command : str or sequence of str
         Started anew for each series, without a shell. It reads one line per step from standard
-        input, numbers separated by blanks, until the end, and writes one line per step to standard
-        output, numbers separated by blanks or commas.
-    inputs, input_range
+        input, numbers separated by blanks, and writes one line per step to standard output,
+        numbers separated by blanks or commas.
+    inputs, input_range, timeout
         As for :class:`Function`.
-    timeout : float
-        Seconds after which a run that has not ended is abandoned.
 
     Examples
     --------
@@ -453,62 +425,59 @@ class Command(_OneByOne):
         self._take(inputs, input_range)
 
     def _one(self, series: Floats) -> Any:
-        lines = "".join(" ".join(map(repr, row.tolist())) + "\n" for row in series)
+        table = series.reshape(len(series), -1).tolist()
+        lines = "".join(" ".join(map(repr, row)) + "\n" for row in table)
         try:
             done = subprocess.run(
-                self.line,
-                input=lines,
-                capture_output=True,
-                encoding="utf-8",
-                errors="replace",
-                timeout=self.timeout,
-            )
-        except subprocess.TimeoutExpired as error:
-            raise ModelError(
-                f"the command {self.name} has not ended within {self.timeout:g} s; give it a "
-                f"longer `timeout`."
-            ) from error
-        except OSError as error:
-            raise ModelError(
-                f"the command {self.name} cannot be started ({error.strerror or error})."
-            ) from error
-        if done.returncode:
-            said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-            raise ModelError(
-                f"the command {self.name} ended with status {done.returncode}: {said[0]}"
-            )
-        try:
+                self.line, input=lines, capture_output=True, timeout=self.timeout,
+                encoding="utf-8", errors="replace",
+            )  # fmt: skip
+            if done.returncode:
+                said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
+                raise ModelError(
+                    f"the command {self.name} ended with status {done.returncode}: {said[0]}"
+                )
             rows = [line.replace(",", " ").split() for line in done.stdout.splitlines() if line]
             return np.array(rows, float)
+        except subprocess.TimeoutExpired as error:
+            problem = f"has not ended within {self.timeout:g} s; give it a longer `timeout`."
+            raise ModelError(f"the command {self.name} {problem}") from error
+        except OSError as error:
+            problem = f"cannot be started ({error.strerror or error})."
+            raise ModelError(f"the command {self.name} {problem}") from error
         except ValueError as error:
-            raise ModelError(
-                f"the command {self.name} must write numbers, as many in every line; {error}."
-            ) from error
+            problem = f"must write numbers, as many in every line; {error}."
+            raise ModelError(f"the command {self.name} {problem}") from error
 
 
 def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Model:
     """The model for an object; a function with a ``start`` is a :class:`Step`."""
-    made: Callable[..., Model] | None = None
-    if isinstance(model, LinearNetwork | NonlinearNetwork | StateAffineNetwork):
+    made: Callable[..., Model]
+    if isinstance(model, Model):
+        made = _itself
+    elif isinstance(model, LinearNetwork | NonlinearNetwork | StateAffineNetwork):
         made = Network
     elif _comes_from(model, "torch.nn"):
         made = Torch
     elif _comes_from(model, "reservoirpy"):
         made = Reservoirpy
-    elif callable(model) and not isinstance(model, Model):
+    elif callable(model):
         made = Function if start is None else Step
-    elif not isinstance(model, Model):
+    else:
         raise TypeError(
             f"`model` must be a NonlinearNetwork or LinearNetwork, a torch module, a reservoirpy "
             f"node or model, a function, or one of memcurve.models; got {type(model).__name__}."
         )
     given = {"start": start, "inputs": inputs}
     options = {name: value for name, value in given.items() if value is not None}
-    taken = {} if made is None else inspect.signature(made).parameters
-    if unknown := sorted(set(options) - set(taken)):
+    if unknown := sorted(set(options) - set(inspect.signature(made).parameters)):
         name = type(model).__name__
         raise TypeError(f"a model of type {name} takes no {', '.join(unknown)}; leave it out.")
-    return model if made is None else made(model, **options)
+    return made(model, **options)
+
+
+def _itself(model: Model) -> Model:
+    return model
 
 
 def is_driven(model: Any) -> bool:
@@ -524,16 +493,6 @@ def is_driven(model: Any) -> bool:
 
 def _comes_from(model: Any, package: str) -> bool:
     return any(f"{c.__module__}.".startswith(f"{package}.") for c in type(model).__mro__)
-
-
-def _two_dimensional(states: ArrayLike, steps: int, name: str) -> Floats:
-    found = np.asarray(states)
-    if found.dtype.kind not in "biuf" or found.ndim != 2 or len(found) != steps or not found.size:
-        raise ModelError(
-            f"{name} must give real states of shape ({steps}, N), one row for each input; got "
-            f"{found.dtype} of shape {found.shape}."
-        )
-    return np.asarray(found, float)
 
 
 def _answered(call: Callable[[], Any], timeout: float | None, name: str) -> Any:
