@@ -69,7 +69,6 @@ def test_what_is_no_recording_is_refused():
     refuses(ValueError, ("`washout`", "990"), check_recording, states, z, washout=990)
     for washout in (-1, 2.5):
         refuses(ValueError, "`washout`", check_recording, states, z, washout=washout)
-    refuses(ValueError, "`level`", check_recording, states, z, level=0)
 
 
 # --- what is found

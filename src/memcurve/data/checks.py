@@ -249,12 +249,14 @@ def _check_input(
     h = min(50, len(z) // 5)
     white = _clipped(z)
     r, p = ljung_box(white, white, h)
-    coloured, settled, order = p < INPUT_LEVEL, True, 0
-    if coloured:
-        model = fit_autoregression(z, h)
-        innovations, order = model.innovations(z), len(model.weights)
+    coloured, settled = p < INPUT_LEVEL, True
+    # correlation too weak for that test would still be a lead of the states: innovations have none
+    model = fit_autoregression(z if coloured else white, h)
+    innovations, order = model.innovations(z if coloured else white), len(model.weights)
+    if order:
         innovations[:order] = 0.0  # their past is not known
         white = _clipped(innovations)
+    if coloured:
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= INPUT_LEVEL
         report.add("coloured" if settled else "coloured.still", r=r[0], lags=h, p=p)
     targets = [white] if settled else []

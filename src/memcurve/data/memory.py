@@ -74,12 +74,10 @@ def memory_from_data(
         have NaN among their past inputs, are left out; so are columns that count the rows.
     inputs : (T,) or (T, d) array or path, optional
         The input; None where it is in the same file as the states. Of several, which should be
-        independent, ``channels`` has the memory of each, and ``values`` their sum; the totals of
-        each are ``channel_totals`` among the diagnostics.
+        independent, ``channels`` has the memory of each, and ``values`` their sum.
     lags : int, optional
-        Number of lags from 0 on. By default 2N, or up to 100 for few states in many rows; for
-        innovations of a coloured input as many more as it takes them to come out; never more than
-        a third of the rows.
+        Number of lags from 0 on. By default 2N, or up to 100 for few states in many rows; more for
+        innovations of a coloured input; never more than a third of the rows.
     washout : int
         Rows to leave out at the start.
     noise_floor : float
@@ -91,16 +89,13 @@ def memory_from_data(
         ``"ezekiel"``, ``"split"``, ``"k_fold"``, ``"thresholded"``.
     innovations : bool, optional
         Whether to take the memory of the innovations of the input; by default where the input is
-        not white. Without them the regression takes the input for white: it gives the memory that
-        white input would have with the same response, which a note says where the input is
-        coloured. The memory of a coloured input itself is ``raw_values`` among the diagnostics.
+        not white. Without them this is the memory that white input would have with the same
+        response. That of a coloured input itself is ``raw_values`` among the diagnostics.
     checks : bool
         Whether to look for what is wrong with the recording first. What makes any number
         meaningless raises a ValueError; the rest is among the notes, and warned of.
     state_names, input_name, drop, rows, every, shift, skip_rows
-        Which arrays, columns and rows, e.g. ``state_names="ch*"``, ``drop="ch7"``,
-        ``rows=slice(100, 4000)``, or ``every=10`` for an input that is held for ten rows; see
-        :func:`memcurve.io.open_recording`.
+        Which arrays, columns and rows: see :func:`memcurve.io.open_recording`.
     progress : bool or callable
         Show a bar on stderr, or call ``progress(label, done, total)``.
 
@@ -109,11 +104,10 @@ def memory_from_data(
     MemoryCurve
         ``total`` is over the lags listed, those after ``end_lag`` counting as zero: no sum of them
         stands out from noise. ``diagnostics`` has ``end_lag``, ``total_listed``, the plain sum,
-        ``total_cut``, the sum up to the last lag that is significant by itself, both with their
-        errors, the ``profile`` of the total against the noise floor, the ``singular_values`` of
-        the states, and as ``findings`` what the checks found (level, name, message, remedy).
-        ``stuck`` lists the stretches left out since they do not move: first row, the one after the
-        last, and the column, None for all.
+        ``total_cut``, the sum up to the last lag that is significant by itself, ``channel_totals``,
+        all with their errors, the ``profile`` of the total against the noise floor, the
+        ``singular_values`` of the states, ``findings`` of the checks, and stretches that are
+        ``stuck`` (first row, the one after the last, column or None for all).
 
     Examples
     --------
@@ -140,7 +134,11 @@ def memory_from_data(
         findings = _checked(recording, washout)
         if stretches := _stuck(recording, washout):
             further["stuck"] = [list(one) for one in stretches]
-            notes += _unchecked(stretches)
+            # the checks see the first rows, and say nothing of later ones
+            if later := [one for one in stretches if one.last > CHECKED_ROWS]:
+                others = "and others " if len(later) > 1 else ""
+                rows_left_out = {"first": later[0].first, "last": later[0].last}
+                notes.append(note("stuck", others=others, **rows_left_out))
             whole = recording
             recording = View(whole, lambda X, z, first: (without_stuck(X, stretches, first), z))
         kept = findings.kept
@@ -195,8 +193,7 @@ def memory_from_data(
 
 def _require_room(source: Source, lags: int | None) -> None:
     """Raise where the rows that are checked, or the factor of the regression, cannot fit."""
-    lags = 2 * source.columns if lags is None else lags
-    width = source.columns + lags * source.channels
+    width = source.columns + (2 * source.columns if lags is None else lags) * source.channels
     # the rows and a copy of them; a chunk and its factor
     need = max(2 * min(source.length, CHECKED_ROWS) * source.columns, (CHUNK + 2) * width**2)
     what = f"the recording {source.name} of {source.columns:,} states"
@@ -205,8 +202,7 @@ def _require_room(source: Source, lags: int | None) -> None:
 
 def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
-    X, z = first_rows(source, CHECKED_ROWS)
-    findings = checked(X, z, washout, source.labels)
+    findings = checked(*first_rows(source, CHECKED_ROWS), washout, source.labels)
     if findings.errors:
         listed = "\n  ".join(["this recording gives no memory:", *map(str, findings.errors)])
         raise ValueError(f"{listed}\nchecks=False skips the checks.")
@@ -217,22 +213,12 @@ def _checked(source: Source, washout: int) -> Findings:
 
 def _stuck(recording: Source, washout: int) -> list[Stretch]:
     """Stretches of the whole recording that do not move though the input does."""
-    stretches: list[Stretch] = []
-    start = washout
+    stretches, start = list[Stretch](), washout
     for X, z in recording.chunks(CHECKED_ROWS, washout):
         chunk = stuck_stretches(X, z)
         stretches += [Stretch(one.first + start, one.last + start, one.column) for one in chunk]
         start += len(X)
     return stretches
-
-
-def _unchecked(stretches: list[Stretch]) -> list[Note]:
-    """A note on those that the checks, which see the first rows, say nothing of."""
-    later = [one for one in stretches if one.last > CHECKED_ROWS]
-    if not later:
-        return []
-    others = "and others " if len(later) > 1 else ""
-    return [note("stuck", first=later[0].first, last=later[0].last, others=others)]
 
 
 def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:

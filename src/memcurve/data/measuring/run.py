@@ -34,29 +34,20 @@ from memcurve.data.prose import ENDED, note
 from memcurve.inputs import processes_for
 from memcurve.memory import MemoryCurve
 
-#: Rows per state of the first estimate. Halved: its interval understates the uncertainty.
-ROWS_A_STATE = 20
-#: Rows per lag of the first estimate. Halved: the same.
-ROWS_A_LAG = 4
-#: Rows of the first estimate at least. Halved: the same.
-LEAST_ROWS = 2000
-#: Factor by which rows grow at least. Doubled: more rows than needed.
-LEAST_GROWTH = 1.3
-#: Factor by which rows grow at most. Doubled: the same.
-MOST_GROWTH = 8.0
-#: Rows beyond those predicted, whose number is uncertain. Doubled: more rows than needed.
-MARGIN = 1.1
-#: Replicas run together. Doubled: more memory, more washout.
-REPLICAS = 64
-#: Fraction of the steps that washouts may take. Doubled: more replicas, each shorter.
-WASHED_OUT = 0.2
+#: Rows of the first estimate: per state, per lag, and at least. Halved: its interval understates
+#: the uncertainty.
+ROWS_A_STATE, ROWS_A_LAG, LEAST_ROWS = 20, 4, 2000
+#: Factors by which rows grow at least and at most, and rows beyond those predicted, whose number is
+#: uncertain. Doubled: more rows than needed.
+LEAST_GROWTH, MOST_GROWTH, MARGIN = 1.3, 8.0, 1.1
+#: Replicas run together, and the fraction of the steps that washouts may take. Doubled: more
+#: memory, and more washout.
+REPLICAS, WASHED_OUT = 64, 0.2
 #: Fraction of the free RAM that the states may take. Doubled: other programs may run out of it.
 SHARE_OF_MEMORY = 0.3
-#: Steps after which to stop, unless `steps` or `budget` say otherwise. Doubled: what cannot be
-#: measured as precisely as asked takes twice as long to say so.
-MOST_STEPS = 1_000_000
-#: Numbers that the states may be in so many steps. Doubled: twice the memory.
-MOST_NUMBERS = 50_000_000
+#: Steps, and numbers in all states, after which to stop unless `steps` or `budget` say otherwise.
+#: Doubled: what cannot be measured as precisely as asked takes twice as long to say so.
+MOST_STEPS, MOST_NUMBERS = 1_000_000, 50_000_000
 #: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
 #: Doubled: the tail of a mode of modulus 0.999 is cut off at 400 lags, with a memory of 0.9.
 ENDS_BEFORE = 0.5
@@ -89,7 +80,7 @@ def measure(
     """Memory of any model that can be simulated, to a requested precision.
 
     The model is driven by random inputs until the confidence interval of its memory is narrow
-    enough, or a budget is spent; the result says which.
+    enough, and from enough rows to hold, or a budget is spent; the result says which.
 
     Parameters
     ----------
@@ -108,21 +99,20 @@ def measure(
     input : optional
         Independent Gaussian numbers of unit variance by default, or numbers spread evenly over the
         range that a model takes; a process of :mod:`memcurve.inputs`, or one for each input; or a
-        function ``input(rng, shape)`` that draws independent numbers, e.g.
-        ``lambda rng, shape: rng.uniform(-0.8, 0.8, shape)``.
+        function ``input(rng, shape)`` that draws independent numbers.
     noise : float
         Standard deviation of white noise that is added to the states.
     seed : int, SeedSequence or Generator
         Where the draws start. Required.
     budget : float, optional
-        Seconds after which to stop; the last look may take a little longer. How far that is
-        depends on the machine and what else it does: the same seed then gives other numbers.
+        Seconds after which to stop. How far that is depends on the machine and what else it does:
+        the same seed then gives other numbers.
     steps : int, optional
         Steps after which to stop, of all replicas together; where neither is given, a million, or
         fewer for more than 50 states.
     washout : int or Forgetting, optional
         Steps to leave out at the start of each replica; measured by default, as what two different
-        pasts need to become one; or what ``memcurve.data.measuring.forgetting.forgetting`` found.
+        pasts need to become one.
     level, noise_floor
         As for :func:`memcurve.memory_from_data`, whose result this has.
     capacity : optional
@@ -138,9 +128,8 @@ def measure(
     -------
     MemoryCurve
         ``diagnostics`` has besides those of :func:`memcurve.memory_from_data` ``steps``,
-        ``replicas``, ``washout``, ``precision`` (what was reached), ``reached`` (whether that is
-        what was asked for, from as many rows as its interval needs to hold), ``own_noise`` and
-        ``forgets``.
+        ``replicas``, ``washout``, ``precision``, ``reached`` (whether that is what was asked for,
+        from as many rows as its interval needs to hold), ``own_noise`` and ``forgets``.
 
     Raises
     ------

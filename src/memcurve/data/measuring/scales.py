@@ -41,16 +41,8 @@ class ScaleProfile(Result):
     limit : MemoryCurve or None
         The exact memory of the linear network that the model is for small inputs, read with the
         noise floor of the measurement; None where there is none.
-    notes : tuple of Note
-        On scales that could not be measured, and on the limit.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> network = memcurve.NonlinearNetwork([[0.5]], [1.0])
-    >>> profile = memcurve.measure_scales(network, [0.1, 1.0], seed=1)
-    >>> profile.limit.rank
-    1
+    notes, versions
+        As for other results.
     """
 
     FORMAT: ClassVar[str] = "memcurve.ScaleProfile/1"
@@ -111,19 +103,15 @@ def measure_scales(
 
     Parameters
     ----------
-    model, input, seed, start, inputs, progress
+    model, input, seed, start, inputs, progress, **options
         As for :func:`memcurve.measure`.
     scales : sequence of float
         What the inputs are multiplied by, one measurement each.
-    precision : float
-        Of each total.
-    budget : float, optional
-        Seconds for all of them.
+    precision, budget : float
+        Precision of each total; seconds for all of them.
     noise_floor : float
         Noise that the states are read with, relative to each; the limit is read with it too, since
         directions below it are beyond any measurement.
-    **options
-        Further ones of :func:`memcurve.measure`, e.g. ``lags``.
 
     Examples
     --------
