@@ -22,10 +22,9 @@ Law = Callable[[np.random.Generator, Any], Floats]
 ROWS, WASHOUT = 1000, 300
 BATCHES, EACH = 20, 100
 SEED = 2030
-#: A valid recording has an error or a warning that is not true of it at most once in so many.
-ONE_IN = 2000
-#: Of 2,000 recordings, as many alarms come up in less than one of 200 tests at a rate of 1 in 2,000.
-MOST_OF_A_KIND = 4
+#: A valid recording has an error or a warning that is not true of it at most once in 2,000: of as
+#: many, more alarms than this come up in less than one of 200 counts.
+MOST = 4
 
 
 def coloured(rng: np.random.Generator, shape: Any) -> Floats:
@@ -94,4 +93,4 @@ def test_valid_recordings_raise_no_alarm(kind: str, held: Callable[..., None]) -
     found = {batch: alarms for batch in range(BATCHES) if (alarms := false_alarms(kind, batch))}
     count, drawn = sum(map(len, found.values())), BATCHES * EACH
     print(kind, found)
-    held(f"{kind} input: false alarms", count / drawn, at_most=MOST_OF_A_KIND / drawn, draws=drawn)
+    held(f"{kind} input: false alarms", count / drawn, at_most=MOST / drawn, draws=drawn)
