@@ -12,8 +12,7 @@ from scipy.signal import lfilter
 
 from data_scenarios import Scenario, noisy_gaussian, noisy_orthogonal
 from memcurve import check_recording, ensembles, memory_curve, memory_from_data
-from memcurve.data.regression import long_run_variance, variance_of_mean
-from memcurve.data.tails import HEAVIEST, pareto_tail
+from memcurve.data.tails import HEAVIEST, long_run_variance, pareto_tail, variance_of_mean
 from state_affine import StateAffine
 
 Floats = NDArray[np.float64]

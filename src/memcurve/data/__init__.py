@@ -17,4 +17,4 @@ from memcurve.data.estimators import memory_score as memory_score
 from memcurve.data.findings import Findings as Findings
 from memcurve.data.memory import USUAL_LAGS as USUAL_LAGS
 from memcurve.data.memory import memory_from_data as memory_from_data
-from memcurve.data.regression import long_run_variance as long_run_variance
+from memcurve.data.tails import long_run_variance as long_run_variance

@@ -31,7 +31,7 @@ from memcurve.core.arguments import table_entry
 from memcurve.core.types import EPS, TINY, Floats
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.columns import basis_of
-from memcurve.data.regression import variance_of_mean
+from memcurve.data.tails import variance_of_mean
 
 #: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
 #: moments of higher degree are too noisy to tell laws apart.

@@ -28,7 +28,7 @@ from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress, watched
 from memcurve.core.types import TINY, Floats
 from memcurve.data.prose import note
-from memcurve.data.tails import pareto_tail
+from memcurve.data.tails import variance_of_mean
 from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
 from memcurve.memory import MemoryCurve
 
@@ -64,9 +64,6 @@ SLOW_WIDENING = 7.0
 #: Memory of a slow network beyond the lags of the fit is uncertain by this share of it: lag by lag
 #: it is below the noise, and up to a third was missed (measured). Doubled: twice that error.
 THIN_TAIL = 0.6
-#: The error that a tail makes, in units of what values beyond the largest expected would add.
-#: Intervals of Gaussian input are 4 % wider for it at 1,000 rows. Doubled: 16 %.
-UNSEEN_TAIL = 3.5
 
 
 def regression_curve(
@@ -477,32 +474,6 @@ def _errors(
     # tails are fitted to each sum: a longer one is no more certain for it
     deviations = np.sqrt(variance_of_mean(sums, known, rows) + noise)
     return error, by_channel, np.maximum.accumulate(deviations).tolist()
-
-
-def variance_of_mean(series: Floats, known: int, rows: int) -> Floats:
-    """Squared standard error of the mean of each column over ``rows``, of which ``known`` are here.
-
-    To the long-run variance L comes what values too rare to have come up may add. Beyond the
-    largest of ``rows`` values that a Pareto tail of shape ξ expects, M, there is on average
-    Mξ/(1 − ξ) more than M per ``rows`` rows; and large values come in clusters, as those of
-    bilinear states do, where the series depends on its past: of L over the variance, on average.
-    """
-    # quantiles of a mean over its own long-run variance are wider than normal ones (Kiefer and
-    # Vogelsang 2005): by 1.33 times the share of the rows that Bartlett's window has
-    long_run = long_run_variance(series) * (1 + 3.5 * len(series) ** (-2 / 3))
-    shape, largest = pareto_tail(series, known, rows)
-    cluster = np.maximum(long_run / np.maximum((series**2).mean(axis=0), TINY), 1.0)
-    unseen = UNSEEN_TAIL * cluster * largest * shape / (1 - shape) / rows
-    return np.asarray(long_run * len(series) / known / rows + unseen**2)
-
-
-def long_run_variance(series: Floats) -> Floats:
-    """Long-run variance of each column, with Bartlett's window over 1.3·n^(1/3) lags."""
-    window = int(np.ceil(1.3 * len(series) ** (1 / 3)))
-    variance = (series**2).sum(axis=0)
-    for j in range(1, window + 1):
-        variance = variance + 2 * (1 - j / (window + 1)) * (series[j:] * series[:-j]).sum(axis=0)
-    return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
 def _chance(fit: Fit, part: _Rows) -> Floats:
