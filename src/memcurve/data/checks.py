@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -207,7 +208,8 @@ def _check_finite(x: Floats, z: Floats, washout: int, report: Collected) -> None
         ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
         longest = int(np.diff(ends).argmax())
         start, stop = int(ends[longest]) + 1, int(ends[longest + 1])
-        facts = {"start": start, "stop": stop, "length": stop - start, "first": int(ends[1])}
+        facts: dict[str, Any] = {"start": start, "stop": stop, "length": stop - start}
+        facts["first"] = int(ends[1])
         report.add("not_finite", count=bad.sum(), rows=len(z), **facts)
 
 
@@ -433,7 +435,8 @@ def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) ->
         loose = np.array([_chance(one, n, rank, 1e-3 / k / count) for one in r2])
         weak = np.flatnonzero((r2[:, reach : reach + k] > loose[:, None]).any(axis=0))
         k = int(weak[0]) if len(weak) else k
-    facts = {"k": abs(k), "steps": counted(abs(k), "step"), "r2": float(r2[:, reach + k].max())}
+    facts: dict[str, Any] = {"k": abs(k), "steps": counted(abs(k), "step")}
+    facts["r2"] = float(r2[:, reach + k].max())
     if k < 0:
         report.add("misaligned.lead", chance=cuts.max(), **facts)
     elif k > 0:
