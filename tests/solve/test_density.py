@@ -149,3 +149,15 @@ def test_delay_reservoirs_refuse_bad_input() -> None:
         ensembles.delay_reservoir(5)
     with pytest.raises(ValueError, match="`mask`"):
         ensembles.delay_reservoir(5, mask=[1.0])
+
+
+def test_repeated_poles_count_once() -> None:
+    """Of −1 twice and −2 the input reaches one mode at −1, whatever basis eigenvectors take."""
+    times = np.linspace(0, 3, 7)
+    two = memcurve.ContinuousNetwork(np.diag([-1.0, -2]), np.ones(2))
+    pair = memcurve.memory_density(two, times)
+    for A in (np.diag([-1.0, -1, -2]), np.array([[-1.0, 0, 0], [0, -1, 0], [1, 1, -2]])):
+        density = memcurve.memory_density(memcurve.ContinuousNetwork(A, [1.0, 2, 5]), times)
+        assert np.abs(density.values - pair.values).max() < 1e-12
+    both = memcurve.memory_density(memcurve.ContinuousNetwork(-np.eye(2), np.ones(2)), times)
+    assert np.abs(both.values - 2 * np.exp(-2 * times)).max() < 1e-14

@@ -156,8 +156,24 @@ def _excited(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
     values, left = both
     overlap = np.abs(left.conj().T @ C) / np.linalg.norm(left, axis=0)
     order = np.argsort(overlap)[::-1]
-    least, most = overlap[order[count - 1]], overlap[order[count]]
-    return values[order[:count]], float(least / max(most, EPS**2))
+    gap = float(overlap[order[count - 1]] / max(overlap[order[count]], EPS**2))
+    return (values[order[:count]], gap) if gap > 1e6 else _reached(A, C, count)
+
+
+def _reached(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
+    """The same of repeated eigenvalues, on the controllable subspace (Arnoldi)."""
+    Q = np.zeros((len(A), count))
+    v, left = C.reshape(-1), np.ones(count + 1)  # how much of each direction is new
+    for k in range(count + 1):
+        size = np.linalg.norm(v)
+        for _ in range(2):
+            v = v - Q[:, :k] @ (Q[:, :k].T @ v)
+        left[k] = np.linalg.norm(v) / size if size else 0.0
+        if k < count:
+            Q[:, k] = v / np.linalg.norm(v)
+            v = A @ Q[:, k]
+    poles = np.linalg.eigvals(Q.T @ A @ Q).astype(complex)
+    return poles, float(left[:count].min() / max(left[count], EPS**2))
 
 
 def _realization(poles: Complexes) -> tuple[Complexes, Complexes]:
