@@ -129,11 +129,9 @@ def test_rows_that_cannot_be(rows):
 
 def test_states_sampled_faster():
     twice = np.repeat(X, 2, axis=0)
-    refused(twice, Z, "sampled 2 times as often", "every second row", "rows='1::2'")
+    refused(twice, Z, "106 rows", "53", "`every`")
     same(open_recording(twice, Z, rows="1::2"))
-    refused(twice[1:], Z, "every second row", "rows='1:106:2'")
-    refused(np.repeat(X, 5, axis=0), Z, "every 5th row", "rows='4::5'")
-    refused(X, np.repeat(Z, 3), "the input seems sampled 3 times", "every third row", "z[::3]")
+    same(open_recording(twice, Z, every=2))
     refused(X, Z[:40], "cut the longer one")
 
 

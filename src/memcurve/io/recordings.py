@@ -85,17 +85,10 @@ class Source:
         return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
-        """Go through the recording, any number of times.
+        """Go through the recording in chunks of so many ``rows``, any number of times.
 
-        Parameters
-        ----------
-        rows, start : int
-            Length of the chunks, of which the last may be shorter, and the first row to take.
-
-        Yields
-        ------
-        states, inputs : (rows, N) and (rows,) array, (rows, d) for several inputs
-            New float64 arrays, states in C order, that may be changed and kept.
+        Yields states and inputs as new float64 arrays that may be changed and kept: (rows, N), and
+        (rows,) or, for several inputs, (rows, d).
         """
         rows, given = require_size(rows, "rows"), np.asarray(start)
         start = require_limit(given.item() if given.ndim == 0 else start, "start")
@@ -130,27 +123,24 @@ def open_recording(
     Parameters
     ----------
     states : (T, N) array or path
-        A row for each time, a column for each state. An array of any real dtype is used as it is,
-        also a memory map or an h5py dataset. A path ends in ``.npy``; ``.npz``, ``.mat``, ``.h5``
-        or ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt``, also packed: ``.csv.gz``
+        A row for each time, a column for each state. An array of any real dtype, a memory map or an
+        h5py dataset is used as it is. A path ends in ``.npy``; ``.npz``, ``.mat``, ``.h5`` or
+        ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt``, also packed: ``.csv.gz``
         (columns, by name if there is a header line; empty fields are NaN).
     inputs : (T,) or (T, d) array or path, optional
-        The input of the same rows, or several; where it is left out, it is in the same file as the
-        states.
+        The input of the same rows, or several; where it is left out, it is in the same file.
     state_names : str or sequence of str, optional
-        Name of the states' array (default: states, X or x, or the only array there is), or of the
-        columns that are states (default: all but the input). ``*`` stands for anything, ``?`` for
-        one character, and ``"ch0-ch29"`` for the columns from ch0 to ch29. Columns without names
-        have their numbers, from 0 on.
+        Name of the states' array (default: states, X or x, or the only one), or of the columns that
+        are states (default: all but the input). ``*`` stands for anything, ``?`` for one character,
+        ``"ch0-ch29"`` for these and those between; columns without names have numbers, from 0 on.
     input_name : str or sequence of str, optional
-        Name of the input's array or column (default: z, u, input or inputs, also with a unit,
-        ``"Input [V]"``), or names of the columns of several inputs.
+        Name of the input's array or columns (default: z, u, input or inputs, also with a unit,
+        ``"Input [V]"``).
     drop : str or sequence of str
-        Columns that are no states, named in the same way; one that is not there is an error.
+        Columns that are no states, named in the same way.
     rows : slice or str, optional
         The rows to take, e.g. ``slice(100, 4000)`` or ``"100:4000"``, and of the input the same; or
-        all of it, where it has just as many as are left: ``"1::2"`` takes every second state, where
-        two were recorded for each input.
+        all of it, where it has just as many as are left: ``"1::2"`` takes every second state.
     every : int
         Of these, the last of each so many rows: of an input that is held for ten rows, ``every=10``
         takes the row in which the states have been driven by it for the longest time.
@@ -158,24 +148,15 @@ def open_recording(
         Steps by which the states are late (or lead, where it is negative): row t + ``shift`` of the
         states then belongs to input t. The rows at the ends that have no partner are left out.
     skip_rows : int, optional
-        Lines of a text file to pass over before its table begins. By default those above a header
-        of words that has as many fields as the lines below it.
+        Lines of a text file above its table (default: those above a header of words that has as
+        many fields as the lines below it).
 
     Returns
     -------
     Source
-        Its ``chunks(rows, start)`` go through states and input together, as float64 arrays. Only
-        about a chunk is held in memory, except that matrices of ``.mat`` files older than version
-        7.3, and those stored by column in ``.npz`` files, are held whole.
-
-    Raises
-    ------
-    ValueError, TypeError
-        There are no states and input in it that fit together. What lies deep within a file is read
-        only with its chunk, and raises then.
-    OSError, MemoryError, ModuleNotFoundError
-        There is no file to read, what has to be held whole does not fit, or h5py or pyarrow is
-        missing, which come with ``pip install memcurve[files]``.
+        Its ``chunks(rows, start)`` go through states and input together. Only about a chunk is held
+        in memory, except for matrices of ``.mat`` files older than version 7.3 and those stored by
+        column in ``.npz`` files. What lies deep within a damaged file raises with its chunk.
 
     Examples
     --------
@@ -312,23 +293,13 @@ def _contents(value: Any, argument: str, skip: int | None) -> Opened:
     return in_memory(array, f"`{argument}`")
 
 
-def _one_name(names: Names | None, argument: str, what: str) -> str | None:
-    """The name of one array of an archive, where there is one."""
-    if names is not None and len(_listed(names)) != 1:
-        raise ValueError(
-            f"`{argument}` must be the name of one array, that of all {what}, got {names!r}; "
-            f"lists are for the columns of tables."
-        )
-    return None if names is None else _listed(names)[0]
-
-
 def _states(
     contents: Opened, names: Names | None, drop: list[str], alone: bool
 ) -> tuple[Array, list[str]]:
     """The states, of an archive the array of that name, and the names of their columns."""
     if isinstance(contents, Archive):
-        name = _one_name(names, "state_names", "states")
-        contents, names = _member(contents, name, _STATES, "state_names", alone), None
+        contents = _member(contents, names, _STATES, "state_names", alone)
+        names = None
     if isinstance(contents, Array) and len(contents.shape) != 2 and names is None and not drop:
         return contents, []
     columns = _state_columns(contents, names, drop, [])
@@ -338,37 +309,32 @@ def _states(
 def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
     """The input, of an archive the array of that name, of a table the columns."""
     if isinstance(contents, Archive):
-        name = _one_name(names, "input_name", "inputs")
-        return _member(contents, name, _INPUTS, "input_name", alone).series()
+        return _member(contents, names, _INPUTS, "input_name", alone).series()
     if names is None and (isinstance(contents, Array) or contents.width == 1):
         return contents.series() if isinstance(contents, Array) else contents.array([0])
     return _columns(contents, _input_columns(contents, names))
 
 
 def _member(
-    archive: Archive, name: str | None, usual: Sequence[str], option: str, alone: bool
+    archive: Archive, names: Names | None, usual: Sequence[str], option: str, alone: bool
 ) -> Array:
-    """The array of that name, a usual one, or (``alone``) the only one there is.
-
-    It is read where its format does not state its type.
-    """
-    names = list(archive.arrays)
-    if not names:
-        raise archive.fault("holds no arrays.")
-    if name is None:
-        found = _usual(archive, names, usual, option, alone and len(names) == 1)
-    elif name in names or (name := name.removeprefix("/")) in names:
-        found = name
+    """The array of that name, a usual one, or (``alone``) the only one there is."""
+    known = list(archive.arrays)
+    wanted = None if names is None else [name.removeprefix("/") for name in _listed(names)]
+    if wanted is None:
+        name = _usual(archive, known, usual, option, alone and len(known) == 1)
+    elif len(wanted) == 1 and wanted[0] in known:
+        [name] = wanted
     else:
-        listing = archive.listing
-        raise archive.fault(f"has no {name}; it holds {listing}. Correct `{option}`.")
-    array = archive.arrays[found]
+        raise archive.fault(
+            f"`{option}` must be the name of one array, got {names!r}; it holds {archive.listing}."
+        )
+    array = archive.arrays[name]
     if array.is_sparse:
         raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
     array.require_readable()
-    if array.dtype is None:
-        array = in_memory(array.whole(), array.name, array.file)
-    return array
+    # read where its format does not state its type
+    return array if array.dtype else in_memory(array.whole(), array.name, array.file)
 
 
 def _usual(
@@ -376,15 +342,11 @@ def _usual(
 ) -> str:
     """The one of the usual names that is there, or the ``only`` name."""
     plain = {name.lower() for name in usual}
-    found = [key for key in names if _plain(key) in plain]
-    if len(found) > 1:
-        raise contents.fault(f"has {' and '.join(found)}; choose with {option}='{found[0]}'.")
-    if not found and not only:
-        raise contents.fault(
-            f"has none of {', '.join(usual)}, only {contents.listing}; choose one with "
-            f"{option}='...'."
-        )
-    return found[0] if found else names[0]
+    matches = [key for key in names if _plain(key) in plain]
+    if len(matches) == 1 or (only and not matches):
+        return (matches or names)[0]
+    listing = " and ".join(matches) or f"none of {', '.join(usual)}, only {contents.listing}"
+    raise contents.fault(f"has {listing}; choose one with {option}='...'.")
 
 
 def _plain(name: str) -> str:
@@ -429,27 +391,27 @@ def _state_columns(
 ) -> list[int]:
     """Return the columns listed, or all but the inputs', less those to drop."""
     known = _column_names(contents)
-    dropped = {k for name in drop for k in _matching(contents, known, name, "drop")}
+    left_out = {*places, *(k for name in drop for k in _matching(contents, known, name, "drop"))}
     if names is None:
-        columns = [k for k in range(len(known)) if k not in (*places, *dropped)]
-        for name in (known[k] for k in columns):
-            if _plain(name) in _INPUTS:
-                raise contents.fault(
-                    f"column {name!r} seems to be an input and not to be a state; leave it out "
-                    f"with drop={name!r}, or list the states with state_names=[...]."
-                )
+        columns = [k for k in range(len(known)) if k not in left_out]
+        if inputs := [known[k] for k in columns if _plain(known[k]) in _INPUTS]:
+            raise contents.fault(
+                f"column {inputs[0]!r} seems to be an input and not to be a state; leave it out "
+                f"with drop={inputs[0]!r}, or list the states with state_names=[...]."
+            )
         return columns
-    matches = [(name, _matching(contents, known, name, "state_names")) for name in _listed(names)]
-    columns = [k for _, found in matches for k in found]
+    columns = [
+        k for name in _listed(names) for k in _matching(contents, known, name, "state_names")
+    ]
     if len({*columns}) < len(columns):
         raise ValueError(f"`state_names` must name each column once, got {names!r}.")
-    for name, found in matches:
-        if len(found) == 1 and found[0] in places and name == known[found[0]]:
+    for k in places:
+        if known[k] in _listed(names):
             raise contents.fault(
-                f"column {name} is the input and in `state_names`; leave it out there: it would be "
-                f"remembered perfectly."
+                f"column {known[k]} is the input and in `state_names`; leave it out there: it "
+                f"would be remembered perfectly."
             )
-    return [k for k in columns if k not in (*places, *dropped)]
+    return [k for k in columns if k not in left_out]
 
 
 def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
@@ -464,10 +426,10 @@ def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
             )
         names = _usual(contents, known, _INPUTS, "input_name", only=False)
     wanted = [] if names is None else _listed(names)
-    found = [k for name in wanted for k in _matching(contents, known, name, "input_name")]
-    if not found or len({*found}) < len(found):
+    columns = [k for name in wanted for k in _matching(contents, known, name, "input_name")]
+    if not columns or len({*columns}) < len(columns):
         raise ValueError(f"`input_name` must name each column once, got {names!r}.")
-    return found
+    return columns
 
 
 def _matching(contents: Columns | Array, names: list[str], wanted: str, option: str) -> list[int]:
@@ -476,20 +438,20 @@ def _matching(contents: Columns | Array, names: list[str], wanted: str, option: 
         if names.count(wanted) > 1:
             raise contents.fault(f"has several columns {wanted!r}; rename them.")
         return [names.index(wanted)]
-    span, found = _SPAN.fullmatch(wanted), list[int]()
+    span, matches = _SPAN.fullmatch(wanted), list[int]()
     if span is not None:
         number = re.compile(re.escape(span["before"]) + r"(\d+)" + re.escape(span["after"]))
         numbers = [number.fullmatch(name) for name in names]
         first, last = int(span["first"]), int(span["last"])
-        found = [k for k, one in enumerate(numbers) if one and first <= int(one[1]) <= last]
+        matches = [k for k, one in enumerate(numbers) if one and first <= int(one[1]) <= last]
     elif "*" in wanted or "?" in wanted:  # brackets are for units
         pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
-        found = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
-    if not found:
+        matches = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
+    if not matches:
         there = contents.listing if isinstance(contents, Columns) and contents.names else ""
         there = there or f"{names[0]} … {names[-1]}, which are their numbers"
         raise contents.fault(f"has no column {wanted!r}; it has {there}. Correct `{option}`.")
-    return found
+    return matches
 
 
 def _check(states: Array, inputs: Array | None, channels: int) -> None:
@@ -512,31 +474,14 @@ def _check(states: Array, inputs: Array | None, channels: int) -> None:
             f"reshape it, e.g. z.reshape(len(z), -1)."
         )
     length, columns = states.shape
-    if columns == shape[0] != length:
-        raise states.fault(
-            f"has shape {states.shape}, and the input {columns} rows: it is transposed, with a "
-            f"column for each time; give a row for each time, e.g. X.T."
-        )
     if length != shape[0]:
+        remedy = "cut the longer one; where one is sampled faster, take every n-th row (`every`)"
+        if columns == shape[0]:
+            remedy = "it is transposed, with a column for each time; give a row for each, e.g. X.T"
         raise states.fault(
             f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the "
-            f"same times: {_remedy(length, shape[0])}."
+            f"same times: {remedy}."
         )
-
-
-def _remedy(length: int, inputs: int) -> str:
-    """How to make so many states and inputs as many: one may be sampled faster."""
-    times = round(max(length, inputs) / max(1, min(length, inputs)))
-    if times < 2 or abs(max(length, inputs) - times * min(length, inputs)) >= times:
-        return "cut the longer one, at the end where it is too long"
-    every = f"every {'second' if times == 2 else 'third' if times == 3 else f'{times}th'} row"
-    if length > inputs:  # the last one has been driven for the longest time
-        stop = "" if length == times * inputs else times * inputs
-        return (
-            f"the states seem sampled {times} times as often; take {every} of theirs, "
-            f"rows='{times - 1}:{stop}:{times}', the last of each input"
-        )
-    return f"the input seems sampled {times} times as often; give {every} of it, z[::{times}]"
 
 
 def _require_real(array: Array, remedy: str) -> None:
