@@ -40,12 +40,6 @@ def test_leak(lr, store):
     )
 
 
-def test_leak_one_changes_no_bit():
-    network = adapters.leaky(W, WIN)
-    np.testing.assert_array_equal(network.A, W)
-    np.testing.assert_array_equal(network.C, WIN)
-
-
 @pytest.mark.parametrize("bias", [0.5, RNG.standard_normal(12)], ids=["one", "each"])
 @pytest.mark.parametrize("lr", [0.4, list(np.linspace(0.2, 1, 12))])
 def test_bias_is_a_shift(bias, lr):
@@ -54,17 +48,6 @@ def test_bias_is_a_shift(bias, lr):
     states = reservoir(z, W, WIN, np.asarray(lr), bias)
     assert np.abs(network.simulate(z) - states[:, [3, 1]]).max() < SAME
     assert network.name == "leaky"
-
-
-def test_single_precision_weights_are_taken_exactly():
-    single = W.astype(np.float32)
-    network = adapters.leaky(single, WIN, 0.25)
-    np.testing.assert_array_equal(network.A, 0.75 * np.eye(12) + 0.25 * single.astype(float))
-
-
-def test_a_leak_of_zero_keeps_the_node_still():
-    network = adapters.leaky(W, WIN, np.r_[0.0, np.ones(11)])
-    assert not network.simulate(series(2))[:, 0].any()
 
 
 def test_own_networks():
@@ -152,20 +135,6 @@ def test_options_are_checked():
     refuses(ValueError, ("`step`", "`discretisation`"), as_network, (W, WIN), step=0.1)
     refuses(ValueError, "`bias`", adapters.leaky, W, WIN, bias=np.array([[np.nan]]))
     refuses(ValueError, "`W`", adapters.leaky, W[0], WIN)
-
-
-@pytest.mark.parametrize("lr", [0.0, [0.5] * 11, np.full(12, 1.2), [[0.5] * 12]])
-def test_leaks_of_nonlinear_networks(lr):
-    refuses(ValueError, "`leak`", NonlinearNetwork, W, WIN, leak=lr)
-
-
-def test_nonlinear_leak_one_a_node():
-    z, lr = series(2), np.linspace(0.2, 1, 12)
-    for store in (np.asarray, csr_array):
-        network = NonlinearNetwork(store(W), WIN, activation="identity", leak=lr)
-        assert np.abs(network.simulate(z) - reservoir(z, W, WIN, lr)).max() < SAME
-        assert off(network.linearised(), z, network.simulate(z)) < SAME
-        assert "leak=one per node" in repr(network)
 
 
 def test_kinks_of_own_activations_are_found():

@@ -87,15 +87,6 @@ def test_linearised(network_class, activation):
     assert network.notes[0].startswith("linearised about zero input")
 
 
-def test_weights_within_the_network():
-    """Earlier releases keep w_hh and w_ih, the gain applied, in the network."""
-    esn = EchoStateNetwork(W, "linear")
-    states = esn.simulate(series(2), W_IN)
-    del esn.w
-    esn.w_hh, esn.w_ih = W, W_IN
-    assert off(as_network(esn), series(2), states) < SAME
-
-
 def test_slope_of_linear():
     esn = EchoStateNetwork(W, "linear")
     esn.activation_function = lambda x: 0.5 * x

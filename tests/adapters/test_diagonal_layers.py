@@ -62,25 +62,6 @@ def test_discretisations(step, discretisation):
         assert named.notes == ("diagonal A from the vector eigenvalues", *network.notes)
 
 
-def test_discrete_layers_are_taken_as_they_are():
-    poles, z = np.exp(POLES), series(2)
-    network = as_network((poles, B))
-    assert off(network, z, layer(poles, B, z)) < SAME
-    np.testing.assert_array_equal(network.A.diagonal(), poles)
-    assert network.notes == ()
-    real = as_network(([0.5, 0.0, -0.25], [1.0, 1.0, 1.0]))
-    assert not real.is_complex
-    assert memcurve.memory_curve(real).total == 3
-
-
-def test_zero_order_hold_near_zero():
-    """(exp(hλ) − 1)/λ keeps its digits: against the series h(1 + hλ/2 + (hλ)²/6)."""
-    for pole in (0.0, 1e-18, 1e-9, -1e-5j, 1e-7 + 1e-8j):
-        network = adapters.diagonal([pole], [1.0], step=0.5)
-        x = 0.5 * pole
-        assert abs(network.C[0] - 0.5 * (1 + x / 2 + x**2 / 6)) < 1e-15
-
-
 def test_conjugate_pairs_add_nothing():
     half = np.exp(POLES[:3])
     both = np.r_[half, half.conj()]
@@ -166,3 +147,11 @@ def test_eigenvalues_of_continuous_time_need_a_step():
     )
     assert adapters.diagonal(poles, np.array([0.0, 1.0])).size  # what is not driven may be anything
     assert adapters.diagonal(poles + 2, np.ones(2)).size  # no continuous time would help
+
+
+def test_zero_order_hold_near_zero():
+    """(exp(hλ) − 1)/λ keeps its digits: against the series h(1 + hλ/2 + (hλ)²/6)."""
+    for pole in (0.0, 1e-18, 1e-9, -1e-5j, 1e-7 + 1e-8j):
+        network = adapters.diagonal([pole], [1.0], step=0.5)
+        x = 0.5 * pole
+        assert abs(network.C[0] - 0.5 * (1 + x / 2 + x**2 / 6)) < 1e-15

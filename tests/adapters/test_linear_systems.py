@@ -110,14 +110,6 @@ def test_control_states_and_outputs(control):
     np.testing.assert_array_equal(as_network(timed).A, A)
 
 
-def test_control_transfer_functions(control):
-    z = series(1)
-    system = control.tf([1.0, 0.5], [1.0, -0.6, 0.2], True)
-    response = control.forced_response(system, None, z[:, 0])
-    network = as_network(system, outputs=True)
-    assert off(network, z, response.outputs[:, None]) < SAME
-
-
 @pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning:control")
 def test_control_continuous_time(control):
     system = control.ss(SLOW, B, C, D)

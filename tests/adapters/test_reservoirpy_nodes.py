@@ -16,7 +16,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     pytest.importorskip("reservoirpy", reason="reservoirpy is not installed")
 
-from reservoirpy import ESN, Model
+from reservoirpy import ESN
 from reservoirpy.nodes import (
     LIF,
     NVAR,
@@ -52,16 +52,6 @@ def test_linear_reservoirs_are_exact(inputs, lr, bias):
     assert network.is_sparse  # as the library stores it
     assert network.inputs == inputs
     assert network.name == "linear"
-
-
-def test_dense_and_single_precision_weights():
-    W, Win = RNG.standard_normal((8, 8)) / 5, RNG.standard_normal((8, 2))
-    node = Reservoir(W=W, Win=Win, activation="identity", lr=0.5)
-    z = series(2)
-    assert off(as_network(node), z, ran(node, z)) < SAME
-    assert not as_network(node).is_sparse
-    node = Reservoir(20, dtype=np.float32, activation="identity", sr=0.5, seed=1)
-    assert off(as_network(node, input_dim=2), z, ran(node, z)) < SAME
 
 
 @pytest.mark.parametrize("activation", ["tanh", "sigmoid", "softplus", np.sin])
@@ -128,15 +118,6 @@ def test_esn_to_memory():
     curve = memcurve.memory_curve(network)
     assert curve.total == curve.rank
     assert curve.notes[0] == TANH_NOTE
-
-
-def test_models_with_input_and_output_nodes():
-    for model in (
-        ESN(units=10, input_to_readout=True, return_reservoir_activity=True, seed=1),
-        Input() >> Reservoir(10, seed=1) >> Ridge(),
-        Model([Reservoir(10, seed=1)], []),
-    ):
-        assert as_network(model).size == 10
 
 
 def test_models_refused():

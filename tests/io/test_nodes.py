@@ -39,14 +39,6 @@ def test_other_separators_and_packed_files(tmp_path: Path, separator: str) -> No
     assert load_nodes(path).where("class1=inter") == ["3"]
 
 
-def test_the_column_of_names_is_found(tmp_path: Path) -> None:
-    path = tmp_path / "cells.csv"
-    path.write_text(",class,name\n0,sens,a b\n1,inter,c\n")  # as pandas writes an index
-    nodes = load_nodes(path)
-    assert nodes.names == ("a b", "c")
-    assert nodes.where("class=inter") == ["c"]
-
-
 def test_attributes_of_graphs(tmp_path: Path) -> None:
     nx = pytest.importorskip("networkx", reason="networkx is not installed")
     graph = nx.DiGraph([("a", "b"), ("b", "c")])
@@ -112,10 +104,6 @@ def test_conditions_that_are_none(table: Path) -> None:
         refuses(ValueError, "`where`", nodes.where, condition)
     table.write_text("id,region\na,food and water\nb,other\n")
     assert load_nodes(table).where("region = 'food and water' or id = b") == ["a", "b"]
-
-
-def test_a_table_is_shown_in_one_line(table: Path) -> None:
-    assert repr(load_nodes(table)) == "<NodeTable cells.csv: 4 nodes with id, class1, x, y>"
 
 
 def test_tables_of_pyarrow(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from command import ended
-from memcurve.core.limits import TooLargeError
 from memcurve.io import open_recording
 from stored_recordings import T, X, Z, gathered, refused, same
 from written import write_csv, write_npy
@@ -127,14 +126,6 @@ def test_rows_that_cannot_be(rows):
     refused(X, Z, "holds no states, its shape is (0, 4)", rows="90:")
 
 
-def test_states_sampled_faster():
-    twice = np.repeat(X, 2, axis=0)
-    refused(twice, Z, "106 rows", "53", "`every`")
-    same(open_recording(twice, Z, rows="1::2"))
-    same(open_recording(twice, Z, every=2))
-    refused(X, Z[:40], "cut the longer one")
-
-
 def test_states_that_are_late(table):
     for shift in (2, -3):
         late, early = max(shift, 0), max(-shift, 0)
@@ -207,17 +198,3 @@ def test_a_line_without_an_end_is_not_held(tmp_path):
     os.truncate(path, 4 * 10**12)
     done = ended([sys.executable, "-c", BOUNDED, "network", str(path)])
     assert "line 51 is longer" in done.out, done.err
-
-
-def test_recordings_of_too_many_states(tmp_path):
-    from memcurve import memory_from_data
-
-    header = {"descr": "<f8", "fortran_order": False, "shape": (10**6, 10**6)}
-    path = tmp_path / "wide.npy"
-    with path.open("wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, header)
-        stream.truncate(stream.tell() + 8 * 10**12)
-    with pytest.raises(
-        TooLargeError, match=r"wide of 1,000,000 states takes about .* `state_names`"
-    ):
-        memory_from_data(path, np.zeros(10**6))

@@ -56,14 +56,6 @@ def test_structs_within_structs_and_leaks(tmp_path: Path) -> None:
     refused(tmp_path / "n.mat", "a.W (5, 5)", "b.W (5, 5)")  # which of them is not guessed
 
 
-@pytest.mark.parametrize("names", [("W", "W_in"), ("W_res", "W_in"), ("Wres", "Win")])
-def test_other_names(tmp_path: Path, names: tuple[str, str]) -> None:
-    np.savez(tmp_path / "n.npz", **dict(zip(names, (A, C), strict=True)))
-    same(load_network(tmp_path / "n.npz"), A, C)
-    np.savez(tmp_path / "n.npz", **dict(zip(names, (A, C[None, :]), strict=True)))
-    same(load_network(tmp_path / "n.npz"), A, C)
-
-
 X = np.array([[0.5, 1.25], [0.25, -3], [2, 0.125], [7, 8]])
 PREAMBLE = "Oscilloscope 7\nTemperature: 20 °C\nSampling rate;1000\n\n"
 TABLE = "Input [V];ch0 [µV];ch1 [µV]\n" + "\n".join(f"{k};{x};{y}" for k, (x, y) in enumerate(X))
@@ -78,13 +70,3 @@ def test_preambles_units_and_encodings(tmp_path: Path, encoding: str) -> None:
         np.testing.assert_array_equal(states, X)
         np.testing.assert_array_equal(inputs, np.arange(4))
         assert source.labels == ("ch0 [µV]", "ch1 [µV]")
-
-
-def test_what_is_no_preamble(tmp_path: Path) -> None:
-    """A header that lacks a column, or rows that do: an error, and nothing passed over."""
-    for text in ("a,b\n1,2,3\n1,2,3\n1,2,3\n", "1,2\na,b,z\n1,2,3\n1,2\n1,2,3\n"):
-        (tmp_path / "run.csv").write_text(text)
-        with pytest.raises(ValueError, match=r"line \d has"):
-            list(open_recording(tmp_path / "run.csv", np.zeros(3), input_name=None).chunks(9))
-    with pytest.raises(ValueError, match="`skip_rows`"):
-        open_recording(tmp_path / "run.csv", skip_rows=-1)

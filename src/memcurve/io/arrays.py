@@ -76,9 +76,7 @@ class Array:
     def require_room(self) -> None:
         """Raise a TooLargeError where all of it cannot fit: it may be a decompression bomb."""
         if self.file is not None:
-            shape = (
-                (sum(self.shape),) if self.is_sparse else self.shape
-            )  # one number per row at least
+            shape = (sum(self.shape),) if self.is_sparse else self.shape  # one per row at least
             itemsize = 8 if self.dtype is None else self.dtype.itemsize
             require_room_for_array(shape, f"{self.name} in {self.file}", itemsize=itemsize)
 
@@ -207,17 +205,17 @@ def readable(path: str | os.PathLike[str]) -> Path:
     """Return the path of a file that can be opened and is not empty, or say why there is none."""
     file = Path(path)
     try:
-        is_pipe = file.is_fifo()  # opening one waits for a writer
-        if not is_pipe:
-            with file.open("rb") as stream:
-                empty = not stream.read(1)
+        if file.is_fifo():  # opening one waits for a writer
+            raise NetworkFileError(f"{file}: is a pipe, which can be read once; write a file.")
+        with file.open("rb") as stream:
+            is_empty = not stream.read(1)
     except tuple(_NO_FILE) as error:
         raise type(error)(f"{file}: {_NO_FILE[type(error)]}.") from error
+    except NetworkFileError:
+        raise
     except (OSError, ValueError) as error:
         raise NetworkFileError(f"{file}: cannot be opened ({error}); check the path.") from error
-    if is_pipe:
-        raise NetworkFileError(f"{file}: is a pipe, which can be read once; write a file instead.")
-    if empty:
+    if is_empty:
         raise NetworkFileError(f"{file}: is empty; write or download it again.")
     return file
 

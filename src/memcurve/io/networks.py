@@ -305,14 +305,6 @@ def _read(
         return network.replace(readout=read), leak
 
 
-def _leaking(
-    network: LinearNetwork, leak: Any, file: str | os.PathLike[str], radius: float | None
-) -> LinearNetwork:
-    """The linear network of W and Win with leak rates, scaled to a spectral radius."""
-    with _naming(str(file)):
-        return _scaled(with_leak(network, leak), radius, file)
-
-
 def with_leak(network: LinearNetwork, leak: Any) -> LinearNetwork:
     """The linear network of W and Win, which ``network`` holds, with leak rates, if not None."""
     if leak is None:
@@ -323,15 +315,18 @@ def with_leak(network: LinearNetwork, leak: Any) -> LinearNetwork:
     return network.replace(A=A, C=C, shift=shift, notes=(note, *network.notes))
 
 
-def _scaled(
-    network: LinearNetwork, radius: float | None, file: str | os.PathLike[str]
+def _leaking(
+    network: LinearNetwork, leak: Any, file: str | os.PathLike[str], radius: float | None
 ) -> LinearNetwork:
-    if radius is None:
-        return network
-    radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
+    """The linear network of W and Win with leak rates, scaled to a spectral radius."""
+    if radius is not None:
+        radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
     both = " Undirected edges are to be listed in both directions." if network.labels else ""
-    with _naming(str(file), both):
-        return network.replace(A=scale_to_spectral_radius(network.A, radius))
+    with _naming(str(file), "" if radius is None else both):
+        leaky = with_leak(network, leak)
+        if radius is None:
+            return leaky
+        return leaky.replace(A=scale_to_spectral_radius(leaky.A, radius))
 
 
 def load_matrix(
@@ -386,7 +381,7 @@ def load_driven(
     are W and Win, ``shift`` is the bias, and ``spectral_radius`` is that of W.
     """
     network, leak = _read(path, _Which(**which), mask, seed, readout, None)
-    return _scaled(network, spectral_radius, path), leak
+    return _leaking(network, None, path, spectral_radius), leak
 
 
 def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
@@ -598,27 +593,22 @@ def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
     rows, columns = shape if len(shape) == 2 else (0, 0)
     if mask is not None and rows == columns > 0:
         return {"A": values, "C": _given_mask(mask, rows)}
-    if mask is None and 0 < rows < columns:
-        return {"A": values[:, :rows], "C": as_mask(values[:, rows:])}
     if mask is not _NO_MASK and 0 < rows < columns:
-        own = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
-        text = f"an array of {rows} × {columns} is read as [A | C]; {own}"
-        return {
-            "A": values[:, :rows],
-            "C": _given_mask(mask, rows),
-            "notes": (Note("network", text),),
-        }
-    if mask is None and rows == columns > 0:
+        A, own = values[:, :rows], values[:, rows:]
+        if mask is None:
+            return {"A": A, "C": as_mask(own)}
+        replaced = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
+        note = Note("network", f"an array of {rows} × {columns} is read as [A | C]; {replaced}")
+        return {"A": A, "C": _given_mask(mask, rows), "notes": (note,)}
+    if rows == columns > 0:
         raise MissingMaskError(
             f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
             f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{hint}."
         )
-    rule, remedy = "[A | C] of shape (N, N + d)", "reshape it"
+    rule = "a square A" if mask is _NO_MASK else "[A | C] of shape (N, N + d)"
+    remedy = "reshape it"
     if rows > columns > 0:
         remedy = "recorded states, one row per time step, go to memory_from_data (memcurve data)"
-    if mask is _NO_MASK:
-        rule = "a square A"
-        remedy = "read [A | C] with load_network" if 0 < rows < columns else remedy
     raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}{hint}.")
 
 

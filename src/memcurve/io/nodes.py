@@ -41,9 +41,10 @@ _ROWS = 2**20
 _BYTES_PER_NODE = 250
 _WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
 _QUOTES = "'\"`"
-#: Parts of a condition: a text in quotes, an operator, and what stands between these.
-_TOKEN = re.compile(
-    r"""'[^']*'|"[^"]*"|`[^`]*`|[=!<>]=|[=<>]|\s+(?:and|or)\s+|[^'"`=!<>\s]+|\s+|."""
+#: What joins comparisons, outside of quotes; and one of these: a column, a sign, a value.
+_JOINT = re.compile(r"""\s+(and|or)\s+(?=(?:[^'"]|'[^']*'|"[^"]*")*$)""")
+_COMPARISON = re.compile(
+    r"\s*(?P<name>[^=!<>]+?)\s*(?P<sign>[=!<>]=|[=<>])\s*(?P<value>[^=\s].*?)\s*"
 )
 _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
@@ -101,49 +102,39 @@ class NodeTable:
 
     def _holds(self, condition: str) -> NDArray[np.bool_]:
         """Whether it holds, for each node; ``and`` binds closer than ``or``."""
-        either: list[NDArray[np.bool_]] = []
-        parts: list[list[str]] = [[]]
-        for token in _TOKEN.findall(condition):
-            if token.strip() in ("and", "or") and token != token.strip():
-                parts += [[token.strip()], []]
-            else:
-                parts[-1].append(token)
-        for k in range(0, len(parts), 2):
-            one = self._compared(parts[k], condition)
-            if k and parts[k - 1] == ["and"]:
-                either[-1] &= one
-            else:
-                either.append(one)
+        first, *rest = _JOINT.split(condition)
+        either = [self._compared(first, condition)]
+        for joint, part in zip(rest[::2], rest[1::2], strict=True):
+            one = self._compared(part, condition)
+            either = [*either[:-1], either[-1] & one] if joint == "and" else [*either, one]
         return np.asarray(np.any(either, axis=0))
 
-    def _compared(self, tokens: list[str], condition: str) -> NDArray[np.bool_]:
+    def _compared(self, part: str, condition: str) -> NDArray[np.bool_]:
         """Whether one comparison holds, for each node."""
-        at = next((k for k, token in enumerate(tokens) if token[:1] in tuple("=!<>")), 0)
-        name, sign = "".join(tokens[:at]).strip().strip(_QUOTES), tokens[at] if at else ""
-        text = "".join(tokens[at + 1 :]).strip()
-        if not name or not text:
+        match = _COMPARISON.fullmatch(part)
+        if match is None:
             raise ValueError(
                 f"`where` must compare columns with values, e.g. \"class == 'sensory'\" or "
                 f"class=sensory,motor; got {condition!r}."
             )
+        name, sign, text = match["name"].strip(_QUOTES), match["sign"], match["value"]
         entries = self._column(name)
         if sign in _COMPARISONS:
-            numbers = [real_number(entry) for entry in entries]
-            values = np.array([math.nan if number is None else number for number in numbers])
             limit = real_number(text)
             if limit is None:
                 raise ValueError(f"`where`: {name} {sign} needs a number, got {text!r}.")
+            numbers = [real_number(entry) for entry in entries]
+            values = np.array([math.nan if number is None else number for number in numbers])
             return np.asarray(_COMPARISONS[sign](values, limit))
         is_one = text[:1] in tuple(_QUOTES) and text.count(text[0]) == 2
-        wanted = [part.strip().strip(_QUOTES) for part in ([text] if is_one else text.split(","))]
+        wanted = [value.strip().strip(_QUOTES) for value in ([text] if is_one else text.split(","))]
         known = {*entries}
-        for value in wanted:
-            if value not in known:
-                near = difflib.get_close_matches(value, known, 1) or sorted(known)[:8]
-                raise NetworkFileError(
-                    f"{self.file}: no node has {name}={value!r}; there is "
-                    f"{', '.join(map(repr, near))}."
-                )
+        if unknown := [value for value in wanted if value not in known]:
+            near = difflib.get_close_matches(unknown[0], known, 1) or sorted(known)[:8]
+            raise NetworkFileError(
+                f"{self.file}: no node has {name}={unknown[0]!r}; there is "
+                f"{', '.join(map(repr, near))}."
+            )
         among = np.array([entry in wanted for entry in entries])
         return ~among if sign == "!=" else among
 
@@ -181,16 +172,14 @@ class NodeTable:
         """Columns of numbers, such as positions, one row for each of ``labels``."""
         values = np.empty((len(labels), len(columns)))
         for k, column in enumerate(columns):
-            for row, (label, entry) in enumerate(
-                zip(labels, self.entries(column, labels), strict=True)
-            ):
-                number = real_number(entry)
-                if number is None or not np.isfinite(number):
-                    raise NetworkFileError(
-                        f"{self.file}: column {column!r} must have a number for every node of the "
-                        f"network, got {entry!r} for {label!r}."
-                    )
-                values[row, k] = number
+            numbers = [real_number(entry) for entry in self.entries(column, labels)]
+            values[:, k] = [math.nan if number is None else number for number in numbers]
+        if not np.isfinite(values).all():
+            row, k = np.argwhere(~np.isfinite(values))[0]
+            raise NetworkFileError(
+                f"{self.file}: column {columns[k]!r} must have a number for every node of the "
+                f"network, and has none for {labels[row]!r}."
+            )
         return values
 
     def _places(self, labels: Sequence[str]) -> dict[str, int]:
@@ -301,37 +290,31 @@ def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
     ``places`` has the names that there are: a name may have blanks in it.
     """
     weights: dict[str, float] = {}
-    count = 0
-
-    def fault(number: int, problem: str) -> NetworkFileError:
-        return NetworkFileError(f"{file}: line {number} {problem}.")
-
     with reading(file):
         separator = separator_of([line for _, line in islice(content_lines(file), 20)])
         for at, (number, line) in enumerate(content_lines(file)):
             fields = [line.strip('"')]
             if separator is not None or node_place(fields[0], places) is None:
                 fields = fields_of(line, separator)
-            weight = real_number(fields[1]) if len(fields) == 2 else 1.0
-            if weight is None and at == 0 and node_place(fields[0], places) is None:
+            name, *rest = fields
+            weight = real_number(rest[0]) if rest else 1.0
+            if weight is None and at == 0 and node_place(name, places) is None:
                 continue  # a header
-            count += 1
-            if len(fields) > 2 or weight is None or is_missing(fields[0]):
-                raise fault(number, f"must be a node, or a node and its weight; got {line!r}")
-            if not math.isfinite(weight):
-                raise fault(number, f"must have a finite weight; got {line!r}")
-            if weights.setdefault(fields[0], weight) != weight:
-                text = f"names {fields[0]} again, with another weight; leave one out"
-                raise fault(number, text)
+            if len(rest) > 1 or weight is None or not math.isfinite(weight) or is_missing(name):
+                raise NetworkFileError(
+                    f"{file}: line {number} must be a node, or a node and its finite weight; got "
+                    f"{line!r}."
+                )
+            if name in weights:
+                raise NetworkFileError(
+                    f"{file}: must name each node once, got {name} again in line {number}. If "
+                    f"these are the numbers of a mask, give it as mask='C.npy'."
+                )
+            weights[name] = weight
             what = f"{file} is too large: it"
             require_room(_BYTES_PER_NODE * len(weights), what, "List fewer nodes.")
     if not weights:
         raise NetworkFileError(f"{file}: names no nodes; write one per line.")
-    if len(weights) < count == len(places):
-        raise NetworkFileError(
-            f"{file}: must name each node once; its {count} lines, one for each node, have "
-            f"{len(weights)} names. If they are the numbers of a mask, give it as mask='C.npy'."
-        )
     return weights
 
 

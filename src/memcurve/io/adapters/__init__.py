@@ -42,8 +42,8 @@ def as_network(
           :func:`memcurve.load_network`)
         - a tuple ``(A, C)``; ``(W, Win, lr)`` with a leak rate, see
           :func:`memcurve.adapters.leaky`; or ``(eigenvalues, B)`` and ``(eigenvalues, B, step)``,
-          see :func:`memcurve.adapters.diagonal` (``discretisation=``); arrays, scipy sparse arrays,
-          torch tensors, or two ``nn.Linear`` for the recurrent and the input weights
+          see :func:`memcurve.adapters.diagonal` (``discretisation=``); arrays, scipy sparse arrays
+          or torch tensors
         - a reservoirpy ``Reservoir``, or an ``ESN`` or ``Model`` with one (``input_dim=``)
         - a conn2res ``EchoStateNetwork`` (``w_in=``, ``input_gain=``, ``output_nodes=``)
         - a discrete-time system of ``scipy.signal`` or python-control (``outputs=True`` reads its

@@ -249,8 +249,6 @@ def from_tuple(
             f"`network` must be a tuple (A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, "
             f"step); got one of {len(parts)} parts."
         )
-    if any(_is_linear_module(part) for part in parts):
-        return _from_linear_modules(parts)
     if len(parts) == 2 and is_elsewhere(parts[0]):  # which stays where it is
         return LinearNetwork(*parts)
     first, second, *third = (tensor_values(part) for part in parts)
@@ -265,27 +263,6 @@ def from_tuple(
             "discretise a matrix with scipy.signal.cont2discrete, or pass scipy.signal.StateSpace."
         )
     return leaky(first, second, third[0]) if third else LinearNetwork(first, second)
-
-
-def _is_linear_module(part: Any) -> bool:
-    return any(
-        parent.__module__.startswith("torch.nn") and parent.__name__ == "Linear"
-        for parent in type(part).__mro__
-    )
-
-
-def _from_linear_modules(parts: tuple[Any, ...]) -> LinearNetwork:
-    """h_t = hidden(h_{t−1}) + inward(z_t) for two modules nn.Linear."""
-    if len(parts) != 2 or not all(_is_linear_module(part) for part in parts):
-        raise ValueError(
-            "`network` must be a pair of nn.Linear, the recurrent one first, where one part is an "
-            "nn.Linear; give their weights otherwise, (hidden.weight, inward.weight, lr)."
-        )
-    A, C = (exact_or_sparse(part.weight, name) for part, name in zip(parts, "AC", strict=True))
-    biases = [exact_or_sparse(part.bias, "bias") for part in parts if part.bias is not None]
-    bias = sum(biases) if biases else None
-    source = "the pair of nn.Linear"
-    return recurrent_network(A, C, source=source, activation="identity", bias=bias)
 
 
 def from_mapping(

@@ -196,10 +196,23 @@ def conn2res(
             f"give the input weights `w_in` of shape (d, {size}), or the `input_nodes` that one "
             f"input drives with weight one; got {'neither' if w_in is None else 'both'}."
         )
-    inward = _unit_rows(input_nodes, size) if w_in is None else _input_rows(w_in, size)
+    if w_in is not None:
+        inward = np.atleast_2d(_dense(w_in, "w_in"))
+    else:
+        nodes = np.atleast_1d(input_nodes)
+        inward = np.isin(np.arange(size), nodes)[None].astype(float)
+        if not nodes.size or inward.sum() < nodes.size:
+            raise ValueError(
+                f"`input_nodes` must list nodes by their indices from 0 to {size - 1}, got "
+                f"{input_nodes!r}."
+            )
+    if inward.ndim != 2 or inward.shape[1] != size:
+        raise ValueError(
+            f"`w_in` must have shape (d, {size}), one row per input and one column per node, got "
+            f"{np.shape(w_in)}."
+        )
     gain = 1.0 if input_gain is None else exact_array(input_gain, "input_gain")
-    C = as_mask((gain * inward).T)
-    return LinearNetwork(weights.T, C, readout=output_nodes, name=name)
+    return LinearNetwork(weights.T, as_mask((gain * inward).T), readout=output_nodes, name=name)
 
 
 def from_conn2res(
@@ -207,21 +220,19 @@ def from_conn2res(
 ) -> LinearNetwork:
     """An EchoStateNetwork with the input weights its ``simulate`` takes."""
     kind = type(esn).__name__
-    own = getattr(esn, "w", getattr(esn, "w_hh", None))
+    own = getattr(esn, "w", None)
     function = getattr(esn, "activation_function", None)
     if own is None or function is None:
         raise TypeError(
             f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
             f"memcurve.adapters.conn2res(w, w_in), or {RECORD}."
         )
-    # releases before 0.1 keep the input weights in the network, their gain applied
-    inward = getattr(esn, "w_ih", None) if w_in is None else w_in
-    if inward is None:
+    if w_in is None:
         raise TypeError(
             "as_network needs `w_in` for a conn2res EchoStateNetwork, the input weights of shape "
             "(inputs, nodes) that its simulate takes."
         )
-    plain = conn2res(own, inward, input_gain=input_gain, output_nodes=output_nodes)
+    plain = conn2res(own, w_in, input_gain=input_gain, output_nodes=output_nodes)
     activation = getattr(function, "__name__", "")
     if activation == "step":
         raise ValueError(
@@ -234,27 +245,3 @@ def from_conn2res(
         slope * plain.A, slope * plain.C, source=f"conn2res {kind}", activation=known
     )
     return network.replace(readout=plain.readout, name=f"{kind}, N={network.size}")
-
-
-def _input_rows(w_in: Any, size: int) -> Any:
-    rows = np.atleast_2d(exact_array(w_in.toarray() if hasattr(w_in, "toarray") else w_in, "w_in"))
-    if rows.ndim != 2 or rows.shape[1] != size:
-        hint = "; transpose it" if rows.ndim == 2 and rows.shape[0] == size else ""
-        raise ValueError(
-            f"`w_in` must have shape (d, {size}), one row per input and one column per node, got "
-            f"{np.shape(w_in)}{hint}."
-        )
-    return rows
-
-
-def _unit_rows(input_nodes: Any, size: int) -> Any:
-    nodes = np.atleast_1d(np.asarray(input_nodes))
-    whole = nodes.ndim == 1 and nodes.dtype.kind in "iu" and len(nodes) > 0
-    if not whole or (nodes < 0).any() or (nodes >= size).any():
-        raise ValueError(
-            f"`input_nodes` must list nodes by their indices from 0 to {size - 1}, got "
-            f"{input_nodes!r}."
-        )
-    row = np.zeros((1, size))
-    row[0, nodes] = 1.0
-    return row
