@@ -29,7 +29,7 @@ class Result(ABC):
 
     Its fields are its JSON, read and written by pydantic from their annotations: those of
     :mod:`memcurve.core.types` for arrays and for whatever JSON can hold.
-    A subclass gives a ``FORMAT`` and how it is shown: ``columns``, ``to_xarray``, ``plot``.
+    A subclass gives a ``FORMAT`` and how it is shown: ``columns`` and ``plot``.
     """
 
     #: ``memcurve.<class>/<version>``, the first entry of its JSON.
@@ -49,7 +49,7 @@ class Result(ABC):
         """The numbers as columns of a table, by name: what frames, CSV and LaTeX have."""
 
     def _attributes(self) -> Mapping[str, Any]:
-        """Attributes of a frame."""
+        """Attributes of a frame or Dataset."""
         return {}
 
     def to_pandas(self) -> Any:
@@ -65,9 +65,13 @@ class Result(ABC):
         polars = optional("polars", "this", "polars")
         return polars.from_pandas(self.to_pandas().reset_index())
 
-    @abstractmethod
     def to_xarray(self) -> Any:
-        """The numbers as an xarray Dataset, everything else among its attributes."""
+        """An xarray Dataset of the :meth:`columns` over the first of them."""
+        xr = optional("xarray", "this", "frames")
+        (index, places), *others = self.columns().items()
+        data = {name: (index, np.asarray(values)) for name, values in others}
+        attributes = {**self._attributes(), "notes": "\n".join(self.notes)}
+        return xr.Dataset(data, coords={index: np.asarray(places)}, attrs=attributes)
 
     @abstractmethod
     def plot(self, ax: Any = None) -> Any:

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.entry_points import rank
@@ -54,12 +53,8 @@ class MemoryDensity(Result):
         """One row per lag."""
         return {"time": self.times, "density": self.values, "error": self.error}
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over the lags."""
-        xr = optional("xarray", "this", "frames")
-        data = {"density": ("time", self.values), "error": ("time", self.error)}
-        attributes = {"network": self.network, "total": self.total, "mean_age": self.mean_age}
-        return xr.Dataset(data, coords={"time": self.times}, attrs=attributes)
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"network": self.network, "total": self.total, "mean_age": self.mean_age}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the density against the lag."""

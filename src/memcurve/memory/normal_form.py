@@ -11,7 +11,6 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.notes import Note, counted
-from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
@@ -68,16 +67,9 @@ class InputNormal(Result):
         values = np.hstack([self.A, self.C]).T
         return {"state": names} | dict(zip(names + inputs, values, strict=True))
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset of A', C' and T, the residuals among its attributes."""
-        xr = optional("xarray", "this", "frames")
-        data = {
-            "A": (("white", "white_before"), self.A),
-            "C": (("white", "input"), self.C),
-            "T": (("state", "white"), self.T),
-        }
+    def _attributes(self) -> Mapping[str, Any]:
         residuals = ("gramian_residual", "dynamics_residual", "input_residual")
-        return xr.Dataset(data, attrs={name: getattr(self, name) for name in residuals})
+        return {name: getattr(self, name) for name in residuals}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the memory ‖A'^τC'‖² of the realization, which is that of the network."""
