@@ -40,6 +40,7 @@ USAGE = [
     ([*TWELVE, "--fisher", "--input", "ar:0.9"], "--fisher takes neither --method nor --input"),
     ([*TWELVE, "--fisher", "--noise", "float32"], "--fisher takes one standard deviation"),
     ([*TWELVE, "--fisher", "--readout", "1"], "--readout"),
+    ([*TWELVE, "--profile", "--noise", "step:0.1"], "--profile takes standard deviations"),
     ([*TWELVE, "--profile", "--lags", "5"], "--profile and --lags"),
     ([*TWELVE, "--readout", "1-x"], "--readout must list nodes and ranges"),
     (["--install-completion", "--shell", "tcsh"], "tcsh"),

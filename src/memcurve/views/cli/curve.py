@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from memcurve.views.cli.console import SHOWN_LAGS, Printer
@@ -83,37 +84,39 @@ def curve(
     from memcurve.core.errors import rank_among_notes
 
     several = len(options.noise or ()) > 1
-    require_at_most_one(forecast=forecast, fisher=fisher, profile=profile)
-    require_at_most_one(profile=profile, lags=lags is not None)  # totals are over all lags
-    if file is not None and forecast and str(file).isdigit():
-        raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
-    if forecast and (options.input is None or several):
-        raise UsageError(
-            "--forecast needs an input that is not white, e.g. --input ar:0.9, and takes one level "
-            "of --noise."
-        )
-    if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
-        raise UsageError(
-            "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, or "
-            "--profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
-        )
-    if fisher and (method != "exact" or options.input is not None or options.readout is not None):
-        raise UsageError(
-            "--fisher takes neither --method nor --input nor --readout: Fisher memory is a "
-            "property of the whole network and of the noise."
-        )
-    if tolerance is not None and (fisher or method != "exact"):
-        other = "--fisher" if fisher else f"--method {method}"
-        raise UsageError(
-            f"--tolerance is for --method exact, the default, which computes until an error is "
-            f"small enough. Leave out --tolerance, or {other}."
-        )
-    output.require_other_than(file)
-    arguments = {"method": method, **options.arguments()}
-    if tolerance is not None:
-        arguments["tolerance"] = tolerance
     result: Any
-    with over_ranks(mpi) as ranks, rank_among_notes():
+    with over_ranks(mpi) as ranks, rank_among_notes():  # of which one speaks, also of errors
+        require_at_most_one(forecast=forecast, fisher=fisher, profile=profile)
+        require_at_most_one(profile=profile, lags=lags is not None)  # totals are over all lags
+        if file is not None and forecast and str(file).isdigit():
+            raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
+        if forecast and (options.input is None or several):
+            raise UsageError(
+                "--forecast needs an input that is not white, e.g. --input ar:0.9, and takes one "
+                "level of --noise."
+            )
+        if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
+            raise UsageError(
+                "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
+                "or --profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
+            )
+        if fisher and (
+            method != "exact" or options.input is not None or options.readout is not None
+        ):
+            raise UsageError(
+                "--fisher takes neither --method nor --input nor --readout: Fisher memory is a "
+                "property of the whole network and of the noise."
+            )
+        if tolerance is not None and (fisher or method != "exact"):
+            other = "--fisher" if fisher else f"--method {method}"
+            raise UsageError(
+                f"--tolerance is for --method exact, the default, which computes until an error is "
+                f"small enough. Leave out --tolerance, or {other}."
+            )
+        output.require_other_than(file)
+        arguments = {"method": method, **options.arguments()}
+        if tolerance is not None:
+            arguments["tolerance"] = tolerance
         network = options.network(file, "normal", ranks)
         if forecast:
             result = memcurve.forecasting_curve(
@@ -126,9 +129,10 @@ def curve(
             result = memcurve.fisher_curve(network, noise, lags)
         elif profile or several:
             levels = arguments.pop("noise", None)
-            if hasattr(levels, "deviation"):
-                arguments["state_noise"] = isinstance(levels, memcurve.StateNoise)
-                levels = levels.deviation
+            if isinstance(levels, memcurve.StateNoise):
+                arguments["state_noise"], levels = True, levels.deviation
+            elif not isinstance(levels, float | list | NoneType):
+                raise UsageError("--profile takes standard deviations, e.g. --noise 1e-2 1e-3.")
             result = memcurve.noise_profile(
                 network, levels, lags=lags, seed=options.seed, **arguments
             )
