@@ -228,32 +228,29 @@ def plan_for(
 
 def computed(plan: Plan, lags: int | None, *, at_least: int = 1) -> Part:
     """Curves (B, m) of the poles; by default as many lags as matter, and ``at_least`` so many."""
-    backend, poles = plan.backend, plan.poles
+    backend, size = plan.backend, int(plan.poles.shape[1])
     groups = [np.flatnonzero(plan.points == points) for points in np.unique(plan.points)]
 
     def curves(own: NDArray[np.intp], lags: int | None) -> tuple[Array, Array]:
-        chosen, points = backend.rows(poles, own), int(plan.points[own[0]])
+        poles, points = backend.rows(plan.poles, own), int(plan.points[own[0]])
         if points == LATTICE:
-            return lattice_curves(backend, chosen, lags, plan.known[own])
-        return circle_curves(backend, chosen, points, paired=plan.paired)
+            return lattice_curves(backend, poles, lags, plan.known[own])
+        return circle_curves(backend, poles, points, paired=plan.paired)
 
-    def enough_lags(memory: Floats) -> int:
-        """How many lags of these curves (B, m) hold nearly all of the memory."""
-        chosen = Lags(None, np.full(len(memory), float(poles.shape[1])))
-        chosen.enough(memory)
-        return min(chosen.count or memory.shape[1], MOST_DEFAULT_LAGS)
-
-    def to_length(curves: Array, lags: int, beyond: float) -> Array:
+    def to_length(curve: Array, lags: int, beyond: float) -> Array:
         """Cut or continue curves to so many lags; beyond the circle's points nothing is left."""
-        missing = lags - curves.shape[1]
-        if missing <= 0:
-            return curves[:, :lags]
-        rest = backend.put(np.full((curves.shape[0], missing), beyond))
-        return backend.xp.concat([curves, rest], axis=1)
+        if lags <= curve.shape[1]:
+            return curve[:, :lags]
+        rest = backend.put(np.full((curve.shape[0], lags - curve.shape[1]), beyond))
+        return backend.xp.concat([curve, rest], axis=1)
 
     done = [curves(own, lags) for own in groups]
-    if lags is None:
-        enough = [enough_lags(to_host(memory)) for memory, _ in done]
+    if lags is None:  # as many as hold nearly all of the memory of every network
+        enough = []
+        for memory, _ in done:
+            chosen = Lags(None, np.full(memory.shape[0], float(size)))
+            chosen.enough(to_host(memory))
+            enough.append(min(chosen.count or memory.shape[1], MOST_DEFAULT_LAGS))
         lags = max(at_least, *enough)
         for k, own in enumerate(groups):
             if plan.points[own[0]] == LATTICE and enough[k] < lags:  # it has no further lags yet
@@ -264,36 +261,32 @@ def computed(plan: Plan, lags: int | None, *, at_least: int = 1) -> Part:
         for k, beyond in enumerate((0.0, 1.0))
     )
     slope = np.sqrt(np.maximum(np.minimum(to_host(memory), to_host(loss)), 0.0))
-    error = backend.put(plan.error(slope, lags))
     origins = tuple(Origin("lattice" if p == LATTICE else "circle") for p in plan.points.tolist())
-    return Part(memory, error, loss, np.full(len(order), poles.shape[1], np.int64), origins)
+    ranks = np.full(len(order), size, np.int64)
+    return Part(memory, backend.put(plan.error(slope, lags)), loss, ranks, origins)
 
 
 def notes_of(plan: Plan, asked: int | None, part: Part) -> list[Note]:
     """What to know about the curves that were computed by a plan."""
-    points, lags, notes = plan.points[plan.points != LATTICE], part.values.shape[1], []
-    if len(points):
-        least, most = int(points.min()), int(points.max())
-        span = f"{most}" if least == most else f"{least} to {most}"
+    notes, on_circle = [], plan.points != LATTICE
+    if on_circle.any():
         text = (
-            f"circle: the filter sampled at {span} points of the unit circle; values are accurate "
-            f"to within `error`, and smaller ones have no relative accuracy (use "
-            f"method='lattice' or memcurve.memory_curve)"
+            f"circle: the filter sampled at up to {plan.points.max()} points of the unit circle; "
+            f"values far below `error` have no relative accuracy (use method='lattice' or "
+            f"memcurve.memory_curve)"
         )
         notes.append(Note("method", text))
-    if len(points) < len(plan.points):
+    if not on_circle.all():
         notes.append(BY_LATTICE)
+    lags = part.values.shape[1]
     if asked is None and lags >= MOST_DEFAULT_LAGS:
-        text = (
-            f"lags are truncated at {lags}: memory beyond is in `total`, not in `values`; give "
-            f"`lags` for more"
-        )
+        text = f"lags are truncated at {lags}: memory beyond is in `total`; give `lags` for more"
         notes.append(Note("lags", text))
     return notes
 
 
 def require_stable(poles: Complexes, argument: str) -> None:
-    """Raise where a network (a row) has an eigenvalue of modulus one or more, naming them all."""
+    """Raise where a network (a row) has an eigenvalue of modulus one or more."""
     radius = np.abs(poles).max(axis=1, initial=0.0)
     outside = np.flatnonzero(radius >= 1)
     if len(outside):
