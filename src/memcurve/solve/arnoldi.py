@@ -34,26 +34,13 @@ from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
 class Arnoldi:
     """Arnoldi's method with its tolerances.
 
-    Attributes
-    ----------
-    most : int
-        Directions that are kept at most: beyond, other ways are quicker.
-    foreseen_after : int
-        Steps after which it is foreseen how many it will take.
-    convergence : float
-        The space is checked for convergence where the next power of A has less than so many times
-        the target outside of it.
-    ahead : int
-        Steps taken at once at most.
-    far_apart : float
-        How much of a vector must lie outside of the space with those before, to be taken at once.
-    samples : int
-        Columns of a large network whose rounding is measured.
-    left_out : float
-        What may be missing of K, relative to the noise: values are off by twice as much.
-    tail : float
-        What all lags beyond those in the space may be, relative to the noise: values are off by its
-        square. Zero: the model has to stand for the network at all lags.
+    At ``most`` so many directions are kept; after ``foreseen_after`` steps it is foreseen how many
+    it takes. The space is checked where the next power of A has less than ``convergence`` times the
+    target outside of it. Up to ``ahead`` steps are taken at once, of vectors that have a share
+    ``far_apart`` outside of the space with those before. Of large networks the rounding of some
+    ``samples`` of columns is measured. ``left_out`` may be missing of K relative to the noise
+    (values are off by twice as much), and ``tail`` of all lags beyond (off by its square); zero:
+    the model has to stand for the network at all lags.
     """
 
     most: int = 4000

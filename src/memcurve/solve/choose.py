@@ -22,7 +22,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import Enclosed
 from memcurve.solve.balls.solver import seconds_in_balls, solve_in_balls
@@ -53,8 +53,6 @@ ONE_THREAD = 700
 #: Up to this many states the rank is told along with usable memory, which does not need it.
 #: Doubled: usable memory of networks between takes as long as the exact rank.
 RANK_UNDER_NOISE = 50
-
-
 #: From this many states on, an answer that is not good enough is not tried again. Doubled: usable
 #: memory below the rounding of products, as of measured connectomes, takes minutes.
 LONG = 1500
@@ -69,16 +67,19 @@ class Solver(NamedTuple):
     solve: Callable[[Problem], Answer]
 
 
-def _is_idle(problem: Problem) -> bool:
-    return not problem.is_driven
+def is_usable_memory(problem: Problem) -> bool:
+    """Whether the question is one of memory and observation noise at positive levels."""
+    noise = problem.noise
+    if problem.kind != "memory" or noise is None:
+        return False
+    return bool(np.all(problem.levels > 0)) and not noise.state(np.ones(1)).any()
 
 
-def _is_plain(problem: Problem) -> bool:
-    return problem.is_plain
-
-
-def _is_fisher(problem: Problem) -> bool:
-    return problem.kind == "Fisher"
+def is_products_only(problem: Problem) -> bool:
+    """Whether usable memory has to come from products with A: no dense matrix of it fits, or is."""
+    if not is_usable_memory(problem) or isinstance(problem.network.A, np.ndarray):
+        return False
+    return problem.analysis.products_only or not fits(len(problem.states), "noise")
 
 
 def _is_sparse_under_noise(problem: Problem) -> bool:
@@ -89,13 +90,19 @@ def _is_sparse_under_noise(problem: Problem) -> bool:
 
 
 def _takes_a_factor(problem: Problem) -> bool:
-    return not (_is_plain(problem) or _is_fisher(problem) or is_products_only(problem))
+    return not (problem.is_plain or problem.kind == "Fisher" or is_products_only(problem))
 
 
 SOLVERS = (
-    Solver("nothing", "no input reaches what is read", _is_idle, solve_nothing),
-    Solver("lattice", "one white input, no noise, all states: poles", _is_plain, solve_lattice),
-    Solver("fisher", "Fisher memory: the covariance of the noise", _is_fisher, solve_fisher),
+    Solver("nothing", "no input reaches what is read", lambda p: not p.is_driven, solve_nothing),
+    Solver(
+        "lattice", "one white input, no noise, all states: poles", lambda p: p.is_plain,
+        solve_lattice,
+    ),
+    Solver(
+        "fisher", "Fisher memory: the covariance of the noise", lambda p: p.kind == "Fisher",
+        solve_fisher,
+    ),
     Solver(
         "arnoldi", "observation noise, A sparse or known by its products: Krylov factor of the "
         "directions above the noise", _is_sparse_under_noise, solve_arnoldi,
@@ -125,24 +132,6 @@ def tree() -> str:
 __doc__ = (__doc__ or "").format(tree=tree())
 
 
-def is_usable_memory(problem: Problem) -> bool:
-    """Whether the question is one of memory and observation noise at positive levels."""
-    return (
-        problem.kind == "memory"
-        and problem.noise is not None
-        and bool(np.all(problem.levels > 0))
-        and not problem.noise.state(np.ones(1)).any()
-    )
-
-
-def is_products_only(problem: Problem) -> bool:
-    """Whether usable memory has to come from products with A: no dense matrix of it fits, or is."""
-    A = problem.network.A
-    if not is_usable_memory(problem) or isinstance(A, np.ndarray):
-        return False
-    return problem.analysis.products_only or not fits(len(problem.states), "noise")
-
-
 def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
     """The solvers that may answer, in the order of the tree; or the one that is asked for."""
     for each in SOLVERS:
@@ -166,9 +155,7 @@ def answered(
     with few_threads(len(problem.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
         best, reason, name = None, "", ""
-        if (
-            merged is not None
-        ):  # rounded to float64: errors there hold for both, those of balls do not
+        if merged is not None:  # rounded: errors of float64 hold for both, those of balls do not
             best, reason, name = _in_floating_point(merged[0], enough, solver)
             best = best and best.shared(merged[1])
         if best is None or reason:
@@ -205,18 +192,18 @@ def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
     if problem.analysis.inputs == 1 or network.is_complex or not isinstance(network.C, np.ndarray):
         return None
     C, plain = network.C, problem.noise is None
+
+    def alike(i: int, j: int) -> bool:
+        white = processes[i].is_white and processes[j].is_white
+        return (white or processes[i] is processes[j]) and are_proportional(C[:, i], C[:, j])
+
     groups: list[list[int]] = []
-    for j, column in enumerate(C.T):
-        for group in groups:
-            i = group[0]
-            white = processes[i].is_white and processes[j].is_white
-            same = white or processes[i] is processes[j]
-            if same and are_proportional(C[:, i], column):
-                group.append(j)
-                break
-        else:
-            if column.any():
-                groups.append([j])
+    for j in range(C.shape[1]):
+        own = next((group for group in groups if alike(group[0], j)), None)
+        if own is not None:
+            own.append(j)
+        elif C[:, j].any():
+            groups.append([j])
     if len(groups) in (0, C.shape[1]):
         return None
     columns, shares = np.zeros((len(C), len(groups))), np.zeros((len(groups), C.shape[1]))
@@ -241,17 +228,10 @@ def are_proportional(one: Floats, other: Floats) -> bool:
     """Whether two vectors are multiples of each other, exactly; zero is of any."""
     if not other.any() or np.array_equal(one, other) or np.array_equal(one, -other):
         return True
-    if not np.array_equal(one == 0, other == 0):
-        return False
     k = int(np.argmax(np.abs(one)))
-    with np.errstate(all="ignore"):
-        if not np.allclose(other / other[k], one / one[k], rtol=8 * EPS, atol=0):
-            return False
     first, second = Fraction(one[k]), Fraction(other[k])
-    return all(
-        Fraction(x) * second == Fraction(y) * first
-        for x, y in zip(one.tolist(), other.tolist(), strict=True)
-    )
+    pairs = zip(one.tolist(), other.tolist(), strict=True)
+    return all(Fraction(x) * second == Fraction(y) * first for x, y in pairs)
 
 
 def _error_note(problem: Problem, best: Answer, enough: float) -> Note:

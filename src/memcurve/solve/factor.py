@@ -68,37 +68,16 @@ PARALLEL = 1e-7
 
 @dataclass(eq=False, kw_only=True)
 class ReducedModel:
-    """A and C in an orthonormal basis of Krylov directions, in the order in which they are reached.
+    """H = QᵀAQ and c = QᵀC in an orthonormal basis of Krylov directions, in the order of reach.
 
-    Attributes
-    ----------
-    H, c : arrays
-        QᵀAQ (m, m) and QᵀC (m, d).
-    log_sizes : (m,) array
-        Logarithms of the size at which a lag first reaches each direction.
-    rounding : (m + d,) array
-        Size of the rounding in each column of H and c.
-    read : callable
-        Q[rows]·X for X (m, n); None where the states that are read are all, and alike.
-    reached : int
-        How many of the first directions are reached by more than rounding.
-    leakage : float
-        Bound on what leaves the space, in units of K, where it is known.
-    level : float
-        The least noise it is good for.
-    scale : (m,) array or None
-        Logarithms of the sizes of all lags in each direction, once they are known.
-    systems : dict
-        Singular systems that were read off it, to serve further questions.
-    dropped : (m + d,) array
-        Size of what was taken for rounding in each column of AQ and C, and left out.
-    lags, beyond : int, float
-        How many lags the directions hold, and a bound on all later ones, in units of K; zero where
-        the model stands for the network at all lags.
-    lasting : float
-        Σ_m ‖A^m v‖² for vectors v of length one outside of the space; zero where there are none.
-    relative : bool
-        Whether rounding is relative to each entry of H and c, and leaves zeros alone.
+    ``log_sizes`` are logarithms of the size at which a lag first reaches each direction, ``scale``
+    of those of all lags once they are known; the first ``reached`` are so by more than rounding.
+    ``rounding`` (m + d) is its size in each column of H and c, ``dropped`` of what was taken for it
+    and left out; ``relative``: to each entry, zeros left alone. ``read(X)`` is Q[rows]·X, None
+    where all states are read alike. ``leakage`` bounds what leaves the space, in units of K.
+    ``lags`` are held by the directions, later ones are below ``beyond``; zero where the model
+    stands for the network at all lags. ``lasting`` is Σ_m ‖A^m v‖² for unit v outside of the space.
+    ``level`` is the least noise it is good for, ``systems`` were read off it.
     """
 
     H: Floats
@@ -174,29 +153,13 @@ class ReducedModel:
 class KrylovFactor:
     """KΨ = M·Wᵀ for d inputs coloured by Ψ, W (lags·d, n) with orthonormal columns.
 
-    Attributes
-    ----------
-    M : (rows, n) array
-        States that are read, or the directions that they are made of up to a rotation.
-    W : (lags·d, n) array
-        The first lags of the white coordinates, all that matter unless they are ``input_normal``.
-    inputs : int
-        d.
-    missing : float
-        Bound on what is left out of K within these lags.
-    tail : float
-        Bound on what lies beyond them, relative to what is read with the least noise.
-    outside, lifted : float
-        Square of what rounding leads to beyond the directions, and anywhere, at all lags.
-    complete : bool
-        Whether nothing but rounding is left out, at any noise.
-    directions, lags : int
-        Of the reduced model that were used.
-    colour : float
-        How far the states ξ = Wᵀz are from white, by rounding.
-    input_normal : tuple of arrays or None
-        A' and C' of ξ_t = A'ξ_{t−1} + C'z_t, where W is but the first lags of many, and not yet
-        coloured.
+    M has the rows that are read, or the directions they are made of up to a rotation. W has the
+    lags that matter; where it is but the first of many, ``input_normal`` is (A', C') of
+    ξ_t = A'ξ_{t−1} + C'z_t, not yet coloured. ``missing`` bounds what is left out of K within these
+    lags, ``tail`` what lies beyond, relative to what is read with the least noise. ``outside`` and
+    ``lifted`` are squares of what rounding leads to beyond the directions, and anywhere.
+    ``complete``: nothing but rounding is left out, at any noise. ``colour``: how far ξ is from
+    white, by rounding. ``directions`` and ``lags`` are those of the reduced model that were used.
     """
 
     M: Floats

@@ -7,6 +7,7 @@ that is asked of coloured input is asked of white noise, with weights ψ.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -108,6 +109,7 @@ def impulses(filters: Sequence[Filter]) -> Floats:
     return psi
 
 
+@lru_cache(maxsize=16)
 def filter_of(process: InputProcess) -> Filter:
     """A filter that makes the process from white noise, not always a causal one.
 

@@ -23,19 +23,9 @@ class Lags:
     m·MC_m once that is small. That cannot see time constants beyond 1e12, so nothing is enough
     while a visible share of the ``total`` over all lags is missing.
 
-    Parameters
-    ----------
-    asked : int or None
-        Number of lags; None chooses.
-    total : float or array
-        Memory over all lags, of one curve or of several.
-    visible : float
-        While this share of the total is missing, more lags are taken in any case.
-
-    Attributes
-    ----------
-    count : int or None
-        Number of lags to list, once it is known.
+    ``count`` is the number of lags to list, once it is known; what is ``asked`` for, if anything.
+    While a share ``visible`` of the ``total`` is missing, of one curve or of several, more are
+    taken in any case.
     """
 
     def __init__(self, asked: int | None, total: Any, *, visible: float = 1e-9) -> None:

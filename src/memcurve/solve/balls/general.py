@@ -68,18 +68,8 @@ def enclose_any(
     unless a non-zero integer is divisible by two given 62-bit primes; the other numbers then share
     that proviso.
 
-    Parameters
-    ----------
-    problem : Enclosable
-        The network, its inputs, its noise and what is read.
-    lags : int or None
-        Number of lags; None chooses enough that what lies beyond is negligible.
-    horizons : int
-        Number of forecasting horizons h = 1, 2, ….
-    bits : int
-        Precision in white coordinates: errors are about 2^(−bits/2).
-    max_bits : int
-        Give up beyond this precision.
+    With None as many ``lags`` as matter. There are ``bits`` in white coordinates, for errors of
+    about 2^(−bits/2); no more than ``max_bits`` are tried.
     """
     from flint import ctx
 
@@ -214,21 +204,9 @@ class Enclosable:
 
     That changes no capacity. Inputs that have no influence are left out.
 
-    Parameters
-    ----------
-    A : (n, n) array
-        How states drive states.
-    C : (n, d) array
-        How inputs drive states.
-    processes : sequence of d InputProcess
-        The inputs, independent of each other, each scaled to unit variance.
-    observation, state : (n,) arrays
-        Standard deviations of white noise on what is read, and on the states, where it enters the
-        recursion.
-    rows : sequence of int
-        The states that are read.
-    fisher : bool
-        Whether N is the covariance of the noise alone: MC is then Fisher memory.
+    ``processes`` are independent of each other, each scaled to unit variance; ``observation`` and
+    ``state`` (n,) are standard deviations of white noise on what is read, and entering the
+    recursion; ``rows`` are read. ``fisher``: N is the covariance of the noise alone.
     """
 
     def __init__(
