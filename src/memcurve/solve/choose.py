@@ -24,7 +24,7 @@ from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.arithmetic import Enclosed
+from memcurve.solve.balls.arithmetic import FEW_BITS, FIRST_BITS, Enclosed
 from memcurve.solve.balls.solver import seconds_in_balls, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
@@ -40,9 +40,6 @@ from memcurve.solve.spectrum import Spectrum
 
 #: An error up to this is small, unless a tolerance says otherwise. Doubled: fewer answers in balls.
 LARGEST_ERROR = 1e-6
-#: Bits in white coordinates where no proof is asked for: errors are about 1e-12. Doubled: these are
-#: those of float64, and large networks take twice as long.
-FEW_BITS = 96
 #: Seconds that balls may take unasked. Doubled: a fifth more states are answered in balls.
 MOST_SECONDS_UNASKED = 5.0
 #: Seconds that they may take where a tolerance was asked for, or nothing else is known. Doubled: a
@@ -256,7 +253,13 @@ def _is_affordable(
         levels = levels[~(best.largest_error <= (tolerance or LARGEST_ERROR))]
     vague = best is not None and bool(np.any(best.largest_error < 1))
     most = MOST_SECONDS_UNASKED if tolerance is None and vague else MOST_SECONDS
-    return seconds_in_balls(problem, levels, FEW_BITS) <= most
+    bits = _bits(problem, tolerance or LARGEST_ERROR)
+    return seconds_in_balls(problem, levels, bits) <= most
+
+
+def _bits(problem: Problem, tolerance: float, *, many: int = 100) -> int:
+    """Bits of what is computed in balls; few where ``many`` states make that worth its while."""
+    return FEW_BITS if len(problem.states) > many and tolerance >= LARGEST_ERROR else FIRST_BITS
 
 
 def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int) -> str:
@@ -334,12 +337,13 @@ def _in_floating_point(
 
 def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer:
     """The answer with the levels that are not good enough computed in balls."""
+    bits = _bits(problem, tolerance)
     if best is None:
-        found = solve_in_balls(problem, bits=FEW_BITS)
+        found = solve_in_balls(problem, bits=bits)
     else:
         poor = ~(best.largest_error <= tolerance)
         levels, lags = problem.levels[poor], best.memory.shape[1]
-        found = solve_in_balls(problem, levels=levels, lags=lags, bits=FEW_BITS)
+        found = solve_in_balls(problem, levels=levels, lags=lags, bits=bits)
     if found.rank is not None and found.rank != problem.rank:
         raise UncertainResultError(
             f"two exact computations of the rank disagree ({problem.rank} and {found.rank}): "

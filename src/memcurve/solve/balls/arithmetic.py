@@ -20,6 +20,9 @@ from memcurve.solve.stein import MOST_DOUBLINGS, squarings
 
 #: Bits of a first try. Doubled: easy networks take twice as long.
 FIRST_BITS = 192
+#: Bits in white coordinates where no proof is asked for: lags are followed in float64. Doubled: as
+#: with a proof, in several times the time where lags are many.
+FEW_BITS = 96
 
 Result = TypeVar("Result")
 UNSTABLE = (

@@ -14,6 +14,7 @@ from memcurve.inputs import InputProcess
 from memcurve.solve.analysis import state_units
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import (
+    FEW_BITS,
     FIRST_BITS,
     Enclosed,
     Powers,
@@ -169,10 +170,10 @@ def _answer(problem: Enclosable, white: _White, lags: int | None, horizons: int)
 
 
 def _require_narrow(balls: Iterable[Any], unit: float) -> None:
-    """Radii below 2^−80 at the first precision, and in proportion to others."""
+    """Radii of 2^−80 at most; without a proof, far below what errors may be."""
     from flint import ctx
 
-    radius = 2.0 ** (-5 * ctx.prec // 12)
+    radius = 1e-8 if ctx.prec <= FEW_BITS else 2.0**-80
     require(all(ball.rad() < radius * unit for ball in balls))
 
 
