@@ -23,7 +23,7 @@ import numpy as np
 import memcurve
 from benchmarks.memory import peak
 from benchmarks.timing import ABSENT, seconds_of, threads
-from memcurve.solve.stein import solve_stein
+from memcurve.solve.powers import solve_stein
 
 Row = dict[str, Any]
 

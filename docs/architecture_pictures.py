@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from grimp import ImportGraph, build_graph
 
-from memcurve.solve.balls.solver import solve_in_balls
+from memcurve.solve.balls.general import solve_in_balls
 from memcurve.solve.choose import LAST_LEAVES, SOLVERS
 
 ROOT = Path(__file__).parents[1]

@@ -43,9 +43,9 @@ from memcurve.solve.modular import residues as residues
 from memcurve.solve.powers import PROBES as PROBES
 from memcurve.solve.powers import PROBES_FROM_SIZE as PROBES_FROM_SIZE
 from memcurve.solve.powers import SMALL_REST as SMALL_REST
+from memcurve.solve.powers import solve_stein as solve_stein
 from memcurve.solve.powers import sums_of_powers as sums_of_powers
 from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem
 from memcurve.solve.problem import validated_lags as validated_lags
 from memcurve.solve.spectrum import Spectrum as Spectrum
-from memcurve.solve.stein import solve_stein as solve_stein

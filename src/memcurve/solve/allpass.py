@@ -29,10 +29,7 @@ from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
 
 def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
-    """Return ``(MC_τ, 1 − MC_τ)`` for τ = 0 … lags − 1.
-
-    ``lags=None`` chooses, see :class:`memcurve.solve.lags.Lags`.
-    """
+    """``(MC_τ, 1 − MC_τ)`` for τ = 0 … lags − 1; for as many as matter by default."""
     blocks: list[tuple[Floats, Floats]] = []
     listed = Lags(lags, len(poles))
     for block in _lattice_blocks(poles):
@@ -161,10 +158,7 @@ def system_matrix(upper_poles: Complexes) -> Floats:
 
 
 def _full_sections(upper_poles: Complexes) -> Floats:
-    """Sections of two poles each: the pairs, and real poles two by two, which halves their number.
-
-    Two real ones after another: what leaves the first, u′ = s₁x₁ − λ₁u, enters the second.
-    """
+    """Sections of two poles each: pairs, and real poles two by two, one after the other."""
     is_real = upper_poles.imag == 0
     real = upper_poles.real[is_real]
     left_over = upper_poles[np.flatnonzero(is_real)[2 * (len(real) // 2) :]]
@@ -179,10 +173,7 @@ def _full_sections(upper_poles: Complexes) -> Floats:
 
 
 def _grouped(sections: Floats, *, group: int = 6) -> Floats:
-    """Join so many consecutive sections into one, which maps (u, states) to (states, u).
-
-    Every entry of the product is a single product of entries: nothing cancels here either.
-    """
+    """Join consecutive sections into maps of (u, states) to (states, u); nothing cancels here."""
     # a section that lets u through fills the last group
     through = np.zeros((-len(sections) % group, 3, 3))
     through[:, 2, 0] = 1.0

@@ -152,23 +152,22 @@ class Analysis:
             if network.states > KEPT_UP_TO:
                 network.__dict__.pop("_analysis", None)
 
-    @contextlib.contextmanager
-    def telling(self, tell: Listener) -> Iterator[None]:
+    def telling(self, tell: Listener) -> contextlib.AbstractContextManager[None]:
         """Tell how far long work is."""
-        before, self.tell = self.tell, tell
-        try:
-            yield
-        finally:
-            self.tell = before
+        return self._changed("tell", tell)
+
+    def without_dense_matrices(self) -> contextlib.AbstractContextManager[None]:
+        """Take usable memory from products with A alone, where other ways would take too long."""
+        return self._changed("products_only", True)
 
     @contextlib.contextmanager
-    def without_dense_matrices(self) -> Iterator[None]:
-        """Take usable memory from products with A alone, where other ways would take too long."""
-        before, self.products_only = self.products_only, True
+    def _changed(self, name: str, value: Any) -> Iterator[None]:
+        before = getattr(self, name)
+        setattr(self, name, value)
         try:
             yield
         finally:
-            self.products_only = before
+            setattr(self, name, before)
 
     @cached_property
     def everything(self) -> Analysis:
@@ -263,11 +262,7 @@ class Analysis:
 
     @property
     def A(self) -> Floats:
-        """Connectivity, dense, and balanced.
-
-        States are measured in powers of two, chosen so that rows and columns of A are alike in
-        size and the mask is about one. That is exact, and no answer depends on it.
-        """
+        """Connectivity, dense, balanced by powers of two, exactly; the mask is about one."""
         return self._scaled[0]
 
     @property
@@ -282,10 +277,7 @@ class Analysis:
 
     @cached_property
     def has_wild_units(self, *, widest: int = 400) -> bool:
-        """Whether floating point is too narrow for A: its squares, or products along cycles.
-
-        The latter where units of nodes of one cycle differ by more binary orders than ``widest``.
-        """
+        """Whether squares, or units of nodes of a cycle, are too far apart for floating point."""
         sizes = np.abs(self.dense)
         largest, least = sizes.max(initial=0.0), sizes.min(where=sizes > 0, initial=np.inf)
         if largest > 0 and not ORDINARY[0] <= largest <= ORDINARY[1]:
@@ -424,10 +416,7 @@ class Analysis:
         return minimal_polynomial(self.sparse, self.mask[:, 0])
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
-        """Exact rank of some rows of the Krylov matrix, without eigenvalues.
-
-        Nothing but products of residues, sparse ones where A has few edges.
-        """
+        """Exact rank of some rows of the Krylov matrix, by products of residues alone."""
         read = None if len(rows) == len(self) else rows
         if read is None:
             if self.knows_rank:
@@ -478,10 +467,7 @@ class Analysis:
 
     @cached_property
     def runaway(self) -> float:
-        """The modulus of an unstable mode that the input excites for sure, or 0.
-
-        Looked for in large sparse networks, where all modes take long.
-        """
+        """Modulus of an unstable mode that a large sparse network excites for sure, or 0."""
         return _runaway(self.stored, self.mask)
 
     @cached_property
@@ -581,10 +567,7 @@ class Analysis:
 
     @cached_property
     def nodes_on_cycles(self) -> int:
-        """How many nodes disjoint cycles can cover: no more eigenvalues are non-zero.
-
-        Where there are few edges; with many of them there are nearly always enough cycles.
-        """
+        """How many nodes disjoint cycles can cover, a bound on the non-zero eigenvalues."""
         A = self.sparse
         edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
         few = edges <= max(FEW_NON_ZEROS * len(self), 4) * len(self)

@@ -279,11 +279,7 @@ def _next_check(checks: list[tuple[int, float]], enough: float) -> int:
 
 
 def _steps_needed(history: list[float], log_enough: float) -> float:
-    """Steps until the next power has so little outside of the space, as they went so far.
-
-    Logarithms of what is outside fall along a line, or faster as Krylov spaces squeeze: a parabola
-    that does not bend upwards.
-    """
+    """Steps until so little is outside of the space, by a line or a parabola that falls."""
     start, middle, end = history[0], history[len(history) // 2], history[-1]
     half = len(history) / 2
     bend = min(0.0, (end - 2 * middle + start) / half**2)
@@ -309,11 +305,7 @@ def _product_sizes(A: Any, Q: Tall, AQ: Tall) -> Floats:
 
 
 def _leakage(H: Floats, c: Floats, passed_on: float, small: float) -> float:
-    """Bound on what is missing of K: what leaves the space, passed on, and the lags beyond.
-
-    Infinite where the small network does not decay (yet): eigenvalues of H may well lie outside the
-    unit circle though those of A do not.
-    """
+    """Bound on what is missing of K: what leaves the space, and later lags; may be infinite."""
     k, d = H.shape[1], c.shape[1]
     before, asked = np.inf, False
     with np.errstate(all="ignore"):

@@ -123,10 +123,7 @@ class Basis:
         return self._blocks[k // self._width][:, k % self._width]
 
     def _filled(self) -> Iterator[tuple[int, Tall]]:
-        """Blocks as far as they are filled, each with the number of its first column.
-
-        Where shapes that change are dear, whole blocks: the rest of them is zero.
-        """
+        """Blocks with their first columns, as far as filled; whole where shapes are compiled."""
         for j, block in enumerate(self._blocks):
             first = j * self._width
             filled = self._width if self.place.compiles else self.count - first

@@ -25,7 +25,7 @@ from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.arithmetic import FEW_BITS, FIRST_BITS, Enclosed
-from memcurve.solve.balls.solver import seconds_in_balls, solve_in_balls
+from memcurve.solve.balls.general import seconds_in_balls, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
     solve_arnoldi,
@@ -141,11 +141,7 @@ def choose(problem: Problem, solver: str | None = None) -> Iterator[Solver]:
 def answered(
     problem: Problem, certify_up_to: int, tolerance: float | None = None, solver: str | None = None
 ) -> Answer:
-    """Answer a problem in floating point, and the levels that are not good enough in balls.
-
-    Where that would take long, or more than ``certify_up_to`` states are at work, the errors are
-    what they are, and a note says so.
-    """
+    """Answer in floating point, and in balls what is not good enough, where that is quick."""
     notes, lost = reach_notes(problem), unreadable(problem)
     problem = problem.narrowed()
     enough, merged = tolerance or LARGEST_ERROR, merged_inputs(problem)
@@ -356,10 +352,7 @@ def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer
 
 
 def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
-    """One thread for networks so small that several get in each other's way.
-
-    NumPy's and SciPy's BLAS have threads of their own, which wait for each other in turn.
-    """
+    """One thread for networks so small that the threads of two BLAS wait for each other."""
     return contextlib.nullcontext() if states > ONE_THREAD else one_thread()
 
 

@@ -40,10 +40,6 @@ class Sensitivity(NamedTuple):
     curve: float
     gap: float
 
-    def times(self, factor: float) -> Sensitivity:
-        """The same for errors ``factor`` times as large."""
-        return Sensitivity(self.curve * factor, self.gap * factor)
-
     def plus(self, other: Sensitivity) -> Sensitivity:
         """Of errors from two sources."""
         return Sensitivity(self.curve + other.curve, self.gap + other.gap)
@@ -80,10 +76,7 @@ def symmetric_sensitivity(values: Complexes) -> Sensitivity:
 
 
 def normal_sensitivity(values: Complexes, rounding: float) -> Sensitivity:
-    """The same for a normal A with these eigenvalues, of which ‖δA‖_F bounds the error.
-
-    ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k}: the powers need not be formed.
-    """
+    """The same for a normal A off by ‖δA‖_F: ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k} needs no powers."""
     norms = normal_power_norms(np.abs(values) + rounding)
     if not rounding * norms.norms <= FIRST_ORDER:
         return UNKNOWN
@@ -143,10 +136,7 @@ class Truncation(NamedTuple):
 
 
 class Bounded(NamedTuple):
-    """Memory and forecasts (levels, lags, inputs), totals (levels,), each with its error.
-
-    ``sum_error`` and ``ahead_sum_error`` (levels, lags) are those of sums over inputs.
-    """
+    """Memory and forecasts (levels, lags, inputs), totals (levels,), and errors; of sums, too."""
 
     memory: Floats
     error: Floats

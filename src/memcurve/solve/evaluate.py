@@ -22,7 +22,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
 from memcurve.solve.factor import KrylovFactor, orthonormal, state_covariance
 from memcurve.solve.filters import Filter
-from memcurve.solve.stein import solve_stein
+from memcurve.solve.powers import solve_stein
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
 #: will do. Doubled: nothing but time.
@@ -65,11 +65,7 @@ class SingularSystem(NamedTuple):
         return np.where(self.sigma > 0, factors, factors * (levels == 0)[:, None])
 
     def uncertainty(self, levels: Floats, rank: int, blur: Floats) -> Floats:
-        """How far the filter factors may be off where singular values are, by ``blur`` each.
-
-        Without noise a direction is read or not: what may be nothing but rounding is in doubt
-        altogether.
-        """
+        """How far filter factors are off where singular values are by ``blur``, or are no more."""
         most, least = self.sigma + blur, np.maximum(self.sizes - blur, 0.0)
         both = [self._replace(sigma=x).filter_factors(levels, rank) for x in (most, least)]
         spread = both[0] - both[1]
@@ -85,10 +81,7 @@ def singular_system(
     filters: Sequence[Filter],
     horizons: int = 0,
 ) -> SingularSystem:
-    """What can be read of past inputs, and of ``horizons`` to come.
-
-    Without ``whiten`` every state is read exactly.
-    """
+    """What can be read of past inputs, and of ``horizons`` to come; exactly without ``whiten``."""
     d = factor.inputs
     white = all(each.is_white for each in filters)
     M, V, beyond = factor.M, factor.W, None
@@ -182,10 +175,7 @@ def _stationary(
 
 
 def leverage(M: Floats, level: float) -> Floats:
-    """Z with ZZᵀ = Mᵀ(MMᵀ + s²)⁻¹M for a single level s, by a QR decomposition of [Mᵀ; s].
-
-    Its columns are scaled to like lengths: states may be of any size relative to each other.
-    """
+    """Z with ZZᵀ = Mᵀ(MMᵀ + s²)⁻¹M by a QR decomposition of [Mᵀ; s], of states of any sizes."""
     M = _condensed(M)
     rows, columns = M.shape
     lengths = np.maximum(np.abs(M).max(axis=1), level)
@@ -210,10 +200,7 @@ def _condensed(M: Floats) -> Floats:
 
 
 def decomposed(M: Floats, levels: Floats) -> tuple[Floats, Floats, float]:
-    """Singular values and right singular vectors of M, relatively accurate where levels need it.
-
-    Also the size of its rounding, zero where that is relative to each singular value.
-    """
+    """Singular values, right singular vectors and their rounding; relative where levels need it."""
     M = _condensed(M)
     rows, columns = M.shape
     if not M.any():

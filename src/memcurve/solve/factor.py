@@ -31,9 +31,8 @@ from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
-from memcurve.solve.powers import PowerSums, power_norms, sums_of_powers
+from memcurve.solve.powers import PowerSums, power_norms, solve_stein, sums_of_powers
 from memcurve.solve.several import several_input_cascade
-from memcurve.solve.stein import solve_stein
 
 #: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of
 #: twice as much, 1e-13 at most.
@@ -186,11 +185,7 @@ class KrylovFactor:
 
 
 def hessenberg(A: Floats, C: Floats, smallest: float = EXHAUSTED) -> ReducedModel:
-    """Reduce a dense network, with all directions that its inputs reach.
-
-    Of several inputs, directions that lead out of the space by less than a share ``smallest`` are
-    left out.
-    """
+    """Reduce a dense network; of several inputs, shares below ``smallest`` are left out."""
     if not (np.isfinite(A).all() and np.isfinite(C).all()):
         raise UncertainResultError("the states leave the range of floating point.")
     size = backward_error(A)
@@ -232,10 +227,7 @@ def _padded(size: int, X: Floats) -> Floats:
 
 
 def feed_forward(A: Floats, C: Floats) -> ReducedModel:
-    """A network without cycles but self-loops as it is: its nodes are reached one after another.
-
-    Reflections would mix nodes whose sizes may differ by any factor, and rounding would lead back.
-    """
+    """A network without cycles but self-loops as it is: reflections would lead back."""
     size = len(A)
     largest = np.abs(responses_to(A, C, size)).max(axis=1)  # a path has no more steps than nodes
     if not (np.isfinite(largest).all() and largest.min() > 0):
@@ -437,10 +429,7 @@ def _factor(
 def coloured(
     W: Floats, filters: Sequence[Filter], weights: Floats, tail: float
 ) -> tuple[Floats, float]:
-    """ΨᵀW for weights W (lags·d, n) of past inputs, to where the rest is below ``tail``; the rest.
-
-    Each direction has its own weight in that.
-    """
+    """ΨᵀW for weights W (lags·d, n), to where the rest, weighted, is below ``tail``; the rest."""
     if all(each.is_white for each in filters):
         return np.asfortranarray(W), 0.0
     d, n = len(filters), W.shape[1]
@@ -455,11 +444,7 @@ def coloured(
 
 
 def _lifted(model: ReducedModel, energy: Floats) -> float:
-    """The square of what rounding leads to from directions of so much energy, at all lags.
-
-    A passes it on: as further states that are read it can but add memory, as much as this relative
-    to the noise.
-    """
+    """The square of what rounding leads to from directions of so much energy, passed on by A."""
     whole = float(energy.sum())
     if model.relative:
         return (4 * EPS * len(energy)) ** 2 * whole
@@ -727,10 +712,7 @@ def cascade_factor(
     filters: Sequence[Filter],
     tail: float = 0.0,
 ) -> KrylovFactor:
-    """The factor from poles: M = A M A'ᵀ + C C'ᵀ, and W to where it fades, or to be listed.
-
-    Without ``read`` every state is read exactly, and M is not needed.
-    """
+    """From poles: M = A M A'ᵀ + C C'ᵀ, if ``read``, and W to where it fades, or to be listed."""
     A1, C1 = cascade_of(A, C, poles)
     input_normal: tuple[Floats, Floats] | None = (A1, C1)
     W = C1.T

@@ -62,10 +62,7 @@ class Filter(NamedTuple):
         return np.asarray(convolve(W, self.psi[:, None], method=self._method), dtype=float)
 
     def adjoint(self, W: Floats, ahead: int = 0) -> Floats:
-        """Σ_j W_{τ+j} ψ_j for weights W (lags, n) of the noise: those of inputs τ steps ago.
-
-        From τ = −``ahead`` on, which is ``ahead`` steps in the future.
-        """
+        """Σ_j W_{τ+j} ψ_j: weights of inputs τ ≥ −``ahead`` steps ago from those W of the noise."""
         if len(self.psi) == 1:
             return np.concatenate([np.zeros((ahead, W.shape[1])), W * self.psi])
         from scipy.signal import convolve, lfilter
@@ -111,10 +108,7 @@ def impulses(filters: Sequence[Filter]) -> Floats:
 
 @lru_cache(maxsize=16)
 def filter_of(process: InputProcess) -> Filter:
-    """A filter that makes the process from white noise, not always a causal one.
-
-    Raises UncertainResultError where it would be too long, or not good enough.
-    """
+    """A filter that makes the process from white noise, not always a causal one."""
     if process.is_white:
         return Filter(np.ones(1), 0.0, np.ones(1))
     return _rational_filter(process) if isinstance(process, ARMA) else _root_filter(process)

@@ -19,9 +19,8 @@ from memcurve.core.types import EPS, TINY, Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.factor import TAIL, faded_states
 from memcurve.solve.lags import Lags
-from memcurve.solve.powers import power_norms
+from memcurve.solve.powers import power_norms, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
-from memcurve.solve.stein import residual_norm, solve_stein
 
 
 def unit_mask(problem: Problem) -> tuple[Floats, float]:

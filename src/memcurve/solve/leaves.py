@@ -15,7 +15,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.types import EPS, SEED, Complexes, Floats
 from memcurve.network.device import DeviceMatrix
-from memcurve.network.graph import Indices, eigenvalues
+from memcurve.network.graph import eigenvalues
 from memcurve.network.operator import Operator
 from memcurve.solve.allpass import memory_of_poles, memory_of_ring
 from memcurve.solve.analysis import VANISHED, Analysis
@@ -46,10 +46,9 @@ from memcurve.solve.factor import (
 )
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
-from memcurve.solve.powers import MANY_STATES
+from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 from memcurve.solve.spectrum import Spectrum, counting_poles
-from memcurve.solve.stein import residual_norm, solve_stein
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.
@@ -132,7 +131,7 @@ def coordinates(problem: Problem, *, dense: bool = True) -> Coordinates:
     """The network of a question in such units."""
     states = problem.states
     rows = None if problem.reads_all else problem.rows
-    chosen = None if rows is None else _rows(rows)
+    chosen: Whiten | None = None if rows is None else lambda M: M[rows]
     key = None if rows is None else rows.tobytes()
     if problem.noise is None:
         return Coordinates(
@@ -158,10 +157,6 @@ def coordinates(problem: Problem, *, dense: bool = True) -> Coordinates:
         raise UncertainResultError("squares of the noise, and of some states, leave float64.")
     units = scale.tobytes() if np.ptp(scale) else b""
     return Coordinates(A, C, levels, chosen, False, (units, id(states), key))
-
-
-def _rows(rows: Indices) -> Whiten:
-    return lambda M: M[rows]
 
 
 def _scaled(A: Any, scale: Floats) -> Any:
@@ -257,10 +252,7 @@ def solve_arnoldi(problem: Problem) -> Answer:
 
 
 def arnoldi_model(problem: Problem, space: Coordinates, tail: float = 0.0) -> ReducedModel:
-    """The reduced-order model for the least noise of a question, kept for further levels.
-
-    With a ``tail`` for the lags that matter at this noise, without one for all lags.
-    """
+    """The reduced-order model for the least noise, with a ``tail`` for the lags that matter."""
     A, level = space.A, float(space.levels.min())
     if not isinstance(A, np.ndarray | Operator | DeviceMatrix):
         A = A.tocsr()
@@ -373,10 +365,7 @@ def _repeated(
 
 
 def _trials(directions: int, *, few: int = 30) -> int:
-    """Changes that are tried: of ``few`` directions, one may leave some number alone by accident.
-
-    Twice as ``few`` take more time.
-    """
+    """Changes that are tried: of ``few`` directions, one may leave a number alone by accident."""
     return 1 if directions > few else 3 if directions > few // 2 else 8
 
 

@@ -91,10 +91,7 @@ def primes(size: int) -> list[int]:
 
 
 def primes_for(A: Any, masks: int = 1) -> list[int]:
-    """The same for products with a dense A, or with a sparse [A, C].
-
-    These are taken in int64, or on a device in float64, with A in two halves of √p each.
-    """
+    """The same for a dense A, or a sparse [A, C], whose products are int64, or of two halves."""
     if isinstance(A, np.ndarray):
         return primes(max(len(A), masks))
     longest = int(np.diff(A.indptr).max(initial=0)) + masks
@@ -122,10 +119,7 @@ def _primes_below(bound: int, count: int = 3) -> list[int]:
 
 
 class MinimalPolynomial(NamedTuple):
-    """Degree of the minimal polynomial of C with respect to A, and its multiplicity at zero.
-
-    ``modulo`` has its coefficients modulo some primes, the constant one first.
-    """
+    """Its degree, multiplicity at zero, and coefficients modulo some primes, lowest first."""
 
     degree: int
     zeros: int
@@ -419,10 +413,7 @@ def path_rank(weights: Floats, C: Floats, tail: int) -> int:
 
 
 class LostModes(NamedTuple):
-    """Eigenvalues that appear so often each, and of which so many count.
-
-    ``blocks`` are the strong components they belong to, where that is known.
-    """
+    """Eigenvalues that appear, and count, so often each, of these strong components, if known."""
 
     values: Complexes
     appears: int

@@ -1,7 +1,13 @@
-"""Sums over the norms of powers of A, Σ_k ‖Aᵏ‖: how far the network passes an error on."""
+"""Sums over powers of A: Stein equations, and Σ_k ‖Aᵏ‖, how far a network passes an error on.
+
+X = A X Bᵀ + Q is the sum Σ_k A^k Q (B^k)ᵀ. X ← X + P X Rᵀ, P ← P², R ← R² adds as many terms as
+there are already. Each step is a product of powers that have decayed, so nothing grows that does
+not grow in the sum itself.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -10,7 +16,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import TooLargeError
-from memcurve.core.types import EPS, SEED, Floats
+from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
@@ -28,6 +34,9 @@ SMALL_REST = 0.5
 #: States from which on products are dear: one vector is followed. Doubled: networks in between take
 #: several times as long, with tighter bounds.
 MANY_STATES = 5000
+#: Time constants beyond so many doublings, 2^72 steps, are taken for infinite. Doubled: networks on
+#: the unit circle take twice as long to be told from others.
+MOST_DOUBLINGS = 72
 
 
 class GrowingPowersError(UncertainResultError):
@@ -35,10 +44,7 @@ class GrowingPowersError(UncertainResultError):
 
 
 class PowerSums(NamedTuple):
-    """Σ_m ‖A^m‖, Σ_m ‖A^m‖², and Σ_m ‖A^m v‖² of vectors v of length one, on average.
-
-    From above, in Frobenius norms of dense matrices; infinite where the sums do not settle.
-    """
+    """Bounds on Σ_m ‖A^m‖, Σ_m ‖A^m‖², and Σ_m ‖A^m v‖² for unit v on average; may be infinite."""
 
     norms: float
     squares: float
@@ -60,10 +66,7 @@ def power_norms(A: Floats, *, growth: float = 1e3) -> PowerSums:
 
 
 def _dense_sums(A: NDArray[Any], gemm: Any) -> PowerSums:
-    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once.
-
-    The norms of the 2^j powers added in a step sum to at most √(2^j Σ‖Aᵏ‖²).
-    """
+    """X ← X + PᵀXP, P ← P²: a step adds 2^j norms, which sum to at most √(2^j Σ‖Aᵏ‖²)."""
     sums = _probed(A, gemm) if len(A) >= PROBES_FROM_SIZE else None
     if sums is not None:
         return sums
@@ -188,10 +191,7 @@ def _left(norms: list[float]) -> float:
 
 
 def _summed(sizes: Floats, share: float) -> PowerSums:
-    """Sums over all powers, from the sizes of those up to one below one.
-
-    What becomes of vectors of length one is a share of their squares, on average.
-    """
+    """Sums over all powers, from sizes up to one below one; a ``share`` is that of vectors."""
     later = 1 - sizes[-1] ** 2
     lasting = 1 + float((sizes[1:] ** 2).sum() / later) * share
     norms = float(sizes[:-1].sum() / (1 - sizes[-1]))
@@ -272,10 +272,7 @@ class SingleProbe:
         return None
 
     def _recursion(self, H: Floats, start: float) -> tuple[Floats, float]:
-        """‖H^m c‖, m = 1, 2, …, and the sum of what leaves the space, with what is left in the end.
-
-        An infinite sum where it grows or does not decay.
-        """
+        """‖H^m c‖, m = 1, 2, …, and the sum of what leaves the space; infinite where it grows."""
         k = H.shape[1]
         r = np.zeros(k)
         r[0], leaving, sizes = start, 0.0, list[float]()
@@ -322,3 +319,75 @@ def powers_times(A: Any, X: Tall, count: int) -> Tall:
         X = times(A, X)
         made.append(X)
     return X if count == 1 else place_of(A).joined(made)
+
+
+# --- Stein equations
+
+
+def squarings(
+    A: Floats, B: Floats, *, negligible: float = 2.0**-60
+) -> Iterator[tuple[Floats, Floats, float]]:
+    """Yield A^(2^k), B^(2^k), k = 0, 1, …, and the product of the norms of those that come next.
+
+    That is in units of what is ``negligible``: callers break where it is below one, and small for
+    what they add to. A sum that never gets there raises UncertainResultError. Overflow is theirs to
+    silence.
+    """
+    same = A is B
+    for _ in range(MOST_DOUBLINGS):
+        next_A = A @ A
+        next_B = next_A if same else B @ B
+        size = float(np.sqrt((next_A**2).sum() * (next_B**2).sum()))
+        yield A, B, size / negligible
+        if not np.isfinite(size):
+            break
+        A, B = next_A, next_B
+    raise UncertainResultError(
+        "a sum over the powers of `A` does not settle in floating point; scale `A` further below "
+        "spectral radius 1."
+    )
+
+
+def solve_stein(A: Any, Q: Floats, B: Any = None) -> Floats:
+    """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one.
+
+    Terms are left out where they are below rounding of the smallest row and column: a state that is
+    driven a million times less than others may be the only one that is read.
+    """
+    A = np.asarray(A)
+    B = A if B is None else np.asarray(B)
+    X: Floats = np.array(Q)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for left, right, rest in squarings(A, B):
+            X += left @ X @ right.T
+            if rest <= 1 and rest <= _range(X):
+                break
+    return np.asarray((X + X.T) / 2 if A is B else X)
+
+
+def _range(X: Floats) -> float:
+    """Shortest row and column that are not zero, relative to the longest."""
+    if not X.any():
+        return 1.0
+    squares = [(X**2).sum(axis=axis) for axis in (0, 1)]
+    least = [length.min(where=length > 0, initial=np.inf) / length.max() for length in squares]
+    return float(np.sqrt(least[0] * least[1]))
+
+
+def _norm(A: Floats) -> float:
+    """The spectral norm of A, by some steps of the power method and a margin."""
+    x: Any = np.random.default_rng(len(A)).standard_normal(A.shape[1])
+    size = 0.0
+    for _ in range(12):
+        y = A @ x
+        size = float(np.sqrt(float(y @ y) / max(float(x @ x), TINY)))
+        x = np.asarray(A.T @ y) / max(size, TINY)
+    return 1.5 * size
+
+
+def residual_norm(A: Floats, X: Floats, Q: Floats) -> float:
+    """Bound r on ‖X − A X Aᵀ − Q‖₂, rounding included: X is off by at most r·Σ_k A^k (A^k)ᵀ."""
+    rest = X - A @ X @ A.T - Q
+    growth = 1 + np.square(_norm(A))
+    rounding = 8 * EPS * growth * np.sqrt((X**2).sum())
+    return float(np.sqrt((rest**2).sum()) + rounding)

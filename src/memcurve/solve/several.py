@@ -129,10 +129,7 @@ def _block(poles: Complexes, directions: Complexes) -> tuple[Floats, Floats, Flo
 
 
 def _to_real(a: Complexes, b: Complexes, *, generic: float = 0.7390851332151607) -> Complexes:
-    """Unitary Q with Qξ real, for a section whose impulse responses span a real space.
-
-    X + ``generic``·Y has no double eigenvalue by accident.
-    """
+    """Unitary Q with Qξ real, for a section whose impulse responses span a real space."""
     order = len(a)
     # J = Σ_k conj(a^k b)(a^k b)* solves J = conj(a) J a* + conj(b) b*
     system = np.eye(order * order) - np.kron(a.conj(), a.conj())

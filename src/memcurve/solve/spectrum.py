@@ -54,10 +54,7 @@ NOT_ROUNDING = 1e-9
 
 
 class Ring(NamedTuple):
-    """Poles zero, ``tail`` times, and the roots of λ^length = p, 0 < |p| < 1; none for length 0.
-
-    ``log_square`` is log p² and ``complement`` 1 − p², each known to its last digits.
-    """
+    """Zeros, ``tail`` times, and the roots of λ^length = p, by log p² and 1 − p²."""
 
     tail: int
     length: int
@@ -159,10 +156,7 @@ class Screening(NamedTuple):
 
     @property
     def robust_rank(self) -> int:
-        """How many modes are excited beyond rounding, of eigenvalues that rounding tells apart.
-
-        All of them where some are nearly defective: these are not judged.
-        """
+        """How many modes are excited beyond rounding; all where some are nearly defective."""
         size = len(self.values)
         largest = float(np.abs(self.values).max(initial=0.0)) * size**0.5
         if not np.all(self.disc <= DISC**0.5 * largest):
@@ -494,10 +488,7 @@ def lost_roots(lost: Sequence[LostModes]) -> Roots:
 
 
 def counting_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
-    """Those of all eigenvalues that count: without lost ones, and with zeros that are exact.
-
-    Rounding scatters a multiple zero; the eigenvalues of largest modulus are not among it.
-    """
+    """Those of all eigenvalues that count: without lost ones, and with zeros that are exact."""
     roots = lost_roots([modes for modes in spectrum.lost if modes.values.any()])
     return with_exact_zeros(without_lost(values, roots)[0], spectrum.rank, spectrum.lost)
 

@@ -16,7 +16,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.stein import MOST_DOUBLINGS, squarings
+from memcurve.solve.powers import MOST_DOUBLINGS, squarings
 
 #: Bits of a first try. Doubled: easy networks take twice as long.
 FIRST_BITS = 192
@@ -46,10 +46,7 @@ class TooWideError(UncertainResultError):
 def with_rising_bits(
     attempt: Callable[[], Result], first: int, last: int = 2**15, *, growth: float = 1.6
 ) -> tuple[Result, int]:
-    """The result of an attempt and the precision at which its balls were narrow enough.
-
-    With twice as many bits at ``last``, hopeless networks take three times as long to refuse.
-    """
+    """The result of an attempt and the precision at which its balls were narrow enough."""
     from flint import ctx
 
     bits = first
@@ -263,10 +260,7 @@ class Powers:
 
 
 def solve_stein(A: Powers, B: Powers, Q: Any, *, least_gain: int = 6) -> Any:
-    """Enclose X = Σ_k A^k Q (B^k)ᵀ at the current precision.
-
-    A refinement step that gains fewer bits than ``least_gain`` is not worth its time.
-    """
+    """Enclose X = Σ_k A^k Q (B^k)ᵀ; refinement steps gain ``least_gain`` bits at least."""
     from flint import arb_mat, ctx
 
     transposed, bound = B.F.transpose(), (A.energy * B.energy).sqrt()

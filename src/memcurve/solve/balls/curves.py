@@ -141,10 +141,7 @@ class Readout(NamedTuple):
 
 
 class Curve:
-    """Capacities of some lags or horizons, and those of F s, F² s, … after them, without end.
-
-    Later ones are computed 2^``step`` together; with more, short curves take a little longer.
-    """
+    """Capacities of some lags or horizons, and those of F s, F² s, … after them, without end."""
 
     step = 6
 

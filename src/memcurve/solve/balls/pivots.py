@@ -77,10 +77,7 @@ def _has_reciprocals(A: Floats, masks: Floats, pivots: Pivots, prime: int) -> bo
 
 
 def _krylov(A: Floats, V: Floats, prime: int) -> Any:
-    """[V, AV, A²V, …] modulo a prime, transposed: a row for each power of each column.
-
-    As many powers as add to the rank, or more.
-    """
+    """[V, AV, A²V, …] modulo a prime, as far as they add to the rank; a row for each column."""
     from flint import nmod_mat
 
     size, width = V.shape
