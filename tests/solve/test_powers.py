@@ -47,7 +47,7 @@ def test_powers_are_bounded_by_few_products(radius: float, gain: float) -> None:
         assert sums.norms >= norms.sum()
         assert sums.squares >= (norms**2).sum()
     assert counted.count < 270
-    assert found.lasting == pytest.approx(known.lasting, rel=3)
+    assert known.lasting / 2 <= found.lasting <= 20 * known.lasting  # one probe, and several
 
 
 @pytest.mark.parametrize("size", [60, SIZE])
