@@ -38,6 +38,8 @@ REALIZATIONS: dict[str, Callable[[Floats, Complexes], tuple[Floats, Floats]]] = 
 class Design(SynthesisResult):
     """A network made for a memory curve, from :func:`memcurve.design`.
 
+    Its notes say why a curve cannot be reached, where that is proven.
+
     Attributes
     ----------
     curve : str
@@ -135,12 +137,6 @@ def design(curve: Any, size: int, *, realization: str = "banded") -> Design:
     realization : str
         ``"banded"``: five diagonals and one driven node (truncated CMV matrix); ``"cascade"``:
         all-pass sections one after another; ``"dense"``: upper Hessenberg.
-
-    Returns
-    -------
-    Design
-        With ``.network``, ``.reached``, ``.gap``, ``.poles`` and ``.schur``; its notes say why a
-        curve cannot be reached, where that is proven.
 
     References
     ----------

@@ -127,6 +127,20 @@ def driven_problem(network: LinearNetwork, noise: float | None, input: Any = Non
     return problem
 
 
+def called(network: LinearNetwork) -> str:
+    """The name of a network, or how large it is."""
+    return network.name or f"{network.size} nodes"
+
+
+def require_all_read(network: LinearNetwork) -> None:
+    """Raise where some nodes are read."""
+    if network.readout is not None:
+        raise ValueError(
+            "`network` must be read from all its nodes: what is read of some of them is another "
+            "question; use network.replace(readout=None)."
+        )
+
+
 def directions_of(
     network: LinearNetwork,
     noise: Any,

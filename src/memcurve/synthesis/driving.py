@@ -16,7 +16,7 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.solve import few_threads, solve_stein
-from memcurve.synthesis.directions import MOST_ENTRIES, noise_level
+from memcurve.synthesis.directions import MOST_ENTRIES, called, noise_level, require_all_read
 from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: States at most: matrices of their square are decomposed some hundred times. Doubled: an hour.
@@ -101,11 +101,6 @@ def best_mask(
     seed : int, SeedSequence or Generator
         Of the random masks that are compared with.
 
-    Returns
-    -------
-    MaskChoice
-        With ``.mask``, ``.value`` and ``.bound``.
-
     Examples
     --------
     >>> import memcurve
@@ -126,11 +121,7 @@ def best_mask(
             f"`lags` must be at most {most:,} for {subject.states:,} states, as the responses at "
             f"all of them are held; got {counted[-1]:,}. Leave out lags without memory."
         )
-    if subject.readout is not None:
-        raise ValueError(
-            "`network` must be read from all its nodes: masks for some are not made here; use "
-            "network.replace(readout=None)."
-        )
+    require_all_read(subject)
     if subject.states > MOST_STATES:
         raise ValueError(
             f"`network` must have at most {MOST_STATES:,} states, as dense matrices of them are "
@@ -141,11 +132,11 @@ def best_mask(
     size = float(np.linalg.norm(own)) or 1.0  # of a zero mask, one
     problem = Climb(A, s / size, counted, width, _free(subject, nodes))
     with few_threads(len(A)), np.errstate(all="ignore"):
-        draws = [problem.normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
+        draws = [_normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
         values = [problem.value(C) for C in draws]
         starts = [draws[int(np.argmax(values))], problem.loudest()]
         if own.shape[1] == width and own[problem.free].any():
-            starts.append(problem.normalised(own[problem.free] / size))
+            starts.append(_normalised(own[problem.free] / size))
         ends = [problem.climbed(C) for C in starts]
         C = max(ends, key=problem.value)
         bound = problem.bound(C)
@@ -165,7 +156,7 @@ def best_mask(
     return MaskChoice(
         made.C, value, error, max(bound, value) + error, float(np.mean(values)),
         float(np.std(values) / np.sqrt(DRAWS)), known, counted, s, before, after,
-        subject.name or f"{subject.size} nodes", tuple(notes),
+        called(subject), tuple(notes),
     )  # fmt: skip
 
 
@@ -210,6 +201,10 @@ def _usable(
     return float(curve.values[counted].sum()), float(curve.error[counted].sum()), curve.values
 
 
+def _normalised(C: Floats) -> Floats:
+    return np.asarray(C / np.linalg.norm(C))
+
+
 class Climb:
     """U of masks of norm one, its gradient and bounds, at noise s in units of the mask."""
 
@@ -225,10 +220,6 @@ class Climb:
             self.modes = values, vectors, np.linalg.inv(vectors)
         commutator = float(np.abs(A @ A.T - A.T @ A).max())
         self.is_normal = commutator <= NORMAL * len(A) * max(float(np.abs(A @ A.T).max()), EPS)
-
-    @staticmethod
-    def normalised(C: Floats) -> Floats:
-        return np.asarray(C / np.linalg.norm(C))
 
     def summed(self, X: Floats, transposed: bool = False) -> Floats:
         """Σ A^j X (A^j)ᵀ, or of Aᵀ."""
@@ -285,7 +276,7 @@ class Climb:
         count = min(self.shape)
         C = np.zeros(self.shape)
         C[:, :count] = np.linalg.eigh(Q)[1][:, -count:]
-        return self.normalised(C + 1e-3 / len(C))
+        return _normalised(C + 1e-3 / len(C))
 
     def improved(self, C: Floats, steps: int) -> float:
         """The value of a mask of any size after a few steps at that size."""
@@ -307,7 +298,7 @@ class Climb:
         steps = steps or int(np.clip(WORK / len(self.A) ** 3, 40, 300))
         options: Any = {"maxiter": steps, "gtol": 1e-7}
         end = minimize(down, C.ravel(), jac=True, method="L-BFGS-B", options=options)
-        return self.normalised(end.x.reshape(self.shape))
+        return _normalised(end.x.reshape(self.shape))
 
     def bound(self, C: Floats) -> float:
         """No mask of norm one has more: the least of what is proven."""

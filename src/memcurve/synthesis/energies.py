@@ -24,7 +24,7 @@ from memcurve.solve import (
     responses_to,
     solve_stein,
 )
-from memcurve.synthesis.directions import directions_of, driven_problem, noise_level
+from memcurve.synthesis.directions import called, directions_of, driven_problem, noise_level
 from memcurve.synthesis.graded import (
     jacobi,
     measured,
@@ -171,9 +171,7 @@ class Information(SynthesisResult):
 def _subject(network: Any) -> LinearNetwork:
     """A network that is driven and small enough for all of its directions."""
     subject = as_network(network)
-    if not subject.C.any():
-        raise ValueError("`network` has a zero mask: no input drives it. Give another `C`.")
-    analysis = Analysis.of(subject)
+    analysis = driven_problem(subject, None).analysis
     require_room_for_states(len(analysis), "realization")
     radius = float(np.abs(analysis.eigenvalues).max())
     if radius >= 1:
@@ -194,11 +192,6 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         A stable network of up to some thousand states.
     target : (N,) array, optional
         The state to reach.
-
-    Returns
-    -------
-    ControlEnergy
-        With ``.lambda_min``, ``.trace``, ``.trace_inverse`` and ``.energy``.
 
     Examples
     --------
@@ -240,7 +233,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         notes.append(Note("arithmetic", PROSE["ControlEnergy"]["unknown"].format(**facts)))
     return ControlEnergy(
         sigma, errors, rank, subject.states, energy, off,
-        subject.name or f"{subject.size} nodes", tuple(notes),
+        called(subject), tuple(notes),
     )  # fmt: skip
 
 
@@ -283,11 +276,6 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
     output : (N,) or (N, outputs) array, optional
         Weights of the outputs; by default every node that is read is an output.
 
-    Returns
-    -------
-    HankelValues
-        With ``.values``, largest first, and their relative ``.errors``.
-
     References
     ----------
     Haut and Beylkin, SIAM Journal on Matrix Analysis and Applications 32 (2011), 1101–1125.
@@ -326,7 +314,7 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
 
     with few_threads(subject.states), np.errstate(all="ignore"):
         values, errors = measured(subject, by_ways)
-    name = subject.name or f"{subject.size} nodes"
+    name = called(subject)
     return HankelValues(values, errors, name, subject.notes)
 
 
@@ -361,11 +349,6 @@ def information(network: Any, noise: float) -> Information:
     noise : float
         Standard deviation of the observation noise, for input of unit variance.
 
-    Returns
-    -------
-    Information
-        With ``.total``, ``.given_newer`` and ``.alone``.
-
     Examples
     --------
     >>> import memcurve
@@ -374,7 +357,7 @@ def information(network: Any, noise: float) -> Information:
     1.039720771
     """
     subject, s = as_network(network), noise_level(noise)
-    name, few = subject.name or f"{subject.size} nodes", subject.states <= FEW_STATES
+    name, few = called(subject), subject.states <= FEW_STATES
     total, error, chain, curve = np.nan, np.inf, None, None
     try:
         found = directions_of(subject, s, seen=0.0, listed=True)

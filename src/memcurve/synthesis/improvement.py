@@ -15,7 +15,7 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Chart, Section
 from memcurve.solve import Analysis
-from memcurve.synthesis.directions import directions_of, noise_level
+from memcurve.synthesis.directions import called, directions_of, noise_level
 from memcurve.synthesis.driving import MOST_STATES, Climb, MaskChoice, as_dense, best_mask
 from memcurve.synthesis.pruning import Pruned, pruned
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
@@ -135,7 +135,7 @@ def improvement(
     chosen = tried("readout", lambda: best_readout(subject, s, min(count, read)))
     small = tried("pruning", lambda: pruned(subject, s, tolerance))
     return Improvement(
-        now.total, now.total_error, s, subject.name or f"{subject.size} nodes", mask, chosen,
+        now.total, now.total_error, s, called(subject), mask, chosen,
         white, small, tuple(notes),
     )  # fmt: skip
 

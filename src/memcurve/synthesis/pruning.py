@@ -27,10 +27,11 @@ class Pruned(SynthesisResult):
     Attributes
     ----------
     network : LinearNetwork
-        The pruned network, or the one that was given where nothing can be cut. Below ``noise`` its
-        memory is another.
+        The pruned network, or the one that was given where nothing can be cut. Where some nodes
+        are read, its last nodes stand for them. Below ``noise`` its memory is another.
     bound : float
-        Bound on how far its memory is from that of the given one, at every lag, at ``noise``.
+        Bound on how far its memory is from that of the given one, at every lag, at ``noise``
+        and above.
     noise, tolerance : float
         What was asked for.
     states : int
@@ -88,12 +89,6 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
         Standard deviation of the observation noise, for input of unit variance.
     tolerance : float
         How far MC_τ may be off at any lag.
-
-    Returns
-    -------
-    Pruned
-        With ``.network`` and ``.bound``. Where some nodes are read, the last nodes of the network
-        stand for them, and are read. At more noise the bound holds as well.
 
     Examples
     --------

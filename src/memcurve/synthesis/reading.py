@@ -14,7 +14,7 @@ from memcurve.core.notes import Note
 from memcurve.core.types import SEED, Floats, Integers
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
-from memcurve.synthesis.directions import UNSURE, directions_of
+from memcurve.synthesis.directions import UNSURE, called, directions_of
 from memcurve.synthesis.result import SynthesisResult
 
 #: Random choices of nodes that are compared with. Doubled: twice the time of a tenth of it.
@@ -25,8 +25,6 @@ WORK = 8e9
 CLOSE = 1e-3
 #: Nodes whose gains are updated together. Doubled: they leave the cache.
 BLOCK = 2048
-#: Multiplications that exchanging nodes may take. Doubled: more of them are exchanged.
-EXCHANGES = 2e9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,7 +69,7 @@ class ReadoutChoice(SynthesisResult):
 
 
 def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -> ReadoutChoice:
-    """The nodes that hold most of the usable memory, chosen one by one, then exchanged.
+    """The nodes that hold most of the usable memory, chosen one by one.
 
     In white coordinates x = Tξ the memory usable from nodes S is U(S) = tr J(I + J)⁻¹ with
     J = Σ_{i∈S} t_i t_iᵀ/s². A node adds ‖Pt_i‖²/(s² + t_iᵀPt_i), P = (I + J)⁻¹. U is concave in
@@ -90,11 +88,6 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
         Number of nodes to read.
     seed : int, SeedSequence or Generator
         Of the random choices that are compared with.
-
-    Returns
-    -------
-    ReadoutChoice
-        With ``.nodes``, ``.value`` and ``.bound``.
 
     Examples
     --------
@@ -119,10 +112,7 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     found = directions_of(whole, noise)
     rows = found.rows(whole).reshape(2 if subject.is_complex else 1, subject.size, -1)
     rows = np.ascontiguousarray(rows[:, allowed]) / found.level  # noise of one from here on
-    first, steps = greedy(rows, wanted)
-    chosen = _exchanged(rows, first)
-    if not np.array_equal(chosen, first):
-        steps = np.array([_usable(rows, chosen[: k + 1]) for k in range(wanted)])
+    chosen, steps = greedy(rows, wanted)
     value = _usable(rows, chosen)
     every = float(found.shares.sum())
     if subject.readout is not None:
@@ -143,7 +133,7 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     return ReadoutChoice(
         nodes, value, error, bound, steps, float(np.mean(draws)),
         float(np.std(draws) / np.sqrt(DRAWS)), _usable(rows, largest), every, found.level,
-        tuple(subject.names(nodes)), subject.name or f"{subject.size} nodes", subject.notes,
+        tuple(subject.names(nodes)), called(subject), subject.notes,
     )  # fmt: skip
 
 
@@ -192,30 +182,6 @@ def greedy(rows: Floats, count: int) -> tuple[Any, Floats]:
             updates.append((y, y / (1 + square + np.sqrt(1 + square)), z / (1 + square)))
         steps.append(total)
     return np.array(chosen), np.array(steps)
-
-
-def _exchanged(rows: Floats, chosen: Any) -> Any:
-    """The nodes, each exchanged for a better one as long as there is one; where that is quick."""
-    parts, size, k = rows.shape
-    rounds = int(min(3, EXCHANGES / max(len(chosen) * parts * size * k * (k + len(chosen)), 1)))
-    chosen = chosen.copy()
-    for _ in range(rounds):
-        before = chosen.copy()
-        for place in range(len(chosen)):
-            rest = np.delete(chosen, place)
-            _, sigma, Vt = np.linalg.svd(rows[:, rest].reshape(-1, k), full_matrices=False)
-            inner = rows @ Vt.T
-            held = sigma**2 / (1 + sigma**2)
-            Z = rows - (inner * held) @ Vt
-            energy = np.maximum(np.einsum("pij,pij->pi", Z, rows), 0)
-            gains = (np.einsum("pij,pij->pi", Z, Z) / (1 + energy)).sum(axis=0)
-            gains[rest] = -1.0
-            best = int(np.argmax(gains))
-            if gains[best] > gains[chosen[place]] * (1 + 1e-9):
-                chosen[place] = best
-        if np.array_equal(before, chosen):
-            break
-    return chosen
 
 
 def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:

@@ -27,6 +27,7 @@ from memcurve.solve import (
 from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
 from memcurve.synthesis.directions import (
     SAFETY,
+    called,
     directions_of,
     driven_problem,
     faded_responses,
@@ -101,11 +102,6 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     noise : float, optional
         Standard deviation of the observation noise; none by default.
 
-    Returns
-    -------
-    TaskError
-        With ``.nmse`` and its ``.error``.
-
     Examples
     --------
     >>> import memcurve
@@ -127,21 +123,12 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     h = _coefficients(target, subject.inputs)
     s = 0.0 if level is None or noise == 0 else noise_level(noise)
     problem = driven_problem(subject, s or None, input)
-    if s:
-        nmse, error = _noisy(problem, h, s, input)
-    elif problem.is_plain:
-        nmse, error = _plain(problem, h)
-        if error > LARGEST_ERROR and len(problem.states) <= FEW_STATES:  # poles next to the circle
-            with contextlib.suppress(UncertainResultError):
-                other = _measured(subject, lambda one: _projected(one, h, input))
-                nmse, error = min((nmse, error), other, key=lambda answer: answer[1])
-    else:
-        nmse, error = _measured(subject, lambda one: _projected(one, h, input))
+    nmse, error = _least_error(problem, h, s, input)
     weighted = float("nan")
     if problem.is_white and subject.inputs == 1:
         loss = memory_curve(subject, len(h), noise=noise).loss
         weighted = float((h[:, 0] ** 2 * loss).sum() / (h**2).sum())
-    name = subject.name or f"{subject.size} nodes"
+    name = called(subject)
     coefficients = h if h.shape[1] > 1 else h[:, 0]
     return TaskError(nmse, error, weighted, coefficients, float(s), name, subject.notes)
 
@@ -165,22 +152,19 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
 
 def _coefficients(target: Any, inputs: int) -> Floats:
     """The target as coefficients (lags, inputs)."""
-    if isinstance(target, bool):
-        raise TypeError(f"`target` must be coefficients or a delay, got {target!r}.")
-    if isinstance(target, int | np.integer):
+    kind, _, length = target.partition(":") if isinstance(target, str) else ("", "", "")
+    if isinstance(target, int | np.integer) and not isinstance(target, bool):
         if not 0 <= target < LONGEST:
             raise ValueError(f"`target` must be a delay from 0 to {LONGEST - 1:,}, got {target}.")
         h = np.eye(1, int(target) + 1, int(target))[0]
-    elif isinstance(target, str) and target.partition(":")[0] == "average":
-        length = target.partition(":")[2]
+    elif kind == "average":
         if not length.isdigit() or not 0 < int(length) < LONGEST:
             raise ValueError(f"`target` must be 'average:m' with a number m, got {target!r}.")
         h = np.full(int(length), 1 / int(length))
     elif isinstance(target, str | ARMA):
         process: Any = target
-        if isinstance(target, str):
-            with contextlib.suppress(ValueError):  # of an input, which this is not
-                process = parse(target)
+        with contextlib.suppress(ValueError):  # of an input, which this is not
+            process = parse(target) if isinstance(target, str) else target
         if not isinstance(process, ARMA):
             raise ValueError(
                 f"`target` must be coefficients, 'average:m' or an ARMA filter such as 'ar:0.9'; "
@@ -189,20 +173,13 @@ def _coefficients(target: Any, inputs: int) -> Floats:
         h = _arma_response(process)
     else:
         h = exact_array(target, "target")
-    if np.iscomplexobj(h):
-        raise ValueError("`target` must be real, got complex coefficients; take its real part.")
-    if inputs > 1 and h.ndim == 1:
+    table = h[:, None] if h.ndim == 1 and inputs == 1 else h
+    if table.ndim != 2 or table.shape[1] != inputs or np.iscomplexobj(h) or not h.any():
         raise ValueError(
-            f"`target` must have one column for each of {inputs} inputs, which a delay, an average "
-            f"or one row of coefficients has not; got {target!r}. Give an array (lags, {inputs})."
+            f"`target` must be real coefficients that are not all zero, newest first, one column "
+            f"for each of {inputs} inputs; got {target!r:.60} of shape {h.shape}, {h.dtype}."
         )
-    h = h[:, None] if h.ndim == 1 else h
-    if h.ndim != 2 or h.shape[1] != inputs or not h.any():
-        raise ValueError(
-            f"`target` must be coefficients that are not all zero, newest first, one column for "
-            f"each of {inputs} inputs; got shape {np.shape(target)}."
-        )
-    return np.asarray(h)
+    return np.asarray(table)
 
 
 def _arma_response(process: ARMA) -> Floats:
@@ -224,49 +201,53 @@ def _arma_response(process: ARMA) -> Floats:
     )
 
 
-def _plain(problem: Problem, h: Floats) -> tuple[float, float]:
+def _least_error(problem: Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
+    """NMSE and its error, in the quickest way, and where that is not enough by projection."""
+    quick = _noisy if s else _plain
+    found, reason, most = [], None, MOST_STATES
+    if s or problem.is_plain:
+        try:
+            found, most = [quick(problem, h, s, input)], FEW_STATES
+        except UncertainResultError as error:
+            reason = error
+    else:
+        most = len(problem.states)
+    if not (found and found[0][1] <= LARGEST_ERROR) and len(problem.states) <= most:
+        try:  # directions far below rounding, or that do not fade, and poles next to the circle
+            found.append(_measured(problem.network, lambda one: _projected(one, h, input, s)))
+        except UncertainResultError as error:
+            reason = reason or error
+    if not found:
+        raise reason or UncertainResultError("the poles of the network are not known.")
+    return min(found, key=lambda answer: answer[1])
+
+
+def _plain(problem: Problem, h: Floats, *_: Any) -> tuple[float, float]:
     """One white input, no noise, all states: from the poles alone."""
     from scipy.signal import fftconvolve
 
     spectrum, u = problem.analysis.spectrum, h[:, 0]
     if spectrum.poles is None or len(spectrum.poles) != spectrum.rank:
-        return _measured(problem.network, lambda one: _projected(one, h, None))
+        raise UncertainResultError("the poles of the network are not known.")
     b, size = impulse_response(spectrum.poles, len(u)), float(np.linalg.norm(u))
     # e_i = Σ_k h_k b_{k−i}: directly where that is quick, without rounding relative to the largest
-    if len(u) <= 4096:
-        left = np.correlate(u, b, "full")[len(b) - 1 :]
-        rounding = 4 * EPS
-    else:
-        left = fftconvolve(u, b[::-1])[len(b) - 1 :]
-        rounding = 40 * EPS
-    root = float(np.linalg.norm(left)) / size
+    direct = len(u) <= 4096
+    both = np.correlate(u, b, "full") if direct else fftconvolve(u, b[::-1])
+    root = float(np.linalg.norm(both[len(b) - 1 :])) / size
     # the space of inputs that are remembered turns by an angle of this sine at most
-    turn = float(spectrum.gap) + rounding * np.sqrt(len(u)) + EPS * len(spectrum.poles)
-    return root**2, float(2 * root * turn + turn**2)
+    rounding = (4 if direct else 40) * EPS * np.sqrt(len(u)) + EPS * len(spectrum.poles)
+    turn = float(spectrum.gap) + float(rounding)
+    return root**2, 2 * root * turn + turn**2
 
 
 def _noisy(problem: Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
     """Observation noise: every direction above it keeps its share."""
-    network, found, reason = problem.network, [], None
-    try:
-        listed = directions_of(network, s, input, seen=0.0, listed=True)
-        filters = filters_of(problem.processes)
-        u = filtered(h.reshape(1, -1), filters)[0]
-        nmse = _left(u, listed.V, 1 - listed.shares)
-        off = 2 * listed.left / s + 4 * listed.error + max(f.uncertainty for f in filters)
-        found.append((nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))))
-    except UncertainResultError as error:
-        reason = error
-    few = FEW_STATES if found else MOST_STATES
-    if (not found or found[0][1] > LARGEST_ERROR) and len(problem.states) <= few:
-        try:  # directions far below the noise of floats, or that do not fade
-            found.append(_measured(network, lambda one: _projected(one, h, input, s)))
-        except UncertainResultError as error:
-            reason = reason or error
-    if not found:
-        assert reason is not None
-        raise reason
-    return min(found, key=lambda answer: answer[1])
+    listed = directions_of(problem.network, s, input, seen=0.0, listed=True)
+    filters = filters_of(problem.processes)
+    u = filtered(h.reshape(1, -1), filters)[0]
+    nmse = _left(u, listed.V, 1 - listed.shares)
+    off = 2 * listed.left / s + 4 * listed.error + max(f.uncertainty for f in filters)
+    return nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))
 
 
 def _left(u: Floats, V: Floats, lost: Floats, later: Floats | None = None) -> float:

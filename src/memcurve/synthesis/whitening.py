@@ -15,7 +15,8 @@ from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory import input_normal, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.solve import Analysis, Problem
+from memcurve.solve import Analysis
+from memcurve.synthesis.directions import called, driven_problem, require_all_read
 from memcurve.synthesis.result import PROSE, Network, SynthesisResult
 from memcurve.synthesis.schur import banded, schur_parameters
 
@@ -30,7 +31,8 @@ class Whitened(SynthesisResult):
     Attributes
     ----------
     network : LinearNetwork
-        The same memory curve and state power, with uncorrelated states of equal variance.
+        The same memory curve and state power, with uncorrelated states of equal variance, as many
+        as the rank; banded for a single input (see :func:`memcurve.design`).
     power : float
         State power tr G, the sum of the variances of all states, of both networks.
     levels : (k,) array
@@ -90,12 +92,6 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
     levels : array
         Standard deviations of observation noise at which the gain is told.
 
-    Returns
-    -------
-    Whitened
-        With ``.network``, banded for a single input (see :func:`memcurve.design`), and ``.gain``
-        by level. Its states are as many as the rank of the network.
-
     Examples
     --------
     >>> import memcurve
@@ -108,28 +104,21 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
     noise = np.atleast_1d(exact_array(levels, "levels"))
     if noise.ndim != 1 or noise.size == 0 or np.iscomplexobj(noise) or not noise.min() > 0:
         raise ValueError(f"`levels` must be standard deviations above 0, got {levels!r}.")
-    if subject.readout is not None:
-        raise ValueError(
-            "`network` must be read from all its nodes: what is read of some of them is another "
-            "network; use network.replace(readout=None)."
-        )
-    if not subject.C.any():
-        raise ValueError("`network` has a zero mask: no input drives it. Give another `C`.")
+    require_all_read(subject)
+    problem = driven_problem(subject, None)
     with rank_among_notes():
         A, C = _white(subject)
-        deviations = Analysis.of(subject).deviations(Problem.of(subject).processes)
+        deviations = problem.analysis.deviations(problem.processes)
         power, n = float(np.square(deviations).sum()), len(A)
         before, errors = np.full(len(noise), np.nan), np.full(len(noise), np.nan)
         with contextlib.suppress(UncertainResultError):  # noise too far below rounding
             profile = noise_profile(subject, noise, lags=1)
             before, errors = profile.known_totals, profile.total_errors
-    name = f"{subject.name or 'network'}, white states"
+    name = f"{called(subject)}, white states"
     made = LinearNetwork(A, np.sqrt(power / n) * C, name=name, notes=subject.notes)
     after = n / (1 + noise**2 * n / power)
-    return Whitened(
-        made, power, noise, before, after, errors, subject.name or f"{subject.size} nodes",
-        subject.notes,
-    )  # fmt: skip
+    name = called(subject)
+    return Whitened(made, power, noise, before, after, errors, name, subject.notes)
 
 
 def _white(network: LinearNetwork) -> tuple[Floats, Floats]:
