@@ -138,7 +138,7 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
     curve = memcurve.memory_curve(memcurve.LinearNetwork(0.5 * A, C[:, 0]))
     audit = memcurve.audit(memcurve.LinearNetwork(0.5 * A, C[:, 0]), claimed=2)
     shipped = sorted(
-        (Path(memcurve.__file__).parent / "studies" / "sweeping" / "library").glob("*.toml")
+        (Path(memcurve.__file__).parent / "studies" / "sweeping" / "builtin").glob("*.toml")
     )
     found: dict[str, tuple[str, bytes, Reader]] = {
         "npy": (".npy", _saved(".npy", lambda p: np.save(p, np.hstack([A, C]))), network),
@@ -418,7 +418,7 @@ def outcome(read: Reader, path: Path) -> str:
     except CLEAR as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         own = Path(where.filename).is_relative_to(Path(memcurve.__file__).parent)
-        named = path.name in str(error)
+        named = path.stem in str(error)
         if own and named and not isinstance(error, MemoryError):
             return "refused"
         if own and named and (isinstance(error, limits.TooLargeError) or path.suffix in PAGED):
