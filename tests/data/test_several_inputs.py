@@ -90,7 +90,6 @@ def test_what_is_wrong_is_said_of_each_input() -> None:
     assert found == [
         ("info", "unpaired", "input 3"),
         ("info", "unpaired", "input 4"),
-        ("info", "two_valued", "input 4"),
     ]
     assert abs(curve.total - 8) < 0.05
     assert np.abs(curve.diagnostics["channel_totals"][3:]).max() < 0.05

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
@@ -22,10 +21,6 @@ from memcurve.data.prose import note
 from memcurve.data.stretches import stuck_stretches
 from memcurve.io import open_recording
 
-#: The degrees examined unless others are asked for: 2,825 targets.
-DEGREES: Mapping[int, int | tuple[int, int]] = MappingProxyType({1: 80, 2: (20, 40), 3: (12, 30)})
-#: At most one row in so many is spent on the joint regression; further targets count singly.
-ROWS_PER_TARGET = 4
 #: Rows per state below which the errors are unreliable.
 ROWS_PER_STATE = 20
 #: Capacity at the end of the lags or of the window that suggests more beyond.
@@ -46,8 +41,6 @@ class Target:
         Standard error of ``capacity``.
     raw : float
         R² of the target regressed on the states, which chance makes too large.
-    single : float
-        ``raw`` less its leverage-weighted bias: the estimate from this target alone.
     """
 
     degrees: tuple[int, ...]
@@ -55,7 +48,6 @@ class Target:
     capacity: float
     error: float
     raw: float
-    single: float
 
     @property
     def degree(self) -> int:
@@ -85,27 +77,18 @@ class Capacity(Result):
         Number of states N, and of the time steps that were used.
     targets : tuple of Target
         The significant ones, largest capacity first.
-    count : dict
-        Total degree → number of targets examined.
-    uncut : dict
-        Total degree → Σ of ``Target.single`` over all targets examined, significant or not: free
-        of the cut's bias, with more noise. It may exceed ``rank`` or be negative.
-    reach : dict
-        Total degree → (window, longest lag) of the targets examined.
+    count, reach : dict
+        Total degree → number of targets examined, and their (window, longest lag).
     polynomials : str
         ``"legendre"``, ``"hermite"`` or ``"empirical"``.
     threshold : float
         Probability that a target unrelated to the states passes as significant.
-    notes : tuple of Note
-        Everything one should know before quoting the numbers.
-    name : str
-        A label for plots.
-    versions : dict
-        Versions of Python and the packages the numbers depend on.
+    notes, name, versions
+        As for other results.
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Capacity/2"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Capacity/1",)  # notes without kinds
+    FORMAT: ClassVar[str] = "memcurve.Capacity/3"
+    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Capacity/1", "memcurve.Capacity/2")
 
     by_degree: Mapping[int, float]
     errors: Mapping[int, float]
@@ -116,7 +99,6 @@ class Capacity(Result):
     rows: int
     targets: tuple[Target, ...]
     count: Mapping[int, int]
-    uncut: Mapping[int, float]
     reach: Mapping[int, tuple[int, int]]
     polynomials: str
     threshold: float
@@ -128,19 +110,13 @@ class Capacity(Result):
         """The significant targets of one total degree, largest capacity first."""
         return tuple(target for target in self.targets if target.degree == degree)
 
-    def to_pandas(self, targets: bool = False) -> Any:
-        """A pandas DataFrame, one row a degree, or with ``targets=True`` one a significant target.
-
-        The columns by degree are capacity, error, uncut, targets and significant.
-        """
-        if not targets:
-            return super().to_pandas()
-        pd = optional("pandas", "this", "frames")
-        rows = [dataclasses.asdict(t) | {"name": t.name} for t in self.targets]
-        names = [f.name for f in dataclasses.fields(Target)]
-        frame = pd.DataFrame(rows, columns=["name", *names]).set_index("name")
-        frame.attrs.update(self._attributes())
-        return frame
+    @classmethod
+    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
+        """Without sums, and single estimates, that the joint ones have replaced."""
+        content.pop("uncut", None)
+        for target in content["targets"]:
+            target.pop("single", None)
+        return content
 
     def _attributes(self) -> Mapping[str, Any]:
         return {"total": self.total, "total_error": self.total_error, "rank": self.rank}
@@ -150,24 +126,19 @@ class Capacity(Result):
         xr = optional("xarray", "this", "frames")
         degrees, *others = self.columns().items()
         by_degree = {name: (degrees[0], values) for name, values in others}
-        singly = {
-            f"target_{name}": ("target", [getattr(target, name) for target in self.targets])
-            for name in ("degree", "capacity", "error", "raw", "single")
-        }
-        names = "total total_error rank states rows polynomials threshold name".split()
+        capacity = {"target_capacity": ("target", [target.capacity for target in self.targets])}
         return xr.Dataset(
-            by_degree | singly,
+            by_degree | capacity,
             coords={"degree": degrees[1], "target": [t.name for t in self.targets]},
-            attrs={n: getattr(self, n) for n in names} | {"notes": "\n".join(self.notes)},
+            attrs={**self._attributes(), "notes": "\n".join(self.notes)},
         )
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a degree: capacity, error, uncut, targets and significant."""
+        """One row a degree: capacity, error, targets and significant."""
         return {
             "degree": list(self.by_degree),
             "capacity": list(self.by_degree.values()),
             "error": list(self.errors.values()),
-            "uncut": list(self.uncut.values()),
             "targets": list(self.count.values()),
             "significant": [len(self.significant(degree)) for degree in self.by_degree],
         }
@@ -185,7 +156,7 @@ class Capacity(Result):
             f"{self.polynomials} polynomials",
             "  degree  targets  significant   capacity",
         ]
-        for degree, value, error, _, *counts in zip(*self.columns().values(), strict=True):
+        for degree, value, error, *counts in zip(*self.columns().values(), strict=True):
             targets = "  {:7d}  {:11d}".format(*counts)
             lines.append(f"  {degree:6d}{targets}  {value:9.4f} ± {error:.1e}")
         total = f"  {self.total:9.4f} ± {self.total_error:.1e}  of at most {self.rank}>"
@@ -196,7 +167,7 @@ class Capacity(Result):
 def capacity_from_data(
     states: ArrayLike,
     inputs: ArrayLike,
-    degrees: Mapping[int, int | tuple[int, int]] | int = DEGREES,
+    degrees: Mapping[int, int | tuple[int, int]] | int = 3,
     *,
     washout: int | None = None,
     polynomials: str = "auto",
@@ -226,8 +197,7 @@ def capacity_from_data(
     degrees : mapping or int
         Total degree → longest lag τ_k, or (window, longest lag) where the window bounds τ_k − τ_1.
         With a longest lag alone the window is at most 20, 12, 7, 6, 5, 4 for degrees 2 to 7 and 3
-        beyond. A number D ≤ 7 means all degrees up to D with the longest lags 80, 40, 30, 16, 12,
-        10, 8.
+        beyond. A number D ≤ 7 means degrees up to D and lags up to 80, 40, 30, 16, 12, 10, 8.
     washout : int, optional
         How many of the first inputs' states to leave out; at least the longest lag is.
     polynomials : str
@@ -300,7 +270,6 @@ def capacity_from_data(
         states=X.shape[1],
         rows=basis.rows,
         count={one.reach.degree: len(one.raw) for one in scans},
-        uncut={one.reach.degree: float(one.single.sum()) for one in scans},
         reach={one.reach.degree: (one.reach.window, one.reach.lag) for one in scans},
         polynomials=family.name,
         threshold=threshold,
@@ -351,11 +320,9 @@ def _notes(result: Capacity, constant: int, inputs: Floats, highest: int) -> Ite
         yield note("capacity.rank", states=states, rank=rank, constant=cause)
     if rows < ROWS_PER_STATE * rank:
         yield note("capacity.few_rows", rows=rows, rank=rank, wanted=ROWS_PER_STATE)
-    count, significant = sum(result.count.values()), len(result.targets)
-    if (beyond := significant - rows // ROWS_PER_TARGET) > 0:
+    significant = len(result.targets)
+    if (beyond := significant - rows // estimation.ROWS_PER_SIGNIFICANT) > 0:
         yield note("capacity.singly", count=significant, rows=rows, beyond=beyond)
-    if result.threshold * count >= 1:
-        yield note("capacity.chance", chance=result.threshold * count, count=count)
     for degree, (window, lag) in result.reach.items():
         own = result.significant(degree)
         last = sum(t.capacity for t in own if t.lags[-1] == lag)

@@ -466,8 +466,8 @@ class Estimate(NamedTuple):
     errors: list[float]
     total: float
     total_error: float
-    #: Pattern, shift, capacity, error, R² and corrected R², largest capacity first.
-    significant: list[tuple[Pattern, int, float, float, float, float]]
+    #: Pattern, shift, capacity, error and R², largest capacity first.
+    significant: list[tuple[Pattern, int, float, float, float]]
 
 
 def estimate(
@@ -503,7 +503,7 @@ def estimate(
     capacity = np.clip(capacity, 0, 1)
     listed = np.flatnonzero(significant)
     listed = listed[np.argsort(-capacity[listed], kind="stable")]
-    values = zip(*(each[listed].tolist() for each in (capacity, error, raw, single)), strict=True)
+    values = zip(*(each[listed].tolist() for each in (capacity, error, raw)), strict=True)
     return Estimate(
         by_degree=np.maximum(sums, 0.0).tolist(),
         errors=errors,

@@ -29,7 +29,6 @@ from memcurve.data.columns import (
     check_storage,
     deviations_of,
     distinct_columns,
-    nearly_equal,
     without_gaps,
     without_nan,
 )
@@ -55,9 +54,9 @@ MOST_LEVERAGE = 10.0
 #: Shape of the tail of the squared input from which on its variance is hardly known: 0.67 for
 #: Student's t of 3 degrees, 0.4 for 5. Doubled: nothing is said of any tail.
 HEAVY = 0.7
-#: An input that is held changes so often at least, and keeps its value for so many rows, by the
-#: median, where their number varies. Halved: coins, which often fall the same way, seem held.
-LEAST_CHANGES, LEAST_HELD = 20, 4
+#: An input that is held changes so often at least: fewer changes are a multiple of two rows apart
+#: by chance. Doubled: shorter recordings of held input are said to be coloured.
+LEAST_CHANGES = 20
 
 
 def check_recording(
@@ -173,7 +172,7 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
 #: Findings that are about the input, or its relation to the states.
 _OF_INPUT = (
     "not_finite", "missing_rows", "constant_input", "heavy_tails", "held", "repeated", "coloured",
-    "dependent", "two_valued", "alignment_untested", "unpaired", "misaligned",
+    "dependent", "alignment_untested", "unpaired", "misaligned",
 )  # fmt: skip
 
 
@@ -262,9 +261,7 @@ def _check_input(
         settled = ljung_box(white[order:], white[order:], h, order)[1] >= INPUT_LEVEL
         report.add("coloured" if settled else "coloured.still", r=r[0], lags=h, p=p)
     targets = [white] if settled else []
-    if distinct == 2:
-        report.add("two_valued")
-    elif settled:
+    if settled and distinct > 2:  # the square of two values is one
         square = white**2 - (white[order:] ** 2).mean()
         square[:order] = 0
         p = ljung_box(square[order:], square[order:], h)[1]
@@ -287,16 +284,11 @@ def _check_held(z: Floats, washout: int, report: Collected) -> bool:
     changes = np.flatnonzero(np.diff(z)) + 1  # the first row of each value but the first
     if len(changes) < LEAST_CHANGES:
         return False
-    lengths = np.diff(changes)
-    k, usual = int(np.gcd.reduce(lengths)), int(np.median(lengths))
+    k = int(np.gcd.reduce(np.diff(changes)))
     if k > 1:
         first = (int(changes[0]) + washout) % k
         report.add("held", k=k, start=f"rows='{first}:' and " if first else "")
-        return True
-    if usual >= LEAST_HELD and nearly_equal(lengths):
-        report.add("held.unevenly", k=usual)
-        return True
-    return False
+    return k > 1
 
 
 def _clipped(z: Floats) -> Floats:

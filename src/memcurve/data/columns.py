@@ -20,14 +20,11 @@ Indices = NDArray[np.int64]
 
 #: Rows that a recording must have for any check. Doubled: 30 rows are refused.
 LEAST = 20
-#: Steps of a clock, and rows that an input is held for, differ from their median by at most this
-#: share. Doubled: steady ramps are clocks.
-JITTER = 0.25
-#: Share of the steps of which that holds: a clock may pause. Doubled: only lines are clocks.
-MOST_STEPS = 0.9
-#: Number formats with their digits; a lattice of more levels than 2 to the last number is the
-#: format's own, not an AD converter's.
-FORMATS = {"half": ("f2", 10, 10), "single": ("f4", 23, 20), "double": ("f8", 52, 30)}
+#: Steps of a clock differ from their median by at most this share, and so many of them: it may
+#: pause. Doubled, the first: steady ramps are clocks; the second: only lines are.
+JITTER, MOST_STEPS = 0.25, 0.9
+#: Number formats with their digits.
+FORMATS = {"half": ("f2", 10), "single": ("f4", 23), "double": ("f8", 52)}
 
 
 def without_gaps(
@@ -95,15 +92,10 @@ def counts_rows(column: NDArray[Any]) -> bool:
             return False
     if len(steps) < LEAST - 1 or np.count_nonzero(steps) < LEAST // 2:  # a switch, no clock
         return False
-    line = np.linspace(series[0], series[-1], len(series))
-    even = nearly_equal(steps)
-    return bool(abs(series - line).max() <= abs(steps).max() or even)
-
-
-def nearly_equal(steps: NDArray[Any]) -> bool:
-    """Whether most steps are their median, up to jitter."""
-    middle = np.median(steps)
-    return bool((abs(steps - middle) <= JITTER * abs(middle)).mean() >= MOST_STEPS)
+    off = abs(series - np.linspace(series[0], series[-1], len(series))).max()
+    usual = np.median(steps)
+    even = (abs(steps - usual) <= JITTER * abs(usual)).mean() >= MOST_STEPS
+    return bool(off <= abs(steps).max() or even)
 
 
 def distinct_columns(x: Floats, some: Indices, report: Collected) -> Indices:
@@ -172,9 +164,10 @@ def check_storage(x: Floats, z: Floats, report: Collected) -> tuple[float, float
     distinct = len(np.unique(z))
     steps = np.array([_lattice_step(column, distinct) for column in sample.T])
     deviations = deviations_of(x)
-    stored = _narrowest(sample)
-    digits = FORMATS[stored][1]
-    errors = floating_point_deviations(np.sqrt((x**2).mean(axis=0)), digits) / deviations
+    with np.errstate(over="ignore"):
+        stored = next(n for n, (f, _) in FORMATS.items() if (sample.astype(f) == sample).all())
+    rms = np.sqrt((x**2).mean(axis=0))
+    errors = floating_point_deviations(rms, FORMATS[stored][1]) / deviations
     if stored != "double" and np.isnan(steps).any():
         report.add(f"{stored}_precision", error=np.median(errors))
     errors = np.where(np.isnan(steps), errors, steps / np.sqrt(12) / deviations)
@@ -186,67 +179,48 @@ def check_storage(x: Floats, z: Floats, report: Collected) -> tuple[float, float
     return floor, step
 
 
-def _narrowest(values: Floats) -> str:
-    """The first of FORMATS that holds all of them."""
-    with np.errstate(over="ignore"):
-        return next(n for n in FORMATS if (values.astype(FORMATS[n][0]) == values).all())
-
-
 def _lattice_step(column: Floats, distinct: int) -> float:
     """The q for which all values are offset + kq, k integer; 0 for few values, NaN for no lattice.
 
-    Gaps between neighbouring values are small multiples of q, so that Euclid's algorithm on them
-    does not blow up their rounding; distances from the median, longer and longer, make q precise.
+    The smallest gap is q where values are many for their number of levels, up to some 20 bits.
     """
     values = np.unique(column)
     # States of a delay line take as many values as a discrete input has: nothing was rounded.
     if len(values) < 3 or len(values) <= distinct <= 64:
         return 0.0
-    stored = _narrowest(values)
-    # decimals are multiples of their step only up to the rounding of the format they are stored in
-    for eps in (EPS,) if stored == "double" else (EPS, 2.0**-23):
-        noise = 2 * eps * float(abs(values).max())
-        gaps = np.diff(values)
-        gaps = np.sort(gaps[gaps > noise])
-        step = float(gaps[0]) if len(gaps) else 0.0
-        for gap in gaps[1:64].tolist():
-            while gap > max(8 * noise, 1e-4 * step):  # remainders inherit the larger ones' error
-                step, gap = gap, step - gap * round(step / gap)
-                gap = abs(gap)
-        if step <= 20 * noise:
-            continue
-        distances = np.sort(abs(values - values[len(values) // 2]))  # gaps are widest in the tails
-        for some in (distances[:64], distances):  # a few tell at once of most that are no lattice
-            for distance in some[1:].tolist():
-                step = distance / max(1, round(distance / step))
-            off = abs(some - step * np.rint(some / step)).max()
-            if off > 0.01 * step + noise:
-                break
-        else:
-            if distances[-1] <= 2 ** FORMATS[stored][2] * step:
-                return step
-    return np.nan
+    single = (values.astype("f4") == values).all()
+    noise = 2 * (2.0**-23 if single else EPS) * float(abs(values).max())
+    gaps = np.diff(values)
+    step = float(gaps[gaps > noise].min(initial=np.inf))
+    span = float(values[-1] - values[0])
+    # levels as fine as that are the rounding of the format
+    if not 50 * noise < step < np.inf:
+        return np.nan
+    for reach in np.geomspace(step, span, 20):  # longer distances make it precise
+        within = values[: np.searchsorted(values, values[0] + reach, "right")] - values[0]
+        step = within[-1] / max(1, round(within[-1] / step)) if within[-1] > 0 else step
+    levels = np.rint((values - values[0]) / step)
+    off = abs(values - values[0] - step * levels).max()
+    return step if off <= 0.01 * step + noise else np.nan
 
 
 def check_clipping(x: Floats, kept: Indices, report: Collected) -> None:
-    """Look for columns that sit at an extreme far more often than next to it."""
-    clipped: dict[int, None] = {}  # ordered sets of columns
-    rectified: dict[int, None] = {}
+    """Look for columns that sit at an extreme, not zero, far more often than next to it."""
+    clipped: dict[int, None] = {}  # an ordered set
     most = 0.0
     for j in kept.tolist():
         column = x[:, j]
         for extreme in (column.min(), column.max()):
             share = float((column == extreme).mean())
-            if share < 0.01 or share * len(column) < 5:
+            # at zero is where rectifying nodes rest
+            if extreme == 0 or share < 0.01 or share * len(column) < 5:
                 continue
             values, counts = np.unique(column, return_counts=True)
             if extreme == values[-1]:
                 counts = counts[::-1]
             # coarse steps fill the last level too, but no more than the one before it
             if len(values) >= 5 and counts[0] > 3 * counts[1] + 5:
-                (rectified if extreme == 0 else clipped)[j] = None
+                clipped[j] = None
                 most = max(most, share)
     if clipped:
         report.columns("clipped", clipped, x.shape[1], percent=100 * most)
-    if rectified:
-        report.columns("rectified", rectified, x.shape[1])
