@@ -319,30 +319,6 @@ def test_speed_of_many_targets(held: Callable[..., None]) -> None:
     held("capacity, 8,849 targets, 30,000 rows: CPU s", min(times), at_most=5)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("law", ["legendre", "hermite"])
-def test_errors_hold_the_truth(law: str, held: Callable[..., None]) -> None:
-    """Totals of short recordings against one of 300,000 steps, in units of their errors."""
-    rng = np.random.default_rng(0)
-    network = NonlinearNetwork(LINEAR.A, LINEAR.C, input_scale=2.0)
-
-    def results(steps: int, count: int) -> list[Capacity]:
-        z = LAWS[law](rng, (count, steps + 200))
-        z = (z - z.mean()) / z.std() / np.sqrt(3)
-        states = network.simulate_replicas(z, 200)
-        return [capacity_from_data(x, s, PLAN) for x, s in zip(states, z, strict=True)]
-
-    (truth,) = results(300_000, 1)
-    for steps in (2000, 20_000):
-        short = results(steps, 40)
-        for degree in PLAN:
-            values = np.array([result.by_degree[degree] for result in short])
-            errors = np.array([result.errors[degree] for result in short])
-            off = (values - truth.by_degree[degree]) / np.hypot(errors, truth.errors[degree])
-            covered = (np.abs(off) < 2).mean()
-            held("capacities: covered by two errors", covered, at_least=0.8, draws=len(short))
-
-
 # --- the targets, and the kernels that scan them
 
 
