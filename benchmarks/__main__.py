@@ -5,6 +5,7 @@
     python -m benchmarks --sizes 100 3000    other sizes against bare eigenvalues
     python -m benchmarks --memory 3000       peak memory of one call, in this process, and no more
     python -m benchmarks --scale             sparse networks up to a million nodes, and no more
+    python -m benchmarks --brain             null models of 25 million edges, and no more
     python -m benchmarks --only measured     models that are run, libraries side by side; an hour
 
 Run it in a clone of the repository as ``uv run --no-dev --group benchmarks python -m benchmarks``,
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import memcurve
-from benchmarks import accuracy, eigenvalues, measured, memory, picture, scale, table
+from benchmarks import accuracy, brain, eigenvalues, measured, memory, picture, scale, table
 from benchmarks.timing import load, machine, versions
 
 SIZES, QUICK_SIZES = [100, 300, 1000, 3000], [20, 40]
@@ -37,8 +38,14 @@ def main(arguments: list[str] | None = None) -> None:
     if asked.scale_row:
         print(json.dumps(scale.row_of(*asked.scale_row)))
         return
+    if asked.brain_row:
+        print(json.dumps(brain.row_of(*asked.brain_row)))
+        return
     if asked.scale:
         _scale(asked)
+        return
+    if asked.brain:
+        _brain(asked)
         return
     budget = 0.01 if asked.quick else 1.0
     sizes = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
@@ -79,6 +86,16 @@ def _scale(asked: argparse.Namespace) -> None:
     _save(results, folder, "scale")
     print(table.markdown(results), end="")
     scale.draw(results["scale"], asked.picture or folder / "scale.png")
+
+
+def _brain(asked: argparse.Namespace) -> None:
+    folder = Path(asked.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    results = _described({})
+    results["brain"] = brain.measured(asked.quick, asked.sizes)
+    results["load"].append(load())
+    _save(results, folder, "brain")
+    print(table.markdown(results), end="")
 
 
 def _save(results: dict[str, Any], folder: Path, name: str = "results") -> None:
@@ -126,6 +143,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--scale-row", type=int, nargs=2, metavar=("N", "EDGES"), help="one of its rows, as JSON"
     )
+    parser.add_argument(
+        "--brain", action="store_true", help="a brain of 25 million edges (--sizes N EDGES) only"
+    )
+    parser.add_argument("--brain-row", nargs=2, metavar=("PART", "FILE"), help="one of its rows")
     parser.add_argument("--json", action="store_true", help="with --memory: print JSON")
     return parser
 

@@ -22,6 +22,7 @@ def markdown(results: Results) -> str:
         ("structured", "Large sparse networks, one thread", _structured),
         ("memory", "Peak memory", _memory),
         ("measured", "Models that are run: the total after so much time", _measured),
+        ("brain", "A synthetic brain: one draw of each null model, and usable memory", _brain),
     ]
     for key, title, render in sections:
         if results.get(key):
@@ -176,6 +177,32 @@ def _memory(rows: Sequence[Row]) -> str:
             )
         )
     return _table(head, cells)
+
+
+def _brain(rows: Sequence[Row]) -> str:
+    head = ("what", "nodes", "edges", "processor", "wall clock", "memory", "whole process", "")
+    return _table(
+        head,
+        (
+            (
+                row["part"],
+                f"{row['states']:,}",
+                f"{row['edges']:,}",
+                *(
+                    (
+                        _seconds(row["seconds"]),
+                        _seconds(row["wall_seconds"]),
+                        f"{row['bytes'] / 1e9:.2g} GB",
+                        f"{row['process_bytes'] / 1e9:.2g} GB",
+                    )
+                    if "seconds" in row
+                    else ("—",) * 4
+                ),
+                f"usable {row['total']:.4g}" if "total" in row else row.get("note", ""),
+            )
+            for row in rows
+        ),
+    )
 
 
 def _scale(found: Row) -> str:

@@ -13,9 +13,10 @@ from __future__ import annotations
 import random
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -39,7 +40,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.operator import Operator
 
-Places = NDArray[np.int64]
+Places = NDArray[np.integer[Any]]
 
 #: Moves observed before the number of rounds is decided; doubled: small networks take longer.
 _FIRST_MOVES = 20
@@ -55,8 +56,14 @@ _DETOUR = 12
 _DETOURS = 15
 #: Detours at most; doubled: networks with blocks or positions take half a second longer.
 _MOST_DETOURS = 3_000
-#: Edges traded at once, which fit into the cache. Doubled: hardly a change.
+#: Edges up to which there are detours; doubled: networks that large take a second longer.
+_DETOUR_EDGES = 100_000
+#: Edges dealt out at once, which fit into the cache; doubled: hardly a change.
 _PART = 1 << 17
+#: Nodes in a box of space whose nodes meet; doubled: lengths differ more, and fewer edges move.
+_NEIGHBOURS = 32
+#: Distances at which pooled edges are swapped; one more: a twentieth more edges are moved a round.
+_STRIDES = (1, 2, 4)
 #: Bytes per cell of the matrix when all cells are sorted into classes.
 _CELL = 24
 
@@ -137,11 +144,13 @@ def rewire(
         owner = edges.source if weights == "source" else edges.target
         note = PROSE["weights only" if _differ(owner, edges.weights) else "no other edges"]
     # the end that keeps its weights has as many edges as before: both are sorted by it
-    owner, other = (source, target) if weights == "source" else (target, source)
-    owner, other = np.divmod(np.sort(owner * edges.size + other), max(edges.size, 1))
-    drawn = rng.permutation(len(edges.weights))
-    before = (edges.source if weights == "source" else edges.target)[drawn]
-    shuffled = edges.weights[drawn[np.argsort(before, kind="stable")]]
+    (owner, other), before = (source, target), edges.source
+    if weights == "target":
+        (owner, other), before = (target, source), edges.target
+    other, bounds = _bucketed(owner, other, edges.size)
+    owner = np.repeat(np.arange(edges.size, dtype=owner.dtype), np.diff(bounds))
+    drawn = rng.permutation(len(before))
+    shuffled, _ = _bucketed(before[drawn], edges.weights[drawn], edges.size)
     ends = (owner, other) if weights == "source" else (other, owner)
     return edges.network(*ends, shuffled, note)
 
@@ -171,9 +180,12 @@ def shuffle(
     """
     table_entry(dict.fromkeys(("moved", "fixed")), signs, "signs")
     edges = _EdgeList.of(network, "free")
-    groups = _Kinds.of(edges, blocks)(edges.source, edges.target)
+    kinds = _Kinds.of(edges, blocks)
+    groups = kinds(edges.source, edges.target)
     if signs == "fixed":
         groups = 2 * groups + (_sign(edges.weights) > 0)
+    if kinds.blocks > 1:
+        groups = np.unique(groups, return_inverse=True)[1]
     weights = edges.weights[_shuffled_within(groups, generator(seed))]
     note = PROSE["shuffled" if _differ(groups, edges.weights) else "equal weights"]
     return edges.network(edges.source, edges.target, weights, note)
@@ -252,33 +264,14 @@ def erdos_renyi(
     True
     """
     edges, rng = _EdgeList.of(network, self_loops), generator(seed)
-    kinds, size, free = _Kinds.of(edges, blocks, positions, bins), edges.size, edges.loops_are_free
-    cells = size * (size if free else size - 1)
-
-    def ends(codes: Any) -> tuple[Places, Places]:
-        source, target = np.divmod(codes, size if free else max(size - 1, 1))
-        return source, target if free else target + (target >= source)
-
-    if kinds.is_one:
-        codes = rng.choice(cells, len(edges.weights), replace=False)
-        has_room = 0 < len(codes) < cells
-    else:
-        what = f"`network` is too large for this: sorting the {cells:,} cells of A into classes"
-        require_room(_CELL * cells, what, "Leave out `blocks` and `positions`, or take `rewire`.")
-        kind = kinds(*ends(np.arange(cells)))
-        order = np.argsort(kind, kind="stable")
-        of_edges, count = np.unique(kinds(edges.source, edges.target), return_counts=True)
-        first, last = (np.searchsorted(kind[order], of_edges, side) for side in ("left", "right"))
-        has_room = bool((count < last - first).any())
-        parts = [
-            order[low + rng.choice(high - low, k, replace=False)]
-            for low, high, k in zip(first, last, count, strict=True)
-        ]
-        codes = np.concatenate([np.zeros(0, np.int64), *parts])
+    kinds = _Kinds.of(edges, blocks, positions, bins)
+    kept = np.unique(kinds(edges.source, edges.target), return_counts=True)
+    draw = _cells_between_blocks if not len(kinds.coordinates) else _cells_by_kind
+    source, target, has_room = draw(edges, kinds, *kept, rng)
     weights = rng.permutation(edges.weights)
     can_change = has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)
     note = PROSE["random edges" if can_change else "no free cell"]
-    return edges.network(*ends(codes), weights, note)
+    return edges.network(source, target, weights, note)
 
 
 @dataclass(frozen=True)
@@ -344,7 +337,8 @@ class _EdgeList(NamedTuple):
         if isinstance(subject.A, Operator):
             raise subject.A.needs_matrix("null models")
         entries = coo_array(on_host(subject.A))
-        source, target = (places.astype(np.int64) for places in (entries.col, entries.row))
+        integer = np.int32 if subject.size < 2**30 else np.int64  # a node and a bit are packed
+        source, target = (nodes.astype(integer) for nodes in (entries.col, entries.row))
         free = self_loops == "free"
         stays = np.zeros(len(source), dtype=bool) if free else source == target
         fixed = (source[stays], entries.data[stays])
@@ -375,18 +369,19 @@ class _EdgeList(NamedTuple):
 
 
 class _Kinds(NamedTuple):
-    """Classes of cells of A, whose numbers of edges are kept: by blocks, by length, or one."""
+    """Kinds of cells of A, whose numbers of edges are kept: by blocks, by length, or one."""
 
-    block: Places | None
+    block: Places
     blocks: int
-    positions: Floats | None
-    limits: Floats
+    coordinates: Floats  # a row per dimension; none where lengths do not matter
+    limits: Floats  # of the bins of length
 
     @classmethod
     def of(
         cls, edges: _EdgeList, blocks: Any = None, positions: Any = None, bins: int = 1
     ) -> _Kinds:
-        block, count, limits = None, 1, np.zeros(0)
+        block, count = np.zeros(edges.size, dtype=np.int32), 1
+        coordinates, limits = np.zeros((0, edges.size)), np.zeros(0)
         if blocks is not None:
             given = np.asarray(blocks)
             if given.shape != (edges.size,):
@@ -401,50 +396,89 @@ class _Kinds(NamedTuple):
                     f"at index {missing[0]} ({len(missing)} such); give these a block of their own."
                 )
             names, block = np.unique(given, return_inverse=True)
-            block, count = block.astype(np.int64), len(names)
+            block, count = block.astype(np.int32), len(names)
         if positions is not None:
             places = exact_array(positions, "positions")
-            positions = places.reshape(len(places), -1) if places.ndim else places
-            if positions.ndim != 2 or len(positions) != edges.size or np.iscomplexobj(positions):
+            if places.ndim not in (1, 2) or len(places) != edges.size or np.iscomplexobj(places):
                 raise ValueError(
                     f"`positions` must have one row of real numbers for each of the {edges.size} "
                     f"nodes, got shape {np.shape(places)}."
                 )
+            coordinates = np.ascontiguousarray(places.reshape(len(places), -1).T)
             shares = np.arange(1, require_size(bins, "bins")) / bins
-            lengths = _lengths(positions, edges.source, edges.target)
+            lengths = _lengths(
+                coordinates.take(edges.source, 1) - coordinates.take(edges.target, 1)
+            )
             limits = np.quantile(lengths, shares) if len(lengths) else limits
-        return cls(block, count, positions, limits)
+        return cls(block, count, coordinates, limits)
 
     @property
-    def kinds(self) -> int:
-        return self.blocks**2 * (len(self.limits) + 1)
+    def bins(self) -> int:
+        return len(self.limits) + 1
 
     @property
-    def is_one(self) -> bool:
-        return self.block is None and self.positions is None
+    def count(self) -> int:
+        return self.blocks**2 * self.bins
 
     def __call__(self, source: Places, target: Places) -> Places:
-        kind = np.zeros(np.shape(source), dtype=np.int64)
-        if self.block is not None:
-            kind += self.blocks * self.block[source] + self.block[target]
-        if self.positions is not None:
-            lengths = _lengths(self.positions, source, target)
-            kind = kind * (len(self.limits) + 1) + np.searchsorted(self.limits, lengths)
-        return kind
+        """The kind of each cell, below :attr:`count`."""
+        between = np.int64(self.blocks) * self.block[source] + self.block[target]
+        vectors = self.coordinates.take(source, axis=1) - self.coordinates.take(target, axis=1)
+        return between * self.bins + self._bins_of(vectors)
+
+    def differences(self, first: Places, second: Places, other: Places) -> Places:
+        """What a move of an edge from one node to a second changes, below :attr:`changes`.
+
+        Zero where it changes nothing. Moves between the same two nodes that have the same number
+        cancel each other if one is made back.
+        """
+        ends = [self.coordinates.take(nodes, axis=1) for nodes in (first, second, other)]
+        bins = [self._bins_of(end - ends[2]) for end in ends[:2]]
+        change = 1 + (self.block[other] * self.bins + bins[0]) * self.bins + bins[1]
+        is_same = (bins[0] == bins[1]) & (self.block[first] == self.block[second])
+        return np.where(is_same, 0, change)
+
+    @property
+    def changes(self) -> int:
+        return 1 + self.blocks * self.bins**2
+
+    def neighbourhoods(self, rng: np.random.Generator) -> Places:
+        """Boxes of some :data:`_NEIGHBOURS` nodes at random offsets, a number per dimension."""
+        dimensions, size = self.coordinates.shape
+        boxes = max(1.0, size / _NEIGHBOURS) ** (1 / max(dimensions, 1))
+        width = np.ptp(self.coordinates, axis=1, keepdims=True) / boxes
+        offsets = rng.random((dimensions, 1))
+        scaled = self.coordinates / np.where(width > 0, width, 1.0) + offsets
+        return np.floor(scaled).astype(np.int64)
+
+    def _bins_of(self, vectors: Floats) -> Places:
+        bins = np.zeros(vectors.shape[1], dtype=np.min_scalar_type(self.bins))
+        if len(vectors):
+            lengths = _lengths(vectors)
+            for limit in self.limits:  # faster than a bisection for some ten limits
+                bins += lengths > limit
+        return bins
 
 
 class _Trades:
-    """Curveball trades of edges between nodes, or of the complement's if that is sparser."""
+    """Trades of edges between nodes, or of the complement's if that is sparser.
+
+    Nodes meet in pairs. Which of a pair's edges are pooled, and in which order, does not depend on
+    whose they are; those at a distance of 1, 2, 4, … in the pool are swapped with a chance of one
+    half. So every trade is as likely as its reverse.
+    """
 
     def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._loops_are_free = edges.size, edges.loops_are_free
-        self._kinds, self._rng = kinds, rng
+        self._kinds, self._rng, self._is_one_kind = kinds, rng, kinds.count == 1
         self._others = edges.size if edges.loops_are_free else edges.size - 1
-        self._ends: list[Places] = [edges.source.copy(), edges.target.copy()]
+        self._ends: list[Places] = [edges.source, edges.target]
         self._is_complement = 2 * len(edges.source) > self._size * self._others
         if self._is_complement:
             self._complement()
         degrees = [np.bincount(end, minlength=self._size) for end in self._ends]
+        self._meet_alike = False
+        self._log_degrees = [np.log(np.maximum(degree, 1)) for degree in degrees]
         can_trade = [(degree > 0) & (degree < self._others) for degree in degrees]
         self._traders = [np.flatnonzero(can) for can in can_trade]
         lonely = np.full(self._size % 2, -1)  # meets the last of an odd number
@@ -456,7 +490,7 @@ class _Trades:
         is_gap[tuple(self._ends)] = False
         if not self._loops_are_free:
             np.fill_diagonal(is_gap, False)
-        self._ends = list(np.nonzero(is_gap))
+        self._ends = [end.astype(self._ends[0].dtype) for end in np.nonzero(is_gap)]
 
     def run(self, moves: float) -> tuple[Places, Places, str | None]:
         """Move each edge so often, on average: sources and targets, and what was done in words.
@@ -472,10 +506,10 @@ class _Trades:
         while moved < _FIRST_MOVES and rounds < most:
             moved, rounds = moved + self._round(), rounds + 1
         left = min(int(np.ceil(moves * count * rounds / moved)), most) if moved else 0
-        if not self._kinds.is_one:
+        if not self._is_one_kind and 2 <= count <= _DETOUR_EDGES:
             moved += self._detours()
         moved += sum(self._round() for _ in range(left))
-        can_turn = self._turn_cycles() if self._kinds.is_one and not self._loops_are_free else False
+        can_turn = self._turn_cycles() if self._is_one_kind and not self._loops_are_free else False
         if self._is_complement:
             self._complement()
         if not (moved or can_turn):
@@ -491,68 +525,70 @@ class _Trades:
         return self._trade(0) + self._trade(1)
 
     def _trade(self, end: int) -> int:
-        """Let nodes at this end meet in pairs, pool what only one has, and deal it out again."""
-        order = self._rng.permutation(self._traders[end])
-        if self._kinds.block is not None and self._rng.random() < 0.5:  # meet in blocks
-            order = order[np.argsort(self._kinds.block[order], kind="stable")]
-        nodes = np.concatenate([order, self._rest[end]])  # pairs of neighbours
-        place = np.empty(self._size, dtype=np.int64)
-        place[nodes[: self._size]] = np.arange(self._size)
-        # a pair, a cell of its two rows and whose it is, in one integer that can be sorted
-        bits = self._size.bit_length() + 1
-        row = (place >> 1 << bits) | (place & 1)
-        cells = row[self._ends[end]]
-        cells += self._ends[1 - end] << 1
-        cells.sort()
-        self._last_pair = int(cells[-1]) >> bits if len(cells) else 0
-        return sum(self._deal(end, cells, part, nodes, bits) for part in self._parts(cells, bits))
+        """Let nodes at this end meet in pairs and trade; how many edges were moved."""
+        own, other = self._ends[end], self._ends[1 - end]
+        meeting = self._rng.permutation(self._traders[end])
+        self._meet_alike = not self._meet_alike
+        if self._meet_alike:  # neighbours of similar degree and of one block exchange more
+            similar = self._log_degrees[end][meeting] + self._rng.random(len(meeting))
+            near = self._kinds.neighbourhoods(self._rng)[:, meeting]
+            meeting = meeting[np.lexsort((similar, *near, self._kinds.block[meeting]))]
+        nodes = np.concatenate([meeting, self._rest[end]]).astype(own.dtype)  # pairs of neighbours
+        seat, rank = np.empty((2, self._size), dtype=own.dtype)
+        seat[nodes[: self._size]] = np.arange(self._size)
+        shuffled = self._rng.permutation(self._size).astype(own.dtype)
+        rank[shuffled] = np.arange(self._size)
+        # sorted by pair, within it by the other end in random order: a cell is 2·other + whose
+        seats, bounds = _bucketed(rank[other], seat[own], self._size)
+        cells = np.repeat(shuffled, np.diff(bounds))
+        cells <<= 1
+        cells |= seats & 1
+        seats >>= 1
+        cells, bounds = _bucketed(seats, cells, len(nodes) // 2)
+        own, moved = np.empty_like(own), 0
+        cuts = np.searchsorted(bounds, np.arange(_PART, len(cells), _PART))
+        for first, last in pairwise(np.unique([0, *cuts, len(bounds) - 1])):
+            part = slice(bounds[first], bounds[last])
+            counts = np.diff(bounds[first : last + 1])
+            pairs = np.repeat(nodes[2 * first : 2 * last].reshape(-1, 2).T, counts, axis=1)
+            pair = np.repeat(np.arange(last - first, dtype=own.dtype), counts)
+            moved += self._deal(cells[part], pair, pairs)
+            own[part] = np.where(cells[part] & 1, pairs[1], pairs[0])
+        cells >>= 1
+        self._ends = [own, cells] if end == 0 else [cells, own]
+        return moved
 
-    def _parts(self, cells: Places, bits: int) -> Iterator[slice]:
-        """Parts of the sorted cells that fit into the cache, each with all cells of its pairs."""
-        first, count = 0, len(cells)
-        while first < count:
-            last = first + _PART if self._kinds.is_one else count
-            if last < count:
-                next_pair = ((cells[last] >> bits) + 1) << bits
-                last = int(np.searchsorted(cells, next_pair))
-            yield slice(first, min(last, count))
-            first = last
-
-    def _deal(self, end: int, all_cells: Places, part: slice, nodes: Places, bits: int) -> int:
-        """Pool and deal out the cells of a part; how many edges were moved."""
-        cells = all_cells[part]
-        pair, other = cells >> bits, (cells & ((1 << bits) - 1)) >> 1
+    def _deal(self, cells: Places, pair: Places, nodes: Places) -> int:
+        """Pool what only one of a pair has, and deal it out again; how many edges were moved."""
         is_single = np.ones(len(cells), dtype=bool)
-        is_both = (cells[1:] ^ cells[:-1]) == 1
+        is_both = ((cells[1:] ^ cells[:-1]) == 1) & (pair[1:] == pair[:-1])
         is_single[1:] &= ~is_both
         is_single[:-1] &= ~is_both
-        first, second = nodes[::2], nodes[1::2]
+        other = cells >> 1
         if not self._loops_are_free:
-            is_single &= (other != first[pair]) & (other != second[pair])
-        places = np.flatnonzero(is_single)
-        group, last_group = pair[places], self._last_pair
-        if not self._kinds.is_one:
-            places, group = self._by_kind(end, places, first[group], second[group], other[places])
-            last_group = int(group[-1]) if len(group) else 0
-        before = cells[places] & 1
-        after = _dealt(group, last_group, before, self._rng)
-        cells[places] ^= before ^ after
-        self._ends[end][part] = nodes[(pair << 1) | (cells & 1)]
-        self._ends[1 - end][part] = other
+            is_single &= (other != nodes[0]) & (other != nodes[1])
+        pool = np.flatnonzero(is_single)
+        group = pair[pool]
+        if not self._is_one_kind and len(pool):  # a pool for each difference that a move makes
+            change = self._kinds.differences(*nodes.take(pool, axis=1), other[pool])
+            order, _ = _bucketed(change, np.arange(len(pool), dtype=np.int32), self._kinds.changes)
+            order, _ = _bucketed(group[order], order, int(group[-1]) + 1)
+            pool, group, change = pool[order], group[order], change[order]
+            is_new = (np.diff(group, prepend=-1) != 0) | (np.diff(change, prepend=-1) != 0)
+            group = np.cumsum(is_new, dtype=group.dtype)
+        before = (cells[pool] & 1).astype(bool)
+        after = before.copy()
+        for stride in _STRIDES:
+            for start in np.arange(stride) + self._rng.integers(2 * stride):
+                one, two = (slice(first, None, 2 * stride) for first in (start, start + stride))
+                count = len(after[two])
+                swapped = self._rng.integers(2, size=count, dtype=bool)
+                swapped &= after[one][:count] != after[two]
+                swapped &= group[one][:count] == group[two]
+                after[one][:count] ^= swapped
+                after[two] ^= swapped
+        cells[pool] ^= before != after
         return int(np.count_nonzero(before != after))
-
-    def _by_kind(
-        self, end: int, places: Places, first: Places, second: Places, other: Places
-    ) -> tuple[Places, Places]:
-        """Places in pools that can be dealt out at will: in each, all make the same difference."""
-        kinds = [
-            self._kinds(*((own, other) if end == 0 else (other, own))) for own in (first, second)
-        ]
-        difference = np.where(kinds[0] == kinds[1], -1, kinds[0] * self._kinds.kinds + kinds[1])
-        order = np.lexsort((difference, first))
-        is_new = np.diff(first[order], prepend=-1) != 0
-        is_new |= np.diff(difference[order], prepend=-2) != 0
-        return places[order], np.cumsum(is_new)
 
     def _detours(self) -> int:
         """Swaps and turned cycles of three, of which a few together keep all kinds.
@@ -561,11 +597,10 @@ class _Trades:
         many steps: its reverse is equally likely. Returns how many edges were moved.
         """
         size, count, moved = self._size, len(self._ends[0]), 0
-        if count < 2:
-            return 0
+        integer = self._ends[0].dtype
         draw = random.Random(int(self._rng.integers(2**63)))
         kinds: list[int] = self._kinds(*self._ends).tolist()
-        cells: list[int] = (self._ends[0] * size + self._ends[1]).tolist()
+        cells: list[int] = (self._ends[0] * np.int64(size) + self._ends[1]).tolist()
         place_of = {cell: place for place, cell in enumerate(cells)}
 
         @cache
@@ -609,7 +644,7 @@ class _Trades:
             else:
                 for before in reversed(back):
                     put(*before)
-        self._ends = list(np.divmod(np.array(cells), size))
+        self._ends = [end.astype(integer) for end in np.divmod(np.array(cells), size)]
         return moved
 
     def _turn_cycles(self) -> bool:
@@ -643,8 +678,8 @@ class _Trades:
         return len(cycles) > 0
 
 
-def _lengths(positions: Floats, source: Places, target: Places) -> Any:
-    return np.linalg.norm(positions[source] - positions[target], axis=-1)
+def _lengths(vectors: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.add.reduce(vectors * vectors)))
 
 
 def _sign(weights: NDArray[Any]) -> Floats:
@@ -655,27 +690,65 @@ def _sign(weights: NDArray[Any]) -> Floats:
 
 def _differ(groups: Places, values: NDArray[Any]) -> bool:
     """Whether values differ within a group."""
-    _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-    return bool((values != values[first][group]).any())
+    if not len(values):
+        return False
+    one_of = np.empty(int(groups.max()) + 1, dtype=values.dtype)
+    one_of[groups] = values
+    return bool((one_of[groups] != values).any())
 
 
-def _dealt(group: Places, last: int, belongs: Places, rng: np.random.Generator) -> Places:
-    """Zeros and ones permuted within groups, which are in ascending order up to ``last``."""
-    # sorted by group and a random key, whose ties are negligible; the last bit goes along
-    bits = 62 - last.bit_length()
-    keys = rng.integers(1 << bits, size=len(group))
-    keys <<= 1
-    keys |= belongs
-    keys |= group << (bits + 1)
-    keys.sort()
-    keys &= 1
-    return keys
+def _bucketed(keys: Places, values: NDArray[Any], buckets: int) -> tuple[NDArray[Any], Places]:
+    """Values in the order of their keys, stably, and where each key begins, by a counting sort."""
+    from scipy.sparse import csr_array
+
+    by_key = csr_array((values, keys, [0, len(keys)]), shape=(1, buckets)).tocsc()
+    return by_key.data, by_key.indptr
 
 
 def _shuffled_within(groups: Places, rng: np.random.Generator) -> Places:
     """Places in random order, each within its group."""
-    order = np.argsort(groups, kind="stable")
-    drawn = rng.permutation(len(groups))
-    shuffled = np.empty_like(order)
-    shuffled[order] = drawn[np.argsort(groups[drawn], kind="stable")]
+    count, drawn = int(groups.max(initial=0)) + 1, rng.permutation(len(groups))
+    in_order, _ = _bucketed(groups, np.arange(len(groups)), count)
+    at_random, _ = _bucketed(groups[drawn], drawn, count)
+    shuffled = np.empty_like(drawn)
+    shuffled[in_order] = at_random
     return shuffled
+
+
+def _cells_between_blocks(
+    edges: _EdgeList, kinds: _Kinds, kept: Places, counts: Places, rng: np.random.Generator
+) -> tuple[Places, Places, bool]:
+    """So many cells between each two blocks, uniformly, and whether others were possible."""
+    members = [np.flatnonzero(kinds.block == block) for block in range(kinds.blocks)]
+    ends, has_room = [np.zeros((2, 0), dtype=edges.source.dtype)], False
+    for kind, count in zip(kept, counts, strict=True):
+        senders, receivers = (members[block] for block in divmod(kind, kinds.blocks))
+        skips = senders is receivers and not edges.loops_are_free
+        width = len(receivers) - skips
+        codes = rng.choice(len(senders) * width, count, replace=False, shuffle=False)
+        has_room |= len(codes) < len(senders) * width
+        row, column = np.divmod(codes, width)
+        column += skips & (column >= row)
+        ends.append(np.stack([senders[row], receivers[column]]).astype(edges.source.dtype))
+    source, target = np.concatenate(ends, axis=1)
+    return source, target, has_room
+
+
+def _cells_by_kind(
+    edges: _EdgeList, kinds: _Kinds, kept: Places, counts: Places, rng: np.random.Generator
+) -> tuple[Places, Places, bool]:
+    """So many cells of each kind, uniformly, by sorting all cells; whether others were possible."""
+    size = edges.size
+    what = f"`network` is too large for this: sorting the {size**2:,} cells of A into kinds"
+    require_room(_CELL * size**2, what, "Leave out `positions`, or take `rewire`.")
+    source, target = np.divmod(np.arange(size**2), size)
+    is_free = (source != target) | edges.loops_are_free
+    source, target = source[is_free], target[is_free]
+    cells, bounds = _bucketed(kinds(source, target), np.arange(len(source)), kinds.count)
+    room = np.diff(bounds)[kept]
+    drawn = [
+        first + rng.choice(places, count, replace=False)
+        for first, places, count in zip(bounds[kept], room, counts, strict=True)
+    ]
+    chosen = cells[np.concatenate([np.zeros(0, np.int64), *drawn])]
+    return source[chosen], target[chosen], bool((counts < room).any())
