@@ -31,15 +31,24 @@ OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
     "verzelli-2021": (
         "right in another sense", {"random_rank": 76, "symmetric_rank": 40}, "right",
     ),
+    "hulser-2022": ("right in another sense", {"largest_ratio": 1.0}, "right"),
     "conn2res-score": (
         "an artefact", {"least_excess": 0, "largest_excess": 0, "largest_loss": 0}, "right",
     ),
+    "ballarin-2025": ("right in another sense", {"usable_orthogonal": 3.0}, "right"),
+    "mijalkov-2025": ("right in another sense", {"order": -1.0}, "an artefact"),
+    "hadaeghi-2025": ("right in another sense", {"total_100": 40.0}, "right"),
+    "takasu-2025": ("right in another sense", {"exact_slope": 0.6}, "right"),
+    "guan-2025": ("right in another sense", {"starts": 0.0}, "right"),
+    "francois-2025": ("right", {"largest_ratio": 1.1}, "an artefact"),
     "reservoirpy-docs": ("an artefact", {"total": 18.5}, "right"),
+    "rcjl-benchmarks": ("an artefact", {"random": 98.0, "ipc_nonlinear": 0.0}, "right"),
     "whale-2026": ("right in another sense", {"highest_rank": 2700.0}, "right"),
+    "jordan-2026": ("right in another sense", {"reach_8": 20.0}, "an artefact"),
 }  # fmt: skip
 
 
-#: What studies found that need packages which do not go together with those of the tests.
+#: What studies found that take long, or need packages that do not go together with the tests'.
 JUDGED = ROOT / "docs" / "judged"
 
 

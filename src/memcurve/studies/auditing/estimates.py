@@ -35,13 +35,14 @@ class Estimate:
     """What one of the standard methods reports.
 
     ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
-    ``"reservoirpy"`` or ``"conn2res"``; ``name`` and ``about`` are the method and its settings in
-    words, ``why`` is what makes it differ. ``values`` is its memory curve from ``first_lag`` on,
-    ``total`` their sum, ``truth`` the exact sum over the same lags and ``largest_error`` the
-    largest distance from the exact curve at any lag. ``samples`` is the length of the simulation,
-    where it is one; ``spread`` the standard deviation of ``total`` over repetitions, NaN where it
-    is not known; ``seconds`` is how long it took. ``inverts`` says that it inverts a covariance of
-    the states, ``by_construction`` that its total is no measurement.
+    ``"reservoirpy"``, ``"conn2res"``, next to a claim also ``"braph"`` or ``"rcjl"``; ``name`` and
+    ``about`` are the method and its settings in words, ``why`` is what makes it differ. ``values``
+    is its memory curve from ``first_lag`` on, ``total`` their sum, ``truth`` the exact sum over the
+    same lags and ``largest_error`` the largest distance from the exact curve at any lag.
+    ``samples`` is the length of the simulation, where it is one; ``spread`` the standard deviation
+    of ``total`` over repetitions, NaN where it is not known; ``seconds`` is how long it took.
+    ``inverts`` says that it inverts a covariance of the states, ``by_construction`` that its total
+    is no measurement.
     """
 
     key: str
@@ -92,6 +93,8 @@ def standard_estimates(
             ways.append((variant.name, variant.largest_size, simulates, run))
     for key, protocol in PROTOCOLS.items():
         settings = protocol(network.read_states)
+        if claimed is None and settings.only_for_claims:
+            continue
         run = partial(_simulated, key, settings, network, seed, claimed)
         ways.append((settings.name, MOST_STATES, False, run))
     estimates, notes = list[Estimate](), list[Note]()
@@ -181,7 +184,7 @@ def _simulated(
         truth=float(truth.sum()),
         spread=float(np.std(totals, ddof=1)) if len(scores) > 1 else float("nan"),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
-        why=say("reasons.protocol", noise=protocol.noise_floor, tested=protocol.tested),
+        why=say("reasons.protocol", noise=protocol.noise_floor, tested=protocol.rows),
         seconds=seconds,
     )
 
@@ -203,11 +206,18 @@ class Protocol:
     samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
     lead: int  # steps simulated before the first row
     warmup: int  # rows discarded at the start
-    tested: int  # rows tested on at the end
-    amplitude: float  # the input is uniform on ±amplitude
+    tested: int  # rows tested on at the end; 0: those trained on
+    amplitude: float  # the input is uniform on mean ± amplitude
     ridge: float  # α
     intercept: bool  # whether the readout has a constant term
     squared: bool  # r², or else |r|
+    mean: float = 0.0
+    only_for_claims: bool = False  # not one of the usual settings: run next to a claim only
+
+    @property
+    def rows(self) -> int:
+        """Rows that the correlations are taken over."""
+        return self.tested or self.samples - self.last_lag - self.warmup
 
     @property
     def noise_floor(self) -> float:
@@ -225,7 +235,7 @@ class Protocol:
     ) -> Iterator[tuple[Floats, Floats]]:
         """Inputs and states of a simulation for each generator, all of them run side by side."""
         shape = (self.samples, network.inputs)
-        z = np.stack([rng.uniform(-self.amplitude, self.amplitude, shape) for rng in rngs])
+        z = self.mean + self.amplitude * np.stack([rng.uniform(-1, 1, shape) for rng in rngs])
         x = network.simulate_replicas(z[:, self.last_lag - self.lead :], washout=self.lead)
         return zip(z, x, strict=True)
 
@@ -235,14 +245,14 @@ class Protocol:
             x = np.column_stack([np.ones(len(x)), x])
         x, unit = in_range(x)
         scores, split = np.zeros(self.last_lag), len(x) - self.tested
-        train, test = x[self.warmup : split], x[split:]
+        train, test = x[self.warmup : split], x[len(x) - self.rows :]
         ridge = min(self.ridge / unit / unit, _ALL_RIDGE)
         normal_matrix = train.T @ train + ridge * np.eye(x.shape[1])
         for channel in z.T:
             right = lagged_products(channel[self.warmup : split + self.last_lag - 1], train)
             right = right[::-1].T  # the largest lag is the first shift
             windows = np.lib.stride_tricks.sliding_window_view(channel, self.last_lag + 1)
-            past = np.ascontiguousarray(windows[split:, -2::-1])
+            past = np.ascontiguousarray(windows[len(x) - self.rows :, -2::-1])
             try:
                 readout = np.linalg.solve(normal_matrix, right)
             except np.linalg.LinAlgError:  # exactly singular, e.g. a node that never moves
@@ -279,5 +289,23 @@ def conn2res(states: int) -> Protocol:
     )  # fmt: skip
 
 
+def braph(states: int) -> Protocol:
+    """BRAPH 2, as of Mijalkov et al. (2025): r in sample, input on [0, 1], no constant term."""
+    about = "lags 1 … 50, 20,000 samples on [0, 1], no ridge, r in sample"
+    return Protocol(
+        "BRAPH 2", about, 50, 20_000, lead=50, warmup=0, tested=0, amplitude=0.5, ridge=0.0,
+        intercept=False, squared=False, mean=0.5, only_for_claims=True,
+    )  # fmt: skip
+
+
+def rcjl(states: int) -> Protocol:
+    """``memory_capacity`` of ReservoirComputing.jl (0.12) without options, of 2,000 samples."""
+    about = "memory_capacity, lags 1 … 30, 2,000 samples, ridge 1, test r²"
+    return Protocol(
+        "ReservoirComputing.jl", about, 30, 2000, lead=30, warmup=0, tested=394, amplitude=1.0,
+        ridge=1.0, intercept=False, squared=True, only_for_claims=True,
+    )  # fmt: skip
+
+
 #: Protocols by name; each is a function of the number of states.
-PROTOCOLS = {"reservoirpy": reservoirpy, "conn2res": conn2res}
+PROTOCOLS = {"reservoirpy": reservoirpy, "conn2res": conn2res, "braph": braph, "rcjl": rcjl}

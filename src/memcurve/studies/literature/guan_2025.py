@@ -1,0 +1,52 @@
+"""Do S4 and S4D start with the same memory?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.progress import Listener
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.network.continuous import ContinuousNetwork, hippo
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+
+SIZE, STEP, LAGS, NOISE = 32, 0.01, 1000, 1e-6
+
+
+def study(seed: int, tell: Listener) -> Evidence:
+    """HiPPO-LegS as S4 starts, its eigenvalues alone, and its normal part as S4D starts."""
+    tell("starts", 0, 1)
+    legs = hippo("legs", SIZE)
+    low_rank = np.sqrt(np.arange(SIZE) + 0.5)
+    normal = legs.A + np.outer(low_rank, low_rank)  # eigenvalues −1/2 ± iω instead of −1 … −N
+    s4 = legs.discretised(STEP, "bilinear")
+    s4d = ContinuousNetwork(normal, legs.C).discretised(STEP, "bilinear")
+    diagonal = LinearNetwork(np.diag(np.diag(s4.A)), np.ones(SIZE))
+    curves = [memory_curve(network, LAGS) for network in (s4, s4d, diagonal)]
+    usable = [memory_curve(network, noise=NOISE).total for network in (s4, s4d, diagonal)]
+    points = tuple(
+        Point(f"MC at lag {lag}: S4D beside S4", float(curves[1][lag]), float(curves[0][lag]))
+        for lag in (0, 10, 50, 100)
+    )
+    return Evidence(
+        points,
+        {
+            "same_spectrum": float(np.abs(curves[0].values - curves[2].values).max()),
+            "starts": float(np.abs(curves[0].values - curves[1].values).max()),
+            "s4_total": curves[0].total,
+            "s4d_total": curves[1].total,
+            "s4_horizon": float(curves[0].horizon(0.1)),
+            "s4d_horizon": float(curves[1].horizon(0.1)),
+            "s4_usable": usable[0],
+            "diagonal_usable": usable[2],
+        },
+    )
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Whether equal eigenvalues give equal curves, and whether the starts have these."""
+    if numbers["same_spectrum"] > 1e-6:
+        return Verdict("an artefact", "spectrum")
+    if numbers["starts"] > 0.01:
+        return Verdict("right in another sense", "spectrum", "starts", noise=NOISE)
+    return Verdict("right", "spectrum")

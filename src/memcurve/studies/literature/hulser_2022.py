@@ -1,0 +1,51 @@
+"""Does total capacity say how well a task is done, and do single capacities?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.progress import Listener
+from memcurve.memory import memory_curve
+from memcurve.network import ensembles
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.synthesis import task_error
+
+SIZE = 50
+KINDS = {"normal": 0.99, "symmetric": 0.9, "orthogonal": 0.9}
+#: A single lag, and targets made of several.
+DELAY, OTHERS = 40, ("average:80", "ar:0.97")
+
+
+def study(seed: int, tell: Listener) -> Evidence:
+    """Errors of tasks, by weighted capacities and exactly, of networks alike in total."""
+    points, totals = list[Point](), list[float]()
+    for count, (kind, radius) in enumerate(KINDS.items()):
+        tell("networks", count, len(KINDS))
+        network = getattr(ensembles, kind)(SIZE, spectral_radius=radius, seed=seed)
+        totals.append(memory_curve(network).total)
+        for target in (DELAY, *OTHERS):
+            exact = task_error(network, target)
+            task = f"delay {target}" if target == DELAY else f"{target}"
+            points.append(Point(f"{kind}, {task}: NMSE", exact.weighted, exact.nmse, exact.error))
+    single = [point for point in points if "delay" in point.label]
+    several = [point for point in points if point not in single]
+    return Evidence(
+        tuple(points),
+        {
+            "least_total": min(totals),
+            "largest_total": max(totals),
+            "least_error": min(point.true for point in single),
+            "largest_error": max(point.true for point in single),
+            "delay_difference": max(abs(point.then - point.true) for point in single),
+            "largest_ratio": max(np.exp(abs(np.log(p.then / p.true))) for p in several),
+        },
+    )
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Whether errors differ at the same total, and whether capacities alone predict them."""
+    same = numbers["largest_total"] - numbers["least_total"] < 1e-6
+    if not same or numbers["largest_error"] < 2 * numbers["least_error"]:
+        return Verdict("an artefact", "errors")
+    exact = numbers["delay_difference"] < 1e-6 and numbers["largest_ratio"] < 1.05
+    return Verdict("right" if exact else "right in another sense", "errors", "weighted")

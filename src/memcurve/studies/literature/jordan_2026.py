@@ -1,0 +1,59 @@
+"""Do Jordan blocks lengthen memory?"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.progress import Listener
+from memcurve.memory import memory_curve
+from memcurve.network import LinearNetwork
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+
+SIZE, RADIUS, LAGS, NOISE = 32, 0.9, 600, 0.1
+#: Sizes of the Jordan blocks of each pair of eigenvalues; fewer pairs for larger ones.
+BLOCKS = (1, 2, 4, 8)
+#: What is left at the end of the memory, of the response and of the curve.
+LEFT = 0.1
+
+
+def _network(block: int) -> LinearNetwork:
+    """Pairs of eigenvalues on the circle, each in a real Jordan block that the input enters."""
+    pairs = SIZE // (2 * block)
+    A, C = np.zeros((SIZE, SIZE)), np.zeros(SIZE)
+    for pair, angle in enumerate(np.pi * (np.arange(pairs) + 0.5) / pairs):
+        first = 2 * block * pair
+        c, s = RADIUS * np.cos(angle), RADIUS * np.sin(angle)
+        part = np.kron(np.eye(block), [[c, -s], [s, c]]) + np.eye(2 * block, k=-2)
+        A[first : first + 2 * block, first : first + 2 * block] = part
+        C[first] = 1 / np.sqrt(pairs)
+    return LinearNetwork(A, C)
+
+
+def study(seed: int, tell: Listener) -> Evidence:
+    """How long the response lasts, and how far memory reaches."""
+    points, numbers = [], dict[str, float]()
+    for count, block in enumerate(BLOCKS):
+        tell("blocks", count, len(BLOCKS))
+        network = _network(block)
+        curve = memory_curve(network, LAGS)
+        response, x = np.empty(LAGS), network.C
+        for lag in range(LAGS):
+            response[lag], x = np.linalg.norm(x), network.A @ x
+        lasts = np.flatnonzero(response >= LEFT * response.max())[-1] + 1
+        points.append(Point(f"blocks of {block}: lags", float(lasts), float(curve.horizon(LEFT))))
+        numbers |= {
+            f"total_{block}": curve.total,
+            f"reach_{block}": float(curve.horizon(LEFT)),
+            f"half_{block}": float(curve.horizon(0.5)),
+            f"usable_{block}": memory_curve(network, noise=NOISE).total,
+        }
+    return Evidence(tuple(points), numbers)
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Whether memory reaches further, and whether there is more of it."""
+    large = BLOCKS[-1]
+    if numbers[f"reach_{large}"] <= numbers["reach_1"]:
+        return Verdict("an artefact", "reach")
+    more = numbers[f"total_{large}"] > 1.01 * numbers["total_1"]
+    return Verdict("right" if more else "right in another sense", "reach", noise=NOISE)

@@ -1,0 +1,73 @@
+"""Scores of brain networks by BRAPH: correlations in sample, summed over fifty lags."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memcurve.core.progress import Listener
+from memcurve.core.types import Floats
+from memcurve.data.measuring import measure
+from memcurve.network.nonlinear import NonlinearNetwork
+from memcurve.network.scaling import scale_to_spectral_norm
+from memcurve.studies.auditing.estimates import PROTOCOLS
+from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+
+REGIONS, DENSITY = 90, 0.4
+#: Shares of the connections that are lost, which stand for age.
+LOST = (0.0, 0.3, 0.6, 0.9)
+
+
+def brain(lost: float, seed: int) -> NonlinearNetwork:
+    """Symmetric log-normal weights of largest singular value 1, some of them lost."""
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.lognormal(size=(REGIONS, REGIONS)), 1)
+    draw = np.triu(rng.random((REGIONS, REGIONS)), 1)
+    A = np.where(draw > 1 - DENSITY * (1 - lost), weights, 0.0)
+    C = rng.uniform(-1, 1, REGIONS)
+    return NonlinearNetwork(scale_to_spectral_norm(A + A.T, 1.0), C)
+
+
+def unit_interval(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
+    """Uniform on [0, 1]."""
+    return rng.uniform(0, 1, shape)
+
+
+def study(seed: int, tell: Listener) -> Evidence:
+    """The protocol on networks that lose connections, beside measured memory over its lags."""
+    from scipy.stats import spearmanr
+
+    protocol = PROTOCOLS["braph"](REGIONS)
+    points = []
+    for count, lost in enumerate(LOST):
+        tell("networks", count, len(LOST))
+        network = brain(lost, seed)
+        score = float(protocol.measure(network, np.random.default_rng(seed)).sum())
+        curve = measure(
+            network, protocol.last_lag + 1, precision=0.5, input=unit_interval, seed=seed,
+            steps=40_000, progress=False,
+        )[1:]  # fmt: skip
+        label = f"{lost:.0%} of the connections lost"
+        points.append(Point(label, score, curve.total, curve.total_error))
+    scores, true = ([getattr(p, name) for p in points] for name in ("then", "true"))
+    return Evidence(
+        tuple(points),
+        {
+            "chance": protocol.last_lag * float(np.sqrt(REGIONS / protocol.samples)),
+            "least_score": min(scores),
+            "largest_score": max(scores),
+            "least_true": min(true),
+            "largest_true": max(true),
+            "order": float(spearmanr(scores, true).statistic),
+            "largest_error": max(point.error for point in points),
+            "largest_excess": max(point.then - point.true for point in points),
+        },
+    )
+
+
+def judge(numbers: Numbers) -> Verdict:
+    """Whether scores are memories, or at least order networks as their memories do."""
+    if numbers["largest_excess"] < 2 * numbers["largest_error"]:
+        return Verdict("right", "scores")
+    if numbers["order"] > 0.75:
+        return Verdict("right in another sense", "scores", "order")
+    return Verdict("an artefact", "scores", "disorder")
