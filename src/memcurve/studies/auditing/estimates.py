@@ -14,7 +14,16 @@ from memcurve.core.limits import one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.data import correlations
-from memcurve.memory import METHODS, MemoryCurve, Method, Variant, ask, in_range, lagged_products
+from memcurve.memory import (
+    METHODS,
+    MemoryCurve,
+    Method,
+    Variant,
+    ask,
+    in_range,
+    lagged_products,
+    memory_curve,
+)
 from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.sentences import say
@@ -172,6 +181,8 @@ def _simulated(
                 break
     seconds = (time.perf_counter() - start) / len(scores)
     totals = [float(score.sum()) for score in scores]
+    if len(exact) <= protocol.last_lag:  # few nodes
+        exact = memory_curve(network, protocol.last_lag + 1)
     truth = exact.values[1 : protocol.last_lag + 1]
     return Estimate(
         key=key,

@@ -54,6 +54,6 @@ def judge(numbers: Numbers) -> Verdict:
     """Whether memory reaches further, and whether there is more of it."""
     large = BLOCKS[-1]
     if numbers[f"reach_{large}"] <= numbers["reach_1"]:
-        return Verdict("an artefact", "reach")
+        return Verdict("an artefact", "reach", noise=NOISE)
     more = numbers[f"total_{large}"] > 1.01 * numbers["total_1"]
     return Verdict("right" if more else "right in another sense", "reach", noise=NOISE)
