@@ -86,8 +86,8 @@ def row_of(part: str, file: str | Path) -> Row:
     A = csr_array((parts["weights"], parts["source"], parts["starts"]), shape=(size, size))
     network = memcurve.LinearNetwork(A, C)
     row: Row = {"part": part, "states": size, "edges": int(A.nnz)}
-    if part.startswith("usable"):  # the radius need not be exact here
-        network = memcurve.LinearNetwork(A * (RADIUS / _radius(A)), C)
+    if part.startswith("usable"):
+        network = memcurve.LinearNetwork(scale_to_spectral_radius(A, RADIUS), C)
         if part.endswith("GPU"):
             torch = _gpu()
             if torch is None:
@@ -112,14 +112,6 @@ def row_of(part: str, file: str | Path) -> Row:
         "bytes": peak() - before,
         "process_bytes": peak(),
     }
-
-
-def _radius(A: Any) -> float:
-    """The largest modulus of an eigenvalue, by products."""
-    x = np.random.default_rng(1).standard_normal(A.shape[0])
-    for _ in range(60):
-        x = A @ (x / np.linalg.norm(x))
-    return float(np.linalg.norm(x))
 
 
 def _gpu() -> Any:
