@@ -151,8 +151,8 @@ def rewire(
     owner = np.repeat(np.arange(edges.size, dtype=owner.dtype), np.diff(bounds))
     drawn = rng.permutation(len(before))
     shuffled, _ = _bucketed(before[drawn], edges.weights[drawn], edges.size)
-    ends = (owner, other) if weights == "source" else (other, owner)
-    return edges.network(*ends, shuffled, note)
+    source, target = (owner, other) if weights == "source" else (other, owner)
+    return edges.network(source, target, shuffled, note)
 
 
 def shuffle(
@@ -380,7 +380,8 @@ class _Kinds(NamedTuple):
     def of(
         cls, edges: _EdgeList, blocks: Any = None, positions: Any = None, bins: int = 1
     ) -> _Kinds:
-        block, count = np.zeros(edges.size, dtype=np.int32), 1
+        block: Places = np.zeros(edges.size, dtype=np.int32)
+        count = 1
         coordinates, limits = np.zeros((0, edges.size)), np.zeros(0)
         if blocks is not None:
             given = np.asarray(blocks)
@@ -417,25 +418,25 @@ class _Kinds(NamedTuple):
         return len(self.limits) + 1
 
     @property
-    def count(self) -> int:
+    def kinds(self) -> int:
         return self.blocks**2 * self.bins
 
     def __call__(self, source: Places, target: Places) -> Places:
-        """The kind of each cell, below :attr:`count`."""
+        """The kind of each cell, below :attr:`kinds`."""
         between = np.int64(self.blocks) * self.block[source] + self.block[target]
         vectors = self.coordinates.take(source, axis=1) - self.coordinates.take(target, axis=1)
         return between * self.bins + self._bins_of(vectors)
 
-    def differences(self, first: Places, second: Places, other: Places) -> Places:
-        """What a move of an edge from one node to a second changes, below :attr:`changes`.
+    def differences(self, pairs: Places, other: Places) -> Places:
+        """What a move of an edge from the first of a pair to the second changes.
 
-        Zero where it changes nothing. Moves between the same two nodes that have the same number
-        cancel each other if one is made back.
+        Zero where it changes nothing, and below :attr:`changes`. Moves between the same two nodes
+        that have the same number cancel each other if one is made back.
         """
-        ends = [self.coordinates.take(nodes, axis=1) for nodes in (first, second, other)]
+        ends = [self.coordinates.take(nodes, axis=1) for nodes in (*pairs, other)]
         bins = [self._bins_of(end - ends[2]) for end in ends[:2]]
         change = 1 + (self.block[other] * self.bins + bins[0]) * self.bins + bins[1]
-        is_same = (bins[0] == bins[1]) & (self.block[first] == self.block[second])
+        is_same = (bins[0] == bins[1]) & (self.block[pairs[0]] == self.block[pairs[1]])
         return np.where(is_same, 0, change)
 
     @property
@@ -470,7 +471,7 @@ class _Trades:
 
     def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._loops_are_free = edges.size, edges.loops_are_free
-        self._kinds, self._rng, self._is_one_kind = kinds, rng, kinds.count == 1
+        self._kinds, self._rng, self._is_one_kind = kinds, rng, kinds.kinds == 1
         self._others = edges.size if edges.loops_are_free else edges.size - 1
         self._ends: list[Places] = [edges.source, edges.target]
         self._is_complement = 2 * len(edges.source) > self._size * self._others
@@ -570,7 +571,7 @@ class _Trades:
         pool = np.flatnonzero(is_single)
         group = pair[pool]
         if not self._is_one_kind and len(pool):  # a pool for each difference that a move makes
-            change = self._kinds.differences(*nodes.take(pool, axis=1), other[pool])
+            change = self._kinds.differences(nodes.take(pool, axis=1), other[pool])
             order, _ = _bucketed(change, np.arange(len(pool), dtype=np.int32), self._kinds.changes)
             order, _ = _bucketed(group[order], order, int(group[-1]) + 1)
             pool, group, change = pool[order], group[order], change[order]
@@ -744,7 +745,7 @@ def _cells_by_kind(
     source, target = np.divmod(np.arange(size**2), size)
     is_free = (source != target) | edges.loops_are_free
     source, target = source[is_free], target[is_free]
-    cells, bounds = _bucketed(kinds(source, target), np.arange(len(source)), kinds.count)
+    cells, bounds = _bucketed(kinds(source, target), np.arange(len(source)), kinds.kinds)
     room = np.diff(bounds)[kept]
     drawn = [
         first + rng.choice(places, count, replace=False)

@@ -25,6 +25,7 @@ from memcurve.memory import (
     memory_curve,
 )
 from memcurve.network import LinearNetwork
+from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.sentences import say
 
@@ -236,13 +237,15 @@ class Protocol:
         deviation = self.amplitude / np.sqrt(3)
         return float(np.sqrt(self.ridge / (self.samples - self.tested)) / deviation)
 
-    def measure(self, network: LinearNetwork, rng: np.random.Generator) -> Floats:
+    def measure(
+        self, network: LinearNetwork | NonlinearNetwork, rng: np.random.Generator
+    ) -> Floats:
         """Score of lags 1 … last_lag, summed over the inputs."""
         [(z, x)] = self.simulated(network, [rng])
         return self.scores(z, x)
 
     def simulated(
-        self, network: LinearNetwork, rngs: Sequence[np.random.Generator]
+        self, network: LinearNetwork | NonlinearNetwork, rngs: Sequence[np.random.Generator]
     ) -> Iterator[tuple[Floats, Floats]]:
         """Inputs and states of a simulation for each generator, all of them run side by side."""
         shape = (self.samples, network.inputs)

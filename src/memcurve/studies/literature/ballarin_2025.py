@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from memcurve.core.progress import Listener
@@ -30,7 +32,7 @@ def study(seed: int, tell: Listener) -> Evidence:
     for kind in KINDS:
         linear = getattr(ensembles, kind)(SIZE, spectral_radius=RADIUS, seed=seed)
         networks[kind] = NonlinearNetwork(linear.A, linear.C)
-    asked = {
+    asked: dict[str, Any] = {
         "input": rademacher,
         "seed": seed,
         "progress": False,

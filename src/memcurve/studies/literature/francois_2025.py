@@ -16,7 +16,7 @@ def study(seed: int, tell: Listener) -> Evidence:
     """The bound S/(K + 1), and the best memory of lag K among rings of S nodes."""
     from scipy.optimize import minimize_scalar
 
-    points = []
+    points = list[Point]()
     for size in SIZES:
         for factor in FACTORS:
             tell("lags", len(points), len(SIZES) * len(FACTORS))

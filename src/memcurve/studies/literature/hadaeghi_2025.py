@@ -58,5 +58,6 @@ def judge(numbers: Numbers) -> Verdict:
         return Verdict("right", "totals", noise=NOISE, draws=DRAWS)
     loss = numbers["usable_0"] - numbers["usable_100"]
     falls = loss > 2 * np.hypot(numbers["error_0"], numbers["error_100"])
-    word = "right in another sense" if falls else "an artefact"
-    return Verdict(word, "totals", noise=NOISE, draws=DRAWS)
+    return Verdict(
+        "right in another sense" if falls else "an artefact", "totals", noise=NOISE, draws=DRAWS
+    )

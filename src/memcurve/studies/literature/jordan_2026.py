@@ -40,11 +40,11 @@ def study(seed: int, tell: Listener) -> Evidence:
         for lag in range(LAGS):
             response[lag], x = np.linalg.norm(x), network.A @ x
         lasts = np.flatnonzero(response >= LEFT * response.max())[-1] + 1
-        points.append(Point(f"blocks of {block}: lags", float(lasts), float(curve.horizon(LEFT))))
+        points.append(Point(f"blocks of {block}: lags", float(lasts), curve.horizon(LEFT) or 0))
         numbers |= {
             f"total_{block}": curve.total,
-            f"reach_{block}": float(curve.horizon(LEFT)),
-            f"half_{block}": float(curve.horizon(0.5)),
+            f"reach_{block}": curve.horizon(LEFT) or 0,
+            f"half_{block}": curve.horizon(0.5) or 0,
             f"usable_{block}": memory_curve(network, noise=NOISE).total,
         }
     return Evidence(tuple(points), numbers)
