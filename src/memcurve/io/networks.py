@@ -114,8 +114,7 @@ def load_network(
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
         hold arrays by name: A and C, or else W (W_res) and Win (W_in) (with a leak rate ``lr`` or
-        ``leak`` and a ``bias``, which are applied), or a layer's parameters, see Notes; also as
-        fields of a MATLAB struct.
+        ``leak`` and a ``bias``, which are applied), or a layer's parameters, see Notes.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or the N rows
         and N + d columns of ``[A | C]``; in text with a header line, or the names of nodes above
         and before the numbers.
@@ -426,10 +425,7 @@ def network_parts(
 
     Where a mask is ``given`` it stands for the archive's own.
     """
-    start = _struct(archive, matrix)
-    pairs = [
-        (matrix or start + a, mask or start + c)[: 1 if given is not None else 2] for a, c in _PAIRS
-    ]
+    pairs = [(matrix or a, mask or c)[: 1 if given is not None else 2] for a, c in _PAIRS]
     pair = next((names for names in pairs if archive.arrays.keys() >= set(names)), None)
     named = matrix is not None or mask is not None
     if pair is None:
@@ -439,12 +435,12 @@ def network_parts(
         return parts
     A = _whole(archive.arrays[pair[0]])
     C = _mask(archive, pair[-1], given, A)
-    own = archive.first([start + c for a, c in _PAIRS if start + a == pair[0]])
+    own = archive.first([c for a, c in _PAIRS if a == pair[0]])
     used, notes = {*pair, own, *_EXTRAS, *_TEXTS}, list[str | Note]()
     if own is not None and given is not None and given is not _NO_MASK:
         notes.append(_REPLACED.format(own))
-    if pair[0].removeprefix(start) in _RESERVOIRS:
-        return _reservoir_parts(archive, start, pair, (A, C), named, given, notes)
+    if pair[0] in _RESERVOIRS:
+        return _reservoir_parts(archive, pair, (A, C), named, given, notes)
     if pair[0].endswith(_HIDDEN):
         others = _further_layers(archive, pair[0].removesuffix(_HIDDEN))
         notes += [f"one layer of several: {', '.join(others)} left out"] if others else []
@@ -471,7 +467,6 @@ def _no_pair(archive: Archive, pairs: Sequence[tuple[str, ...]], given: Any) -> 
 
 def _reservoir_parts(
     archive: Archive,
-    start: str,
     pair: Sequence[str],
     matrices: tuple[Any, Any],
     named: bool,
@@ -480,14 +475,11 @@ def _reservoir_parts(
 ) -> Parts:
     """W and Win, with the leak rate and the bias beside them."""
     A, C = matrices
-    leak, bias = (
-        None if named else archive.first([start + name for name in names])
-        for names in (_LEAKS, _BIASES)
-    )
+    leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
     missing = "an activation" if bias is not None else "an activation or bias"
     both = f"{pair[0]} and {pair[-1]}" if given is None else pair[0]
     taken = f"{both} taken as a linear network: the file does not specify {missing}"
-    own = [start + c for a, c in _PAIRS if start + a == pair[0]]
+    own = [c for a, c in _PAIRS if a == pair[0]]
     unused = _unused(archive, {*pair, *own, leak, bias})
     if unused and leak is None:
         unused = [Note("unused", f"{unused[0]} (a leak rate is called {' or '.join(_LEAKS)})")]
@@ -501,16 +493,6 @@ def _reservoir_parts(
         values = _flat(archive, bias)
         parts["shift"] = np.full(A.shape[0], values) if values.size == 1 else values
     return parts
-
-
-def _struct(archive: Archive, matrix: str | None) -> str:
-    """What stands before the names of a network's arrays: the name of the one struct of a pair."""
-    if matrix is not None:
-        return matrix[: matrix.rfind(".") + 1]
-    keys = archive.arrays.keys()
-    starts = {key[: key.rfind(".") + 1] for key in keys}
-    starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in _PAIRS)}
-    return "" if "" in starts or len(starts) != 1 else starts.pop()
 
 
 def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:
