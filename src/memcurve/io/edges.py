@@ -7,9 +7,11 @@ Every format gives an :class:`EdgeList`, of which :func:`assembled` makes the gr
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +25,7 @@ from memcurve.core.types import Floats
 from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading
 from memcurve.io.arrow import distinct, open_arrow
 from memcurve.io.graphs import graph_labels, networkx_graph
-from memcurve.io.nodes import NodeTable, whole_number
+from memcurve.io.nodes import NodeTable, load_nodes, whole_number
 from memcurve.io.text import Batch, Text, is_missing, is_number, real_number
 
 #: Endings of text that lists edges, whatever it looks like.
@@ -84,14 +86,32 @@ _FAULTS = {
 
 @dataclass(frozen=True)
 class EdgeOptions:
-    """What is taken of a list of edges, and how."""
+    """What is taken of a file, and how; as :func:`memcurve.load_network` takes it."""
 
-    weight: str | None = None  # the column of weights
-    is_list: bool | None = None  # whether a text lists edges
-    nodes: NodeTable | None = None  # only these nodes
-    min_weight: float | None = None  # of a pair of nodes, all its edges together
-    signs: str | None = None  # the column of transmitters, of edges or of nodes
-    inhibitory: Sequence[str] | None = None  # transmitters that inhibit
+    matrix: str | None = None
+    edges: bool | None = None
+    nodes: str | os.PathLike[str] | NodeTable | None = None
+    where: str | None = None
+    min_weight: float | None = None
+    signs: str | None = None
+    inhibitory: str | Sequence[str] | None = None
+
+    @cached_property
+    def table(self) -> NodeTable | None:
+        """The table of nodes, as far as it is asked for."""
+        if self.nodes is None:
+            if self.where is not None:
+                raise ValueError("`where` is about a table of nodes; give that too, as `nodes`.")
+            return None
+        table = self.nodes if isinstance(self.nodes, NodeTable) else load_nodes(self.nodes)
+        return table if self.where is None else table.selected(self.where)
+
+    @property
+    def negative(self) -> set[str]:
+        """Transmitters that inhibit, in small letters."""
+        given = INHIBITORY if self.inhibitory is None else self.inhibitory
+        names = given.split(",") if isinstance(given, str) else given
+        return {name.strip().lower() for name in names}
 
     @property
     def select(self) -> bool:
@@ -111,7 +131,7 @@ class EdgeList(NamedTuple):
 def open_text(file: Path, options: EdgeOptions) -> Array | Graph:
     """Open a text as what it is, edges or a matrix, unless that is given."""
     text = Text(file)
-    if is_list(text) if options.is_list is None else options.is_list:
+    if is_list(text) if options.edges is None else options.edges:
         with reading(file):
             return _TextEdges(text, options).graph()
     return _read_labelled(text) if _are_labels(text.top[0], text.top[1:]) else text.matrix()
@@ -268,7 +288,7 @@ class _EdgeColumns:
         self.file, self.names, self.options = file, names, options
         self.nodes, self.kinds, self.count = _Nodes(), _Codes(), 0
         self._parts: list[tuple[NDArray[Any], Floats, NDArray[Any]]] = []
-        weight, signs = options.weight, options.signs
+        weight, signs = options.matrix, options.signs
         if weight is not None and weight not in names:
             columns = f"its columns are {', '.join(names)}"
             listed = columns if names else "it has no header"
@@ -414,12 +434,12 @@ def read_graph(file: Path, options: EdgeOptions) -> Graph:
     """Read a graph by networkx; nodes go by their attribute label or name, if all have one."""
     graph = networkx_graph(file)
     labels, attribute = graph_labels(graph)
-    weight = options.weight or "weight"
+    weight = options.matrix or "weight"
     edges = [*graph.to_directed(as_view=True).edges(data=True)]
     names = list(dict.fromkeys(name for *_, data in edges for name in data))
     count = graph.number_of_edges()
     lacking = sum(weight not in data for *_, data in graph.edges(data=True))
-    if options.weight is not None and 0 < lacking == count:
+    if options.matrix is not None and 0 < lacking == count:
         known = f"they have {', '.join(names) or 'none'}"
         raise _fault(file, "column", column=weight, listed=known)
     try:
@@ -461,10 +481,10 @@ def assembled(
     if options.signs is not None:
         weights, note = _signed(file, edges, options, names)
         notes.append(note)
-    if options.nodes is not None:
-        is_kept = options.nodes.has(labels)
+    if (table := options.table) is not None:
+        is_kept = table.has(labels)
         is_taken = is_kept[ends].all(axis=0)
-        what = f"the {counted(len(options.nodes.names), 'node')} of {options.nodes.file.name}"
+        what = f"the {counted(len(table.names), 'node')} of {table.file.name}"
         if not is_taken.any():
             raise _fault(file, "none left", what=what, label=labels[0])
         ends, weights = ends[:, is_taken], weights[is_taken]
@@ -504,7 +524,7 @@ def _signed(
     file: Path, edges: EdgeList, options: EdgeOptions, names: Sequence[str]
 ) -> tuple[Floats, Note]:
     """Weights with the signs of their transmitters: those of the edges, or else of the sources."""
-    column, table = str(options.signs), options.nodes
+    column, table = str(options.signs), options.table
     if edges.transmitters is not None:
         kinds, places = edges.transmitters
     elif table is not None and column in table.columns:
@@ -516,8 +536,7 @@ def _signed(
         raise _fault(file, "signs", column=column, edges=", ".join(names) or "none", nodes=listed)
     if (edges.weights < 0).any():
         raise _fault(file, "signed")
-    inhibit = {name.lower() for name in options.inhibitory or INHIBITORY}
-    signs = np.array([-1.0 if kind.lower() in inhibit else 1.0 for kind in kinds])
+    signs = np.array([-1.0 if kind.lower() in options.negative else 1.0 for kind in kinds])
     counts = np.bincount(places, minlength=len(kinds))
     shown = [
         ", ".join(

@@ -10,8 +10,7 @@ import difflib
 import os
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from memcurve.core.notes import Note, counted, notes_of
 from memcurve.core.result import replacing
 from memcurve.io.arrays import (
     Archive,
+    Array,
     Graph,
     MissingMaskError,
     NetworkFileError,
@@ -40,7 +40,7 @@ from memcurve.io.edges import LISTS, EdgeOptions, counts_nodes, open_text, read_
 from memcurve.io.graphs import GRAPHS
 from memcurve.io.market import open_market
 from memcurve.io.matlab import open_mat
-from memcurve.io.nodes import NodeTable, listed_nodes, load_nodes, node_mask, node_place
+from memcurve.io.nodes import NodeTable, listed_nodes, node_mask, node_place
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.text import Text, open_matrix
@@ -84,8 +84,6 @@ _HIDDEN, _INPUT = "weight_hh_l0", "weight_ih_l0"
 _EXTRAS = ("shift", "readout")
 _TEXTS = ("labels", "notes")
 _REPLACED = "the file's own input mask, {}, is left out for the one that is given"
-#: In place of a mask: the matrix alone is wanted.
-_NO_MASK = object()
 
 Parts = dict[str, Any]
 
@@ -191,7 +189,7 @@ def load_network(
     array([[ 0., -2.],
            [ 5.,  0.]])
     """
-    which = _Which(matrix, edges, nodes, where, min_weight, signs, inhibitory)
+    which = EdgeOptions(matrix, edges, nodes, where, min_weight, signs, inhibitory)
     read = partial(_read, path, which, mask, seed, readout, name)
     if communicator is None:
         return _leaking(*read(None), path, spectral_radius)
@@ -202,69 +200,44 @@ def load_network(
         return network if isinstance(network.A, RankRows) else ranks.split(network)
 
 
-@dataclass(frozen=True)
-class _Which:
-    """What of a file is read."""
+def _opened(
+    path: str | os.PathLike[str], which: EdgeOptions, ranks: Ranks | None = None
+) -> Opened | Graph:
+    """Open a file; each of the ``ranks`` will read some rows of A only, where it can."""
+    ending, formats = ending_of(path), dict(NETWORK_FORMATS)
+    formats[".npz"] = partial(open_npz, ranks=ranks)
+    for end, read in _EDGES.items():
+        formats[end] = lambda file, read=read: read(file, which)
+    if which.edges and ending not in formats:
+        formats[ending] = formats[".txt"]
+    if which.inhibitory is not None and which.signs is None:
+        raise ValueError("`inhibitory` lists transmitters; name their column by `signs`.")
+    if which.edges is not None and ending in NETWORK_FORMATS and ending not in TEXT:
+        raise NetworkFileError(
+            f"{path}: `edges` says whether a text lists edges, and a {ending} file is none; leave "
+            f"it out."
+        )
+    contents = opened(path, formats, "build LinearNetwork(A, C)")
+    if (which.select or which.table) and not isinstance(contents, Graph):
+        raise NetworkFileError(
+            f"{path}: `nodes`, `min_weight` and `signs` are for edges, and it holds matrices; "
+            f"leave them out, or change A: LinearNetwork(A, C)."
+        )
+    return contents
 
-    matrix: str | None = None
-    edges: bool | None = None
-    nodes: str | os.PathLike[str] | NodeTable | None = None
-    where: str | None = None
-    min_weight: float | None = None
-    signs: str | None = None
-    inhibitory: str | Sequence[str] | None = None
 
-    @cached_property
-    def table(self) -> NodeTable | None:
-        """The table of nodes, as far as it is asked for."""
-        if self.nodes is None:
-            if self.where is not None:
-                raise ValueError("`where` is about a table of nodes; give that too, as `nodes`.")
-            return None
-        table = self.nodes if isinstance(self.nodes, NodeTable) else load_nodes(self.nodes)
-        return table if self.where is None else table.selected(self.where)
-
-    def of_edges(self) -> EdgeOptions:
-        """What is asked of edges."""
-        text = self.inhibitory
-        names = [name.strip() for name in text.split(",")] if isinstance(text, str) else text
-        if names is not None and self.signs is None:
-            raise ValueError("`inhibitory` lists transmitters; name their column by `signs`.")
-        return EdgeOptions(self.matrix, self.edges, self.table, self.min_weight, self.signs, names)
-
-    def opened(self, path: str | os.PathLike[str], ranks: Ranks | None) -> Opened | Graph:
-        """Open a file; each of the ``ranks`` will read some rows of A only, where it can."""
-        ending, formats, options = ending_of(path), dict(NETWORK_FORMATS), self.of_edges()
-        formats[".npz"] = partial(open_npz, ranks=ranks)
-        for end, read in _EDGES.items():
-            formats[end] = lambda file, read=read: read(file, options)
-        if self.edges and ending not in formats:
-            formats[ending] = formats[".txt"]
-        if self.edges is not None and ending in NETWORK_FORMATS and ending not in TEXT:
-            raise NetworkFileError(
-                f"{path}: `edges` says whether a text lists edges, and a {ending} file is none; "
-                f"leave it out."
-            )
-        contents = opened(path, formats, "build LinearNetwork(A, C)")
-        if options.select and not isinstance(contents, Graph):
-            raise NetworkFileError(
-                f"{path}: `nodes`, `min_weight` and `signs` are for edges, and it holds matrices; "
-                f"leave them out, or change A: LinearNetwork(A, C)."
-            )
-        return contents
-
-    def by_class(self, text: Any, labels: Sequence[str] | None) -> list[str] | None:
-        """The nodes for which a condition holds, where the text is one; else None."""
-        if self.table is None or labels is None or not isinstance(text, str) or text in labels:
-            return None
-        if not set(text) & set("=<>") or Path(text).is_file():
-            return None
-        return [labels[place] for place in self.table.places(text, labels)]
+def _by_class(which: EdgeOptions, text: Any, labels: Sequence[str] | None) -> list[str] | None:
+    """The nodes for which a condition holds, where the text is one; else None."""
+    if which.table is None or labels is None or not isinstance(text, str) or text in labels:
+        return None
+    if not set(text) & set("=<>") or Path(text).is_file():
+        return None
+    return [labels[place] for place in which.table.places(text, labels)]
 
 
 def _read(
     path: str | os.PathLike[str],
-    which: _Which,
+    which: EdgeOptions,
     mask: Any,
     seed: Seed | None,
     readout: Any,
@@ -275,22 +248,17 @@ def _read(
 
     And the leak rates beside it, which are not applied yet; None where there are none.
     """
-    file, contents = Path(path), which.opened(path, ranks)
+    file, contents = Path(path), _opened(path, which, ranks)
     if isinstance(contents, Graph):
-        by_class = which.by_class(mask, contents.labels)
-        mask = mask if by_class is None else by_class
-    is_drawn = isinstance(mask, str) and mask in MASKS
-    if by_nodes := not is_drawn and _names_nodes(mask, contents):
-        parts = _parts(file, contents, which.matrix, None, _NO_MASK)
-        parts["C"], left_out = _driven(mask, parts)
-        parts["notes"] = (*parts.get("notes", ()), *left_out)
-    elif is_drawn:
-        parts = _parts(file, contents, which.matrix, None, partial(make, mask, seed=seed))
-    else:
-        parts = _parts(file, contents, which.matrix, *_name_or_values(mask))
+        mask = _by_class(which, mask, contents.labels) or mask
+    array = _array_name(mask, contents)
+    has_mask = mask is not None and array is None
+    parts = _parts(file, contents, which.matrix, array, has_mask)
     aside = ""
-    if isinstance(mask, str | os.PathLike) and not (by_nodes or is_drawn):
-        aside = f" (with the mask {mask!s})"
+    if has_mask:
+        aside = f" (with the mask {mask!s})" if isinstance(mask, str | os.PathLike) else ""
+        parts["C"], notes = _mask_of(mask, seed, parts, contents)
+        parts["notes"] = (*parts["notes"], *notes)
     leak = parts.pop("leak", None)
     extra = not parts.keys() <= {"A", "C", "notes"} and not isinstance(contents, Graph)
     remedy = " Name `matrix` and `mask` to read these two alone." if extra else ""
@@ -298,7 +266,7 @@ def _read(
         network = LinearNetwork(**parts, name=stem_of(file) if name is None else name)
         if readout is None:
             return network, leak
-        read = which.by_class(readout, network.labels) or readout
+        read = _by_class(which, readout, network.labels) or readout
         if isinstance(read, str):
             read = [part.strip() for part in read.split(",")]
         return network.replace(readout=read), leak
@@ -358,8 +326,8 @@ def load_matrix(
     array([[0.  , 0.5 ],
            [0.25, 0.  ]])
     """
-    contents = _Which(matrix, edges).opened(path, None)
-    parts = _parts(Path(path), contents, matrix, None, _NO_MASK, extras=False)
+    contents = _opened(path, EdgeOptions(matrix, edges))
+    parts = _parts(Path(path), contents, matrix, None, has_mask=True, extras=False)
     with _naming(str(path)):  # a network is the one place that checks matrices
         network = LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1]))
     return _leaking(network, parts.get("leak"), path, None).A
@@ -379,7 +347,7 @@ def load_driven(
     For a network that is driven, x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias): A and C
     are W and Win, ``shift`` is the bias, and ``spectral_radius`` is that of W.
     """
-    network, leak = _read(path, _Which(**which), mask, seed, readout, None)
+    network, leak = _read(path, EdgeOptions(**which), mask, seed, readout, None)
     return _leaking(network, None, path, spectral_radius), leak
 
 
@@ -419,33 +387,38 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
 
 
 def network_parts(
-    archive: Archive, matrix: str | None, mask: str | None, given: Any, discretisation: str = "zoh"
+    archive: Archive,
+    matrix: str | None,
+    mask: str | None,
+    has_mask: bool,
+    discretisation: str = "zoh",
 ) -> Parts:
     """Return A, C and notes from the arrays named, or else from the first kind of network found.
 
-    Where a mask is ``given`` it stands for the archive's own.
+    Where a mask is given elsewhere (``has_mask``), C is not looked for, and left out.
     """
-    pairs = [(matrix or a, mask or c)[: 1 if given is not None else 2] for a, c in _PAIRS]
-    pair = next((names for names in pairs if archive.arrays.keys() >= set(names)), None)
+    keys = archive.arrays.keys()
+    pairs = [(matrix or a, mask or c)[: 1 if has_mask else 2] for a, c in _PAIRS]
+    pair = next((names for names in pairs if keys >= {*names}), None)
     named = matrix is not None or mask is not None
     if pair is None:
-        parts = None if named else _layer_parts(archive, given, discretisation)
+        parts = None if named else _layer_parts(archive, has_mask, discretisation)
         if parts is None:
-            raise _no_pair(archive, pairs, given)
+            raise _no_pair(archive, pairs, has_mask)
         return parts
     A = _whole(archive.arrays[pair[0]])
-    C = _mask(archive, pair[-1], given, A)
+    C = None if has_mask else _own_mask(archive.arrays[pair[1]], A)
     own = archive.first([c for a, c in _PAIRS if a == pair[0]])
-    used, notes = {*pair, own, *_EXTRAS, *_TEXTS}, list[str | Note]()
-    if own is not None and given is not None and given is not _NO_MASK:
-        notes.append(_REPLACED.format(own))
+    used = {*pair, own, *_EXTRAS, *_TEXTS}
+    notes: list[str | Note] = [_REPLACED.format(own)] if has_mask and own is not None else []
     if pair[0] in _RESERVOIRS:
-        return _reservoir_parts(archive, pair, (A, C), named, given, notes)
+        leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
+        return _reservoir_parts(archive, pair, (A, C), leak, bias, notes)
     if pair[0].endswith(_HIDDEN):
         others = _further_layers(archive, pair[0].removesuffix(_HIDDEN))
         notes += [f"one layer of several: {', '.join(others)} left out"] if others else []
     elif not named:
-        if pair[0] == "A" and archive.arrays.keys() >= {*_PAIRS[1]}:
+        if pair[0] == "A" and keys >= {*_PAIRS[1]}:
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
             used |= {*_PAIRS[1]}
@@ -453,10 +426,10 @@ def network_parts(
     return _network_of(A, C, *notes) | _layer_bias(archive, pair[0])
 
 
-def _no_pair(archive: Archive, pairs: Sequence[tuple[str, ...]], given: Any) -> NetworkFileError:
+def _no_pair(archive: Archive, pairs: Sequence[Sequence[str]], has_mask: bool) -> NetworkFileError:
     wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs[:2])))
     problem = f"{archive.source}: has no {wanted}; it holds {archive.listing}."
-    if given is not None:
+    if has_mask:
         return NetworkFileError(f"{problem} Name the array with matrix='...'.")
     lacks_mask = archive.first([pair[0] for pair in pairs]) is not None
     return (MissingMaskError if lacks_mask else NetworkFileError)(
@@ -469,21 +442,19 @@ def _reservoir_parts(
     archive: Archive,
     pair: Sequence[str],
     matrices: tuple[Any, Any],
-    named: bool,
-    given: Any,
+    leak: str | None,
+    bias: str | None,
     notes: Sequence[str | Note],
 ) -> Parts:
     """W and Win, with the leak rate and the bias beside them."""
     A, C = matrices
-    leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
     missing = "an activation" if bias is not None else "an activation or bias"
-    both = f"{pair[0]} and {pair[-1]}" if given is None else pair[0]
-    taken = f"{both} taken as a linear network: the file does not specify {missing}"
+    taken = f"{' and '.join(pair)} taken as a linear network: the file does not specify {missing}"
     own = [c for a, c in _PAIRS if a == pair[0]]
     unused = _unused(archive, {*pair, *own, leak, bias})
     if unused and leak is None:
         unused = [Note("unused", f"{unused[0]} (a leak rate is called {' or '.join(_LEAKS)})")]
-    if given is None and np.ndim(C) == 2 and C.shape[1] > 1:
+    if np.ndim(C) == 2 and C.shape[1] > 1:
         text = f"{pair[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
         unused.append(Note("unused", f"{text}column (--bias-column)"))
     parts = _network_of(A, C, taken, *notes, *unused)
@@ -515,32 +486,31 @@ def _network_of(A: Any, C: Any, *notes: str) -> Parts:
     return {"A": A, "C": C, "notes": notes_of(notes, "network")}
 
 
-def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | None:
+def _layer_parts(archive: Archive, has_mask: bool, discretisation: str) -> Parts | None:
     """Parts of a diagonal layer, a linear recurrent unit or a torch recurrence, if there is one."""
-    poles = archive.first(_POLES)
-    if poles is not None and (given is not None or "B" in archive.arrays):
+    arrays, poles = archive.arrays, archive.first(_POLES)
+    if poles is not None and (has_mask or "B" in arrays):
         step, values = archive.first(_STEPS), _flat(archive, poles)
         network = diagonal_network(
             values,
-            _mask(archive, "B", given, values),
+            np.ones(len(values)) if has_mask else _own_mask(arrays["B"], values),
             step=None if step is None else _flat(archive, step),
             discretisation=discretisation,
             notes=notes_of([f"diagonal A from the vector {poles}"], "network"),
         )
         return _network_of(network.A, network.C, *network.notes)
-    prefixes = _prefixes(archive, _LRU[0], _LRU[1:] if given is None else _LRU[1:2])
+    prefixes = _prefixes(archive, _LRU[0], _LRU[1:2] if has_mask else _LRU[1:])
     if len(prefixes) == 1:
         nu, theta, real, imaginary, gamma = (prefixes[0] + n for n in (*_LRU, "gamma_log"))
         values = lru_poles(_flat(archive, nu), _flat(archive, theta))
-        if given is None:
-            B = _whole(archive.arrays[real]) + 1j * _whole(archive.arrays[imaginary])
-        else:
-            B = _mask(archive, real, given, values)
+        B = np.ones(len(values))
+        if not has_mask:
+            scale = _flat(archive, gamma) if gamma in arrays else None
+            B = lru_mask(_whole(arrays[real]) + 1j * _whole(arrays[imaginary]), scale)
+        network = diagonal_network(values, B)
         note = f"a linear recurrent unit: λ = exp(−exp({nu}) + i·exp({theta}))"
-        scaled = lru_mask(B, _flat(archive, gamma) if gamma in archive.arrays else None)
-        network = diagonal_network(values, scaled)
         return _network_of(network.A, network.C, note)
-    prefixes = _prefixes(archive, _HIDDEN, (_INPUT,) if given is None else ())
+    prefixes = _prefixes(archive, _HIDDEN, () if has_mask else (_INPUT,))
     if len(prefixes) != 1:
         return None
     hidden, inward = prefixes[0] + _HIDDEN, prefixes[0] + _INPUT
@@ -551,9 +521,9 @@ def _layer_parts(archive: Archive, given: Any, discretisation: str) -> Parts | N
             f"matrix='{hidden}', mask='{inward}'."
         )
     note = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
-    A = _whole(archive.arrays[hidden])
-    parts = _network_of(A, _mask(archive, inward, given, A), note)
-    return parts | _layer_bias(archive, hidden)
+    A = _whole(arrays[hidden])
+    C = None if has_mask else _own_mask(arrays[inward], A)
+    return _network_of(A, C, note) | _layer_bias(archive, hidden)
 
 
 def _further_layers(archive: Archive, prefix: str) -> list[str]:
@@ -568,38 +538,12 @@ def _prefixes(archive: Archive, first: str, others: Sequence[str]) -> list[str]:
     return [start for start in starts if all(start + name in archive.arrays for name in others)]
 
 
-def _side_by_side(array: Any, mask: Any, hint: str) -> Parts:
-    """A, its mask given, or both side by side where ``mask`` is None; ``hint`` is for errors."""
-    values = _whole(array)
-    shape: tuple[int, ...] = values.shape
-    rows, columns = shape if len(shape) == 2 else (0, 0)
-    if mask is not None and rows == columns > 0:
-        return {"A": values, "C": _given_mask(mask, rows)}
-    if mask is not _NO_MASK and 0 < rows < columns:
-        A, own = values[:, :rows], values[:, rows:]
-        if mask is None:
-            return {"A": A, "C": as_mask(own)}
-        replaced = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
-        note = Note("network", f"an array of {rows} × {columns} is read as [A | C]; {replaced}")
-        return {"A": A, "C": _given_mask(mask, rows), "notes": (note,)}
-    if rows == columns > 0:
-        raise MissingMaskError(
-            f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
-            f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{hint}."
-        )
-    rule = "a square A" if mask is _NO_MASK else "[A | C] of shape (N, N + d)"
-    remedy = "reshape it"
-    if rows > columns > 0:
-        remedy = "recorded states, one row per time step, go to memory_from_data (memcurve data)"
-    raise NetworkFileError(f"{array.file}: must hold {rule}, got shape {shape}; {remedy}{hint}.")
-
-
 def _parts(
     file: Path,
     contents: Opened | Graph,
     matrix: str | None,
     mask: str | None,
-    given: Any,
+    has_mask: bool,
     *,
     extras: bool = True,
 ) -> Parts:
@@ -609,24 +553,22 @@ def _parts(
     """
     ending = ending_of(file)
     if isinstance(contents, Graph):
-        if given is None:
+        if not has_mask:
             raise MissingMaskError(
                 f"{file}: lists edges, but not which nodes the input drives; name them, "
                 f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one per line, or "
                 f"give mask='C.npy'."
             )
-        C = _given_mask(given, len(contents.labels))
-        return {"A": contents.A, "C": C, "labels": contents.labels, "notes": contents.notes}
+        return _network_of(contents.A, None, *contents.notes) | {"labels": contents.labels}
     if isinstance(contents, Archive):
         with _naming(str(file)):
-            parts = network_parts(contents, matrix, mask, given)
+            parts = network_parts(contents, matrix, mask, has_mask)
         if ending == ".npz" and extras and matrix is mask is None:
             arrays = contents.arrays
             parts |= {part: _whole(arrays[part]) for part in _EXTRAS if part in arrays}
             if labels := _texts(contents, "labels"):
                 parts["labels"] = labels
-            notes = [*_texts(contents, "notes"), *parts["notes"]]
-            parts["notes"] = notes_of(notes, "network")
+            parts["notes"] = notes_of([*_texts(contents, "notes"), *parts["notes"]], "network")
         return parts
     if matrix is not None or mask is not None:
         asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
@@ -636,12 +578,37 @@ def _parts(
             f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
         )
     maybe = ending in TEXT and counts_nodes(Text(file))
-    remedy = "; edges=True (--edges) reads it as a list of edges" if maybe else ""
-    parts = _side_by_side(contents, given, remedy)
-    if maybe:
-        text = f"read as a matrix, A of shape {parts['A'].shape}{remedy}"
-        parts["notes"] = (*parts.get("notes", ()), Note("network", text))
-    return parts
+    return _side_by_side(
+        contents, has_mask, "edges=True (--edges) reads it as a list of edges" if maybe else ""
+    )
+
+
+def _side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
+    """A, or A and C side by side; ``hint`` is what else the file may be."""
+    values, more = _whole(array), f"; {hint}" if hint else ""
+    shape: tuple[int, ...] = values.shape
+    rows, columns = shape if len(shape) == 2 else (0, 0)
+    if not 0 < rows <= columns:
+        remedy = "reshape it"
+        if columns:
+            remedy = (
+                "recorded states, one row per time step, go to memory_from_data (memcurve data)"
+            )
+        raise NetworkFileError(
+            f"{array.file}: must hold A, or [A | C] of shape (N, N + d), got shape {shape}; "
+            f"{remedy}{more}."
+        )
+    if rows == columns and not has_mask:
+        raise MissingMaskError(
+            f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
+            f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{more}."
+        )
+    notes = [f"read as a matrix, A of shape {(rows, rows)}; {hint}"] if hint else []
+    if rows < columns and has_mask:
+        own = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
+        notes.insert(0, f"an array of {rows} × {columns} is read as [A | C]; {own}")
+    C = None if has_mask else as_mask(values[:, rows:])
+    return _network_of(values[:, :rows] if rows < columns else values, C, *notes)
 
 
 def _texts(archive: Archive, name: str) -> list[str]:
@@ -651,6 +618,13 @@ def _texts(archive: Archive, name: str) -> list[str]:
         return []
     with reading(stored.file):  # what is no character is found out now
         return stored.whole().reshape(-1).tolist()  # type: ignore[no-any-return]
+
+
+def _array_name(mask: Any, contents: Opened | Graph) -> str | None:
+    """The mask, where it is the name of an array in an archive."""
+    if not isinstance(mask, str) or mask in MASKS or Path(mask).suffix.lower() in SINGLE:
+        return None
+    return None if _names_nodes(mask, contents) else mask
 
 
 def _names_nodes(mask: Any, contents: Opened | Graph) -> bool:
@@ -669,6 +643,21 @@ def _names_nodes(mask: Any, contents: Opened | Graph) -> bool:
     arrays = contents.arrays if isinstance(contents, Archive) else {}
     numbers = all(part.strip().isdigit() for part in str(mask).split(","))
     return isinstance(mask, str) and mask not in arrays and ("labels" in arrays or numbers)
+
+
+def _mask_of(
+    mask: Any, seed: Seed | None, parts: Parts, contents: Opened | Graph
+) -> tuple[Any, list[Note]]:
+    """The mask given: drawn, by the nodes that are driven, from a file, or by its values."""
+    if isinstance(mask, str) and mask in MASKS:
+        return make(mask, parts["A"].shape[0], seed=seed), []
+    if _names_nodes(mask, contents):
+        return _driven(mask, parts)
+    if not isinstance(mask, str | os.PathLike):
+        return as_mask(mask), []
+    if Path(mask).suffix.lower() not in SINGLE:
+        raise NetworkFileError(f"{mask}: a mask is read from {', '.join(SINGLE)}; convert it.")
+    return as_mask(_whole(opened(mask, SINGLE, "pass an array"))), []
 
 
 def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:
@@ -731,17 +720,6 @@ def _naming(source: str, remedy: str = "") -> Iterator[None]:
         raise NetworkFileError(f"{source}: {error}{remedy}") from error
 
 
-def _name_or_values(mask: Any) -> tuple[str | None, Any]:
-    """Return the name of the mask in an archive, or the mask's values, and None for the other."""
-    if not isinstance(mask, str | os.PathLike):
-        return None, mask
-    if Path(mask).suffix.lower() in SINGLE:
-        return None, _whole(opened(mask, SINGLE, "pass an array"))
-    if isinstance(mask, str):
-        return mask, None
-    raise NetworkFileError(f"{mask}: a mask is read from {', '.join(SINGLE)}; convert it.")
-
-
 def _whole(array: Any) -> Any:
     """Read an array; a square one is a connectivity, which is to be worked on."""
     array.require_room()
@@ -759,22 +737,11 @@ def _flat(archive: Archive, name: str) -> Any:
     return values.reshape(-1) if values.size == max(values.shape, default=1) else values
 
 
-def _mask(archive: Archive, name: str, given: Any, A: Any) -> Any:
-    """The mask given, or else the array of that name, one row of which is meant as a column."""
-    if given is _NO_MASK:
-        return np.zeros(A.shape[:1])
-    if given is not None:
-        return _given_mask(given, A.shape[0])
-    C = archive.arrays[name].whole()
+def _own_mask(stored: Array, A: Any) -> Any:
+    """The mask in an archive, one row of which is meant as a column."""
+    C = stored.whole()
     is_row = len(C.shape) == 2 and C.shape[0] == 1 < C.shape[1] == A.shape[0]
     return as_mask(C.T if is_row else C)
-
-
-def _given_mask(given: Any, size: int) -> Any:
-    """A mask that is given: to be drawn, by its values, or (``_NO_MASK``) not at all."""
-    if given is _NO_MASK:
-        return None
-    return given(size) if callable(given) else as_mask(given)
 
 
 def as_mask(C: Any) -> Any:

@@ -277,8 +277,10 @@ def from_mapping(
     for key, value in mapping.items():
         known = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
         arrays[str(key)] = as_array(known, str(key))
-    archive, named = Archive("the mapping", arrays), isinstance(mask, str)
-    key, given = (mask, None) if named else (None, tensor_values(mask))
-    parts = network_parts(archive, matrix, key, given, discretisation)
+    name = mask if isinstance(mask, str) else None
+    has_mask = mask is not None and name is None
+    parts = network_parts(Archive("the mapping", arrays), matrix, name, has_mask, discretisation)
+    if has_mask:
+        parts["C"] = as_mask(tensor_values(mask))
     leak = parts.pop("leak", None)
     return with_leak(LinearNetwork(**parts), leak)
