@@ -77,14 +77,6 @@ def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
     assert any("--transpose" in note for note in turned.notes)
 
 
-def test_weights_of_the_inputs(command: Command, brain: Any) -> None:
-    asked = ["--inputs", "sensory.txt", "--input-weights", "normal"]
-    found = result(command("connectome", "edges.csv", *asked, *ASKED, "--json"))
-    mask = np.zeros(SIZE)
-    mask[:4] = memcurve.masks.normal(4, seed=1, norm=None)
-    np.testing.assert_allclose(found.observed, expected(brain.replace(C=mask)), atol=1e-9)
-
-
 def test_blocks_and_positions(command: Command, brain: Any) -> None:
     asked = ["--inputs", "sensory.txt", "--nodes", "cells.csv", "--draws", 2, "--serial"]
     models = ["--null", "blocks,spatial", "--blocks", "class", "--positions", "x,y"]
@@ -119,5 +111,3 @@ def test_errors(command: Command, brain: Any) -> None:
     assert "no column 'kind'" in failed(command(*asked, "kind=sens"))
     text = failed(command("connectome", "edges.csv", "--save", "x.txt"), code=2)
     assert "for --save. It must end in one of .json, .csv, .tex." in text
-    text = failed(command("connectome", "edges.csv", "--input-weights", "normal"), code=2)
-    assert "--input-weights are those of --inputs" in text

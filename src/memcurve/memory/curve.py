@@ -442,10 +442,6 @@ class NoiseProfile(Result):
         return iter(self.curves)
 
     def __getitem__(self, index: int) -> MemoryCurve:
-        if not isinstance(index, int | np.integer):
-            raise TypeError(f"a family of curves is indexed by whole numbers, got {index!r}.")
-        if not -len(self) <= index < len(self):
-            raise IndexError(f"this family has {len(self)} curves, got index {index}.")
         return self.curves[index]
 
     def columns(self) -> Mapping[str, Any]:

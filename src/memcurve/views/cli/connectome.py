@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from memcurve.core.notes import counted
 from memcurve.views.cli.console import Printer, styled
@@ -25,14 +25,11 @@ if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
     from memcurve.studies.connectome import NullComparison
 
-InputWeights = Literal["ones", "normal"]
-
 
 def connectome(
     file: Path,
     *,
     inputs: str | None = None,
-    input_weights: InputWeights = "ones",
     part: FileOptions = FILE,
     null: str = "rewire,shuffle",
     draws: Whole = 200,
@@ -68,8 +65,6 @@ def connectome(
         Nodes that the input drives: names (a,b,c), a text file with one node name per line,
         optionally followed by a weight, or a class of --nodes (class1=sens). Default: the file's
         mask, or else all nodes with normally distributed weights.
-    input_weights
-        Weights of the nodes that --inputs names: ones, or normal, drawn with the seed.
     null
         Null models: rewire (keeps every degree), shuffle (weights over the edges), signs,
         erdos_renyi, blocks (rewire that keeps the edges between --blocks), spatial (rewire that
@@ -107,7 +102,7 @@ def connectome(
     if is_graph and part.nodes is None:
         part = replace(part, nodes=file)
     table = None if part.nodes is None else load_nodes(part.nodes)
-    network = _network(file, inputs, input_weights, part)
+    network = _network(file, inputs, part)
     labels = network.names(range(network.size))
     options: dict[str, dict[str, Any]] = {}
     for name, option, columns in (
@@ -154,14 +149,11 @@ def _print(result: NullComparison) -> None:
     printer.notes(result.notes)
 
 
-def _network(file: Path, inputs: str | None, weights: str, part: FileOptions) -> LinearNetwork:
+def _network(file: Path, inputs: str | None, part: FileOptions) -> LinearNetwork:
     """The network with the mask that is asked for, or with its own, or a normal one."""
     from memcurve.io import MissingMaskError, load_network
-    from memcurve.network import masks
 
     which = part.which()
-    if inputs is None and weights != "ones":
-        raise UsageError("--input-weights are those of --inputs; name these, too.")
     if inputs is not None and part.nodes is None and "=" in inputs and not Path(inputs).is_file():
         raise UsageError("--inputs needs columns: give the table of nodes by --nodes.")
     try:
@@ -171,12 +163,9 @@ def _network(file: Path, inputs: str | None, weights: str, part: FileOptions) ->
         network = load_network(file, mask="normal", **which)
         note = f"all nodes are driven, with normal weights (seed {part.seed})"
         notes = [*network.notes, note]
-    mask, A = network.C.copy(), network.A
+    A = network.A
     if inputs is not None:
-        driven = mask != 0
-        if weights == "normal":
-            mask[driven] = masks.normal(int(driven.sum()), seed=part.seed, norm=None)
-        notes.append(f"driven: {counted(int(driven.sum()), 'node')}")
+        notes.append(f"driven: {counted(int((network.C != 0).sum()), 'node')}")
     if part.transpose:
         A = A.T
         notes.append("transposed: rows of the matrix are sources, columns targets")
@@ -184,4 +173,4 @@ def _network(file: Path, inputs: str | None, weights: str, part: FileOptions) ->
         notes.append(
             "columns of the matrix are taken as sources, rows as targets; else --transpose"
         )
-    return part.with_readout(network.replace(A=A, C=mask, notes=notes))
+    return part.with_readout(network.replace(A=A, notes=notes))
