@@ -142,7 +142,7 @@ def test_several_inputs(command, tmp_path: Path) -> None:
 def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
     X, z = recording
     np.savez(tmp_path / "fast.npz", states=np.repeat(X, 2, axis=0), z=z)
-    assert "take every second row of theirs, --rows 1::2" in failed(command(tmp_path / "fast.npz"))
+    assert "take every n-th row (--every)" in failed(command(tmp_path / "fast.npz"))
     assert command(tmp_path / "fast.npz", "--rows", "1::2")[0] == 0
     np.savez(tmp_path / "held.npz", states=np.repeat(X, 3, axis=0), z=np.repeat(z, 3))
     assert "repeated 3 times" in (out := command(tmp_path / "held.npz", "--lags", 9).out)
@@ -212,9 +212,9 @@ def test_missing_files_and_inputs(command, file, recording, tmp_path: Path) -> N
 
 def test_wrong_names_list_those_there_are(command, file, recording, tmp_path: Path) -> None:
     message = failed(command(file, "--state-names", "rates"))
-    assert f"has no rates; it holds states ({ROWS}, {STATES}) float64" in message
-    assert "Correct --states." in message
-    assert "Correct --input-name." in failed(command(file, "--input-name", "drive"))
+    assert f"got 'rates'; it holds states ({ROWS}, {STATES}) float64" in message
+    assert "--states must be" in message
+    assert "--input-name must be" in failed(command(file, "--input-name", "drive"))
     assert "name of one array" in failed(command(file, "--state-names", "a", "b"))
     names = ",".join([*"abcdef", "drive"])
     content = np.column_stack(recording)

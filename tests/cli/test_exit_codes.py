@@ -115,7 +115,7 @@ FAILURES = [
     ([*TWELVE, "--input", "series:none.npy"], "existing file"),
     (["connectome", "missing.csv"], "no such file"),
     (["data", "rec.npz", "--washout", "1000"], "must have at least 20 rows after the washout"),
-    (["data", "rec.npz", "--input", "nope"], "has no nope"),
+    (["data", "rec.npz", "--input", "nope"], "got 'nope'; it holds states"),
     (["data", "rec.npz", "--input", "z.npy"], "must be of the same times"),
     (["explore", "missing.npz", "--no-browser"], "no such file"),
     (["sweep", "missing.toml"], "there is no such study file"),
