@@ -21,7 +21,6 @@ PROCESSES = {
     "acov": Autocovariance([4.0, 1.0, -0.5, 0.2]),
     "tapered": Autocovariance(0.9 ** np.arange(30), taper="parzen"),
     "callable": SpectralDensity(lambda w: np.exp(np.cos(w) + 0.5 * np.cos(3 * w))),
-    "samples": SpectralDensity([5.0, 4.0, 2.0, 1.0, 0.5]),
     "smoothed": SpectralDensity(lambda w: w < 1, lags=20),
 }
 
@@ -131,7 +130,7 @@ def test_names():
     assert ARMA([0.5, -0.3], [1]).name == "ARMA(2, 1)"
     assert Autocovariance(np.r_[1, np.full(40, 0.01)]).name == "autocovariance of 40 lags"
     assert Autocovariance([2, 1]).name == "autocovariance of 1 lag"
-    assert SpectralDensity([4, 2, 0]).name == "spectral density of 1 lag"
+    assert SpectralDensity(lambda w: 2 + 2 * np.cos(w)).name == "spectral density of 1 lag"
 
 
 @pytest.mark.parametrize("variance", [0, -1, np.inf, "1", True])

@@ -235,11 +235,9 @@ class SpectralDensity(FiniteLags):
 
     Parameters
     ----------
-    density : callable or (n,) array
-        A callable takes an array of frequencies in [0, π] and returns f there. It is sampled at
-        2^20 points; a peak narrower than that may be missed. An array holds samples at
-        ω_j = πj/(n − 1), j = 0 … n − 1, the values of a cosine polynomial of degree n − 1 that must
-        not be negative in between either.
+    density : callable
+        Takes an array of frequencies in [0, π] and returns f there. It is sampled at 2^20 points; a
+        peak narrower than that may be missed.
     lags : int, optional
         Keep γ up to this lag only, with Parzen's taper, which smooths f over a width of about
         4/lags and never makes it negative. For densities whose γ decays too slowly: those with
@@ -253,18 +251,19 @@ class SpectralDensity(FiniteLags):
     >>> from memcurve import inputs
     >>> inputs.SpectralDensity(lambda w: 2 + 2 * np.cos(w)).values.round(12)
     array([2., 1.])
-    >>> inputs.SpectralDensity([4.0, 2.0, 0.0]).values.round(12)
-    array([2., 1.])
     """
 
     _kind = "spectral density"
 
-    def __init__(
-        self, density: Callable[[Floats], Any] | ArrayLike, *, lags: int | None = None
-    ) -> None:
+    def __init__(self, density: Callable[[Floats], Any], *, lags: int | None = None) -> None:
+        if not callable(density):
+            raise TypeError(
+                f"`density` must be a function of frequencies, got {type(density).__name__}; for "
+                f"samples, pass one that interpolates them, with `lags`."
+            )
         if lags is not None and require_size(lags, "lags") > LARGEST_LAGS:
             raise ValueError(f"`lags` must be at most {LARGEST_LAGS}, got {lags}; give less.")
-        gamma = _of_callable(density, lags) if callable(density) else _of_samples(density, lags)
+        gamma = _autocovariance_of(density, whole=lags is not None)
         if lags is not None:
             gamma = _tapered(gamma[: lags + 1], "parzen", NEGLIGIBLE)
         if len(gamma) > LARGEST_LAGS + 1:
@@ -296,32 +295,8 @@ def _biased(series: Floats) -> Floats:
     return np.clip(gamma, -gamma[0], gamma[0])
 
 
-def _of_samples(density: ArrayLike, lags: int | None) -> Floats:
-    samples = _validated(real_vector(density, "density", least=2))
-    gamma = _coefficients(samples)
-    if lags is not None:
-        if lags >= len(gamma):
-            raise ValueError(
-                f"`lags` must be below the number of samples {len(gamma)}, got {lags}; give less, "
-                f"or sample `density` more finely."
-            )
-        return gamma
-    gamma[-1] /= 2  # cos((n−1)ω) occurs once in the transform, but twice in f
-    noise = 8 * EPS * float(np.sqrt(np.mean(samples**2) / len(samples)))
-    gamma = gamma[: _last_lag(gamma, noise) + 1].copy()
-    omega, lowest = _minimum(gamma)
-    if lowest < -_rounding(gamma):
-        raise ValueError(
-            f"`density` must stay non-negative between its samples, but the cosine polynomial "
-            f"through them falls to {lowest / samples.max():.3g} times the largest sample at "
-            f"ω = {omega:.4g}; sample a smoother density, or pass `lags`, e.g. "
-            f"lags={max(1, len(samples) // 4)}, to smooth it."
-        )
-    return gamma
-
-
-def _of_callable(density: Callable[[Floats], Any], lags: int | None) -> Floats:
-    """Return γ from samples on a fine grid, cut where it is negligible, whole where it is not.
+def _autocovariance_of(density: Callable[[Floats], Any], *, whole: bool) -> Floats:
+    """Return γ from samples on a fine grid, cut where it is negligible unless ``whole``.
 
     Beyond half the grid γ shows either the rounding of the samples, which is flat, or that it
     still decays. A power law never falls below twice that within a quarter of the grid, so it is
@@ -339,7 +314,7 @@ def _of_callable(density: Callable[[Floats], Any], lags: int | None) -> Floats:
     change = np.abs(gamma[: GRID // 4] - coarse[: GRID // 4]).max()
     last = _last_lag(gamma, 2 * float(np.abs(gamma[GRID // 2 :]).max()))
     has_settled = change <= SETTLED * gamma[0] and last <= GRID // 4
-    return gamma[: last + 1].copy() if has_settled and lags is None else gamma
+    return gamma[: last + 1].copy() if has_settled and not whole else gamma
 
 
 def _validated(samples: Floats) -> Floats:
