@@ -199,28 +199,10 @@ def test_html() -> None:
     network = LinearNetwork(A2, [1, 1], name="<b>", notes=["a < b & c"], readout=[1])
     html = network._repr_html_()
     assert "<b>" not in html
-    assert "&lt;b&gt;" in html
-    assert "<li>a &lt; b &amp; c</li>" in html
-    for part in ("LinearNetwork", "1 nodes", "dense, float64", "75 %", "spectral radius", "0.5"):
+    for part in ("&lt;b&gt;", "<li>a &lt; b &amp; c</li>", "1 nodes", "75 %", "spectral radius"):
         assert part in html
     large = LinearNetwork(csr_array((1000, 1000)), np.ones((1000, 2)))
     assert "spectral radius" not in large._repr_html_()
-    assert "sparse, float64" in large._repr_html_()
-    assert "1,000" in large._repr_html_()
     assert large.spectral_radius == 0
     assert "spectral radius" in large._repr_html_()  # known by now
-    for activation, shown in (("tanh", "tanh"), (np.sin, "own")):
-        html = NonlinearNetwork(A2, [1, 1], activation=activation)._repr_html_()
-        assert "NonlinearNetwork" in html
-        assert f">{shown}</td>" in html
-
-
-def test_few_weights_are_simulated_as_such() -> None:
-    """A dense matrix that is nearly empty gives the states of x ← Ax + Cz."""
-    rng = np.random.default_rng(1)
-    A = rng.standard_normal((220, 220)) * (rng.random((220, 220)) < 0.02) * 0.3
-    C, z, x = rng.standard_normal(220), rng.standard_normal(30), np.zeros(220)
-    states = LinearNetwork(A, C).simulate(z)
-    for t in range(30):
-        x = A @ x + C * z[t]
-        assert states[t] == pytest.approx(x, rel=1e-12, abs=1e-12)
+    assert ">own</td>" in NonlinearNetwork(A2, [1, 1], activation=np.sin)._repr_html_()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import timeit
 
 import numpy as np
 import pytest
@@ -72,16 +71,6 @@ def test_replicas_are_single_simulations() -> None:
         assert together.shape == (5, 50, 12)
         for series, states in zip(z, together, strict=True):
             assert np.abs(network.simulate(series, 10) - states).max() < tolerances.CLOSED_FORM
-        assert np.array_equal(network.simulate(z, 10, replicas=5), together)
-
-
-def test_replicas_are_faster() -> None:
-    """One product of matrices a step for all replicas: 200 at the price of a few."""
-    network = NonlinearNetwork(A, C)
-    z = RNG.uniform(-1, 1, (200, 300))
-    together = min(timeit.repeat(lambda: network.simulate_replicas(z), number=1, repeat=3))
-    one = min(timeit.repeat(lambda: network.simulate(z[0]), number=1, repeat=20))
-    assert 200 * one / together > 3  # about 20; the margin is for a busy machine
 
 
 @pytest.mark.parametrize("leak", [1.0, 0.4])
@@ -183,24 +172,6 @@ def test_frozen_and_described() -> None:
 def test_bad_networks(options: dict, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         NonlinearNetwork(**({"A": [[0.5]], "C": [1.0]} | options))
-
-
-@pytest.mark.parametrize(
-    ("inputs", "options", "message"),
-    [
-        (np.zeros((3, 4, 5)), {}, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
-        (np.zeros(()), {}, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
-        (np.zeros((10, 2)), {}, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
-        (1j * Z, {}, "`inputs` must be real"),
-        ([1.0, np.nan], {}, "`inputs` must be finite"),
-        (Z, {"washout": 200}, "`washout` must be an integer from 0 to T - 1 = 199"),
-        (Z, {"washout": -1}, "`washout` must be an integer from 0"),
-        (np.zeros((2, 10)), {"replicas": 3}, r"for each of the `replicas`=3, got shape \(2"),
-    ],
-)
-def test_bad_inputs(inputs: object, options: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        NonlinearNetwork(A, C).simulate(inputs, **options)
 
 
 def test_bad_replicas_and_overflow() -> None:

@@ -457,14 +457,9 @@ def hippo_legs(
 ) -> LinearNetwork:
     """HiPPO-LegS, time-invariant as in S4, discretised. Mask: its own discretised B.
 
-    ``x' = Ax + Bz`` with ``B_n = √(2n+1)`` and, for n, k = 0 … N − 1::
-
-        A_nk = −√((2n+1)(2k+1)) for n > k,   −(n+1) for n = k,   0 for n < k
-
-    (Gu, Dao, Ermon, Rudra and Ré 2020, theorem 2). ``discretisation`` with the time step h, the
-    ``step``: ``"bilinear"`` gives ``(I − hA/2)⁻¹(I + hA/2)`` and ``(I − hA/2)⁻¹hB``; ``"zoh"``, the
-    zero-order hold, gives ``exp(hA)`` and ``∫₀ʰ exp(sA)B ds``. The result is exactly triangular.
-    The seed is for a random mask only.
+    The matrices are those of :func:`memcurve.network.continuous.hippo`, ``discretisation``
+    (``"bilinear"`` or ``"zoh"``) with the time step ``step`` that of ``discretised``: the result is
+    exactly triangular. The seed is for a random mask only.
 
     Examples
     --------
@@ -486,12 +481,8 @@ def hippo_legt(
 ) -> LinearNetwork:
     """HiPPO-LegT, the Legendre memory unit, discretised. Mask: its own discretised B.
 
-    ``x' = Ax + Bz`` over a sliding window of length one, so that ``step`` is the time step as a
-    share of the window; ``B_n = (2n+1)(−1)ⁿ`` and, for n, k = 0 … N − 1::
-
-        A_nk = −(2n+1)(−1)ⁿ⁻ᵏ for n ≥ k,   −(2n+1) for n < k
-
-    (Voelker, Kajić and Eliasmith 2019). Other keywords as in :func:`hippo_legs`.
+    Over a sliding window of length one, so that ``step`` is the time step as a share of the window.
+    Other keywords as in :func:`hippo_legs`.
 
     Examples
     --------

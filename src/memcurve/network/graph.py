@@ -308,20 +308,19 @@ def stands_out(A: Any) -> bool:
 
     Else many of them are of about the same size, the edge of the spectrum.
     """
-    from scipy.sparse.linalg import ArpackError
-
-    try:
-        _arpack(A, 40, 10)
-    except ArpackError:
-        return False
-    return True
+    return _arpack(A, 40, 10) is not None
 
 
-def _arpack(A: Any, space: int, restarts: int) -> NDArray[Any]:
-    from scipy.sparse.linalg import eigs
+def _arpack(A: Any, space: int, restarts: int) -> tuple[complex, NDArray[Any]] | None:
+    """An eigenvalue of largest modulus and its eigenvector; None where it does not converge."""
+    from scipy.sparse.linalg import ArpackError, eigs
 
     start = np.random.default_rng(0).standard_normal(A.shape[0])  # the same answer every time
-    return np.asarray(eigs(A, 1, ncv=space, v0=start, maxiter=restarts, return_eigenvectors=False))
+    try:
+        (value, *_), vectors = eigs(A, 1, ncv=space, v0=start, maxiter=restarts)
+    except ArpackError:
+        return None
+    return complex(value), np.asarray(vectors[:, 0])
 
 
 def leading_mode(A: Any) -> tuple[complex, NDArray[Any], NDArray[Any]] | None:
@@ -329,35 +328,27 @@ def leading_mode(A: Any) -> tuple[complex, NDArray[Any], NDArray[Any]] | None:
 
     None where the iteration does not converge in a short time.
     """
-    from scipy.sparse.linalg import ArpackError, eigs
-
-    start = np.random.default_rng(0).standard_normal(A.shape[0])
     space, restarts = (150, 8) if A.shape[0] <= MOST_IN_WIDE_SPACE else (40, 20)
-    try:
-        (value, *_), left = eigs(A.T, 1, ncv=space, v0=start, maxiter=restarts)
-        (same, *_), right = eigs(A, 1, ncv=space, v0=start, maxiter=restarts)
-    except ArpackError:
+    left, right = _arpack(A.T, space, restarts), _arpack(A, space, restarts)
+    if left is None or right is None:
         return None
-    if value.imag * same.imag < 0:  # of a pair, one may have been found each time
-        right = right.conj()
-    return complex(value), np.asarray(left[:, 0]), np.asarray(right[:, 0])
+    (value, v), (same, w) = left, right  # of a pair, one may have been found each time
+    return value, v, w.conj() if value.imag * same.imag < 0 else w
 
 
 def _largest_eigenvalue(A: Any) -> NDArray[Any]:
     """An eigenvalue of largest modulus, or all of them where the iteration does not converge."""
-    from scipy.sparse.linalg import ArpackError
-
-    try:
-        # moduli at the edge of a random spectrum are close: a large space tells them apart
-        return _arpack(A, 100, 100)
-    except ArpackError:
-        if A.shape[0] > MOST_DENSE_AT_ALL:
-            raise CrowdedSpectrumError(
-                f"`A` has a spectral radius that cannot be found among its {A.shape[0]:,} nodes: "
-                f"too many eigenvalues are of about the same size. Scale it yourself, e.g. by "
-                f"memcurve.network.scaling.scale_to_spectral_norm."
-            ) from None
-        return eigenvalues(A)
+    # moduli at the edge of a random spectrum are close: a large space tells them apart
+    leading = _arpack(A, 100, 100)
+    if leading is not None:
+        return np.array([leading[0]])
+    if A.shape[0] > MOST_DENSE_AT_ALL:
+        raise CrowdedSpectrumError(
+            f"`A` has a spectral radius that cannot be found among its {A.shape[0]:,} nodes: "
+            f"too many eigenvalues are of about the same size. Scale it yourself, e.g. by "
+            f"memcurve.network.scaling.scale_to_spectral_norm."
+        )
+    return eigenvalues(A)
 
 
 def _eigenvalues_of_block(block: NDArray[Any]) -> Complexes:

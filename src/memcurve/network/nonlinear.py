@@ -108,27 +108,9 @@ class NonlinearNetwork(Connected):
         """Return the same network at another input scale."""
         return dataclasses.replace(self, input_scale=input_scale)
 
-    def simulate(
-        self, inputs: ArrayLike, washout: int = 0, *, replicas: int | None = None
-    ) -> Floats:
-        """Drive the network from rest and return its states.
-
-        Parameters
-        ----------
-        inputs, washout
-            As for :meth:`memcurve.LinearNetwork.simulate`, whose result this has the shape of.
-        replicas : int, optional
-            If given, ``inputs`` holds that many series, as :meth:`simulate_replicas` takes them,
-            which makes the result.
-        """
-        if replicas is None:
-            return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
-        if np.ndim(inputs) < 2 or len(np.asarray(inputs)) != replicas:
-            raise ValueError(
-                f"`inputs` must hold one series for each of the `replicas`={replicas!r}, got shape "
-                f"{np.shape(inputs)}; the first axis counts the replicas."
-            )
-        return self.simulate_replicas(inputs, washout)
+    def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
+        """Drive the network from rest and return its states, as a LinearNetwork does."""
+        return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
 
     def _states(self, z: Floats, washout: int) -> Floats:
         count, steps = z.shape[:2]

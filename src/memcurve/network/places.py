@@ -218,17 +218,6 @@ class Device(Host):
         return y - self.combined(x, S)
 
     def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
-        name, seed, device = self.backend.name, int(rng.integers(2**31)), self.backend.device
-        kind = getattr(self.xp, np.dtype(dtype).name)
-        if name == "torch":
-            import torch
-
-            source = torch.Generator(device=device).manual_seed(seed)
-            return torch.randn((columns, rows), generator=source, dtype=kind, device=device).T
-        if name == "cupy":
-            import cupy
-
-            return cupy.random.default_rng(seed).standard_normal((columns, rows), dtype=kind).T
         return self.put(super().normal(rng, rows, columns, dtype))
 
     def squares(self, x: Tall) -> Floats:
@@ -253,15 +242,7 @@ class Device(Host):
         return P, T
 
     def triangle(self, x: Tall) -> Floats:
-        if self.backend.name == "torch":
-            import torch
-
-            return to_host(torch.linalg.qr(x, mode="r").R)
-        if self.backend.name == "cupy":
-            import cupy
-
-            return to_host(cupy.linalg.qr(x, mode="r"))
-        return to_host(self.xp.linalg.qr(x, mode="r"))
+        return self.qr(x)[1]
 
     @property
     def room(self) -> int | None:
