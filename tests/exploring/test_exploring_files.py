@@ -11,24 +11,18 @@ import numpy as np
 import pytest
 
 import memcurve
-from memcurve.views.exploring import figures, move_eigenvalue
+from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.figures import about_settings
-from memcurve.views.exploring.files import json_of, network_of, picture_of, python_lines, table_of
-from memcurve.views.exploring.jobs import asked_curve, estimate, shown_methods
+from memcurve.views.exploring.files import network_of, python_lines
+from memcurve.views.exploring.jobs import asked_curve
 from memcurve.views.exploring.scene import (
     DRAWN,
     NOISES,
     OWN_MASK,
     PageSettings,
-    Scene,
     read_link,
     scene_of,
 )
-
-
-@pytest.fixture(scope="module")
-def scene() -> Scene:
-    return scene_of(PageSettings().network())
 
 
 def test_controls_reach_the_ensemble() -> None:
@@ -124,35 +118,35 @@ def test_python_lines_give_what_is_on_the_screen(
         moved = (complex(real[np.argmin(np.abs(real.imag))].real), moved[1])
         network = move_eigenvalue(network, *moved)
     seen = scene_of(network)
-    lags = figures.compared_lags(seen)
     names: dict[str, Any] = {}
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        exec(python_lines(settings, lags=lags, moved=moved), names)
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(python_lines(settings, moved=moved), names)
     assert np.array_equal(names["curve"].values, seen.curve.values)
     if not settings.is_plain:
         asked = asked_curve(network, 5, settings.arguments())
         assert np.array_equal(names["asked"].values[:5], asked.values)
-    numbers = printed.getvalue().split()
-    for way in shown_methods():
-        row = estimate(way, network, lags, settings.seed)
-        assert row.curve is None or str(row.total) in numbers
     assert (tmp_path / "memory.png").stat().st_size > 10_000
 
 
-def test_python_lines_for_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("mask", [OWN_MASK, "ones"])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_python_lines_for_a_file(
+    mask: str, scaled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    network = memcurve.ensembles.normal(10, seed=1)
-    memcurve.save_network(network, "mine.npz")
-    for settings in (PageSettings(), PageSettings(mask="ones")):
-        contents = Path("mine.npz").read_bytes()
-        uploaded = network_of("C:\\data\\mine.npz", contents, settings.mask, settings.seed)
-        assert uploaded.name == "mine"
-        names: dict[str, Any] = {}
-        with contextlib.redirect_stdout(io.StringIO()):
-            exec(python_lines(settings, lags=20, file="mine.npz"), names)
-        assert np.array_equal(names["network"].A, uploaded.A)
-        assert np.array_equal(names["network"].C, uploaded.C)
+    memcurve.save_network(memcurve.ensembles.normal(10, seed=1), "mine.npz")
+    settings = PageSettings(spectral_radius=0.7, mask=mask)
+    radius = 0.7 if scaled else None
+    uploaded = network_of("C:\\data\\mine.npz", Path("mine.npz").read_bytes(), mask, 1, radius)
+    assert uploaded.name == "mine"
+    assert not scaled or uploaded.spectral_radius == pytest.approx(0.7, rel=1e-12)
+    names: dict[str, Any] = {}
+    with contextlib.redirect_stdout(io.StringIO()):
+        exec(python_lines(settings, file="mine.npz", scaled=scaled), names)
+    assert np.array_equal(names["network"].A, uploaded.A)
+    assert np.array_equal(names["network"].C, uploaded.C)
+    hidden = about_settings(settings, "mine.npz", "", scaled=scaled)
+    assert ("spectral radius" in hidden) != scaled
 
 
 def test_a_file_is_called_by_its_name_without_the_ending_however_that_is_written() -> None:
@@ -186,19 +180,3 @@ def test_bad_uploads_are_explained(name: str, contents: bytes, said: str) -> Non
     with pytest.raises(ValueError, match=said) as error:
         network_of(name, contents, OWN_MASK, 1)
     assert "/tmp" not in str(error.value)
-
-
-def test_downloads(scene: Scene) -> None:
-    short = memcurve.memory_curve(scene.network, 10, noise=1e-3)
-    curves = {"exact": scene.curve, "noise 0.001": short}
-    assert picture_of({"exact": scene.curve}, ".png").startswith(b"\x89PNG")
-    assert b"<svg" in picture_of(curves, ".svg")
-    lines = table_of(curves).decode().splitlines()
-    assert lines[0] == "lag,exact,exact error,noise 0.001,noise 0.001 error"
-    assert len(lines) == len(scene.curve) + 1
-    fields = [float(field) for field in lines[8].split(",")]
-    truth = [scene.curve.values[7], scene.curve.error[7], short.values[7], short.error[7]]
-    assert fields == [7, *truth]
-    assert lines[12].endswith(",,")
-    kept = memcurve.MemoryCurve.from_json(json_of(curves).decode())
-    assert np.array_equal(kept.values, short.values)

@@ -1,9 +1,8 @@
 """An interactive page in the browser: ``memcurve explore``.
 
 ``scene`` (settings of the controls, and what is computed at once) and ``jobs`` (what a worker
-process computes) → ``figures``, ``stories`` and ``files`` → ``large`` (networks too large for a
-scene) → ``widgets`` and ``app``, the page itself, which marimo runs; ``server`` serves it. All but
-``widgets`` and ``app`` work without marimo.
+process computes) → ``figures``, ``stories`` and ``files`` → ``widgets`` and ``app``, the page
+itself, which marimo runs; ``server`` serves it, ``static_page`` is one that needs no server.
 """
 
 from __future__ import annotations

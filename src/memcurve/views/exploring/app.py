@@ -22,8 +22,7 @@ with app.setup:
 
     from memcurve.core.errors import UncertainResultError, UnstableNetworkError
     from memcurve.network import masks
-    from memcurve.studies.auditing.structure import squeezing_of
-    from memcurve.views.exploring import figures, jobs, large, widgets
+    from memcurve.views.exploring import figures, jobs, widgets
     from memcurve.views.exploring.drawn import HANDLES, drawn_curve
     from memcurve.views.exploring.files import MOST_BYTES, START_FILE, network_of, python_lines
     from memcurve.views.exploring.scene import (
@@ -44,11 +43,10 @@ with app.setup:
 
 @app.cell
 def title():
-    page = widgets.page_now()
     linked, _wrong = read_link(mo.query_params().to_dict())
     _said = figures.explained("Not all of the address can be used.", " ".join(_wrong))
     mo.Html(figures.TITLE + _said)
-    return linked, page
+    return (linked,)
 
 
 @app.cell
@@ -139,34 +137,16 @@ def network_now(contents, name, draft, rest, scale_file, use_file):
         if isinstance(_error, UnstableNetworkError) and file is not None:
             _trouble += figures.SCALE_IT
         rest(None)
+    if vast is not None:
+        _trouble = figures.about_large(vast, file)
     mo.Html(figures.about_settings(draft, file, _trouble, scaled=scaled))
     return base, file, scaled, vast
 
 
 @app.cell
-def at_scale(page, settings, vast):
-    mo.stop(vast is None)
-    widgets.at_scale(page, vast, settings)
-
-
-@app.cell
-def usable_at_scale(page, settings, vast):
-    mo.stop(vast is None)
-    _job = large.usable, (vast, settings.arguments())
-    widgets.section(page, {"usable": _job}, partial(figures.usable_section, settings))
-
-
-@app.cell
-def export_at_scale(file, scaled, settings, vast):
-    mo.stop(vast is None)
-    _lines = figures.about_lines(large.python_lines(settings, file, scaled=scaled), None)
-    mo.Html(figures.heading(figures.PROSE["export"]) + _lines)
-
-
-@app.cell
-def summary(page, scene, settings):
+def summary(scene, settings):
     mo.stop(scene is None)
-    widgets.headline(page, scene, settings)
+    widgets.headline(scene, settings)
 
 
 @app.cell
@@ -178,9 +158,9 @@ def telling(file, moved, scene, settings, story):
 
 
 @app.cell
-def tale(page, scene, told):
+def tale(scene, told):
     mo.stop(told is None)
-    widgets.tale(page, scene, told)
+    widgets.tale(scene, told)
 
 
 @app.cell
@@ -206,11 +186,11 @@ def drawing(ensemble, first, use_file):
 
 
 @app.cell
-def memory(base, file, page, scene, settings):
+def memory(base, file, scene, settings):
     mo.stop(scene is None)
     _is_drawn = settings.ensemble == DRAWN and file is None
     _wanted = drawn_curve(settings.heights, settings.size) if _is_drawn else None
-    widgets.memory(page, scene, settings, base, _wanted)
+    widgets.memory(scene, settings, base, _wanted)
 
 
 @app.cell
@@ -227,10 +207,11 @@ def spectrum(base):
 
 
 @app.cell
-def usable(page, rested, settings):
-    mo.stop(rested() is None)
-    _job = jobs.usable, (rested().scene.network, settings.arguments())
-    widgets.section(page, {"usable": _job}, partial(figures.usable_section, settings))
+def usable(rested, settings, vast):
+    mo.stop(rested() is None and vast is None)
+    _network = vast if vast is not None else rested().scene.network
+    _job = jobs.usable, (_network, settings.arguments(), vast is not None)
+    widgets.section({"usable": _job}, partial(figures.usable_section, settings))
 
 
 @app.cell
@@ -240,27 +221,19 @@ def theorem(lag, rested):
 
 
 @app.cell
-def standard(page, rested):
+def standard(rested):
     mo.stop(rested() is None)
     _scene = rested().scene
     _given = (_scene.network, figures.compared_lags(_scene), rested().draft.seed)
     _jobs = {way: (jobs.estimate, (way, *_given)) for way in jobs.shown_methods()}
-    widgets.section(page, _jobs, partial(figures.standard_section, _scene))
-
-
-@app.cell
-def squeezing(page, rested):
-    mo.stop(rested() is None)
-    _job = squeezing_of, (rested().scene.network, rested().scene.curve.rank)
-    widgets.section(page, {"squeezing": _job}, figures.squeezed_section)
+    widgets.section(_jobs, partial(figures.standard_section, _scene))
 
 
 @app.cell
 def export(file, rested, scaled, settings):
     mo.stop(rested() is None)
     _scene, _moved = rested().scene, rested().moved
-    _lags = figures.compared_lags(_scene)
-    _lines = python_lines(settings, lags=_lags, file=file, scaled=scaled, moved=_moved)
+    _lines = python_lines(settings, file=file, scaled=scaled, moved=_moved)
     _link = settings.link() if file is None and _moved is None else None
     widgets.export(_scene, settings, _lines, _link)
 

@@ -15,30 +15,21 @@ from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float32
 from memcurve.memory import MemoryCurve, is_known
-from memcurve.network import ensembles
+from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.masks import is_random
 from memcurve.rendering.report import Chart, Section, Series, Table, vega, web
 from memcurve.rendering.report.document import listed
 from memcurve.state_affine import Capacities, bilinear, capacities
-from memcurve.studies.auditing.result import spectrum_section, squeezing_section, usable_chart
+from memcurve.studies.auditing.result import spectrum_section, usable_chart
 from memcurve.studies.auditing.sentences import number
-from memcurve.studies.auditing.structure import Squeezing
 from memcurve.studies.comparison import ComparisonRow
 from memcurve.views.exploring.jobs import Job, asked_curve, shown_methods
-from memcurve.views.exploring.scene import OWN_MASK, PageSettings, Scene
+from memcurve.views.exploring.scene import MOST_NODES, OWN_MASK, PageSettings, Scene
 
-#: Lowest value drawn for standard methods, which can return anything.
-LOWEST = -0.25
-#: Highest value drawn for them.
-HIGHEST = 1.5
-#: Totals that differ by less look the same. Doubled: hardly a change.
-SAME = 5e-3
-#: Fraction of the memory below which the lags drawn are said to miss some. Doubled: impossible.
-NEARLY_ALL = 0.998
-#: Strengths with which the input multiplies the states, where one asks what that does.
-STRENGTHS = tuple(round(0.05 * k, 2) for k in range(25))
-#: Remedy for an unstable network of a file.
-SCALE_IT = " Here: switch on “scale it to ρ”."
+LOWEST, HIGHEST = -0.25, 1.5  # drawn for standard methods, which can return anything
+NEARLY_ALL = 0.998  # of the memory, below which the lags drawn are said to miss some
+STRENGTHS = tuple(round(0.05 * k, 2) for k in range(25))  # with which the input multiplies states
+SCALE_IT = " Here: switch on “scale it to ρ”."  # for an unstable network of a file
 
 #: Sentences of the page, by kind.
 PROSE = {
@@ -51,18 +42,10 @@ PROSE = {
     "poles": " For white input without noise it depends only on the controllable eigenvalues.",
     "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
     "no curve": " With {asked} there is no curve: {problem}",
-    "asked": " With {asked} the total is {total}",
-    "unchanged": ", as without.",
-    "instead of": " instead of {without:g}: {reason}.",
-    "noise and colour": "correlations change what can be inferred, noise what can be read",
-    "noise": "the rest lies below the noise",
-    "inferred": "correlated inputs can be inferred from one another",
-    "less": "less of a correlated input is recoverable",
+    "asked": " With {asked} the total is {total} instead of {without:g}.",
     "not driven": "The total memory is 0: no input reaches the {states}.",
-    "total": "Total memory {total}, {of}{half}. {accuracy}",
-    "over inputs": ", over {inputs} inputs",
-    "no horizon": "; MC_τ is above 0.5 at all lags listed",
-    "horizon": "; MC_τ drops below 0.5 at lag {lag}",
+    "total": "Total memory {total} of at most {states}{read}{half}. {accuracy}",
+    "half": "; MC_τ drops below 0.5 at lag {lag}",
     "accurate": "All values are within {error} of the truth.",
     "exact": "The values are exact.",
     "standard": "Standard methods for white input without noise, over the same {lags} lags. "
@@ -79,9 +62,6 @@ PROSE = {
     "complex": "Eigenvalues of a complex network, and their conjugates, cannot be moved here.",
     "none driven": "Here it excites none.",
     "not movable": "They cannot be moved here: rounding would excite uncontrollable modes.",
-    "squeezing soon": "How fast the powers of A run out of new directions …",
-    "squeezing unknown": "Not available here: {problem}",
-    "squeezing": "Computed for networks with a single input that reaches them.",
     "no filter": "With several inputs or a readout there is no single all-pass filter; the curve "
     "is computed from an input-normal realization.",
     "theorem": "The {count} controllable eigenvalues define an all-pass filter, which preserves "
@@ -95,6 +75,8 @@ PROSE = {
     "products": "The input also multiplies the states: x_t = A x + s z_t B x + C z_t. At "
     "s = {s:g}, {linear:.2f} of {total:g} is memory of single inputs, {second:.2f} holds products "
     "of two, {rest:.2f} those of more. Nothing is lost: the total stays {total:g}.",
+    "large": "{states} are more than the {most} that this page computes while you watch: of this "
+    "network it shows usable memory alone. `memcurve audit {file}` in a terminal gives more.",
     "no memory curve": "These settings have no memory curve.",
     "not shown": "{file} cannot be shown.",
     "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
@@ -154,18 +136,15 @@ def summary(scene: Scene) -> str:
     if not curve.total:
         read = "states" if network.readout is None else "states that are read"
         return PROSE["not driven"].format(states=read)
-    states, lag = network.read_states, curve.horizon(0.5)
-    read = "" if network.readout is None else " read"
-    of = f"of at most {states} ({counted(states, 'state')}{read})"
-    if network.is_complex and network.readout is None:
-        of = f"of at most {states} (two per complex state)"
-    if network.inputs > 1:
-        half = PROSE["over inputs"].format(inputs=network.inputs)
-    else:
-        half = PROSE["no horizon" if lag is None else "horizon"].format(lag=lag)
+    lag = curve.horizon(0.5) if network.inputs == 1 else None
     error = float(curve.error.max())
-    accuracy = PROSE["accurate" if error else "exact"].format(error=at_most(error))
-    return PROSE["total"].format(total=round(curve.total), of=of, half=half, accuracy=accuracy)
+    return PROSE["total"].format(
+        total=round(curve.total),
+        states=counted(network.read_states, "state"),
+        read="" if network.readout is None else " read",
+        half="" if lag is None else PROSE["half"].format(lag=lag),
+        accuracy=PROSE["accurate" if error else "exact"].format(error=at_most(error)),
+    )
 
 
 def at_most(error: float) -> str:
@@ -197,7 +176,8 @@ def memory_section(
         text += PROSE["tail"].format(held=number(held))
     if isinstance(asked, MemoryCurve):
         series.append(_drawn(scene, asked_name(settings), asked.values))
-        text += _what_changed(settings, scene.curve.total, asked)
+        total, name = _known(asked.total, asked.total_error), asked_name(settings)
+        text += PROSE["asked"].format(asked=name, total=total, without=scene.curve.total)
     elif isinstance(asked, Exception):
         text += PROSE["no curve"].format(asked=asked_name(settings), problem=asked)
     if before is not None:
@@ -225,17 +205,6 @@ def asked_name(settings: PageSettings) -> str:
     parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
     parts += [f"noise {settings.noise:g}"] if settings.noise else []
     return ", ".join(parts)
-
-
-def _what_changed(settings: PageSettings, without: float, asked: MemoryCurve) -> str:
-    total = _known(asked.total, asked.total_error)
-    text = PROSE["asked"].format(asked=asked_name(settings), total=total)
-    if abs(asked.total - without) < SAME:
-        return text + PROSE["unchanged"]
-    kind = "inferred" if asked.total > without else "less"
-    if settings.noise:
-        kind = "noise and colour" if settings.colour else "noise"
-    return text + PROSE["instead of"].format(without=without, reason=PROSE[kind])
 
 
 def _known(total: float, error: float) -> str:
@@ -311,17 +280,6 @@ def is_movable(scene: Scene) -> bool:
     return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
-def squeezed_section(arrived: Mapping[str, Any]) -> Section:
-    """Krylov squeezing, once it is among what has arrived; None where there is none."""
-    if not arrived:
-        return Section("Squeezing", PROSE["squeezing soon"])
-    [outcome] = arrived.values()
-    if isinstance(outcome, Squeezing):
-        return squeezing_section(outcome)
-    kind = "squeezing unknown" if isinstance(outcome, Exception) else "squeezing"
-    return Section("Squeezing", PROSE[kind].format(problem=outcome))
-
-
 def theorem_section(scene: Scene, lag: int) -> Section:
     """The tail-energy theorem at one lag: the curve that the impulse response makes."""
     title = "Why: the tail-energy theorem"
@@ -346,36 +304,26 @@ def theorem_section(scene: Scene, lag: int) -> Section:
 def products_section(scene: Scene, strength: float) -> tuple[Section, Chart]:
     """Capacities of a network whose input multiplies its states, and its memory curve."""
     results = _bilinear_results(scene)
-    now = min(results, key=lambda s: abs(s - strength))
-    degrees: dict[str, list[float]] = {"total": [r.total for r in results.values()]}
-    for d, name in enumerate(("memory of single inputs", "products of two", "of three"), 1):
-        degrees[name] = [r.by_degree.get(d, 0.0) for r in results.values()]
-    degrees["of more"] = [
-        r.total - sum(r.by_degree.get(d, 0.0) for d in (1, 2, 3)) for r in results.values()
-    ]
     strengths = np.array(list(results))
-    lines = [
-        Series(name, strengths, np.array(y), dashed=name == "total") for name, y in degrees.items()
-    ]
-    result, linear = results[now], next(iter(results.values()))
-    left = Chart(
-        "Capacity by degree",
-        "strength s of the product",
-        "capacity",
-        tuple(lines),
-        marks=((f"s = {now:g}", now),),
-    )
+    names = ("memory of single inputs", "products of two", "of three")
+    table = np.array([[r.by_degree.get(d, 0.0) for d in (1, 2, 3)] for r in results.values()])
+    totals = np.array([r.total for r in results.values()])
+    lines = [Series("total", strengths, totals, dashed=True)]
+    lines += [Series(name, strengths, y) for name, y in zip(names, table.T, strict=True)]
+    lines.append(Series("of more", strengths, totals - table.sum(axis=1)))
+    k = int(np.argmin(np.abs(strengths - strength)))
+    now, (one, two, _), total = float(strengths[k]), table[k], float(totals[k])
+    mark = ((f"s = {now:g}", now),)
+    axis = "strength s of the product"
+    left = Chart("Capacity by degree", axis, "capacity", tuple(lines), marks=mark)
     curves = (
-        _drawn(scene, f"s = {now:g}", result.curve.values),
-        _drawn(scene, "s = 0", linear.curve.values, dashed=True),
+        _drawn(scene, f"s = {now:g}", results[now].curve.values),
+        _drawn(scene, "s = 0", results[0.0].curve.values, dashed=True),
     )
-    right = Chart(
-        "What is left of the memory curve", "lag τ", "memory MC_τ", curves, y_range=(0.0, 1.0)
-    )
-    one, two = (result.by_degree.get(d, 0.0) for d in (1, 2))
-    text = PROSE["products"].format(
-        s=now, linear=one, second=two, rest=result.total - one - two, total=result.total
-    )
+    title = "What is left of the memory curve"
+    right = Chart(title, "lag τ", "memory MC_τ", curves, y_range=(0.0, 1.0))
+    facts = {"s": now, "linear": one, "second": two, "rest": total - one - two, "total": total}
+    text = PROSE["products"].format(**facts)
     return Section("Where does the memory go?", text, chart=left), right
 
 
@@ -400,51 +348,31 @@ def _drawn(scene: Scene, name: str, values: Floats, **how: Any) -> Series:
     return Series(name, np.arange(len(shown), dtype=float), shown, **how)
 
 
-def stems(response: Floats, lag: int) -> dict[str, Any]:
-    """An impulse response b_j over j in Vega-Lite: pale up to ``lag``, strong after it."""
-    steps = np.arange(len(response), dtype=float)
-    title = "An all-pass impulse response …"
-    ends, series = vega.padded(0.0, float(len(response)), log=False), Series("b_j", steps, response)
-    chart = Chart(title, "step j", "response b_j", (series,), x_range=ends)
-    line = vega.decimated(chart, series)
-    x, y = vega.x_axis(chart, [line]), vega.y_axis(chart, [line])
-    rows = [{"x": int(a), "y": float(f"{b:.6g}")} for a, b in zip(line.x, line.y, strict=True)]
-    names = "['out by lag τ', 'still inside: the memory']"
-    legend = {"labelExpr": f"{names}[datum.value]"}
-    colour = {"field": "left", "type": "nominal", "scale": {"domain": [1, 0]}, "legend": legend}
-    return vega.WIDE_CHART | {
-        "description": f"{title} {len(response)} steps; what comes after step {lag} is memory.",
-        "title": title,
-        "data": {"values": rows},
-        "transform": [{"calculate": f"datum.x > {lag} ? 1 : 0", "as": "left"}],
-        "mark": {"type": "rule", "strokeWidth": 2, "clip": True},
-        "encoding": {"x": x, "y": y, "y2": {"datum": 0}, "color": colour},
-    }
+def response_chart(scene: Scene, lag: int) -> Chart:
+    """The impulse response b_j of the all-pass filter, out by ``lag`` and still inside."""
+    b = np.zeros(1) if scene.response is None else scene.response
+    steps, parts = np.arange(len(b), dtype=float), (slice(None, lag + 1), slice(lag + 1, None))
+    names = ("out by lag τ", "still inside: the memory")
+    series = [Series(name, steps[part], b[part]) for name, part in zip(names, parts, strict=True)]
+    return Chart("An all-pass impulse response …", "step j", "response b_j", tuple(series))
 
 
 class VegaChart:
-    """A Vega-Lite specification that marimo draws.
+    """A chart that marimo draws, as a plain specification: altair's objects take 0.2 s each."""
 
-    Charts are plain dictionaries from the start: building the same ones as altair objects takes
-    0.2 s each, which is as long as everything else together.
-    """
-
-    def __init__(self, spec: dict[str, Any]) -> None:
+    def __init__(self, chart: Chart, *, titled: bool = False) -> None:
         config = vega.config(vega.LIGHT)
         config["legend"] |= {"columns": {"expr": "width < 400 ? 1 : 2"}}  # one below another
         actions = {"export": True, "source": False, "compiled": False, "editor": False}
         # page.css gives SVG the colours of a dark page
         options = {"actions": actions, "renderer": "svg"}
-        self.spec = spec | {"config": config, "usermeta": {"embedOptions": options}}
+        self.spec = vega.specification(chart) | {"config": config}
+        self.spec["usermeta"] = {"embedOptions": options}
+        if not titled:  # as a rule the heading is title enough
+            self.spec.pop("title", None)
 
     def _mime_(self) -> tuple[str, str]:
         return "application/vnd.vegalite.v5+json", json.dumps(self.spec)
-
-
-def pictured(chart: Chart, *, titled: bool = False) -> VegaChart:
-    """A chart; as a rule the heading is title enough."""
-    spec = vega.specification(chart)
-    return VegaChart(spec if titled else {k: v for k, v in spec.items() if k != "title"})
 
 
 def heading(title: str, *, busy: bool = False) -> str:
@@ -495,6 +423,12 @@ def about_settings(
         remark = PROSE["hidden"].format(names=names, have=have, what=what, are=are)
         html += f"<p class='remark' data-ignored='{' '.join(ignored)}'>{web.text(remark)}</p>"
     return html
+
+
+def about_large(network: LinearNetwork, file: str) -> str:
+    """What is shown of a network with too many states for a scene."""
+    states = counted(network.states, "state")
+    return PROSE["large"].format(states=states, most=MOST_NODES, file=file)
 
 
 def about_result(scene: Scene, headline: str) -> str:

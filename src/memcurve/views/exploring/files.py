@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
-from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
-from memcurve.core.cells import csv_text
 from memcurve.core.version import __version__
 from memcurve.io import (
     NetworkFileError,
@@ -18,16 +14,10 @@ from memcurve.io import (
     readable,
     stem_of,
 )
-from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
-from memcurve.rendering import plot
-from memcurve.views.exploring.jobs import shown_methods
 from memcurve.views.exploring.scene import DRAWN, OWN_MASK, WORM, PageSettings
 
-#: Bytes of the largest file that is taken: a dense network of 2,500 nodes, or 10⁶ edges.
-MOST_BYTES = 50_000_000
-
-
+MOST_BYTES = 50_000_000  # of a file: a dense network of 2,500 nodes, or 10⁶ edges
 #: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
 START_FILE: dict[str, bytes] = {}
 
@@ -69,64 +59,35 @@ def network_of(
     return network.replace(name=stem_of(plain))
 
 
-def picture_of(curves: Mapping[str, MemoryCurve], ending: str) -> bytes:
-    """The curves as :func:`memcurve.plot.curves` draws them, as ``".png"`` or ``".svg"``."""
-    with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
-        file = Path(folder) / f"memory{ending}"
-        labels = [f"{name}: total {curve.total:.6g}" for name, curve in curves.items()]
-        plot.save(plot.curves(*curves.values(), labels=labels), file)
-        return file.read_bytes()
-
-
-def table_of(curves: Mapping[str, MemoryCurve]) -> bytes:
-    """Lags, values and errors of curves as CSV, with every digit."""
-    columns: dict[str, list[Any]] = {"lag": list(range(max(map(len, curves.values()))))}
-    for name, curve in curves.items():
-        missing = [None] * (len(columns["lag"]) - len(curve))
-        columns[name] = [*curve.values.tolist(), *missing]
-        columns[f"{name} error"] = [*curve.error.tolist(), *missing]
-    return csv_text(columns).encode()
-
-
-def json_of(curves: Mapping[str, MemoryCurve]) -> bytes:
-    """The curve asked for, the last one, with all that is known of it."""
-    return list(curves.values())[-1].to_json().encode()
-
-
 def python_lines(
     settings: PageSettings,
     *,
-    lags: int,
     file: str | None = None,
     scaled: bool = False,
     moved: tuple[complex, complex] | None = None,
 ) -> str:
-    """The script that gives the numbers of the page; ``lags`` is how many the methods give.
+    """The script that gives the numbers of the page.
 
     ``scaled`` says that the network of a file is scaled to the spectral radius that is set.
     """
-    given = question(settings)
-    profile = ", ".join(["network", *question(replace(settings, noise=0.0))])
-    methods = []
-    for shown in shown_methods().values():
-        options = dict(shown.options) | ({"seed": settings.seed} if shown.method.draws else {})
-        methods.append(f'    ("{shown.method.name}", {options!r}),')
-    network, parts = network_lines(settings, file, scaled), list[str]()
+    network, helpers = network_lines(settings, file, scaled), list[str]()
     if moved is not None:
-        parts.append("move_eigenvalue")
+        helpers.append("move_eigenvalue")
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
     if file is None and settings.ensemble in (WORM, DRAWN):
-        parts.append(WORM if settings.ensemble == WORM else "drawn_network")
-    asked = f"\nasked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
+        helpers.append(WORM if settings.ensemble == WORM else "drawn_network")
+    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
+    profile = ", ".join(["network", *given])
+    given += [f"noise={settings.noise!r}"] if settings.noise else []
+    asked = f"asked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
     return _SCRIPT.format(
         version=__version__,
-        imports=f"from memcurve.views.exploring import {', '.join(parts)}\n" if parts else "",
+        imports=f"from memcurve.views.exploring import {', '.join(helpers)}\n" if helpers else "",
         network="\n".join(network),
         asked=asked if given else "",
         curves="curve, asked" if given else "curve",
-        methods="\n".join(methods),
-        lags=lags,
         profile=profile,
+        seed=settings.seed,
     )
 
 
@@ -137,29 +98,10 @@ import memcurve
 
 curve = memcurve.memory_curve(network)
 print(curve.total, curve.error.max())
-{asked}
-# what standard methods report
-methods = [
-{methods}
-]
-for method, options in methods:
-    try:
-        estimate = memcurve.memory_curve(network, {lags}, method=method, **options)
-        print(method, options, estimate.values.sum())
-    except (ValueError, ArithmeticError, MemoryError) as problem:
-        print(method, options, problem)
-
-# usable memory against noise
-print(memcurve.noise_profile({profile}))
-
+{asked}print(memcurve.noise_profile({profile}))
+print(memcurve.compare(network, seed={seed}))  # what standard methods report
 memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 """
-
-
-def question(settings: PageSettings) -> list[str]:
-    """Input and noise as keyword arguments."""
-    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
-    return given + ([f"noise={settings.noise!r}"] if settings.noise else [])
 
 
 def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> list[str]:

@@ -233,26 +233,9 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
     has the eigenvalues of A but for λ, which becomes μ. In a real network the conjugate of λ moves
     to the conjugate of μ, by the conjugate of that term.
 
-    Parameters
-    ----------
-    network : LinearNetwork
-        Any network with a simple eigenvalue there.
-    eigenvalue : complex
-        The eigenvalue of A nearest to this one is moved.
-    to : complex
-        Where it goes. In a real network real eigenvalues stay real, and those of a pair do not
-        become real: there they would meet, and count once or twice as rounding falls.
-
-    Raises
-    ------
-    ValueError
-        One of these rules is broken, or the eigenvalue is not simple (its eigenvectors are not
-        defined).
-
-    Notes
-    -----
-    The sum is rounded. Where the mask leaves some modes out, that alone excites them a little: the
-    exact rank of the numbers stored is then larger than that of ``network``.
+    ``eigenvalue`` is the nearest one, which must be simple; in a real network real ones stay real
+    and those of a pair complex. The sum is rounded: where the mask leaves modes out, that excites
+    them a little.
 
     Examples
     --------

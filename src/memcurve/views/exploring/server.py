@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import asyncio
 import contextlib
 import functools
 import ipaddress
@@ -18,16 +17,14 @@ import webbrowser
 from collections.abc import Awaitable, Callable, Iterator, MutableMapping
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 from memcurve.core.optional import optional
-from memcurve.views.exploring.jobs import PAGES, REMEMBERED, WORKER
+from memcurve.views.exploring.jobs import WORKER
 
 LOOPBACK = "127.0.0.1"
-#: Where a free port is looked for, where none is given.
-FIRST_PORT, LAST_PORT = 2718, 2817
-#: Bytes of the token: 128 bits cannot be guessed. Twice as many make the address longer only.
-TOKEN_BYTES = 16
+FIRST_PORT, LAST_PORT = 2718, 2817  # where a free port is looked for, where none is given
+TOKEN_BYTES = 16  # 128 bits cannot be guessed
 
 Scope = MutableMapping[str, Any]
 Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
@@ -56,14 +53,13 @@ def serve(
         address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
         address += f"{secret}/" if token else ""
         page = str(Path(__file__).with_name("app.py"))
-        builder = marimo.create_asgi_app(quiet=True, session_ttl=REMEMBERED)
+        builder = marimo.create_asgi_app(quiet=True, session_ttl=60)
         app = guarded(builder.with_app(path=f"/{secret}", root=page).build(), host, secret)
-        # open pages are given one second when the server ends
-        config = uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=1)
-        server = uvicorn.Server(config)
-        server.shutdown = _without_complaints(server.shutdown)
-        # that a page was closed while something was under way to it is no one's concern, but a
-        # warning of asyncio's each time
+        # pages are given one second when the server ends; that one was closed while something was
+        # under way to it is no one's concern, but an error of uvicorn's and a warning of asyncio's
+        server = uvicorn.Server(
+            uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
+        )
         logging.getLogger("asyncio").setLevel(logging.ERROR)
         _parse_one_at_a_time()
         WORKER.open()
@@ -99,27 +95,10 @@ def _unlisted(address: str) -> Iterator[str]:
         yield Path(file.name).as_uri()
 
 
-def _without_complaints(shutdown: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
-    """The end of a server, silent about those it was still serving.
-
-    A browser that has not read all it asked for is cut off when its second is over; uvicorn calls
-    that an error, with a traceback, where somebody has merely pressed Ctrl-C.
-    """
-
-    @functools.wraps(shutdown)
-    async def end(*given: Any, **options: Any) -> None:
-        logging.getLogger("uvicorn.error").setLevel(logging.CRITICAL)
-        await shutdown(*given, **options)
-
-    return end
-
-
 def _parse_one_at_a_time() -> None:
-    """Let no two threads of this process make a syntax tree at the same time.
+    """Let no two sessions parse the page at once: CPython up to 3.12 fails now and then.
 
-    marimo parses the page in a thread for each session. CPython up to 3.12 counts the depth of all
-    trees that are being made in one place, and fails now and then with "AST constructor recursion
-    depth mismatch" where two threads do so; the page would stay empty.
+    It counts the depth of all syntax trees in one place ("recursion depth mismatch").
     """
     parse, lock = ast.parse, threading.RLock()
 
@@ -161,7 +140,7 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def guarded(app: Asgi, host: str, token: str = "") -> Asgi:
-    """Refuse what others ask for, and keep account of the pages of this app.
+    """Refuse what others ask for.
 
     A page of any site could otherwise connect to this server, or have its own name resolve to this
     machine. A request must name this machine, by its address or a name that is its own, and come
@@ -181,21 +160,8 @@ def guarded(app: Asgi, host: str, token: str = "") -> Asgi:
         elif token and not secrets.compare_digest(first[0].encode(), token.encode()):
             text = b"Open the address that `memcurve explore` has printed: it ends in a token."
             await _refuse(scope, send, text)
-        elif scope["type"] == "http":
-            await app(scope, receive, send)
         else:
-
-            async def send_in_turn(message: MutableMapping[str, Any]) -> None:
-                # uvicorn silently drops the acceptance of a websocket that is closing, and learns
-                # only in the next turn of its event loop that it is lost: what is sent before is an
-                # error, with a traceback; what is sent after tells the app that the client has left
-                await send(message)
-                if message["type"] == "websocket.accept":
-                    await asyncio.sleep(0)
-
-            query = parse_qs(scope.get("query_string", b"").decode("latin-1"))
-            with PAGES.connected(next(iter(query.get("session_id", [])), None)):
-                await app(scope, receive, send_in_turn)
+            await app(scope, receive, send)
 
     return guard
 

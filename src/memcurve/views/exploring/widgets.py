@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,11 +13,9 @@ import traitlets
 
 from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
-from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Chart, Section
 from memcurve.studies.auditing.structure import Eigenvalues
-from memcurve.views.exploring import figures, jobs, large
-from memcurve.views.exploring.files import json_of, picture_of, table_of
+from memcurve.views.exploring import figures, jobs
 from memcurve.views.exploring.scene import PageSettings, Scene
 from memcurve.views.exploring.stories import Story
 
@@ -83,26 +80,16 @@ def _pairs(values: Complexes) -> list[list[float]]:
     return [[float(value.real), float(value.imag)] for value in values]
 
 
-def headline(page: str | None, scene: Scene, settings: PageSettings) -> None:
+def headline(scene: Scene, settings: PageSettings) -> None:
     """Show the main numbers, and what of them can be used as soon as it is there."""
 
     def draw(found: Mapping[str, Any], busy: bool) -> Any:
         return mo.Html(figures.about_result(scene, figures.headline(scene, settings, found)))
 
-    arriving(page, figures.headline_jobs(scene, settings), draw, pause=0)
+    arriving(figures.headline_jobs(scene, settings), draw, pause=0)
 
 
-def at_scale(page: str | None, network: LinearNetwork, settings: PageSettings) -> None:
-    """Show what can be told of a large network, as it arrives."""
-
-    def draw(found: Mapping[str, Any], busy: bool) -> Any:
-        summary = mo.Html(large.headline(network, settings, found))
-        return mo.vstack([summary, laid_out(large.memory_section(network, settings, found), busy)])
-
-    arriving(page, large.jobs(network, settings), draw)
-
-
-def tale(page: str | None, scene: Scene, story: Story) -> None:
+def tale(scene: Scene, story: Story) -> None:
     """Tell a story, once all that it needs is there."""
     orders = story.orders(scene)
 
@@ -111,12 +98,10 @@ def tale(page: str | None, scene: Scene, story: Story) -> None:
         text = "…" if busy else " ".join(failed) or story.tell(scene, found)
         return mo.Html(figures.story(text))
 
-    arriving(page, orders, draw)
+    arriving(orders, draw)
 
 
-def memory(
-    page: str | None, scene: Scene, settings: PageSettings, base: Scene, wanted: Any
-) -> None:
+def memory(scene: Scene, settings: PageSettings, base: Scene, wanted: Any) -> None:
     """Show the exact curve at once, and the one under input and noise when it is there.
 
     The axes are those of ``base``, the scene before a move, whose curve stays.
@@ -129,44 +114,37 @@ def memory(
         section = figures.memory_section(scene, settings, found.get(name), before, wanted)
         return laid_out(section, busy)
 
-    arriving(page, {name: (jobs.asked_curve, given)} if name else {}, draw)
+    arriving({name: (jobs.asked_curve, given)} if name else {}, draw)
 
 
 def theorem(scene: Scene, lag: Any) -> None:
     """Show the impulse response and the curve it makes, at the lag of a slider."""
     at = round(lag.value)
-    section, charts = figures.theorem_section(scene, at), []
-    if scene.response is not None and section.chart is not None:
-        charts = [figures.VegaChart(figures.stems(scene.response, at)), section.chart]
+    section = figures.theorem_section(scene, at)
+    charts = [] if section.chart is None else [figures.response_chart(scene, at), section.chart]
     _two_charts(section, lag, charts)
 
 
 def products(scene: Scene, strength: Any) -> None:
     """Show capacities by degree at the strength of a slider."""
     section, other = figures.products_section(scene, strength.value)
-    _two_charts(section, strength, [section.chart, other])
+    _two_charts(section, strength, [*filter(None, [section.chart]), other])
 
 
-def _two_charts(section: Section, control: Any, charts: list[Any]) -> None:
+def _two_charts(section: Section, control: Any, charts: list[Chart]) -> None:
     """A section with a control and two charts beside each other."""
     parts: list[Any] = [mo.Html(figures.heading(section.title) + figures.says(section.text))]
     if charts:
-        drawn = [figures.pictured(c, titled=True) if isinstance(c, Chart) else c for c in charts]
+        drawn = [figures.VegaChart(chart, titled=True) for chart in charts]
         parts += [control, mo.hstack(drawn, widths="equal")]
     mo.output.replace(mo.vstack(parts))
-
-
-def page_now() -> str | None:
-    """The page that a cell runs for, as its connection to the server names it."""
-    request = mo.app_meta().request
-    return next(iter(request.query_params.get("session_id", [])), None) if request else None
 
 
 def laid_out(section: Section, busy: bool) -> Any:
     """Heading, chart, sentence, table: what is said changes, and must not move the chart."""
     parts: list[Any] = [mo.Html(figures.heading(section.title, busy=busy))]
     if section.chart is not None:
-        parts.append(figures.pictured(section.chart))
+        parts.append(figures.VegaChart(section.chart))
     parts.append(mo.Html(figures.says(section.text)))
     if section.table is not None:
         parts.append(mo.Html(figures.tabled(section.table)))
@@ -174,7 +152,6 @@ def laid_out(section: Section, busy: bool) -> Any:
 
 
 def arriving(
-    page: str | None,
     ordered: Mapping[str, jobs.Job],
     draw: Callable[[Mapping[str, Any], bool], Any],
     pause: float = jobs.DEBOUNCE,
@@ -190,21 +167,11 @@ def arriving(
 
     def wait() -> None:
         thread = mo.current_thread()
-
-        def wanted() -> bool:
-            return not thread.should_exit and jobs.PAGES.is_open(page)
-
-        while len(found) < len(ordered) and jobs.PAGES.may_return(page):
-            left = {name: job for name, job in ordered.items() if name not in found}
-            for name, outcome in jobs.WORKER.results(left, wanted, pause):
-                found[name] = outcome
-                more = _undisturbed(drawn)
-                if thread.should_exit:  # the settings have changed: this is no longer theirs
-                    return
-                _undisturbed(lambda: mo.output.replace(more))  # noqa: B023
-            if thread.should_exit:
-                return
-            time.sleep(jobs.POLL)  # the page is closed
+        for name, outcome in jobs.WORKER.results(ordered, lambda: not thread.should_exit, pause):
+            found[name] = outcome
+            shown = _undisturbed(drawn)
+            if not thread.should_exit:  # else the settings have changed
+                _undisturbed(lambda: mo.output.replace(shown))  # noqa: B023
 
     mo.output.replace(_undisturbed(drawn))
     if ordered:
@@ -221,28 +188,22 @@ def _undisturbed(make: Callable[[], Any]) -> Any:
                 raise
 
 
-def section(
-    page: str | None, ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]
-) -> None:
+def section(ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]) -> None:
     """Show a section that changes as results arrive."""
-    arriving(page, ordered, lambda found, busy: laid_out(draw(found), busy))
+    arriving(ordered, lambda found, busy: laid_out(draw(found), busy))
 
 
 def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
 
-    def curves() -> dict[str, MemoryCurve]:
-        both = {"exact": scene.curve}
-        if not settings.is_plain:
-            given = (scene.network, scene.end + 1, settings.arguments())
-            both[figures.asked_name(settings)] = jobs.asked_curve(*given)
-        return both
+    def curve() -> MemoryCurve:
+        if settings.is_plain:
+            return scene.curve
+        return jobs.asked_curve(scene.network, scene.end + 1, settings.arguments())
 
     offers: dict[str, tuple[str, Any]] = {
-        "Picture (PNG)": ("memory.png", lambda: picture_of(curves(), ".png")),
-        "Picture (SVG)": ("memory.svg", lambda: picture_of(curves(), ".svg")),
-        "Data (CSV)": ("memory.csv", lambda: table_of(curves())),
-        "Data (JSON)": ("memory.json", lambda: json_of(curves())),
+        "Data (CSV)": ("memory.csv", lambda: curve().to_csv().encode()),
+        "Data (JSON)": ("memory.json", lambda: curve().to_json().encode()),
         "Python": ("memory.py", lines.encode()),
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]

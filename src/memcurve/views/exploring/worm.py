@@ -15,19 +15,7 @@ def worm_brain(
     A weight is the number of synapses from one neuron to another: chemical synapses are directed,
     gap junctions undirected. All weights are scaled by one factor.
 
-    Parameters
-    ----------
-    spectral_radius : float
-        Spectral radius of A.
-    mask : str
-        Input weights, by their name in :mod:`memcurve.masks`.
-    seed : int, optional
-        Seed of a random mask.
-
-    Raises
-    ------
-    ModuleNotFoundError
-        The package ``cect``, the connectome toolbox of OpenWorm, is not installed.
+    It comes with the package ``cect``, the connectome toolbox of OpenWorm.
 
     Examples
     --------
