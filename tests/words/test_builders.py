@@ -128,6 +128,8 @@ def test_files_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
     refuses(TypeError, "`network`", features, np.eye(2), 2)
     refuses(ValueError, ("`A`", "`C`"), memcurve.bilinear, np.eye(2), np.eye(2), np.ones(3))
     refuses(ValueError, "`p`", from_functions, lambda z: [[z, 1]], lambda z: [1])
+    refuses(ValueError, "`input`", from_functions, lambda z: [[np.exp(z * z / 2)]], lambda z: [z],
+        "normal")  # fmt: skip
 
 
 def test_simulated_capacities_agree() -> None:

@@ -190,6 +190,17 @@ def test_noise_against_a_plain_inverse() -> None:
     assert abs(each.total - noisy.total) < WORDS
     assert all(noisy.of(w) < plain.of(w) for w in ((1,), (0, 1), (2, 1)))
     assert noisy.rank == 4
+    loud = memcurve.capacities(network, noise=1e6)  # words are listed by what noise leaves of them
+    assert 0 < loud.total < 1e-8
+    assert loud.listed[0].capacity > 0.1 * loud.total
+    assert memcurve.capacities(network, noise=1e300).listed == ()
+
+
+def test_what_is_read_may_be_the_input_alone() -> None:
+    network = StateAffineNetwork([[[0.5]], [[0.1]]], [[0.0]], outputs=([[[0.0]]], [[0.0], [1.0]]))
+    result = memcurve.capacities(network)
+    assert result.total == 1
+    assert abs(result.of((1,)) - 1) < CLOSED_FORM
 
 
 def _covariance(network: StateAffineNetwork) -> np.ndarray:

@@ -121,7 +121,10 @@ def test_channels_from_kraus_operators() -> None:
     )
     refuses(ValueError, ("`kraus`", "trace"), quantum.channel_reservoir,
         lambda z: [0.9 * np.eye(2)], [Z])  # fmt: skip
-    refuses(ValueError, "`observables`", quantum.channel_reservoir, lambda z: [np.eye(2)], [])
+    for bad in ([], [np.triu(X)], [Z, np.eye(3)]):
+        refuses(ValueError, "`observables`", quantum.channel_reservoir, lambda z: [np.eye(2)], bad)
+    large = quantum.channel_reservoir(kraus, [2 * one for one in reads])
+    refuses(ValueError, "`noise`", memcurve.capacities, large, quantum.ShotNoise(10))
 
 
 def test_bad_reservoirs() -> None:
@@ -186,6 +189,8 @@ def test_rg_lru_and_refusals() -> None:
         p = np.exp(-np.array([0.2, 1.0]) * g)
         x = p * x + np.sqrt(1 - p**2) * one
     assert np.abs(rg_lru_layer([0.2, 1.0]).simulate(z)[-1] - x).max() < 1e-12
+    assert memcurve.capacities(selective_layer([1, 1, 2]), degree=1).total == 2
+    assert memcurve.capacities(rg_lru_layer([1, 1]), degree=1).total == 1
     refuses(ValueError, "`decays`", selective_layer, [-1.0])
     refuses(
         ValueError, "`basis`", memcurve.capacities, rg_lru_layer([1.0]), basis=[lambda z: 0 * z + 1]

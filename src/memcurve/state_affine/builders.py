@@ -98,9 +98,10 @@ def from_functions(
         return np.concatenate([P, Q[:, None]], axis=1).ravel()
 
     samples = np.array([flat(z) for z in law.nodes.tolist()])
+    law.require_finite((samples**2).sum(axis=1), "mean square of `p` and `q`")
     mean = law.weights @ samples
     _, s, V = np.linalg.svd(np.sqrt(law.weights)[:, None] * (samples - mean), full_matrices=False)
-    V = V[s > ROUNDING * np.linalg.norm(samples, axis=0).max()]
+    V = V[s > ROUNDING * max(np.linalg.norm(mean), s.max(initial=0.0))]
 
     def along(v: Floats) -> Callable[[Any], Any]:
         return np.vectorize(lambda z: float(v @ (flat(float(z)) - mean)), otypes=[float])

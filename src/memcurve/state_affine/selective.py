@@ -28,7 +28,7 @@ def gated_layer(
     Parameters
     ----------
     decays : (N,) array
-        a_n, positive and different.
+        a_n, positive.
     rate : function
         ``rate(z, m)`` with exp, log and sqrt taken from ``m``, positive.
     drives : list of pairs
@@ -51,12 +51,13 @@ def gated_layer(
     def gate(decay: float) -> Formula:
         return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))
 
-    gates, size = [gate(decay) for decay in a.tolist()], len(a)
+    different, place = np.unique(a, return_inverse=True)
+    gates = [gate(decay) for decay in different.tolist()]
     functions: list[Any] = [Power(0), *gates, *(Formula(drive) for drive, _ in drives)]
-    p, q = np.zeros((1 + size, size, size)), np.zeros((len(functions), size))
-    for n in range(size):
-        p[1 + n, n, n] = 1.0
-    for row, (_, weights) in zip(q[1 + size :], drives, strict=True):
+    size, first = len(a), 1 + len(gates)
+    p, q = np.zeros((first, size, size)), np.zeros((len(functions), size))
+    p[1 + place, np.arange(size), np.arange(size)] = 1.0
+    for row, (_, weights) in zip(q[first:], drives, strict=True):
         row[:] = exact_array(weights, "drives")
     return StateAffineNetwork(p, q, input, functions=functions, rounding="formula", **options)
 
@@ -118,5 +119,5 @@ def rg_lru_layer(
         return lambda z, m: z * m.sqrt(1 - m.exp(gate(z, m) * (-2 * decay)))
 
     a = np.atleast_1d(exact_array(decays, "decays"))
-    drives = [(driven(one), row) for one, row in zip(a.tolist(), np.eye(len(a)), strict=True)]
+    drives = [(driven(decay), 1.0 * (a == decay)) for decay in np.unique(a).tolist()]
     return gated_layer(decays, gate, drives, **options)

@@ -222,9 +222,10 @@ def _traced(out: Floats, X: Floats) -> float:
 class Search:
     """Words in exactly decreasing order of capacity, found as they are asked for.
 
-    A newer letter never raises a capacity of the states, and what is read is a part of these, so
-    that ‖c_w‖² bounds all words that end with w. Two heaps: words whose newer letters are still to
-    be looked at, by that bound, and words that were looked at, by their capacity.
+    A newer letter never raises a capacity of the states, so that ‖c_w‖² bounds all words that end
+    with w; where not all states are read, or with noise, so does the total of these, c_wᵀ H c_w with
+    H = Σ outᵀout + Σ TᵀHT. Two heaps: words whose newer letters are still to be looked at, by that
+    bound, and words that were looked at, by their capacity.
     """
 
     def __init__(self, tree: Tree) -> None:
@@ -233,9 +234,10 @@ class Search:
         self._open: list[tuple[float, Word, Floats]] = []
         self._beyond = 0.0  # the most that a word of an unlisted degree may have
         self._dual: Floats | None = None
-        if tree.G is not None:  # all extensions together, where one alone has no bound
-            read = sum((out.T @ out for out in tree.out), np.zeros_like(tree.G))
-            self._dual = solve(tree.T.transpose(0, 2, 1), read, 1e-12)
+        if tree.out is not tree.T and tree.T.size:
+            read = sum((out.T @ out for out in tree.out), np.zeros(tree.T.shape[1:]))
+            H = solve(tree.T.transpose(0, 2, 1), read, 1e-12)
+            self._dual = H + 1e-11 * np.linalg.norm(H, 2) * np.eye(len(H))
         self._add((), tree.r, tree.direct)
 
     def _add(self, word: Word, steps: Floats, reads: Floats) -> None:
@@ -246,10 +248,10 @@ class Search:
             steps, reads = tree.weights @ steps, tree.weights @ reads
             self._beyond = max(self._beyond, all_of - float((reads**2).sum()))
         for k, (step, read) in enumerate(zip(steps, reads, strict=True)):
-            capacity = float(read @ read)
-            bound = float(step @ step)
+            capacity, bound = float(read @ read), float(step @ step)
             if self._dual is not None:
-                bound = float(step @ self._dual @ step) * (1 + 1e-9)
+                total = float(step @ self._dual @ step)
+                bound = min(bound, total) if tree.G is None else total
             if capacity > 1e-300:
                 heapq.heappush(self._found, (-capacity, (k, *word)))
             if bound > 1e-300:
