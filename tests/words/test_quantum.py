@@ -123,7 +123,7 @@ def test_channels_from_kraus_operators() -> None:
         lambda z: [0.9 * np.eye(2)], [Z])  # fmt: skip
     for bad in ([], [np.triu(X)], [Z, np.eye(3)]):
         refuses(ValueError, "`observables`", quantum.channel_reservoir, lambda z: [np.eye(2)], bad)
-    large = quantum.channel_reservoir(kraus, [2 * one for one in reads])
+    large = quantum.channel_reservoir(kraus, [9 * one for one in reads])
     refuses(ValueError, "`noise`", memcurve.capacities, large, quantum.ShotNoise(10))
 
 

@@ -223,7 +223,7 @@ class Search:
     """Words in exactly decreasing order of capacity, found as they are asked for.
 
     A newer letter never raises a capacity of the states, so that ‖c_w‖² bounds all words that end
-    with w; where not all states are read, or with noise, so does the total of these, c_wᵀ H c_w with
+    with w; where not all states are read, or with noise, so does their total c_wᵀ H c_w with
     H = Σ outᵀout + Σ TᵀHT. Two heaps: words whose newer letters are still to be looked at, by that
     bound, and words that were looked at, by their capacity.
     """
