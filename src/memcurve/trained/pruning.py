@@ -29,7 +29,7 @@ from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
 from memcurve.trained.channels import rounding_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
-from memcurve.trained.kinds import Found, Numbers, Recurrence, recognised
+from memcurve.trained.kinds import Found, Numbers, Recurrence
 from memcurve.trained.memory import (
     given_noise,
     layer_noise,
@@ -37,6 +37,7 @@ from memcurve.trained.memory import (
     layer_tensors,
     network_memory,
     require_decay,
+    selected,
 )
 
 
@@ -146,11 +147,9 @@ def pruned_layers(
     rule = "above 0, how far usable memory may fall"
     enough = require_number(tolerance, "tolerance", rule, lambda x: x > 0)
     checkpoint, level = open_model(model), given_noise(noise)
-    chosen = [select] if isinstance(select, str) else select
     groups: dict[str, list[Found]] = {}
-    for each in recognised(checkpoint.shapes):
-        if chosen is None or any(part in each.prefix for part in chosen):
-            groups.setdefault(each.prefix, []).append(each)
+    for each in selected(checkpoint, select):
+        groups.setdefault(each.prefix, []).append(each)
     rows, tensors = list[PrunedLayer](), dict[str, Any]()
     with listening(progress) as tell:
         for k, group in enumerate(groups.values()):

@@ -146,14 +146,12 @@ def lru(
 
     Parameters
     ----------
-    nu_log, theta_log : (N,) array or torch tensor
-        ν and θ.
+    nu_log, theta_log, gamma_log : (N,) array or torch tensor
+        ν, θ and, optionally, γ.
     B : (N, d) complex array, or (N, d, 2) with real and imaginary parts
         Input matrix, without its normalisation.
-    gamma_log : (N,) array or torch tensor, optional
-        γ, the normalisation's logarithm.
-    name : str, optional
-        A label for tables and plots.
+    name
+        As for :func:`diagonal`.
 
     Examples
     --------
@@ -179,10 +177,8 @@ def s4d(
 
     Parameters
     ----------
-    log_A_real, A_imag : (N,) array or torch tensor
+    log_A_real, A_imag, log_dt : (N,) array or torch tensor, and float
         One feature's row of the layer's parameters.
-    log_dt : float
-        Logarithm of the feature's time step.
     B : (N,) array, optional
         Input vector, all ones by default, as in the layer.
     discretisation, name
@@ -212,10 +208,8 @@ def s5(
 
     Parameters
     ----------
-    Lambda : (N,) complex array, or (N, 2) with real and imaginary parts
-        Continuous-time eigenvalues.
-    B : (N, d) complex array, or (N, d, 2) with real and imaginary parts
-        Input matrix, in the coordinates of the eigenvectors.
+    Lambda, B : (N,) and (N, d) complex array, or with real and imaginary parts on a last axis
+        Continuous-time eigenvalues, and the input matrix in the coordinates of the eigenvectors.
     log_step : float, (N,) or (N, 1) array
         Logarithms of the time steps.
     discretisation, name
