@@ -129,14 +129,6 @@ def test_refused(obj, error, message):
         as_network(obj)
 
 
-def test_options_are_checked():
-    refuses(TypeError, ("`lr`", "`step`"), as_network, (W, WIN), lr=0.5)
-    refuses(TypeError, "`mask`", as_network, LinearNetwork(W, WIN), mask=3)
-    refuses(ValueError, ("`step`", "`discretisation`"), as_network, (W, WIN), step=0.1)
-    refuses(ValueError, "`bias`", adapters.leaky, W, WIN, bias=np.array([[np.nan]]))
-    refuses(ValueError, "`W`", adapters.leaky, W[0], WIN)
-
-
 def test_kinks_of_own_activations_are_found():
     for f in (lambda x: np.maximum(0.5 * x, x), lambda x: np.where(x <= 0, np.expm1(x), x)):
         with pytest.raises(ValueError, match="no derivative where some nodes rest"):

@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from memcurve import (
     load_matrix,
@@ -107,17 +106,6 @@ def test_separators_within_names(tmp_path, separator, names):
     network = load_network(path, mask=names[0])
     np.testing.assert_array_equal(dense(network), RING)
     assert (network.labels, network.C.tolist()) == (names, [1, 0, 0])
-
-
-def test_numbers_among_names(tmp_path, monkeypatch):
-    """07 and 7 are two nodes where some are names, whichever block a line is in."""
-    text = "1,2,1\n2,7,1\n7,1,1\n1,07,1\n07,+1,3\n"
-    for block in (8, 2**22):
-        monkeypatch.setattr(reader, "BLOCK", block)
-        for more, nodes in (("b,1,1\n", {"1", "+1", "2", "7", "07", "b"}), ("", {"1", "2", "7"})):
-            network = load_network(written(tmp_path, text + more), mask="2")
-            assert {*network.labels} == nodes
-            assert any("in several ways" in note for note in network.notes) == (not more)
 
 
 def test_repeated_edges_are_summed_and_told(tmp_path):
@@ -355,21 +343,6 @@ def test_graphs_refused(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ModuleNotFoundError, match=r"g\.gml.*the extra .adapters."):
         load_network(path, mask="a")
-
-
-def test_large_lists_stay_sparse_and_are_scaled(tmp_path):
-    """Weights 0 … 3 on a graph of 20,000 nodes, against the radius by power iteration."""
-    rng = np.random.default_rng(1)
-    ends, weights = rng.integers(0, 20_000, (2, 10**5)), rng.integers(0, 4, 10**5)
-    rows = np.column_stack([*ends, weights])
-    np.savetxt(tmp_path / "e.txt", rows, fmt="%d")
-    network = load_network(tmp_path / "e.txt", mask="5", spectral_radius=0.9)
-    assert sparse.issparse(network.A)
-    x = np.ones(network.size)
-    for _ in range(100):
-        x = network.A @ x
-        x, norm = x / np.linalg.norm(x), np.linalg.norm(x)
-    assert norm == pytest.approx(0.9, abs=1e-9)
 
 
 @pytest.mark.parametrize("names", ["abc", "012", ("a 1", "b-2", "c")])

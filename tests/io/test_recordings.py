@@ -9,7 +9,6 @@ import pytest
 from scipy import io
 
 from memcurve.io import open_recording
-from refusals import refuses
 from stored_recordings import N, T, X, Z, gathered, refused, rng, same
 from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
@@ -57,17 +56,6 @@ def test_datasets_on_disk_are_sliced(tmp_path):
     h5py = pytest.importorskip("h5py")
     with h5py.File(write_hdf5(tmp_path / "run.h5", X=X, z=Z)) as file:
         same(open_recording(file["X"], file["z"]))
-
-
-def test_chunks_that_cannot_be():
-    source = open_recording(X, Z)
-    assert repr(source) == "<Source recording: 53 rows of 4 states>"
-    for rows in (0, -1, 1.5, True, None):
-        refuses(ValueError, "`rows`", source.chunks, rows)
-    for start in (-1, 0.5, None):
-        refuses(ValueError, "`start`", source.chunks, 7, start)
-    refuses(ValueError, ("`start`", "53"), source.chunks, 7, 54)
-    assert len(list(source.chunks(np.int64(10), np.int64(0)))) == 6
 
 
 # ---- files

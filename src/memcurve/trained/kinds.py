@@ -245,13 +245,14 @@ KINDS = (
          modes={"nu_log": 0, "theta_log": 0, "gamma_log": 0, "gamma_logs": 0, "B_re": 0, "B_im": 0,
                 "B": 0, "C_re": 1, "C_im": 1, "C": 1}),
     Kind("S5", (("Lambda_re",), ("Lambda_im",), ("B",), ("log_step",)), _s5,
-         "zero-order hold: Smith et al. 2023, arXiv 2208.04933; lindermanlab/S5, s5/ssm.py",
+         "zero-order hold, its default: Smith et al. 2023, arXiv 2208.04933; lindermanlab/S5, "
+         "s5/ssm.py",
          optional=("C",), axes=1,
          modes={"Lambda_re": 0, "Lambda_im": 0, "B": 0, "log_step": 0, "C": 1}),
     Kind("S4", (("inv_w_real", "log_w_real", "A_real"), ("w_imag", "A_imag"), ("P",), ("B",),
                 ("log_dt", "inv_dt")), _s4,
-         "diagonal plus low rank, bilinear rule: Gu et al. 2022, arXiv 2111.00396; "
-         "state-spaces/s4, models/s4/s4.py (SSMKernelDPLR)"),
+         "diagonal plus low rank, bilinear rule, exponentials as by default: Gu et al. 2022, arXiv "
+         "2111.00396; state-spaces/s4, models/s4/s4.py (SSMKernelDPLR)"),
     Kind("S4D", (("log_A_real", "inv_A_real", "A_real"), ("A_imag",), ("log_dt", "inv_dt")), _s4d,
          "zero-order hold: Gu et al. 2022, arXiv 2206.11893; state-spaces/s4, models/s4/s4d.py",
          optional=("B", "C"),
