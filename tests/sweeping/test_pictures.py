@@ -58,10 +58,7 @@ def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
     for method in ("naive(inverse=pinv)", "naive(inverse=projector)"):
         assert means.loc[method, 1.0] - means.loc[method, 0.1] > 4
         assert means.loc[method].max() < 57
-    assert sparsity.sentence.startswith("Memory seems to change with sparsity, from 3")
-    assert "exact total is the rank of each network, 60 at every density from 0.1" in (
-        sparsity.sentence
-    )
+    assert "changes most with the method" in sparsity.sentence
 
 
 def test_what_the_other_built_in_studies_find() -> None:
@@ -230,18 +227,6 @@ def test_random_searches_name_trends_and_no_causes() -> None:
     )  # fmt: skip
     points = sweep(both, None, executor="serial").plot().get_lines()[0]
     assert (points.get_linestyle(), np.shape(points.get_xdata())) == ("None", (20,))
-
-
-def test_sparsity_seems_to_matter_only_where_it_does() -> None:
-    axes: dict[str, Any] = {"ensemble": "sparse_normal", "size": 8, "seed": [1, 2, 3]}
-    fields: dict[str, Any] = {"keep": ["total", "rank"], "conclusion": "sparsity"}
-    method = ["exact", {"name": "naive", "inverse": "pinv"}]
-    found = run(**axes, density=[0.8, 1.0], method=method, **fields)
-    assert found.sentence == (
-        "The exact total is the rank of each network, 8 at every density from 0.8 on."
-    )
-    without = run(**axes, density=[0.8, 1.0], method=["naive", "osm"], **fields)
-    assert "exact total" not in without.sentence
 
 
 def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:

@@ -112,7 +112,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
 
     @property
     def sentence(self) -> str:
-        """The result in one sentence: the study's ``conclusion``, or a general one.
+        """The result in one sentence.
 
         Failed and pending cases are excluded, and the sentence says so.
         """

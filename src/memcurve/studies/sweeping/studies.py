@@ -137,7 +137,7 @@ class _File(_Table):
     title: StrictStr = ""
     keep: _Quantities = USUAL
     curves: StrictBool = False
-    conclusion: StrictStr | None = None
+    conclusion: Any = None  # of studies of version 0.1, without a meaning now
     picture: Picture = Picture()
     quick: dict[str, Any] | None = None
     grid: dict[str, Any] | None = None
@@ -168,8 +168,8 @@ class Study:
         Number of cases and seed of a random search.
     keep, curves
         Quantities saved for each case, and whether its curve is saved.
-    conclusion, picture
-        Name of the concluding sentence, and the picture that the file asks for.
+    picture : Picture
+        The picture that the file asks for.
 
     Examples
     --------
@@ -198,7 +198,6 @@ class Study:
     search_seed: int | None
     keep: tuple[str, ...]
     curves: bool
-    conclusion: str | None
     picture: Picture
 
     @property
@@ -409,7 +408,7 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "design": design, "axes": axes, "samples": samples, "search_seed": seed,
         "keep": tidy_keep(file.keep), "title": file.title, "curves": file.curves,
-        "conclusion": file.conclusion, "picture": file.picture,
+        "picture": file.picture,
     }  # fmt: skip
 
 
