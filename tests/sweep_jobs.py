@@ -80,7 +80,13 @@ def hanging(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def drive(
-    path: str, kind: str, job: str, count: str, seconds: str = "0", address: str = ""
+    path: str,
+    kind: str,
+    job: str,
+    count: str,
+    seconds: str = "0",
+    address: str = "",
+    timeout: str = "20",
 ) -> None:
     """Begin or go on with a sweep, as a command would."""
     from memcurve.studies.sweeping.engine import Interrupted, run_cases
@@ -89,7 +95,7 @@ def drive(
 
     chosen = {"workers": 2} if kind == "processes" else {}
     if address:
-        chosen = {"address": address, "dask_timeout": 2}
+        chosen = {"address": address, "dask_timeout": float(timeout)}
     try:
         with open_executor(kind, **chosen) as pool, Store.open(path) as store:
             wanted = (

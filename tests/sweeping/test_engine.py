@@ -43,7 +43,7 @@ def swept(
     **options: Any,
 ) -> tuple[CaseCounts, list[CaseResult]]:
     """Run a job on so many cases, in two processes where it is not run here."""
-    workers = {"workers": 2} if kind in ("processes", "dask") else {}
+    workers = {"workers": 2} if kind == "processes" else {}
     with open_executor(kind, **workers) as pool, Store.open(path) as store:
         study = store.begin_study("toy", cases(count, **(content or {})))
         counts = run_cases(store, study, job, pool, **options)
@@ -156,7 +156,8 @@ def test_workers_with_other_versions_are_refused() -> None:
         ("dask", {"workers": 2, "address": "x"}, "`workers`"),
         ("processes", {"workers": 0}, "`workers`"),
         ("processes", {"address": "x"}, "`address`"),
-        ("dask", {"dask_timeout": 0}, "`dask_timeout`"),
+        ("dask", {}, "`address`"),
+        ("dask", {"address": "x", "dask_timeout": 0}, "`dask_timeout`"),
     ],
 )
 def test_arguments_that_make_no_sense(kind: str, options: dict[str, Any], fact: str) -> None:

@@ -340,18 +340,16 @@ class MpiPool(Pool):
 
 
 class DaskPool(Pool):
-    """The workers of a Dask scheduler, or of a local cluster started here.
+    """The workers of a Dask scheduler, which may come and go.
 
     Dask itself gives the task of a worker that died to another one, up to its
     ``distributed.scheduler.allowed-failures``; only then is the task lost.
     """
 
-    def __init__(self, address: str | None, workers: int, timeout: float) -> None:
+    def __init__(self, address: str, timeout: float) -> None:
         self._distributed = optional("distributed", "a sweep on a Dask cluster", "dask")
-        self._address, self._asked_for, self._timeout = address, workers, timeout
-        self._where = address or "the cluster on this machine"
+        self._address, self._timeout = address, timeout
         self._client: Any = None
-        self._cluster: Any = None
         self._last_seen, self._closing = 0.0, threading.Event()
 
     def start(self) -> None:
@@ -362,15 +360,13 @@ class DaskPool(Pool):
         for name in list(logging.root.manager.loggerDict):
             if name.startswith("distributed"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
-        if self._address is None:
-            self._start_cluster()
         try:
             self._client = self._distributed.Client(
-                self._address or self._cluster, timeout=self._timeout, set_as_default=False
+                self._address, timeout=self._timeout, set_as_default=False
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise ConnectionError(
-                f"no Dask scheduler answers at {self._where} ({error}); start one with `dask "
+                f"no Dask scheduler answers at {self._address} ({error}); start one with `dask "
                 f"scheduler`, or check the address."
             ) from error
         try:
@@ -412,66 +408,34 @@ class DaskPool(Pool):
             raise self._abandoned()
 
     def stop(self) -> None:
-        """Drop what is queued; a cluster that was started here ends, others stay."""
-        cluster = self._cluster
+        """Drop what is queued; a scheduler that does not answer must not keep the driver."""
         closing = threading.Thread(target=self.finish, daemon=True)
         closing.start()
-        if cluster is not None:
-            cluster.shutdown_on_close = False  # the interpreter would wait for it once more
-            closing.join(0.1)  # so that those that are killed are not replaced
-            for process in multiprocessing.active_children():
-                if process.name.startswith("Dask Worker process"):
-                    process.kill()
-        closing.join(1)  # a scheduler that does not answer must not keep the driver
+        closing.join(1)
 
     def finish(self) -> None:
         self._closing.set()
-        parts, self._client, self._cluster = (self._client, self._cluster), None, None
-        for part in parts:
-            with contextlib.suppress(Exception):  # what is not there or does not answer is closed
-                part.close(timeout=1)
-
-    def _start_cluster(self) -> None:
-        """Start it with Ctrl-C blocked, which its threads and processes inherit.
-
-        Dask's own processes would end, with a traceback each, and be replaced.
-        """
-        dask = optional("dask", "a sweep on a Dask cluster", "dask")
-        # a case that kills its worker is tried again by the sweep itself
-        few = dask.config.set({"distributed.scheduler.allowed-failures": 1})
-        try:
-            with blocked_interrupts(), few:
-                self._cluster = self._distributed.LocalCluster(
-                    n_workers=self._asked_for, threads_per_worker=1, dashboard_address=None,
-                    silence_logs=logging.CRITICAL,
-                    # any port, as that of another cluster may be taken, for this machine alone
-                    scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
-                )  # fmt: skip
-        except Exception as problem:
-            raise UnusableWorkerError(
-                f"no Dask cluster could be started on this machine ({problem}); a script that "
-                f"starts a sweep has to do so under `if __name__ == '__main__':`."
-            ) from problem
+        client, self._client = self._client, None
+        with contextlib.suppress(Exception):  # what is not there or does not answer is closed
+            client.close(timeout=1)
 
     def _watch(self) -> None:
         """Ask who is there, aside: a scheduler that hangs must not hang the driver."""
-        client, cluster = self._client, self._cluster
+        client = self._client
         while not self._closing.wait(min(1.0, self._timeout / 4)):
             with contextlib.suppress(Exception):  # `check` sees that nobody has been seen
                 if processes := len(client.nthreads()):  # clusters may grow and shrink
                     self.workers, self._last_seen = processes, time.monotonic()
-                if cluster is not None and processes < self._asked_for:
-                    # Dask replaces a worker that died, but not one that died as it started
-                    cluster.scale(self._asked_for)
 
     def _abandoned(self) -> ConnectionError:
         return ConnectionError(
-            f"no Dask worker at {self._where} for {self._timeout:g} s; start some with `dask "
-            f"worker {self._address or 'ADDRESS'}`. {_KEPT}"
+            f"no Dask worker at {self._address} for {self._timeout:g} s; start some with `dask "
+            f"worker {self._address}`. {_KEPT}"
         )
 
     def _disconnected(self) -> ConnectionError:
-        return ConnectionError(f"the Dask scheduler at {self._where} is gone; restart it. {_KEPT}")
+        where = self._address
+        return ConnectionError(f"the Dask scheduler at {where} is gone; restart it. {_KEPT}")
 
 
 @contextlib.contextmanager
@@ -487,18 +451,20 @@ def open_executor(
     """
     if workers is not None:
         require_size(workers, "workers")
-        if kind in ("serial", "mpi") or address is not None:
-            remedies = {"serial": "leave it out", "mpi": "use mpiexec -n"}
-            remedy = remedies.get(kind, "the cluster has its own workers; leave it out")
-            raise ValueError(f"`workers` must not be given for {kind}, got {workers}; {remedy}.")
-    if address is not None and kind != "dask":
-        raise ValueError(f"`address` is for kind='dask' alone, got {address!r} with {kind!r}.")
+        if kind != "processes":
+            raise ValueError(
+                f"`workers` is for kind='processes' alone, got {workers} with {kind!r}."
+            )
+    if (address is not None) != (kind == "dask"):
+        raise ValueError(
+            f"`address` is that of a Dask scheduler, for kind='dask' alone, which needs one; got "
+            f"{address!r} with {kind!r}."
+        )
     require_number(dask_timeout, "dask_timeout", "of seconds above 0", lambda s: s > 0)
-    count = workers or cores()
     pools: dict[str, Callable[[], Pool]] = {
         "serial": SerialPool,
-        "processes": lambda: ProcessPool(count),
-        "dask": lambda: DaskPool(address, count, dask_timeout),
+        "processes": lambda: ProcessPool(workers or cores()),
+        "dask": lambda: DaskPool(address or "", dask_timeout),
         "mpi": MpiPool,
     }
     pool = table_entry(pools, kind, "kind")()

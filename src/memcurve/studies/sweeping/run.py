@@ -61,8 +61,7 @@ def sweep(
     workers : int, optional
         Number of processes; one per core by default.
     address : str, optional
-        Address of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``; by default a local cluster is
-        started.
+        Address of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``.
     retry_failed : bool
         Compute failed cases again.
     allow_many : bool

@@ -447,8 +447,7 @@ class ExecutorOptions:
     serial
         Compute in this process, one case after another.
     dask
-        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786, or
-        local for one started here (which other users of this machine can reach: Dask has no token).
+        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786.
     mpi
         Compute on the ranks of an MPI job, e.g. mpiexec -n 8 memcurve sweep study.toml --mpi.
     retry_failed
@@ -463,15 +462,12 @@ class ExecutorOptions:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
-        require_at_most_one(serial=self.serial, dask=self.dask, mpi=self.mpi)
-        if self.dask != "local":
-            remote = {"serial": self.serial, "dask": self.dask, "mpi": self.mpi}
-            require_at_most_one(**remote, workers=self.workers is not None)
+        given = self.workers is not None
+        require_at_most_one(serial=self.serial, dask=self.dask, mpi=self.mpi, workers=given)
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"--workers must be at least 1, got {self.workers}.")
         if self.dask is not None:
-            address = None if self.dask == "local" else self.dask
-            return {"executor": "dask", "address": address, "workers": self.workers}
+            return {"executor": "dask", "address": self.dask}
         if self.serial or self.mpi:
             return {"executor": "serial" if self.serial else "mpi"}
         return {"executor": "processes", "workers": self.workers}
