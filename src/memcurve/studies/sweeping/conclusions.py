@@ -54,7 +54,7 @@ def concluded(table: CaseTable) -> str:
     if axis is not None and _width(means[axis]) >= SAME:
         along = means[axis]
         lowest, highest = min(along, key=along.__getitem__), max(along, key=along.__getitem__)
-        ends = {"low": along[lowest], "high": along[highest]}
+        ends: dict[str, Any] = {"low": along[lowest], "high": along[highest]}
         ends |= {"lowest": _word(lowest), "highest": _word(highest)}
         return head + PROSE["along"].format(axis=axis.replace("_", " "), **facts, **ends)
     trend = _trend(table, quantity, axes) if design == "random" and not is_same else ""
