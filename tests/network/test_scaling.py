@@ -55,15 +55,11 @@ def test_circular_law():
     refuses(ValueError, ("`variance`", "0"), scale_by_circular_law, np.ones((4, 4)), 0.5, 0)
 
 
-@pytest.mark.parametrize("A", [np.ones((2, 3)), np.ones(3), np.ones((0, 0))])
-def test_matrix_must_be_square(A):
-    with pytest.raises(ValueError, match=r"`A` must (be a square matrix|have at least)"):
-        scale_to_spectral_radius(A, 0.9)
-
-
-def test_matrix_must_be_finite():
-    for A in (np.diag([1, np.nan]), sparse.csr_array(np.diag([1, np.nan]))):
-        refuses(ValueError, "`A`", scale_to_spectral_radius, A, 0.9)
+@pytest.mark.parametrize(
+    "A", [np.ones((2, 3)), np.ones((0, 0)), np.diag([1, np.nan]), sparse.csr_array([[np.nan]])]
+)
+def test_what_is_no_matrix(A):
+    refuses(ValueError, "`A`", scale_to_spectral_radius, A, 0.9)
 
 
 @pytest.mark.parametrize("signs", [False, True])

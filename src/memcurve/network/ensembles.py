@@ -187,12 +187,10 @@ def sp_c(
 ) -> LinearNetwork:
     """Sparse and well conditioned: the paper's ``sp_C``, MATLAB's ``sprandn(N, N, density, rc)``.
 
-    A diagonal of singular values rc^(k/(N−1)), k = 0 … N − 1, in random order and with its rows
-    permuted, is turned by plane rotations of random pairs of rows and of columns by random angles
-    until the share of non-zeros reaches ``density``. Rotations leave the singular values alone, so
-    the ratio of the smallest to the largest stays rc (``reciprocal_condition``), and scaling keeps
-    it. (Without the permutation some nodes would stay alone with their self loops, and sparse masks
-    would miss them, against what the paper shows.) The entries are not independent, so there is no
+    A diagonal of singular values rc^(k/(N−1)) in random order, its rows permuted so that no node
+    stays alone with its self loop, is turned by plane rotations of random pairs of rows and columns
+    until the share of non-zeros reaches ``density``; the ratio of the smallest to the largest
+    singular value stays rc (``reciprocal_condition``). Entries are not independent, so there is no
     circular law to scale by. Mask: normal.
 
     Examples
@@ -372,22 +370,10 @@ def chain(
 def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> LinearNetwork:
     """Join layers: the first is driven by the input, each other one by the states of the one below.
 
-    x¹_t = A₁x¹_{t−1} + C₁z_t and xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_t, so that C_k has as many columns
-    as the layer below has nodes. Written as one network the blocks of A are
-    A_kj = C_k ⋯ C_{j+1} A_j for j < k, and those of C are C_k ⋯ C₁.
-
-    Parameters
-    ----------
-    layers : sequence of LinearNetwork
-        From the input upwards.
-    delayed : bool
-        Whether a layer sees the one below one step later, xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_{t−1};
-        then A_kj = C_k for j = k − 1 only.
-
-    Returns
-    -------
-    LinearNetwork
-        With the nodes of all layers, the first layer's first; ``readout`` selects layers.
+    xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_t, or xᵏ⁻¹_{t−1} where ``delayed``, so that C_k has as many
+    columns as the layer below has nodes. As one network, the first layer's nodes
+    first, the blocks of A are A_kj = C_k ⋯ C_{j+1} A_j for j < k, and those of C are C_k ⋯ C₁; delayed,
+    A_kj = C_k for j = k − 1 only.
 
     Examples
     --------
@@ -399,14 +385,10 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
     >>> memcurve.memory_curve(deep).total
     5.0
     """
-    if isinstance(layers, LinearNetwork):
-        raise TypeError("`layers` must be a list of LinearNetworks, got one; put it in [ ].")
-    layers = list(layers)
-    if not layers:
-        raise ValueError("`layers` must hold at least one LinearNetwork, got none.")
+    layers = [layers] if isinstance(layers, LinearNetwork) else list(layers)
+    if not layers or not all(isinstance(layer, LinearNetwork) for layer in layers):
+        raise TypeError(f"`layers` must be a list of at least one LinearNetwork, got {layers!r}.")
     for k, layer in enumerate(layers):
-        if not isinstance(layer, LinearNetwork):
-            raise TypeError(f"`layers` must be LinearNetworks, got {type(layer).__name__}.")
         if layer.readout is not None:
             raise ValueError(
                 f"layer {k} of `layers` has a readout; leave it out and give one to the whole, "
@@ -506,10 +488,10 @@ def delay_reservoir(
 ) -> LinearNetwork:
     """A linear delay reservoir, T x' = −x + ηx(t − τ) + m(t)z(t): virtual nodes on a delay line.
 
-    The input is held for one round of ``nodes`` virtual nodes and weighted by the mask, one weight
-    per node. This is the delay equation itself: on every node the solution is a polynomial, read at
-    its end (Legendre tau method). Holding the feedback over a node instead, as the usual map of
-    Appeltant et al. (2011) does, moves the curve by 0.1 at a spacing of 0.2. Mask: ±1, drawn.
+    The input is held for one round of nodes and weighted by the mask. This is the delay equation
+    itself, a polynomial on every node (Legendre tau method): holding the feedback over a node, as
+    the map of Appeltant et al. (2011) does, moves the curve by 0.1 at a spacing of 0.2. Mask: ±1,
+    drawn.
 
     Parameters
     ----------

@@ -98,15 +98,11 @@ def eigenvalue_products(network: LinearNetwork, count: int) -> Floats:
 def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool = False) -> Floats:
     """κ_j, j = 1 … count: the root mean square of ‖θ_j‖ over Gaussian networks.
 
-    κ_{j+1} = ρ^j √((N−1)!/(N^j (N−1−j)!)), and κ_{N+1} = 0. It is exact under one assumption: the
-    entries of A are independent Gaussians of variance ρ²/N, C of length one is independent of A.
-    Rotations do not change such a matrix, so each step of Arnoldi's method applies it afresh: the
-    k-th length has the law of √(ρ²/N · χ²) with N − k degrees of freedom, whatever the ones before.
-    Scaling A by its own largest eigenvalue, which for finite N mostly exceeds ρ, makes the entries,
-    and with them every ‖θ_j‖, smaller than that.
-
-    The paper prints √(ρ N!/(N^j (N−j)!)) (``as_printed``): a single factor √ρ in place of ρ^j,
-    and N where N − 1 belongs.
+    κ_{j+1} = ρ^j √((N−1)!/(N^j (N−1−j)!)), exact where entries of A are independent Gaussians of
+    variance ρ²/N and C of length one is independent of A: rotations do not change such a matrix, so
+    the k-th length of Arnoldi's method has the law of √(ρ²/N · χ²) with N − k degrees of freedom.
+    Scaling A by its own largest eigenvalue makes all of them smaller. The paper prints
+    √(ρ N!/(N^j (N−j)!)) (``as_printed``): √ρ in place of ρ^j, and N where N − 1 belongs.
     """
     from scipy.special import gammaln
 

@@ -34,20 +34,8 @@ Draw = Callable[[int], Floats]
 def normal(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) -> Floats:
     """Mask with independent standard normal entries: a direction evenly spread on the sphere.
 
-    Parameters
-    ----------
-    size : int
-        Number of nodes N.
-    seed : int, SeedSequence or Generator
-        Where the draw starts. Required.
-    inputs : int
-        Number of inputs d.
-    norm : float or None
-        Euclidean norm of each column; None leaves the entries as drawn.
-
-    Returns
-    -------
-    (N,) array, or (N, d) for more than one input
+    Of shape (N,), or (N, d) for d > 1 ``inputs``; ``norm`` is the Euclidean norm of each column,
+    None leaves the entries as drawn.
 
     Examples
     --------
