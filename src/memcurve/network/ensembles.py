@@ -372,8 +372,8 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
 
     xᵏ_t = A_k xᵏ_{t−1} + C_k xᵏ⁻¹_t, or xᵏ⁻¹_{t−1} where ``delayed``, so that C_k has as many
     columns as the layer below has nodes. As one network, the first layer's nodes
-    first, the blocks of A are A_kj = C_k ⋯ C_{j+1} A_j for j < k, and those of C are C_k ⋯ C₁; delayed,
-    A_kj = C_k for j = k − 1 only.
+    first, the blocks of A are A_kj = C_k ⋯ C_{j+1} A_j for j < k, and those of C are C_k ⋯ C₁;
+    delayed, A_kj = C_k for j = k − 1 only.
 
     Examples
     --------
