@@ -233,6 +233,8 @@ def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path: Path) -> None
         "S5": {"Lambda_re": -rates, "Lambda_im": turns, "B": np.tile(pairs(4, 2), (2, 1, 1)),
                "log_step": steps, "C": pairs(2, 8)},
     }[kind]  # fmt: skip
+    gated = {f"m.{name}": tensor for name, tensor in CASES["Mamba"][0].items()}
+    assert memcurve.pruned_layers(gated, noise=noise).untouched == ("m",)
     result = memcurve.pruned_layers(stored, noise=noise, tolerance=0.3)
     [layer] = result.layers
     assert layer.kept == layer.needed.max() < layer.modes == 8

@@ -40,6 +40,8 @@ FORMATS = {
 }  # fmt: skip
 #: Noise of squares that are numbers. Doubled: nothing.
 LEAST_NOISE = 1e-100
+#: Columns of the table that are medians over the channels.
+_MEDIANS = ("usable", "half", "nine_tenths", "mean_age", "time_constant")
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +137,12 @@ class ModelMemory(report.Reported):
         """Every channel, by layer, padded with NaN to the widest layer."""
         xr = optional("xarray", "this", "frames")
         widest = max(each.channels for each in self.layers)
-        fields = ("usable", "error", "half", "nine_tenths", "mean_age", "time_constant")
-        tables = {
-            name: (("layer", "channel"), np.stack([_padded(getattr(each, name), widest)
-                                                   for each in self.layers]))
-            for name in fields
-        }  # fmt: skip
+        tables = {}
+        for name in ("error", *_MEDIANS):
+            values = np.full((len(self.layers), widest), np.nan)
+            for row, each in zip(values, self.layers, strict=True):
+                row[: each.channels] = getattr(each, name)
+            tables[name] = (("layer", "channel"), values)
         names = [each.name for each in self.layers]
         return xr.Dataset(tables, coords={"layer": names}, attrs={"model": self.model})
 
@@ -253,7 +255,8 @@ def layers(
     if rest is not None:
         digits = FORMATS.get(str(checkpoint.config.get("torch_dtype")), 23)
         at = _format_noise(digits) if level is None else level
-        rows.append(_summary("retention", "RetNet", "", rest, "from the configuration", at, hankel))
+        about = ("retention", "RetNet", "")
+        rows.append(_summary(about, rest, "from the configuration", at, hankel))
     if values:
         raise ValueError(
             f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
@@ -335,23 +338,24 @@ def layer_recurrence(checkpoint: Checkpoint, found: Found, gate: Any = None) -> 
 def _layer(
     checkpoint: Checkpoint, found: Found, gate: Any, level: float | None, hankel: bool
 ) -> LayerMemory:
-    kind = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
-    at = layer_noise(checkpoint, found, level)
+    number_format = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
     given = None if gate is None else exact_array(gate, "gates")
-    recurrence = layer_recurrence(checkpoint, found, given)
     said = found.kind.gate and (f"{found.kind.gate}, at rest" if gate is None else "as given")
-    return _summary(found.name, found.kind.name, said, recurrence, kind, at, hankel)
+    about = (found.name, found.kind.name, said)
+    noise = layer_noise(checkpoint, found, level)
+    recurrence = layer_recurrence(checkpoint, found, given)
+    return _summary(about, recurrence, number_format, noise, hankel)
 
 
 def _summary(
-    name: str,
-    kind: str,
-    gate: str,
+    about: tuple[str, str, str],
     recurrence: Recurrence,
     number_format: str,
     noise: float,
     hankel: bool,
 ) -> LayerMemory:
+    """The memory of a layer, of which ``about`` tells name, kind and gate."""
+    name = about[0]
     if recurrence.networks:
         memory = network_memory(recurrence.networks, noise, name)
         states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
@@ -365,7 +369,7 @@ def _summary(
     fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
     if hankel:
         fields["hankel"], fields["hankel_error"] = _hankel(recurrence, channels, states)
-    return LayerMemory(name, kind, gate, states, channels, inputs, number_format, noise, **fields)
+    return LayerMemory(*about, states, channels, inputs, number_format, noise, **fields)
 
 
 def require_decay(poles: Numbers, name: str) -> None:
@@ -423,33 +427,19 @@ def unit_states(A: Floats, C: Floats) -> LinearNetwork:
 
 def _row(layer: LayerMemory) -> dict[str, Any]:
     """A row of the table, medians over the channels."""
-    return {
-        "layer": layer.name,
-        "kind": layer.kind,
-        "gate": layer.gate or "none",
-        "channels": layer.channels,
-        "states": layer.states,
-        "inputs": layer.inputs,
-        "noise": layer.noise,
-        "usable": float(np.median(layer.usable)),
-        "error": float(layer.error.max()),
-        "usable_low": float(np.quantile(layer.usable, 0.1)),
-        "usable_high": float(np.quantile(layer.usable, 0.9)),
-        "half": float(np.median(layer.half)),
-        "nine_tenths": float(np.median(layer.nine_tenths)),
-        "mean_age": float(np.median(layer.mean_age)),
-        "time_constant": float(np.median(layer.time_constant)),
-    }
+    own = {name: getattr(layer, name) for name in ("channels", "states", "inputs", "noise")}
+    row = {"layer": layer.name, "kind": layer.kind, "gate": layer.gate or "none", **own}
+    row |= {name: float(np.median(getattr(layer, name))) for name in _MEDIANS}
+    low, high = np.quantile(layer.usable, [0.1, 0.9])
+    return row | {
+        "error": float(layer.error.max()), "usable_low": float(low), "usable_high": float(high),
+    }  # fmt: skip
 
 
 def _cell(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-
-
-def _padded(values: Floats, width: int) -> Floats:
-    return np.concatenate([values, np.full(width - len(values), np.nan)])
 
 
 def _nothing(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> str:

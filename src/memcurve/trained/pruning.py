@@ -76,7 +76,9 @@ class PrunedModel:
     Attributes
     ----------
     layers : tuple of PrunedLayer
-        Those that could be looked at; others stay as they are.
+        Those whose modes are alone.
+    untouched : tuple of str
+        The others, by name, which stay as they are.
     tensors : dict
         All tensors that changed, under their names.
     noise, tolerance : float
@@ -84,6 +86,7 @@ class PrunedModel:
     """
 
     layers: tuple[PrunedLayer, ...]
+    untouched: tuple[str, ...]
     tensors: Mapping[str, Any]
     noise: float | str | None
     tolerance: float
@@ -95,6 +98,7 @@ class PrunedModel:
             f"{each.bound:.2g}"
             for each in self.layers
         ]
+        lines += [f"  {name}: as it was" for name in self.untouched]
         return "\n".join(["<PrunedModel", *lines]) + ">"
 
     def save(self, path: str | os.PathLike[str], model: Any = None) -> None:
@@ -150,13 +154,14 @@ def pruned_layers(
     groups: dict[str, list[Found]] = {}
     for each in selected(checkpoint, select):
         groups.setdefault(each.prefix, []).append(each)
-    rows, tensors = list[PrunedLayer](), dict[str, Any]()
+    rows, untouched, tensors = list[PrunedLayer](), list[str](), dict[str, Any]()
     with listening(progress) as tell:
         for k, group in enumerate(groups.values()):
             tell("layers", k, len(groups))
             analyses = [_Analysis.of(checkpoint, each, level) for each in group]
             separate = [each for each in analyses if each is not None]
             if len(separate) < len(group):
+                untouched += [each.name for each in group]
                 continue
             needed = [each.needed(enough) for each in separate]
             count = max(int(each.max()) for each in needed)  # stacked layers stay of one size
@@ -167,7 +172,7 @@ def pruned_layers(
                 is_stacked = group[0].place is not None
                 tensors[f"{group[0].prefix}{name}"] = np.stack(parts) if is_stacked else parts[0]
         tell("layers", len(groups), len(groups))
-    return PrunedModel(tuple(rows), tensors, noise, enough)
+    return PrunedModel(tuple(rows), tuple(untouched), tensors, noise, enough)
 
 
 @dataclass(frozen=True)
