@@ -355,7 +355,7 @@ def _summary(
     hankel: bool,
 ) -> LayerMemory:
     """The memory of a layer, of which ``about`` tells name, kind and gate."""
-    name = about[0]
+    name, kind, gate = about
     if recurrence.networks:
         memory = network_memory(recurrence.networks, noise, name)
         states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
@@ -369,7 +369,7 @@ def _summary(
     fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
     if hankel:
         fields["hankel"], fields["hankel_error"] = _hankel(recurrence, channels, states)
-    return LayerMemory(*about, states, channels, inputs, number_format, noise, **fields)
+    return LayerMemory(name, kind, gate, states, channels, inputs, number_format, noise, **fields)
 
 
 def require_decay(poles: Numbers, name: str) -> None:
