@@ -189,11 +189,6 @@ def test_complex_nodes_counted_once() -> None:
     assert best(quickly(ring, claimed=12)) == "complex_nodes"
 
 
-def test_fisher_memory() -> None:
-    total = memcurve.fisher_curve(NORMAL).total
-    assert best(quickly(NORMAL, claimed=f"{total:.5f}")) == "fisher"
-
-
 def test_what_nothing_explains() -> None:
     delay = ensembles.delay_line(5)
     result = audit(delay, claimed="4.7213")

@@ -212,20 +212,12 @@ def test_sentences_keep_the_options_of_a_name() -> None:
     assert "at sparse normal (density=0.05) to 20 at sparse normal (density=0.9)" in found.sentence
 
 
-def test_random_searches_name_trends_and_no_causes() -> None:
-    axes: dict[str, Any] = {"ensemble": "normal", "spectral_radius": {"low": 0.1, "high": 0.99}}
-    study = Study.random(30, 1, size=10, keep="usable_12bit", **axes)
-    found = sweep(study, None, executor="serial")
-    assert "over 30 cases; it rises most clearly with the spectral radius (rank correlation 0." in (
-        found.sentence
-    )
-    few = sweep(Study.random(4, 1, size=10, keep="usable_12bit", **axes), None, executor="serial")
-    assert few.sentence.endswith("over 4 cases, without a clear trend along any one axis.")
-    both = Study.random(
-        20, 1, ensemble="normal", size={"low": 5, "high": 40}, keep="usable_12bit",
-        spectral_radius={"low": 0.1, "high": 0.99},
-    )  # fmt: skip
-    points = sweep(both, None, executor="serial").plot().get_lines()[0]
+def test_random_searches_name_no_causes() -> None:
+    axes: dict[str, Any] = {"size": {"low": 5, "high": 40}, "keep": "usable_12bit"}
+    axes |= {"ensemble": "normal", "spectral_radius": {"low": 0.1, "high": 0.99}}
+    found = sweep(Study.random(20, 1, **axes), None, executor="serial")
+    assert found.sentence.endswith("over 20 cases.")
+    points = found.plot().get_lines()[0]
     assert (points.get_linestyle(), np.shape(points.get_xdata())) == ("None", (20,))
 
 

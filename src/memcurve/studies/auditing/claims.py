@@ -20,7 +20,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.types import Floats
 from memcurve.inputs import ARMA
-from memcurve.memory import MemoryCurve, ask, fisher_curve, noise_profile
+from memcurve.memory import MemoryCurve, ask, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
@@ -416,14 +416,13 @@ def _held(case: ClaimContext, last: int) -> tuple[float, float]:
     return float(memory.sum()), float((1 - memory).sum())
 
 
-# --- numbers that are right for another question: noise, a ridge, coloured input, Fisher memory
+# --- numbers that are right for another question: noise, a ridge, coloured input
 
 #: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
 ROUND_VARIANCES: tuple[float, ...] = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
 #: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
 AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
 FEW_COEFFICIENTS, ALL_UP_TO = 5, 200
-MOST_STATES = 300
 #: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
 RIDGE_SCATTER = 0.03
 TEST_SCATTER = 0.08
@@ -548,23 +547,12 @@ def _coloured_totals(case: ClaimContext, coefficient: float) -> tuple[float, flo
     return curve.total, curve.total - float(curve.values[0])
 
 
-def fisher_memory(case: ClaimContext) -> Iterator[Explanation]:
-    """Fisher memory, another quantity of the same network."""
-    if case.network.readout is not None or case.states > MOST_STATES:
-        return
-    try:
-        total = fisher_curve(case.network).total
-    except (UncertainResultError, ValueError):
-        return
-    yield from case.explanation("fisher", total, "as it is")
-
-
 # --- the judgement
 
 #: In the order in which they are listed where they fit equally well.
 RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
     conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
-    coloured_input, ridge, noise, estimates_of, number_formats, fisher_memory, hopeless_inverse,
+    coloured_input, ridge, noise, estimates_of, number_formats, hopeless_inverse,
 )  # fmt: skip
 
 #: Kinds that leave a claim right: only the convention is another.

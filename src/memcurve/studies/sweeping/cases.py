@@ -90,9 +90,6 @@ QUANTITIES = {
     "rank": _count(
         "rank of the Krylov matrix: the total without noise for white input", "rank",
         lambda answer: answer.rank),
-    "rank_robust": _count(
-        "the rank that survives a change of the network in its last digits", "robust rank",
-        lambda answer: answer.rank_robust),
     "usable_float64": _usable("float64", "in double precision", "in float64"),
     "usable_float32": _usable("float32", "in single precision", "in float32"),
     "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
@@ -105,9 +102,6 @@ QUANTITIES = {
     "error_against_exact": Quantity(
         "largest difference from the exact curve", "error against the exact curve",
         lambda answer: abs(answer.curve.channels - answer.exact.channels).max(initial=0.0)),
-    "total_error_against_exact": Quantity(
-        "sum over the method's lags, minus that of the exact curve", "total, minus the exact one",
-        lambda answer: math.fsum(answer.curve.values) - math.fsum(answer.exact.values)),
 }  # fmt: skip
 #: The largest whole number that the store and all formats of tables hold.
 LARGEST = 2**63 - 1
@@ -457,25 +451,12 @@ class Answer:
     @property
     def rank(self) -> int | None:
         """The network's, whatever the method makes of it."""
-        if self._is_large:  # by products, without eigenvalues, unless there are too many of them
-            return rank(self.network) if self.network.size <= RANK_UP_TO else None
-        return self._ranked.rank
-
-    @property
-    def rank_robust(self) -> Any:
-        """The rank up to rounding, not known of large networks."""
-        ranked = self._ranked if not self._is_large else None
-        return ranked and ranked.diagnostics.get("rank_robust", ranked.rank)
-
-    @property
-    def _is_large(self) -> bool:
         network = self.network
-        return self.curve.rank is None and network.size >= SPARSE_FROM and network.is_sparse
-
-    @functools.cached_property
-    def _ranked(self) -> MemoryCurve:
-        """A curve that knows the rank: the own one, or that for white input without noise."""
-        return memory_curve(self.network, 1) if self.curve.rank is None else self.curve
+        if self.curve.rank is not None:
+            return self.curve.rank
+        if network.is_sparse and network.size >= SPARSE_FROM:  # by products, unless that takes long
+            return rank(network) if network.size <= RANK_UP_TO else None
+        return memory_curve(network, 1).rank
 
     @functools.cached_property
     def exact(self) -> MemoryCurve:

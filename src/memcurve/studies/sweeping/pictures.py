@@ -271,9 +271,7 @@ def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
     else:
         name = "memory" if all(bounded) else "lags, or memory"
     ax.set(xlabel=_AXIS_LABELS.get(x, x), ylabel=name)
-    if picture.log_y:
-        ax.set_yscale("log")
-    elif ax.dataLim.y0 >= 0:
+    if ax.dataLim.y0 >= 0:
         ax.set_ylim(bottom=0)
     if any(bounded):
         _draw_bound(table, x, ax)

@@ -128,7 +128,6 @@ class Picture(_Table):
     quantity: _Quantities | None = None
     labels: dict[str, StrictStr] = {}
     log_x: StrictBool | None = None
-    log_y: StrictBool | None = None
 
 
 class _File(_Table):

@@ -268,10 +268,11 @@ def _spread(numbers: Sequence[float]) -> dict[str, float | None]:
     """Mean, standard deviation (of a sample), least and greatest."""
     if not numbers:
         return dict.fromkeys(STATISTICS)
-    deviation = statistics.stdev(numbers) if len(numbers) > 1 else None
-    # exact where all are equal, without the rounding of a mean
-    mean = float(statistics.mean(numbers))
-    return {"mean": mean, "sd": deviation, "min": min(numbers), "max": max(numbers)}
+    low, high, others = min(numbers), max(numbers), len(numbers) - 1
+    mean = low if low == high else statistics.fmean(numbers)  # without the rounding of a mean
+    squares = math.fsum((number - mean) ** 2 for number in numbers)
+    deviation = math.sqrt(squares / others) if others else None
+    return {"mean": float(mean), "sd": deviation, "min": low, "max": high}
 
 
 def _mean_and_deviation(entry: dict[str, Any]) -> str:
