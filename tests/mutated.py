@@ -146,6 +146,12 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         "npz of ours": (".npz", _saved(".npz", lambda p: save_network(own, p)), network),
         "npz of scipy": (".npz", _saved(".npz", lambda p: sparse.save_npz(p, WIRED)), matrix),
         "mat 5": (".mat", _mat({"W": A, "Win": C, "lr": 0.5, "s": {"a": 1}}), network),
+        "mat 5 struct": (".mat", _mat({"esn": {"W": A, "Win": C, "lr": 0.5}}), network),
+        "mat 5 packed struct": (
+            ".mat",
+            _mat({"esn": {"W": A, "Win": C, "x": {"y": 1}}}, do_compression=True),
+            network,
+        ),
         "mat 5 packed": (".mat", _mat({"A": A, "C": C}, do_compression=True), network),
         "mat 5 sparse": (".mat", _mat({"A": WIRED.tocsc(), "C": C}), network),
         "csv": (".csv", _text(np.hstack([A, C]).tolist()), network),

@@ -63,6 +63,10 @@ def test_kinds_of_tensors(torch, tmp_path):
     network = load_network(tmp_path / "half.pt")
     np.testing.assert_array_equal(network.A, tensors["A"].float().numpy())
     np.testing.assert_array_equal(network.C, tensors["C"].float().numpy())
+    torch.save(
+        {"A": torch.from_numpy(W).to_sparse(), "C": torch.from_numpy(WIN)}, tmp_path / "s.pt"
+    )
+    assert load_network(tmp_path / "s.pt").is_sparse
     torch.save({"A": torch.from_numpy(W + 1j * W), "C": torch.ones(6, 1)}, tmp_path / "c.pt")
     assert load_network(tmp_path / "c.pt").is_complex
 

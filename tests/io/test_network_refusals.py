@@ -77,7 +77,7 @@ def test_matlab_structs_cells_and_text_are_refused(tmp_path):
     cell = np.array([[1, "a"]], dtype=object)
     io.savemat(path, {"s": {"A": A}, "cell": cell, "text": "abc", "A": A, "C": C2})
     for kind, name in (("struct", "s"), ("cell", "cell"), ("char", "text")):
-        refused(path, f"{name} is a MATLAB {kind}", matrix=name)
+        refused(path, f"{name} is a MATLAB {kind}", "A = s.A", matrix=name)
         refused(path, f"{name} is a MATLAB {kind}", mask=name)
     same(load_network(path), A, C2)
 
@@ -87,7 +87,7 @@ def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
     path = tmp_path / "m.mat"
     write_mat73(path, s={}, text="abc", A=A, C=C2)
     for kind, name in (("struct", "s"), ("char", "text")):
-        refused(path, f"{name} is a MATLAB {kind}", matrix=name)
+        refused(path, f"{name} is a MATLAB {kind}", "A = s.A", matrix=name)
     assert "#refs#" not in refused(path, "A (5, 5) double", "C (5, 2) double", matrix="none")
     with h5py.File(path, "w") as file:
         file["A"], file["C"] = A, C

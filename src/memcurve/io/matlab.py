@@ -27,6 +27,9 @@ _CLASSES = "cell struct object char sparse double single int8 uint8 int16 uint16
 _CODES = dict(enumerate([*_CLASSES.split(), "uint64"], 1))
 _STORED = dict(zip((1, 2, 3, 4, 5, 6, 7, 9, 12, 13), "b B h H i I f d q Q".split(), strict=True))
 _NUMBERS = {"logical", *list(_CODES.values())[4:]}
+#: Bytes that one packed byte can give, by the format of zlib.
+_MOST_UNPACKED = 1032
+
 Order = Literal["little", "big"]
 
 
@@ -37,7 +40,9 @@ def open_mat(file: Path) -> Archive:
     if head[512:] == _HDF5 or head.startswith((_HDF5[:4], b"MATLAB 7.3")):
         with hdf5_file(file) as archive:
             keys = [key for key in archive if key[0] != "#"]
-            return Archive(file, {key: _matrix_73(file, key, archive) for key in keys})
+            return Archive(
+                file, dict(part for key in keys for part in _parts_73(file, key, archive))
+            )
     if 0 in head[:4]:
         raise NetworkFileError(
             f"{file}: cannot be read as .mat: it is damaged, or of version 4; write it again with "
@@ -47,8 +52,7 @@ def open_mat(file: Path) -> Archive:
     with file.open("rb") as stream:
         contents = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
     matrices = _elements(contents[128:], order)
-    arrays = [_matrix_5(file, *one, order) for one in matrices]
-    return Archive(file, {array.name: array for array in arrays})
+    return Archive(file, dict(part for one in matrices for part in _parts_5(file, *one, order)))
 
 
 def _array(
@@ -56,7 +60,7 @@ def _array(
 ) -> Array:
     """An array that is only read whole, or never."""
     refusal = f"{file}: {key} is a MATLAB {kind}, not a matrix of numbers; save these, e.g. "
-    refusal += "the fields of a struct: save('numbers.mat', '-struct', 's')."
+    refusal += "A = s.A; save('numbers.mat', 'A', '-v7.3')."
     never = None if kind in _NUMBERS else refusal
     return Array(key, shape, None, load, None, file, kind, kind == "sparse", never)
 
@@ -81,7 +85,10 @@ def _integers(data: memoryview, order: Order) -> list[int]:
     return [int.from_bytes(data[at : at + 4], order) for at in range(0, len(data), 4)]
 
 
-def _matrix_5(file: Path, code: int, body: memoryview, order: Order) -> Array:
+def _parts_5(
+    file: Path, code: int, body: memoryview, order: Order, path: str = ""
+) -> Iterator[tuple[str, Array]]:
+    """A matrix by its name, or the struct of that name and its matrices, ``"esn.W"``."""
     start, is_packed = body, code == 15
     if is_packed:  # what it is stands in its first bytes
         start = memoryview(zlib.decompressobj().decompress(body, 4096))
@@ -90,14 +97,28 @@ def _matrix_5(file: Path, code: int, body: memoryview, order: Order) -> Array:
         raise ValueError(f"an element of type {code} is no array")
     header = _elements(start, order)
     flags, shape = (_integers(next(header)[1], order) for _ in range(2))
-    name = bytes(next(header)[1]).decode()
+    name = path or bytes(next(header)[1]).decode()
     kind = _CODES.get(flags[0] & 0xFF, "object")
     entries = flags[1] if kind == "sparse" else math.prod(shape)
     most = 16 * (entries + sum(shape) + 64) + 4096
+    most = _MOST_UNPACKED * len(body) if kind == "struct" else most
     contents = partial(_unpacked, body, most) if is_packed else partial(_same, body)
+    if kind == "struct" and entries == 1:
+        _, names, *fields = islice(_elements(contents(), order), 3, None)
+        for field, key in zip(fields, _texts(names[1], len(fields)), strict=True):
+            if len(field[1]):  # an empty field has no bytes
+                yield from _parts_5(file, *field, order, f"{name}.{key}")
     is_complex, is_logical = flags[0] >> 11 & 1, flags[0] >> 9 & 1
     load = partial(_numbers, contents, kind, (*shape,), 1 + is_complex, order)
-    return _array(file, name, (*shape,), "logical" if is_logical else kind, load)
+    yield name, _array(file, name, (*shape,), "logical" if is_logical else kind, load)
+
+
+def _texts(names: memoryview, count: int) -> list[str]:
+    """So many texts, all of which take the same number of bytes."""
+    step = len(names) // max(1, count)
+    return [
+        bytes(names[at * step : (at + 1) * step]).split(b"\0")[0].decode() for at in range(count)
+    ]
 
 
 def _same(body: memoryview) -> memoryview:
@@ -139,6 +160,16 @@ def _numbers(
 
 
 # ---- version 7.3
+
+
+def _parts_73(file: Path, path: str, archive: Any) -> Iterator[tuple[str, Array]]:
+    """A matrix by its name, or the struct of that name and its matrices, ``"esn.W"``."""
+    matrix, name = _matrix_73(file, path, archive), path.replace("/", ".")
+    if matrix.kind == "struct" and hasattr(archive[path], "keys"):
+        for field in archive[path]:
+            yield from _parts_73(file, f"{path}/{field}", archive)
+    if matrix.refusal is None or "/" not in path:
+        yield name, matrix
 
 
 def _matrix_73(file: Path, key: str, archive: Any) -> Array:

@@ -112,7 +112,8 @@ def load_network(
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
         hold arrays by name: A and C, or else W (W_res) and Win (W_in) (with a leak rate ``lr`` or
-        ``leak`` and a ``bias``, which are applied), or a layer's parameters, see Notes.
+        ``leak`` and a ``bias``, which are applied), or a layer's parameters, see Notes; also as
+        fields of a MATLAB struct.
         ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or the N rows
         and N + d columns of ``[A | C]``; in text with a header line, or the names of nodes above
         and before the numbers.
@@ -397,8 +398,9 @@ def network_parts(
 
     Where a mask is given elsewhere (``has_mask``), C is not looked for, and left out.
     """
-    keys = archive.arrays.keys()
-    pairs = [(matrix or a, mask or c)[: 1 if has_mask else 2] for a, c in _PAIRS]
+    keys, start = archive.arrays.keys(), _struct(archive, matrix)
+    known = [(start + a, start + c) for a, c in _PAIRS]
+    pairs = [(matrix or a, mask or c)[: 1 if has_mask else 2] for a, c in known]
     pair = next((names for names in pairs if keys >= {*names}), None)
     named = matrix is not None or mask is not None
     if pair is None:
@@ -408,12 +410,15 @@ def network_parts(
         return parts
     A = _whole(archive.arrays[pair[0]])
     C = None if has_mask else _own_mask(archive.arrays[pair[1]], A)
-    own = archive.first([c for a, c in _PAIRS if a == pair[0]])
+    own = archive.first([c for a, c in known if a == pair[0]])
     used = {*pair, own, *_EXTRAS, *_TEXTS}
     notes: list[str | Note] = [_REPLACED.format(own)] if has_mask and own is not None else []
-    if pair[0] in _RESERVOIRS:
-        leak, bias = (None if named else archive.first(names) for names in (_LEAKS, _BIASES))
-        return _reservoir_parts(archive, pair, (A, C), leak, bias, notes)
+    if pair[0].removeprefix(start) in _RESERVOIRS:
+        leak, bias = (
+            None if named else archive.first([start + name for name in names])
+            for names in (_LEAKS, _BIASES)
+        )
+        return _reservoir_parts(archive, pair, own, (A, C), leak, bias, notes)
     if pair[0].endswith(_HIDDEN):
         others = _further_layers(archive, pair[0].removesuffix(_HIDDEN))
         notes += [f"one layer of several: {', '.join(others)} left out"] if others else []
@@ -441,6 +446,7 @@ def _no_pair(archive: Archive, pairs: Sequence[Sequence[str]], has_mask: bool) -
 def _reservoir_parts(
     archive: Archive,
     pair: Sequence[str],
+    own: str | None,
     matrices: tuple[Any, Any],
     leak: str | None,
     bias: str | None,
@@ -450,8 +456,7 @@ def _reservoir_parts(
     A, C = matrices
     missing = "an activation" if bias is not None else "an activation or bias"
     taken = f"{' and '.join(pair)} taken as a linear network: the file does not specify {missing}"
-    own = [c for a, c in _PAIRS if a == pair[0]]
-    unused = _unused(archive, {*pair, *own, leak, bias})
+    unused = _unused(archive, {*pair, own, leak, bias})
     if unused and leak is None:
         unused = [Note("unused", f"{unused[0]} (a leak rate is called {' or '.join(_LEAKS)})")]
     if np.ndim(C) == 2 and C.shape[1] > 1:
@@ -464,6 +469,16 @@ def _reservoir_parts(
         values = _flat(archive, bias)
         parts["shift"] = np.full(A.shape[0], values) if values.size == 1 else values
     return parts
+
+
+def _struct(archive: Archive, matrix: str | None) -> str:
+    """What stands before the names of a network's arrays: the name of the one struct of a pair."""
+    if matrix is not None:
+        return matrix[: matrix.rfind(".") + 1]
+    keys = archive.arrays.keys()
+    starts = {key[: key.rfind(".") + 1] for key in keys}
+    starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in _PAIRS)}
+    return "" if "" in starts or len(starts) != 1 else starts.pop()
 
 
 def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:

@@ -81,7 +81,8 @@ def require_safe(version: str, file: Path) -> None:
 def as_array(value: Any, name: str, file: Path | None = None) -> Array:
     """Describe a tensor, an array or a number that is there."""
     kind = str(getattr(value, "dtype", type(value).__name__)).removeprefix("torch.")
-    is_sparse = hasattr(value, "toarray")
+    layout = str(getattr(value, "layout", "torch.strided"))
+    is_sparse = hasattr(value, "toarray") or layout != "torch.strided"
 
     def load() -> Any:
         values = tensor_values(value)
@@ -92,7 +93,7 @@ def as_array(value: Any, name: str, file: Path | None = None) -> Array:
 
 
 def tensor_values(tensor: Any) -> Any:
-    """Return a torch tensor as a numpy array of the same numbers; anything else as it is.
+    """Return a torch tensor as a numpy array of the same numbers, or sparse if it is; else itself.
 
     Formats that numpy lacks (bfloat16, eight bits) become float32, which holds all their numbers.
     """
@@ -102,10 +103,11 @@ def tensor_values(tensor: Any) -> Any:
 
     values = tensor.detach().cpu()
     if values.layout != torch.strided:
-        raise TypeError(
-            f"a tensor of layout {values.layout} is not read; pass tensor.to_dense(), or a scipy "
-            f"sparse array."
-        )
+        from scipy.sparse import coo_array
+
+        listed = values.to_sparse_coo().coalesce()
+        places = tuple(listed.indices().numpy())
+        return coo_array((tensor_values(listed.values()), places), shape=tuple(values.shape))
     values = values.resolve_conj().resolve_neg()
     if values.is_complex():
         return (values.to(torch.complex64) if values.itemsize < 8 else values).numpy()
