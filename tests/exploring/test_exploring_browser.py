@@ -9,7 +9,6 @@ import contextlib
 import functools
 import io
 import re
-import socket
 import time
 import urllib.error
 import urllib.parse
@@ -184,24 +183,18 @@ def test_noise_and_colour_arrive_later(page: Page) -> None:
     page.until(lambda: head in page.text(SUMMARY), "a headline with both")
 
 
-def test_quick_moves_end_where_they_should(page: Page) -> None:
-    page.set_size(200)
-    page.until_shown(exact(200), "N = 200")
+def test_quick_moves_and_slow_methods(page: Page) -> None:
+    page.set_size(MOST_NODES)  # where OSM+ takes seconds
+    page.until(lambda: page.cell("standard", ".spinner").count() == 1, "a spinner")
+    page.set_size(50)
+    page.until_shown(exact(50), "a small one, in the meantime")
     slider = page.slider("radius")
     slider.focus()
     for _ in range(20):
         page.tab.keyboard.press("ArrowLeft")
     radius = round(float(slider.get_attribute("aria-valuenow")), 2)
     assert radius < 0.85
-    page.until_shown(exact(200, spectral_radius=radius), "20 moves later")
-
-
-def test_slow_methods_do_not_block(page: Page) -> None:
-    page.set_size(MOST_NODES)  # where OSM+ takes seconds
-    page.until(lambda: page.text(f"{SUMMARY} strong") == str(MOST_NODES), "the largest network")
-    page.until(lambda: page.cell("standard", ".spinner").count() == 1, "a spinner")
-    page.set_size(50)
-    page.until_shown(exact(50), "a small one, in the meantime")
+    page.until_shown(exact(50, spectral_radius=radius), "20 moves later")
 
 
 def test_limits_are_explained(page: Page, server: Server) -> None:
@@ -215,14 +208,6 @@ def test_limits_are_explained(page: Page, server: Server) -> None:
     said = page.text("[role=alert]")
     assert f"must be a whole number from 1 to {MOST_NODES}" in said
     assert "density=<b>: must be a number" in said
-
-
-def test_an_empty_field_keeps_the_page(page: Page) -> None:
-    seed = page.find(f"{CONTROLS} input[type=text]").nth(1)
-    seed.fill("")
-    seed.press("Enter")
-    page.move("radius", -1)
-    page.until_shown(exact(spectral_radius=0.89), "a page that goes on")
 
 
 def test_silent_eigenvalues_cannot_be_moved(page: Page, server: Server) -> None:
@@ -442,9 +427,7 @@ def test_other_users_are_refused(server: Server) -> None:
 def test_a_page_without_a_token(chromium: Any) -> None:
     with serving("--no-token") as own:
         assert urllib.parse.urlsplit(own.address).path == "/"
-        page = Page(chromium, own.address)
-        page.until_shown(exact(), "the default network")
-        page.close()
+        assert urllib.request.urlopen(own.address, timeout=PATIENCE).status == 200
 
 
 def test_a_file_to_begin_with_and_a_taken_port(
@@ -465,20 +448,6 @@ def test_a_file_to_begin_with_and_a_taken_port(
         said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
         assert f"port {port} of 127.0.0.1 cannot be used" in said
         assert "--port" in said
-
-
-def test_ending_is_silent_while_somebody_reads_slowly() -> None:
-    marimo = pytest.importorskip("marimo")
-    assets = (Path(marimo.__file__).parent / "_static" / "assets").glob("*.js")
-    largest = max(assets, key=lambda path: path.stat().st_size)
-    with socket.socket() as reader, serving() as own:
-        where = urllib.parse.urlsplit(own.address)
-        # far more is under way than the buffers of both ends hold
-        reader.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        reader.connect((where.hostname, where.port))
-        asked = f"GET {where.path}assets/{largest.name} HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n"
-        reader.sendall(asked.encode())
-        assert reader.recv(15) == b"HTTP/1.1 200 OK"
 
 
 #: What controls control.

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,27 +13,23 @@ import pytest
 from scipy.sparse import diags_array
 
 import memcurve
-from memcurve.memory.methods import METHODS
 from memcurve.rendering.report import vega
 from memcurve.rendering.report.vega import specification
 from memcurve.solve import analysis
-from memcurve.solve.allpass import impulse_response
 from memcurve.studies.auditing.usable import MOST_STATES
 from memcurve.views.exploring import figures, jobs, move_eigenvalue
 from memcurve.views.exploring.drawn import drawn_curve
-from memcurve.views.exploring.files import python_lines
 from memcurve.views.exploring.jobs import Job, asked_curve, estimate, shown_methods, usable
 from memcurve.views.exploring.scene import (
     MOST_NODES,
     OWN_MASK,
-    WORM,
     PageSettings,
     Scene,
     is_large,
     moved_scene,
     scene_of,
 )
-from memcurve.views.exploring.stories import STORIES, WORM_STORY
+from memcurve.views.exploring.stories import STORIES
 
 #: What :func:`impulse_response` promises, energy being at most one.
 PICTURE = 1e-9
@@ -69,17 +62,6 @@ def test_bounds_are_rounded_up() -> None:
     assert figures.at_most(2.46e-12) == "3e-12"
     assert figures.at_most(9.5e-13) == "1e-12"
     assert figures.at_most(0.0) == "0"
-
-
-@pytest.mark.parametrize("poles", [[0.5], [0.9, -0.3], [0.6 + 0.7j, 0.6 - 0.7j, 0.0], [0.99] * 2])
-def test_impulse_response_has_the_tail_energy_of_the_curve(poles: list[complex]) -> None:
-    """MC_τ = Σ_{j>τ} b_j² = 1 − Σ_{j≤τ} b_j², against the lattice."""
-    from memcurve.solve.allpass import memory_of_poles
-
-    values = np.array(poles, dtype=complex)
-    b = impulse_response(values, 60)
-    memory, _ = memory_of_poles(values, 60)
-    assert np.abs(1 - np.cumsum(b**2) - memory).max() < PICTURE
 
 
 def test_response_of_a_network_makes_its_curve(scene: Scene) -> None:
@@ -273,47 +255,6 @@ def test_a_drawn_curve_makes_a_network() -> None:
         replace(settings, size=61).network()
 
 
-class _Worm:
-    """As cect has them: A drives B, B and C share two gap junctions, C drives A, and a muscle."""
-
-    nodes = ("A", "B", "C", "muscle")
-
-    def __init__(self, from_cache: bool) -> None:
-        chemical, electrical = np.zeros((4, 4)), np.zeros((4, 4))
-        chemical[[0, 2, 2], [1, 0, 3]] = 3, 1, 5
-        electrical[[1, 2], [2, 1]] = 2
-        self.connections = {"Generic_CS": chemical, "Generic_GJ": electrical}
-
-    def get_neuron_to_neuron_conns(self) -> tuple[list[str], list[Any]]:
-        return ["A", "B", "C"], []
-
-
-def test_a_worm_where_its_package_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Chemical synapses in their direction, gap junctions in both, all scaled alike."""
-    reader = SimpleNamespace(get_instance=_Worm)
-    monkeypatch.setitem(sys.modules, "cect.readers.White_whole", reader)
-    network = WORM_STORY.settings.network()
-    wired = np.array([[0, 0, 1], [3, 0, 2], [0, 2, 0]])
-    assert np.allclose(network.A, wired * 0.9 / np.abs(np.linalg.eigvals(wired)).max(), rtol=1e-12)
-    assert WORM_STORY.settings.ignored() == ["size", "density"]
-    seen = scene_of(network)
-    told = WORM_STORY.tell(seen, done(WORM_STORY.orders(seen)))
-    single = memcurve.memory_curve(network, 1, noise=memcurve.Float32()).total
-    assert "(3 cells" in told
-    assert f"{single:.4g} in single precision" in told
-    lines = python_lines(WORM_STORY.settings)
-    names: dict[str, Any] = {}
-    exec(lines.split("curve =")[0], names)
-    assert np.array_equal(names["network"].A, network.A)
-    assert np.array_equal(names["network"].C, network.C)
-
-
-def test_a_worm_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "cect", None)
-    with pytest.raises(ModuleNotFoundError, match=r"the worm's brain needs cect.*install.*cect"):
-        PageSettings(ensemble=WORM).network()
-
-
 def test_colours_of_the_page_are_those_of_reports() -> None:
     css = Path(figures.__file__).with_name("page.css").read_text(encoding="utf-8")
     light, dark = css.split("body.dark {", 1)
@@ -386,16 +327,6 @@ def test_the_spectrum_is_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = scene_of(PageSettings(size=30).network())
     assert seen.eigenvalues.counting is not None
     assert len(calls) == 1
-
-
-def test_a_method_that_is_declared_is_shown(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
-    osm = METHODS["osm"]
-    shown = (dataclasses.replace(osm.variants[0], key="toy", name="Toy"),)
-    monkeypatch.setitem(METHODS, "toy", dataclasses.replace(osm, name="toy", variants=shown))
-    assert "Toy" in shown_methods()
-    section = figures.standard_section(scene, {"Toy": estimate("Toy", scene.network, 200, 1)})
-    assert section.chart is not None
-    assert [series.name for series in section.chart.series] == ["exact", "Toy"]
 
 
 def test_responses_split_at_the_lag(scene: Scene) -> None:

@@ -9,6 +9,5 @@ from __future__ import annotations
 
 from memcurve.views.exploring.drawn import drawn_network
 from memcurve.views.exploring.scene import move_eigenvalue
-from memcurve.views.exploring.worm import worm_brain
 
-__all__ = ["drawn_network", "move_eigenvalue", "worm_brain"]
+__all__ = ["drawn_network", "move_eigenvalue"]

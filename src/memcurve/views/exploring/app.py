@@ -8,10 +8,7 @@
 import marimo
 
 app = marimo.App(
-    width="full",
-    app_title="memcurve explore",
-    css_file="page.css",
-    html_head_file="page_head.html",
+    width="full", app_title="memcurve explore", css_file="page.css", html_head_file="page_head.html"
 )
 
 with app.setup:
@@ -128,7 +125,7 @@ def network_now(contents, name, draft, rest, scale_file, use_file):
             _radius = draft.spectral_radius if scaled else None
             _network = network_of(file, contents, draft.mask, draft.seed, _radius)
         if is_large(_network):
-            vast = _network
+            vast, _trouble = _network, figures.about_large(_network, file)
             rest(None)
         else:
             base = scene_of(_network)
@@ -137,8 +134,6 @@ def network_now(contents, name, draft, rest, scale_file, use_file):
         if isinstance(_error, UnstableNetworkError) and file is not None:
             _trouble += figures.SCALE_IT
         rest(None)
-    if vast is not None:
-        _trouble = figures.about_large(vast, file)
     mo.Html(figures.about_settings(draft, file, _trouble, scaled=scaled))
     return base, file, scaled, vast
 
@@ -241,6 +236,7 @@ def export(file, rested, scaled, settings):
 @app.cell
 def draft_now(density, ensemble, first, mask, radius, seed, size, wish):
     # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
+    _heights = first.heights if wish is None else wish.value["heights"]
     draft = PageSettings(
         ensemble=ensemble.value,
         size=round(size.value),
@@ -248,9 +244,7 @@ def draft_now(density, ensemble, first, mask, radius, seed, size, wish):
         density=round(float(density.value), 6),
         mask=mask.value,
         seed=first.seed if seed.value is None else round(seed.value),
-        wanted=first.wanted
-        if wish is None
-        else " ".join(map("{:g}".format, wish.value["heights"])),
+        wanted=" ".join(f"{height:g}" for height in _heights),
     )
     return (draft,)
 

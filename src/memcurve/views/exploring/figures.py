@@ -91,11 +91,7 @@ TITLE = (
 
 
 def headline(scene: Scene, settings: PageSettings, found: Mapping[str, Any]) -> str:
-    """Total and usable memory as HTML, as far as they have arrived.
-
-    ``found`` may have the curves, or the errors, of ``"theory"`` for coloured input and of
-    ``"usable"``.
-    """
+    """Total and usable memory as HTML, as far as their curves are ``found``."""
     theory = total(scene.curve if not settings.colour else found.get("theory"))
     coloured = f" for {asked_name(replace(settings, noise=0.0))}" if settings.colour else ""
     parts = [f"<strong>{theory}</strong> in theory{coloured}"]
@@ -160,10 +156,7 @@ def memory_section(
     scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None,
     wanted: Floats | None = None,
 ) -> Section:  # fmt: skip
-    """The exact curve, and the one under the input and the noise that are set, once it is there.
-
-    The axes are those of the scene ``before`` a move, if any, whose curve is drawn as well.
-    """
+    """The exact curve, that under the input and noise set, and that of the scene ``before``."""
     scene = scene if before is None else replace(scene, end=before.end)
     name = "exact" if settings.is_plain else "white input, no noise"
     series = [_drawn(scene, name, scene.curve.values)]

@@ -15,7 +15,7 @@ from memcurve.io import (
     stem_of,
 )
 from memcurve.network import LinearNetwork
-from memcurve.views.exploring.scene import DRAWN, OWN_MASK, WORM, PageSettings
+from memcurve.views.exploring.scene import DRAWN, OWN_MASK, PageSettings
 
 MOST_BYTES = 50_000_000  # of a file: a dense network of 2,500 nodes, or 10⁶ edges
 #: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
@@ -74,8 +74,8 @@ def python_lines(
     if moved is not None:
         helpers.append("move_eigenvalue")
         network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
-    if file is None and settings.ensemble in (WORM, DRAWN):
-        helpers.append(WORM if settings.ensemble == WORM else "drawn_network")
+    if file is None and settings.ensemble == DRAWN:
+        helpers.append("drawn_network")
     given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
     profile = ", ".join(["network", *given])
     given += [f"noise={settings.noise!r}"] if settings.noise else []
@@ -106,23 +106,14 @@ memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 
 def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> list[str]:
     """The lines that draw or read the network."""
-    if file is None:
-        options = "".join(f", {name}={value!r}" for name, value in settings.options().items())
-        if settings.ensemble == WORM:
-            return [f"network = {WORM}({options.removeprefix(', ')})"]
-        if settings.ensemble == DRAWN:
-            return [f"network = drawn_network({settings.heights}, {settings.size})"]
-        return [f"network = memcurve.ensembles.{settings.ensemble}({settings.size}{options})"]
-    radius = settings.spectral_radius
-    if settings.mask == OWN_MASK:
-        option = f", spectral_radius={radius!r}" if scaled else ""
-        return [f"network = memcurve.load_network({file!r}{option})"]
-    lines = [f"A = memcurve.load_matrix({file!r})"]
-    if scaled:
-        lines.insert(0, "from memcurve.network.scaling import scale_to_spectral_radius")
-        lines.append(f"A = scale_to_spectral_radius(A, {radius!r})")
-    return [
-        *lines,
-        f'C = memcurve.masks.make("{settings.mask}", A.shape[0], seed={settings.seed})',
-        "network = memcurve.LinearNetwork(A, C)",
-    ]
+    options = dict(settings.options())
+    if file is None and settings.ensemble == DRAWN:
+        return [f"network = drawn_network({settings.heights}, {settings.size})"]
+    made = f"memcurve.ensembles.{settings.ensemble}({settings.size}"
+    if file is not None:
+        made = f"memcurve.load_network({file!r}"
+        own = settings.mask == OWN_MASK
+        options = {} if own else {"mask": settings.mask, "seed": settings.seed}
+        options |= {"spectral_radius": settings.spectral_radius} if scaled else {}
+    given = "".join(f", {name}={value!r}" for name, value in options.items())
+    return [f"network = {made}{given})"]

@@ -8,7 +8,6 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,25 +24,16 @@ from memcurve.solve import impulse_response
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
 from memcurve.views.exploring.drawn import HANDLES, drawn_network
-from memcurve.views.exploring.worm import worm_brain
 
-#: The mask that an ensemble brings along, or that stands in a file.
-OWN_MASK = "its own"
-#: Wirings that are no ensembles: for a drawn curve, and of a worm, where its package is installed.
-DRAWN, WORM = "drawn_curve", "worm_brain"
-WIRINGS = (*ENSEMBLES, DRAWN, *([WORM] if find_spec("cect") else []))
-#: Nodes of the largest network that is drawn live: about half a second.
-MOST_NODES = 400
-#: Spectral radius at which the control ends: at 1 there is no memory curve.
-HIGHEST_RADIUS = 0.999
-#: Standard deviations of the noise that can be chosen.
+OWN_MASK = "its own"  # that an ensemble brings along, or that stands in a file
+DRAWN = "drawn_curve"  # the wiring that is no ensemble
+WIRINGS = (*ENSEMBLES, DRAWN)
+MOST_NODES = 400  # of a network that is drawn live: about half a second
+HIGHEST_RADIUS = 0.999  # at 1 there is no memory curve
 NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
-#: States up to which ball arithmetic may take over: well below a second.
-MOST_IN_BALLS = 60
-#: Lags that are drawn at most; slower networks go on beyond.
-MOST_LAGS = 4000
-#: Overlap of left and right eigenvectors below which an eigenvalue counts as multiple.
-DEFECTIVE = 1e-10
+MOST_IN_BALLS = 60  # states up to which ball arithmetic may take over: well below a second
+MOST_LAGS = 4000  # that are drawn; slower networks go on beyond
+DEFECTIVE = 1e-10  # overlap of eigenvectors below which an eigenvalue counts as multiple
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +85,6 @@ class PageSettings:
 
     def network(self) -> LinearNetwork:
         """Draw the network."""
-        if self.ensemble == WORM:
-            return worm_brain(**self.options())
         if self.ensemble == DRAWN:
             return drawn_network(self.heights, self.size)
         return make(self.ensemble, self.size, **self.options())
@@ -143,8 +131,7 @@ def _is_wanted(text: str) -> bool:
     return len(heights) == len(HANDLES) - 1 and falling and heights[0] > 0
 
 
-# options that the control of the spectral radius stands for
-_RADII = ("spectral_radius", "loop", "radius_max")
+_RADII = ("spectral_radius", "loop", "radius_max")  # what the control of the radius stands for
 # the options of each ensemble; its seed where it is drawn
 _OPTIONS = {
     name: {
@@ -155,18 +142,13 @@ _OPTIONS = {
     for name, ensemble in ENSEMBLES.items()
 }
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
-_OPTIONS[WORM] = {"spectral_radius", "seed"}  # and so is this one's
 _OPTIONS[DRAWN] = {"size"}
 
 #: Parameters of an address that are marimo's.
 _OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
 _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "ensemble": (f"must be one of {', '.join(WIRINGS)}", WIRINGS.__contains__),
-    "size": (
-        f"must be a whole number from 1 to {MOST_NODES}, what this page computes while you watch; "
-        f"for more use `memcurve curve` or memcurve.memory_curve",
-        lambda n: 1 <= n <= MOST_NODES,
-    ),
+    "size": (f"must be a whole number from 1 to {MOST_NODES}", lambda n: 1 <= n <= MOST_NODES),
     "spectral_radius": (
         f"must be a number from 0.01 to {HIGHEST_RADIUS}", lambda r: 0.01 <= r <= HIGHEST_RADIUS,
     ),
@@ -184,11 +166,9 @@ _RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A network and its exact memory for white input without noise.
+    """A network and its exact memory for white input without noise; ``end`` is the last lag drawn.
 
-    ``end`` is the last lag that is drawn; ``response`` the impulse response b_0, b_1, … of the
-    all-pass filter that makes the curve, None where there is no such filter (several inputs, a
-    readout); ``seconds`` how long curve and eigenvalues took.
+    ``response`` is that of the all-pass filter that makes the curve, None where there is none.
     """
 
     network: LinearNetwork

@@ -38,12 +38,10 @@ def serve(
     on_ready: Callable[[str], None],
     token: bool = True,
 ) -> None:
-    """Serve the page until Ctrl-C or a request to end (SIGTERM); for the main thread of a process.
+    """Serve the page until Ctrl-C or SIGTERM; for the main thread of a process.
 
-    ``on_ready`` is told the address of the page, of which a token is part: other users of this
-    machine, and others on the network where ``host`` is no loopback address, cannot guess it.
-    Without a token they can use the page. Pages that were open keep threads in this process that
-    never end: leave it by ``os._exit``.
+    ``on_ready`` is told its address, of which a token is part that others cannot guess. Pages that
+    were open leave threads that never end: leave the process by ``os._exit``.
     """
     packages = ("marimo", "uvicorn", "anywidget", "zmq")
     marimo, uvicorn, *_ = (optional(package, "the page", "explore") for package in packages)
@@ -78,10 +76,9 @@ def serve(
 
 @contextlib.contextmanager
 def _unlisted(address: str) -> Iterator[str]:
-    """An address that leads to another one, and that other users may see.
+    """A file that leads to the address: other users see the command that starts the browser.
 
-    They see the command that starts the browser. It names a file that only this user can read, in
-    the home folder, since some browsers are kept from all others.
+    It is in the home folder, since some browsers are kept from all others.
     """
     line = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
     options: Any = {"prefix": "memcurve-", "suffix": ".html"}
@@ -140,12 +137,10 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 
 def guarded(app: Asgi, host: str, token: str = "") -> Asgi:
-    """Refuse what others ask for.
+    """Refuse pages of other sites, and other users of this machine, who do not know the token.
 
-    A page of any site could otherwise connect to this server, or have its own name resolve to this
-    machine. A request must name this machine, by its address or a name that is its own, and come
-    from a page of this server if from a page. Other users of this machine do not know the token,
-    with which the path of every request must begin: of pages, files and websockets.
+    A request must name this machine, by its address or a name that is its own, come from a page of
+    this server if from a page, and its path must begin with the token.
     """
 
     async def guard(scope: Scope, receive: Any, send: Any) -> None:

@@ -6,22 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from memcurve.inputs.noise import Float32
 from memcurve.memory import memory_curve
-from memcurve.network import ensembles
 from memcurve.studies.auditing.sentences import number
-from memcurve.views.exploring.jobs import Job, asked_curve, simulated
+from memcurve.views.exploring.jobs import Job, simulated
 from memcurve.views.exploring.scene import (
     DRAWN,
     OWN_MASK,
-    WIRINGS,
-    WORM,
     PageSettings,
     Scene,
 )
-
-#: States read as a device of ten bits would.
-DEVICE = 1e-3
 
 Found = Mapping[str, Any]
 
@@ -83,29 +76,8 @@ def _drawn(scene: Scene, found: Found) -> str:
     )
 
 
-def _worm(scene: Scene, found: Found) -> str:
-    size, total = scene.network.size, scene.curve.total
-    single, device, drawn = (number(found[name].total) for name in ("single", "device", "random"))
-    return (
-        f"The connectome of C. elegans ({size} cells, White et al. 1986) as a linear network: "
-        f"total memory {number(total)}, {size - round(total)} fewer than cells. Usable memory: "
-        f"{single} in single precision, {device} with noise {DEVICE:g}; a random network of the "
-        f"same size has {drawn} in single precision."
-    )
-
-
 def _simulation_orders(scene: Scene) -> dict[str, Job]:
     return {"simulation": (simulated, ("reservoirpy", scene.network, 1))}
-
-
-def _worm_orders(scene: Scene) -> dict[str, Job]:
-    size, single = scene.network.size, {"noise": Float32()}
-    random = ensembles.normal(size, spectral_radius=0.9, seed=1)
-    return {
-        "single": (asked_curve, (scene.network, 1, single)),
-        "device": (asked_curve, (scene.network, 1, {"noise": DEVICE})),
-        "random": (asked_curve, (random, 1, single)),
-    }
 
 
 _EVENLY = PageSettings(ensemble="cyclic", spectral_radius=0.5, mask="ones")
@@ -119,6 +91,3 @@ STORIES = {
     ),
     "draw a curve, get a network": Story(PageSettings(ensemble=DRAWN, size=20), _drawn),
 }
-WORM_STORY = Story(PageSettings(ensemble=WORM), _worm, _worm_orders)
-if WORM in WIRINGS:
-    STORIES["a worm's brain"] = WORM_STORY

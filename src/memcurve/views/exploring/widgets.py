@@ -31,11 +31,10 @@ class Rested(NamedTuple):
 
 
 class Disc(anywidget.AnyWidget):  # type: ignore[misc]
-    """Eigenvalues in the unit disc; one of them can be dragged, or set by modulus and angle.
+    """Eigenvalues in the upper half of the unit disc; one can be dragged, or set by its numbers.
 
-    ``eigenvalues`` are those in the upper half-plane, the largest first, as pairs (re, im), with
-    their conjugates drawn below; ``silent`` are those that do not count. ``moved`` is
-    ``[index, re, im]``, or empty while all are where they belong; ``held`` while it is dragged.
+    ``silent`` are those that do not count; ``moved`` is ``[index, re, im]``, or empty; ``held``
+    while it is dragged.
     """
 
     _esm = _HERE / "disc.js"
@@ -91,21 +90,17 @@ def headline(scene: Scene, settings: PageSettings) -> None:
 
 def tale(scene: Scene, story: Story) -> None:
     """Tell a story, once all that it needs is there."""
-    orders = story.orders(scene)
 
     def draw(found: Mapping[str, Any], busy: bool) -> Any:
         failed = [str(outcome) for outcome in found.values() if isinstance(outcome, Exception)]
         text = "…" if busy else " ".join(failed) or story.tell(scene, found)
         return mo.Html(figures.story(text))
 
-    arriving(orders, draw)
+    arriving(story.orders(scene), draw)
 
 
 def memory(scene: Scene, settings: PageSettings, base: Scene, wanted: Any) -> None:
-    """Show the exact curve at once, and the one under input and noise when it is there.
-
-    The axes are those of ``base``, the scene before a move, whose curve stays.
-    """
+    """Show the exact curve at once, and the one under input and noise when it is there."""
     name = figures.asked_name(settings)
     given = (scene.network, base.end + 1, settings.arguments())
 
@@ -156,10 +151,7 @@ def arriving(
     draw: Callable[[Mapping[str, Any], bool], Any],
     pause: float = jobs.DEBOUNCE,
 ) -> None:
-    """Make ``draw`` of what is there the output of the cell, now and whenever more arrives.
-
-    It is told what has arrived and whether more will; jobs are ordered after a ``pause``.
-    """
+    """Show what ``draw`` makes of the results so far, told whether more will come, as they do."""
     found: dict[str, Any] = {}
 
     def drawn() -> Any:
