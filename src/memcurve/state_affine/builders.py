@@ -196,14 +196,7 @@ def features(network: Any, degree: int, *, input: Any = "uniform") -> StateAffin
 
     Of a delay line these are the features of next-generation reservoir computing.
 
-    Parameters
-    ----------
-    network : StateAffineNetwork or LinearNetwork
-        The network.
-    degree : int
-        Highest degree of the monomials.
-    input
-        Law of the input of a linear network.
+    ``input`` is the law of the input of a linear network.
 
     Examples
     --------

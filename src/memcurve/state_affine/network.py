@@ -314,14 +314,8 @@ class StateAffineNetwork(Connected):
             return {"p", "q", "functions", "law"} <= set(stored)
 
     def _rows(self) -> list[tuple[str, str]]:
-        read = "all states" if self.outputs is None else f"{self.read_states:,} outputs"
-        return [
-            (type(self).__name__, self.name or ""),
-            ("states", f"{self.size:,}"),
-            ("input", self.input.name),
-            ("p and q", self._kind()),
-            ("readout", read),
-        ]
+        rows = [(type(self).__name__, self.name or ""), ("states", f"{self.size:,}")]
+        return [*rows, ("input", self.input.name), ("p and q", self._kind())]
 
     def _kind(self) -> str:
         count = len(self.functions) - 1

@@ -69,14 +69,13 @@ def ising_reservoir(
     *,
     coupling: float = 1.0,
     field: float = 1.0,
-    random_field: bool = False,
     time: float = 10.0,
     seed: Seed = 1,
     **options: Any,
 ) -> StateAffineNetwork:
     """A transverse-field Ising model whose first qubit is reset to the input at every step.
 
-    H = Σ_{i<j} J_ij X_i X_j + Σ_i h_i Z_i with J_ij uniform on [−coupling, coupling] (Fujii and
+    H = Σ_{i<j} J_ij X_i X_j + Σ_i h Z_i with J_ij uniform on [−coupling, coupling] (Fujii and
     Nakajima 2017).
 
     Parameters
@@ -85,8 +84,6 @@ def ising_reservoir(
         From 2 to 6.
     coupling, field : float
         Largest size of J_ij, and h.
-    random_field : bool
-        Whether the h_i are uniform on [−field, field] instead.
     time, **options
         As for :func:`spin_reservoir`: encoding, virtual_nodes, dephasing, observables, input, name.
     seed : int, SeedSequence or Generator
@@ -102,8 +99,7 @@ def ising_reservoir(
     """
     n = _checked_qubits(qubits)
     rng = generator(seed)
-    fields = field * (rng.uniform(-1, 1, n) if random_field else np.ones(n))
-    H = sum(h * _string(_with("Z", {i}, n)) for i, h in enumerate(fields))
+    H = sum(field * _string(_with("Z", {i}, n)) for i in range(n))
     for pair in itertools.combinations(range(n), 2):
         H = H + coupling * rng.uniform(-1, 1) * _string(_with("X", pair, n))
     return spin_reservoir(H, time, **options)
@@ -171,7 +167,7 @@ def spin_reservoir(
         )
     strings = _strings(n)
     damping = np.array([(1 - lost) ** sum(a in "XY" for a in s) for s in strings])
-    step = damping[:, None] * superoperator(expm(-1j * H * span / nodes))
+    step = damping[:, None] * _superoperator(expm(-1j * H * span / nodes), n)
     step[np.abs(step) < ROUNDING] = 0.0
     stay = 4 ** (n - 1)  # strings that begin with I
     whole, taps, rows = np.eye(4**n)[:stay], np.eye(4**n), []
@@ -257,18 +253,8 @@ def channel_reservoir(
     return made.replace(outputs=(out, direct))
 
 
-def superoperator(U: Any) -> Floats:
-    """R[a, b] = tr(P_a U P_b U†)/2ⁿ for Pauli strings P: how U moves expectations.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memcurve import quantum
-    >>> quantum.superoperator(np.diag([1, 1j])).round(12).diagonal()
-    array([1., 0., 0., 1.])
-    """
-    matrix = _matrix(U, "U")
-    n = max(len(matrix).bit_length() - 1, 0)
+def _superoperator(matrix: Complexes, n: int) -> Floats:
+    """R[a, b] = tr(P_a U P_b U†)/2ⁿ for Pauli strings P: how U moves expectations."""
     strings, columns = _strings(n), []
     step = max(1, 2**18 // 4**n)
     for first in range(0, 4**n, step):

@@ -58,26 +58,21 @@ class Capacities(Reported):
         Of all words: the rank of what is read; with noise, what can be used of it.
     by_degree : dict
         Degree → total of all words of that degree. ``beyond`` is the total of higher degrees.
-    by_delay : (m,) array
-        Total of all functions of z_{t−j}, z_{t−j−1}, … alone, for j = 0, 1, …
-    by_window : (m,) array
-        Total of all words whose oldest factor is z_{t−m}.
+    by_delay, by_window : (m,) arrays
+        Totals of all functions of z_{t−j}, z_{t−j−1}, … alone, j = 0, 1, …; and of all words whose
+        oldest factor is z_{t−m}.
     table : (degrees, lags) array
         Total of all words of a degree and with an oldest lag: what :meth:`plot` draws.
     curve : MemoryCurve
         Capacities of z_{t−τ} itself, the memory curve.
     error : float
         Bound on the error of every number: estimated in floating point, proven in balls.
-    rank : int
-        Total without noise, exactly.
-    states : int
-        Number of states, or of outputs, that are read.
+    rank, states : int
+        Total without noise, exactly; and the number of states, or of outputs, that are read.
     arithmetic : str
         ``"floats"``, ``"balls"`` or ``"poles"`` (of a linear network).
     listed : tuple of WordCapacity
         The largest, in decreasing order.
-    notes, name, versions
-        As for other results.
 
     Examples
     --------
@@ -180,17 +175,6 @@ class Capacities(Reported):
             "capacity": list(self.by_degree.values()),
             "error": [self.error] * len(self.by_degree),
         }
-
-    def to_pandas(self, words: bool = False) -> Any:
-        """A pandas DataFrame, one row a degree, or with ``words=True`` one a listed word."""
-        if not words:
-            return super().to_pandas()
-        pd = optional("pandas", "this", "frames")
-        rows = [(target_name(w), sum(w), len(w) - 1, c, self.error) for w, c in self.listed]
-        names = ["target", "degree", "oldest lag", "capacity", "error"]
-        frame = pd.DataFrame(rows, columns=names).set_index("target")
-        frame.attrs.update(self._attributes())
-        return frame
 
     def _attributes(self) -> Mapping[str, Any]:
         return {"total": self.total, "rank": self.rank, "error": self.error}
