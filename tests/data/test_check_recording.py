@@ -456,28 +456,6 @@ def test_rates_over_many_recordings(held):
         held("clean recordings: false alarms", alarms / trials, at_most=FALSE_ALARMS, draws=trials)
 
 
-@pytest.mark.slow
-def test_false_alarms_of_small_and_slow_reservoirs(held):
-    def alarms(draw, trials=200):
-        return sum(
-            len(names(check_recording(*draw(s)), "error", "warning")) > 0 for s in range(trials)
-        )
-
-    def small(seed):
-        size = 1 + seed % 5
-        return recorded(["orthogonal", "tanh"][seed % 2], size, 0.5, rows=20 * size, seed=seed)
-
-    def slow(seed):  # leaky nodes, time constants of 20 to 100 steps
-        rng = np.random.default_rng(seed)
-        z = rng.standard_normal(2000)
-        rates = rng.uniform(0.01, 0.05, 10)
-        return np.stack([lfilter([a], [1, a - 1], z) for a in rates], axis=1)[1000:], z[1000:]
-
-    for draw in (small, slow):
-        share = alarms(draw) / 200
-        held(f"{draw.__name__} reservoirs: false alarms", share, at_most=FALSE_ALARMS, draws=200)
-
-
 # --- findings as a result
 
 

@@ -106,18 +106,6 @@ def test_reservoirpy_nodes_and_models() -> None:
         assert np.abs(states - again).max() <= 1e-7  # its weights may be single precision
 
 
-def test_jax_scans() -> None:
-    jnp = pytest.importorskip("jax.numpy")
-    A, C = jnp.asarray(LINEAR.A), jnp.asarray(LINEAR.C)
-
-    def step(x: Any, z: Any) -> Any:
-        x = jnp.tanh(A @ x + C * z)
-        return x, x
-
-    states = models.Scan(step, jnp.zeros(6)).run(Z)
-    assert np.abs(states - TANH.simulate_replicas(Z)).max() <= 1e-5  # single precision by default
-
-
 SIMULATOR = """
 import sys
 x = 0.0

@@ -248,6 +248,10 @@ class Basis(NamedTuple):
         leverage = np.einsum("tk,tk->t", self.Q, self.Q)
         return np.asarray(leverage / np.maximum(1 - leverage - 1 / self.rows, 1 / self.rows))
 
+    def correlator(self, lags: int) -> Correlator:
+        """Of the basis, its weights, and ones, which sum a series up."""
+        return Correlator(np.column_stack([self.Q, self.weights(), np.ones(self.rows)]), lags)
+
 
 def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
     """Orthonormal basis of the centred states, and how many of them are constant."""
@@ -302,13 +306,6 @@ class Correlator:
         return np.asarray(irfft(product, self.points, axis=0)[self.lags :: -1], dtype=np.float64)
 
 
-def sliding_sums(series: Floats, rows: int) -> Floats:
-    """Σ_{t<rows} w_{t + lags − τ} of m series of lags + rows values, as a (lags + 1, m) array."""
-    ends = np.zeros((len(series), series.shape[1] + 1))
-    np.cumsum(series, axis=1, out=ends[:, 1:])
-    return np.ascontiguousarray((ends[:, rows:] - ends[:, : ends.shape[1] - rows]).T[::-1])
-
-
 class Scan(NamedTuple):
     """All targets of one degree: R² of each, and what chance adds to those of capacity 0."""
 
@@ -338,7 +335,7 @@ class Scan(NamedTuple):
 
 def scan(basis: Basis, polynomials: Polynomials, reach: Reach) -> Scan:
     """Look at all targets of one degree."""
-    correlator = Correlator(np.column_stack([basis.Q, basis.weights()]), reach.lag)
+    correlator = basis.correlator(reach.lag)
     shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     raw, bias = np.zeros((2, reach.lag + 1, len(shapes)))
@@ -372,12 +369,11 @@ def r_squared(
         begin = max(start, pattern.offsets[-1])  # before it a factor lies before the recording
         row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
     sums = correlator.sums(w)
-    squares = w * w
-    mean = sliding_sums(w, n) / n
-    energy = sliding_sums(squares, n) - n * mean**2
-    weighted = correlator.sums(squares, slice(r, r + 1))[:, 0]
+    mean = sums[:, r + 1] / n
+    weighted, energy = correlator.sums(w * w, slice(r, r + 2)).transpose(1, 0, 2)
     # the states are centred, so the mean of the target drops out of Qᵀw; not of the weights
-    weighted += mean * (mean * basis.weights().sum() - 2 * sums[:, r])
+    weighted = weighted + mean * (mean * basis.weights().sum() - 2 * sums[:, r])
+    energy = energy - n * mean**2
     explained = np.einsum("tks,tks->ts", sums[:, :r], sums[:, :r])
     varies = energy > 1e-12 * n  # that of an orthonormal target is n
     energy = np.where(varies, energy, 1.0)

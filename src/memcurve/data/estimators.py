@@ -128,11 +128,6 @@ def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
         Σ over lags of r², less the 1/(T − 1) that an unrelated prediction has by chance: at most
         the number of lags, 0 on average where nothing is recalled.
 
-    Raises
-    ------
-    ValueError
-        If a prediction or a target is not finite, or their shapes differ.
-
     Examples
     --------
     >>> import numpy as np

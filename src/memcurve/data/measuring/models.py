@@ -266,14 +266,6 @@ class Torch(Model):
         module. Of a tuple the first tensor is used; of an LSTM cell both states.
     inputs : int, optional
         Number of inputs; by default the ``input_size`` of the module or submodule.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import torch  # doctest: +SKIP
-    >>> from memcurve import models
-    >>> models.Torch(torch.nn.GRU(1, 8)).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
-    (1, 5, 8)
     """
 
     together = True
@@ -326,17 +318,7 @@ class Torch(Model):
 
 
 class Reservoirpy(_OneByOne):
-    """A reservoirpy node with states, or a model with one: the states of the reservoir.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import reservoirpy.nodes  # doctest: +SKIP
-    >>> from memcurve import models
-    >>> reservoir = reservoirpy.nodes.Reservoir(8, seed=1)  # doctest: +SKIP
-    >>> models.Reservoirpy(reservoir, inputs=1).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
-    (1, 5, 8)
-    """
+    """A reservoirpy node with states, or a model with one: the states of the reservoir."""
 
     def __init__(self, model: Any, *, inputs: int | None = None) -> None:
         self.node, self.inputs = drawn_reservoir(model, inputs)
@@ -345,43 +327,6 @@ class Reservoirpy(_OneByOne):
     def _one(self, series: Floats) -> Any:
         self.node.reset()
         return self.node.run(series.reshape(len(series), -1))
-
-
-class Scan(Model):
-    """A jax step ``step(carry, input) -> (carry, states)``, as ``jax.lax.scan`` takes it.
-
-    Parameters
-    ----------
-    step : callable
-        Takes a carry and an input (d,), or a number if ``inputs`` is one; for flax modules
-        ``lambda carry, z: cell.apply(parameters, carry, z)``.
-    start : pytree
-        The carry before the first input.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp  # doctest: +SKIP
-    >>> import numpy as np
-    >>> from memcurve import models
-    >>> def step(x, z):
-    ...     x = jnp.tanh(0.5 * x + z)
-    ...     return x, x
-    >>> models.Scan(step, jnp.zeros(3)).run(np.zeros((1, 5, 1))).shape  # doctest: +SKIP
-    (1, 5, 3)
-    """
-
-    together = True
-
-    def __init__(
-        self, step: Callable[[Any, Any], Any], start: Any, *, inputs: int = 1, name: str = "scan"
-    ) -> None:
-        self.inputs, self.name = require_size(inputs, "inputs"), name
-        jax = optional("jax", "this model", "arrays")
-        self._all = jax.jit(jax.vmap(lambda z: jax.lax.scan(step, start, z)[1]))
-
-    def run(self, inputs: Floats) -> Floats:
-        z = inputs[:, :, 0] if self.inputs == 1 else inputs
-        return np.asarray(self._all(z), float)
 
 
 class Command(_OneByOne):

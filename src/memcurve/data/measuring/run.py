@@ -88,7 +88,7 @@ def measure(
         A :class:`memcurve.NonlinearNetwork` or :class:`memcurve.LinearNetwork`; a torch module
         (``nn.RNN``, ``nn.LSTM``, ``nn.GRU``, a cell); a reservoirpy node or model; a function from
         inputs (T,) to states (T, N); with ``start=`` a function ``step(state, input) -> state``; or
-        one of :mod:`memcurve.models`, which also has jax scans and commands, and options.
+        one of :mod:`memcurve.models`, which also has commands, and options.
     lags : int, optional
         Number of lags from 0 on; by default twice the number of states, at least 100, or as many
         as there is memory at.
