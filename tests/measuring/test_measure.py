@@ -201,7 +201,7 @@ def test_the_command(
     done = inside(monkeypatch, capsys, "measure", "--size", 6, "--precision", 1, "--capacity", 2)
     assert "at most 6" in done.out
     said = failed(inside(monkeypatch, capsys, "measure", "--dossier", "--lags", 3), 2)
-    assert "--lags is for a measurement alone" in said
+    assert "--lags" in said
     said = failed(inside(monkeypatch, capsys, "measure", "nothing.py:model"), 2)
     assert "there is no such file" in said
 

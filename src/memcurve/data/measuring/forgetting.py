@@ -47,6 +47,8 @@ class Forgetting:
         Distance of each pair, at each step after the pasts.
     washout : int
         Steps after which it is as small as it gets, or below what matters.
+    time : float
+        Steps in which it falls by a factor e, on average; 0 where it hardly falls.
     left : float
         What stays of it.
     own_noise : float
@@ -57,6 +59,7 @@ class Forgetting:
 
     distances: Floats
     washout: int
+    time: float
     left: float
     own_noise: float
     kept_state: float
@@ -86,9 +89,11 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
                 break
             stood_still = True
         steps *= 4
-    above = np.flatnonzero(mean > max(small, 2 * left))
+    end = max(small, 2 * left)
+    above = np.flatnonzero(mean > end)
     washout = int(above[-1]) + 1 if len(above) else 1
-    return Forgetting(distances, washout, left, *_twice(model, both, states))
+    time = washout / -np.log(end) if end < 0.1 else 0.0
+    return Forgetting(distances, washout, time, left, *_twice(model, both, states))
 
 
 def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
