@@ -127,6 +127,21 @@ def test_repeated_blocks() -> None:
     assert memory_curve(LinearNetwork(A, C), 10).rank == 5
 
 
+@pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
+@pytest.mark.parametrize("seed", range(5))
+def test_nodes_that_nothing_but_the_inputs_drives(seed: int) -> None:
+    """More of them than inputs: rounding leads to directions that the exact rank rules out."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((30, 30)) * (rng.random((30, 30)) < 0.2)
+    A[:4] = 0.0
+    network = LinearNetwork(A * (0.9 / np.abs(np.linalg.eigvals(A)).max()), rng.random((30, 2)))
+    curve = memory_curve(network, 40, certify_up_to=0)
+    proven = memory_curve(network, 40, method="certified")
+    off = np.abs(curve.channels - proven.channels)
+    assert np.all(off <= curve.channel_errors + proven.channel_errors)
+    assert curve.rank == proven.rank < 30
+
+
 def test_the_same_mask_twice() -> None:
     """Two inputs through one mask enter as their sum: each has half the memory of one alone."""
     network = ensembles.normal(15, seed=3)

@@ -225,12 +225,24 @@ def _process_noise(problem: Problem) -> Coordinates:
     return Coordinates(problem.A, problem.C, levels, whiten, False, None, relative)
 
 
-def solve_hessenberg(problem: Problem) -> Answer:
-    """Any question from the Krylov factor of a dense network, without its eigenvalues."""
+def solve_hessenberg(
+    problem: Problem, *, steps_of_rounding: tuple[float, ...] = (1e-13, 1e-12, 1e-11)
+) -> Answer:
+    """Any question from the Krylov factor of a dense network, without its eigenvalues.
+
+    Where more directions are reached than the exact rank says, ``steps_of_rounding`` are left out,
+    and what they add to is part of the error.
+    """
     require_room_for_states(len(problem.states), "noise")
     _require_like_units(problem)
     filters, space = _filters(problem), coordinates(problem)
-    return _read_off(problem, _hessenberg_model(problem, space), space, filters)
+    model = _hessenberg_model(problem, space)
+    if space.exactly and space.C.shape[1] > 1 and model.reached < len(problem.states):
+        for share in steps_of_rounding:
+            if model.reached <= problem.analysis.rank:
+                break
+            model = hessenberg(space.A, space.C, share)
+    return _read_off(problem, model, space, filters)
 
 
 def _hessenberg_model(problem: Problem, space: Coordinates) -> ReducedModel:
