@@ -236,14 +236,6 @@ def test_the_eigenvalues_that_count_need_no_deflation() -> None:
     )
 
 
-def test_one_analysis_for_a_whole_audit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memcurve.solve.analysis.KEPT_UP_TO", 10)
-    network = ensembles.normal(12, seed=1)
-    with Analysis.kept(network) as kept:
-        assert Analysis.of(network) is kept
-    assert Analysis.of(network) is not kept
-
-
 # --- measured ones
 
 

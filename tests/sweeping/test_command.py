@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-import memcurve
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
 
@@ -249,32 +247,3 @@ def _done(store: Path) -> int:
         with contextlib.suppress(ValueError, OSError), Store.open(store, read_only=True) as opened:
             return opened.counts()["done"]
     return 0
-
-
-def test_help_needs_no_libraries() -> None:
-    code = (
-        "import sys, memcurve.views.cli as cli; sys.argv[1:] = ['sweep', '--help']\n"
-        "try: cli.main()\n"
-        "except SystemExit: pass\n"
-        "print([name for name in ('numpy', 'pydantic', 'matplotlib') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "[]"
-    assert "Exits with" in done.stdout
-
-
-def test_names_that_are_not_utf8(tmp_path: Path) -> None:
-    """Old file systems have names in Latin-1, which Python reads as surrogates."""
-    folder = tmp_path / os.fsdecode(b"gr\xfcn")
-    try:
-        folder.mkdir()
-    except OSError:
-        pytest.skip("this system has names in UTF-8 alone")
-    study, network = folder / os.fsdecode(b"\xfcbung.toml"), folder / os.fsdecode(b"\xfc.npz")
-    study.write_text(STUDY, encoding="utf-8")
-    found = memcurve.sweep(study, store=folder / "kept.sqlite", executor="serial")
-    assert json.loads(found.to_json())["name"] == "\N{REPLACEMENT CHARACTER}bung"
-    memcurve.save_network(memcurve.ensembles.normal(3, seed=1), network)
-    drawn = memcurve.load_network(network)
-    assert drawn.name == "\N{REPLACEMENT CHARACTER}"
-    memcurve.memory_curve(drawn, 5).plot().figure.savefig(folder / "picture.png")

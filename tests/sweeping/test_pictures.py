@@ -149,13 +149,6 @@ def test_curves_end_where_they_are_not_known() -> None:
     np.testing.assert_allclose(np.asarray(dotted.get_ydata())[1:], whole[4:], rtol=1e-9)
 
 
-def test_random_searches_are_points() -> None:
-    study = Study.random(6, 1, ensemble="normal", size={"low": 3, "high": 9}, keep="total")
-    ax = sweep(study, None, executor="serial").plot()
-    assert ax.get_lines()[0].get_linestyle() == "None"
-    assert ax.get_lines()[-1].get_label() == "N"
-
-
 def test_zero_has_no_place_on_a_logarithmic_axis() -> None:
     found = run(ensemble="normal", size=4, noise=[0, 1e-6, 1e-4, 1e-2, 1.0], seed=1, keep="total")
     ax = found.plot()

@@ -278,13 +278,6 @@ def test_means_say_of_how_many() -> None:
     assert "(2 of 5)" in repr(found)
     assert "note: horizon_half lies beyond the lags in 3 of 5 finished cases" in repr(found)
     assert [note.kind for note in found.notes] == ["lags"]
-    alone = sweep(
-        Study.grid(
-            ensemble="normal", size=30, spectral_radius=0.95, lags=29, seed=range(1, 6),
-            keep="horizon_half",
-        ), None, executor="serial",
-    )  # fmt: skip
-    assert "2 of 5" in repr(alone)
 
 
 def test_a_study_is_found_by_its_cases(tmp_path: Path) -> None:
