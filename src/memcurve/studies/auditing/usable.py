@@ -110,18 +110,13 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
             with contextlib.suppress(UncertainResultError):  # states may be too small for any error
                 [curve] = _asked(Problem.of(network, input=processes, noise=kind))
                 rows[:0] = [_row(kind.label, level, curve)] if is_known(curve) else []
-        is_clear = CLEAR * deviations.max(initial=0.0) <= LEVELS
-        above = [*formats.values(), *LEVELS[is_clear]]
-        curves: tuple[MemoryCurve, ...] = ()
-        if above:
-            noisy = Problem.of(network, input=processes, noise=ObservationNoise(above))
-            curves = _asked(noisy)
-        for (name, level), curve in zip(formats.items(), curves, strict=False):
-            if is_known(curve):
-                rows.append(_row(name, level, curve))
-        picture = dict(zip(LEVELS[is_clear].tolist(), curves[len(formats) :], strict=True))
-        picture = _hidden(network, processes, LEVELS[~is_clear]) | picture
-        totals = {level: curve.total for level, curve in picture.items() if is_known(curve)}
+        if formats:
+            noise = ObservationNoise([*formats.values()])
+            curves = _asked(Problem.of(network, input=processes, noise=noise))
+            for (name, level), curve in zip(formats.items(), curves, strict=True):
+                rows += [_row(name, level, curve)] if is_known(curve) else []
+        clear = LEVELS[CLEAR * deviations.max(initial=0.0) <= LEVELS]
+        totals = _totals(network, processes, LEVELS) or _totals(network, processes, clear)
         if given is not None:
             curve = ask(Problem.of(network, input=processes, noise=given), warn=False)
             level = float(given.levels[0]) if given.is_scaled else float("nan")
@@ -131,22 +126,18 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     return UsableMemory(tuple(rows), np.array([*totals]), np.array([*totals.values()]))
 
 
-def _hidden(
+def _totals(
     network: LinearNetwork, processes: tuple[InputProcess, ...], levels: Floats
-) -> dict[float, MemoryCurve]:
-    """The curves of levels that rounding may hide: of the larger half, where it hides all."""
+) -> dict[float, float]:
+    """Totals at these noise levels, as far as rounding does not hide them."""
     if not len(levels):
         return {}
     with contextlib.suppress(UncertainResultError):
         noise = ObservationNoise(levels)
         curves = _asked(Problem.of(network, 1, input=processes, noise=noise))
-        if any(map(is_known, curves)):
-            return dict(zip(levels.tolist(), curves, strict=True))
-    if network.states <= FEW_STATES:  # every solver was asked
-        return {}
-    upper = levels[(len(levels) + 1) // 2 :]
-    # an analysis of its own, without what was found for the smaller levels
-    return _hidden(network.replace(), processes, upper)
+        named = zip(levels.tolist(), curves, strict=True)
+        return {level: curve.total for level, curve in named if is_known(curve)}
+    return {}
 
 
 def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
