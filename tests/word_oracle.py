@@ -29,16 +29,20 @@ def _matrix(x: Any) -> Any:
     return arb_mat([[arb(float(v)) for v in row] for row in np.atleast_2d(x)])
 
 
-def capacities(network: StateAffineNetwork, asked: Sequence[Word], bits: int = 900) -> Floats:
-    """Of a network of degree 1 under uniform input."""
+def capacities(
+    network: StateAffineNetwork, asked: Sequence[Word], bits: int = 900, noise: float = 0.0
+) -> Floats:
+    """Of a network of degree 1 under uniform input, its states read with noise."""
     before, flint.ctx.prec = flint.ctx.prec, bits
     try:
-        return _capacities(network, asked, bits // 2)
+        return _capacities(network, asked, bits // 2, noise)
     finally:
         flint.ctx.prec = before
 
 
-def _capacities(network: StateAffineNetwork, asked: Sequence[Word], digits: int) -> Floats:
+def _capacities(
+    network: StateAffineNetwork, asked: Sequence[Word], digits: int, noise: float
+) -> Floats:
     root = arb(3).sqrt()
     T = [_matrix(network.p[0]), _matrix(network.p[1]) / root]
     q = [_matrix(network.q[0]).transpose(), _matrix(network.q[1]).transpose() / root]
@@ -66,7 +70,7 @@ def _capacities(network: StateAffineNetwork, asked: Sequence[Word], digits: int)
             c = (T[k] * c).mid()
         columns.append([c[i, 0] for i in range(size)])
     C = arb_mat(columns).transpose()
-    X = G.solve(C)
+    X = (G + _matrix(np.eye(size)) * arb(noise) ** 2).solve(C)
     found = [sum((C[i, j] * X[i, j] for i in range(size)), arb(0)) for j in range(len(asked))]
     return np.array([float(v.mid()) for v in found])
 

@@ -94,6 +94,16 @@ def test_errors_hold(kind: str) -> None:
             assert error <= stated
 
 
+@pytest.mark.parametrize("kind", ["normal", "smooth", "line", "scaled"])
+@pytest.mark.parametrize("noise", [1e-7, 1e-3])
+def test_errors_hold_under_noise(kind: str, noise: float) -> None:
+    network = family(kind, 8, 23)
+    result, words = memcurve.capacities(network, noise, degree=2), word_oracle.words(1, 4)
+    truth = word_oracle.capacities(network, words, noise=noise)
+    found = [result.of(word) for word in words]
+    assert np.abs(found - truth).max() <= result.error < 1e-9
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FAMILIES)
 def test_errors_hold_on_fresh_families(kind: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -173,11 +174,16 @@ def coordinates(
 def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, why: str, tell: Listener
 ) -> Coordinates:
-    precise = white_precisely(network, reached, tell, whiten=noise is None)
-    tree = _tree(precise.white, precise.outputs, precise.weights, reached, noise)
-    error = 32 * EPS * np.sqrt(precise.white.size)
-    if precise.outputs is not None and noise is None:  # whitening outputs enlarges rounding
-        s = np.linalg.svd(precise.outputs.factor, compute_uv=False)
+    deviations = None if noise is None else partial(_deviations, noise)
+    precise = white_precisely(network, reached, tell, deviations)
+    white, read = precise.white, precise.outputs
+    error = 32 * EPS * np.sqrt(white.size)
+    if read is None or not precise.is_white:
+        tree = Tree.of(white, read, precise.weights, reached.outputs)
+    else:
+        tree = Tree(white.T, white.r, read.out, read.direct, precise.weights)
+    if read is not None and not precise.is_white:  # whitening outputs enlarges rounding
+        s = np.linalg.svd(read.factor, compute_uv=False)
         error *= s[0] / max(s[reached.outputs - 1], 1e-300) if reached.outputs else 1.0
     if error > LARGEST_ERROR:
         raise UncertainResultError(

@@ -32,20 +32,24 @@ SAME = 1e-14  # to this
 
 
 class PreciseLetters(NamedTuple):
-    """White letters as floats: of states and of outputs, and the weights of polynomials."""
+    """White letters as floats, and the weights of polynomials.
+
+    ``is_white`` says that outputs are in coordinates in which words have their capacities.
+    """
 
     white: WhiteNetwork
     outputs: Outputs | None
     weights: Floats
+    is_white: bool
     bits: int = 0
 
 
 def white_precisely(
-    network: StateAffineNetwork, reached: Reached, tell: Listener = silent, *, whiten: bool = True
+    network: StateAffineNetwork, reached: Reached, tell: Listener = silent, deviations: Any = None
 ) -> PreciseLetters:
     """White coordinates, every entry of which is right to its last digit.
 
-    ``whiten``: those of outputs, too, where these are independent.
+    ``deviations`` gives the noise of what is read for its variances and means; None for none.
     """
     if not network.is_precise:
         raise UncertainResultError(
@@ -56,7 +60,7 @@ def white_precisely(
     exact = network.is_polynomial or network.input.is_discrete
     before: PreciseLetters | None = None
     for finer in (1,) if exact else FINER:
-        attempt = partial(_attempt, network, reached, finer, whiten, tell)
+        attempt = partial(_attempt, network, reached, finer, deviations, tell)
         letters, bits = balls.with_rising_bits(attempt, FIRST_BITS, LAST_BITS, growth=1.8)
         now: PreciseLetters = letters._replace(bits=bits)
         if exact or (before is not None and _distance(before, now) < SAME):
@@ -77,7 +81,7 @@ def _distance(one: PreciseLetters, other: PreciseLetters) -> float:
 
 
 def _attempt(
-    network: StateAffineNetwork, reached: Reached, finer: int, whiten: bool, tell: Listener
+    network: StateAffineNetwork, reached: Reached, finer: int, deviations: Any, tell: Listener
 ) -> PreciseLetters:
     C, weights = _expansion(network, finer)
     T, Q = _mixed(C, network.p), _mixed(C, network.q[:, :, None])
@@ -92,23 +96,32 @@ def _attempt(
     T, r, S = [inverse * t * D for t in T], [inverse * one for one in r], S * D
     white = balls.whitening(_covariance(T, r, tell))
     S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
-    outputs = None
+    tilde, drive = [white.seen(t) for t in T], [white.W * one for one in r]
+    outputs, is_white = None, False
     if network.outputs is not None:
         out, offsets = _mixed(C, network.outputs[0]), _mixed(C, network.outputs[1][:, :, None])
-        means, *direct = (a * mean + b for a, b in zip(out, offsets, strict=True))
-        out = [one * S for one in out]
-        if whiten and reached.outputs == network.read_states:
-            W = balls.whitening(_gram(direct + out)).W
+        mean_of, *direct = (a * mean + b for a, b in zip(out, offsets, strict=True))
+        out, means = [one * S for one in out], balls.floats_of(mean_of)[:, 0]
+    elif deviations is not None:
+        out, direct, means = [S * t for t in tilde], [S * one for one in drive], None
+    if network.outputs is not None or deviations is not None:
+        gram = _gram(direct + out)
+        if deviations is not None:
+            noise = deviations(np.diag(balls.floats_of(gram)), means).tolist()
+            gram += balls.diagonal(noise) * balls.diagonal(noise)
+        is_white = deviations is not None or reached.outputs == network.read_states
+        if is_white:
+            W = balls.whitening(gram).W
             direct, out = [W * one for one in direct], [W * one for one in out]
-        outputs = Outputs(_matrices(out), _vectors(direct), balls.floats_of(means)[:, 0])
+        outputs = Outputs(_matrices(out), _vectors(direct), means)
     floats = balls.floats_of(S)
     own = WhiteNetwork(
-        _matrices([white.seen(t) for t in T]),
-        _vectors([white.W * one for one in r]),
+        _matrices(tilde),
+        _vectors(drive),
         floats,
         np.zeros(floats.T.shape),
     )
-    return PreciseLetters(own, outputs, weights)
+    return PreciseLetters(own, outputs, weights, is_white)
 
 
 def _gram(parts: list[Any]) -> Any:
