@@ -245,3 +245,16 @@ def test_gain_at_equal_power() -> None:
     refuses(ValueError, "`network`", whitened, GAUSSIAN.replace(readout=[1]))
     with pytest.raises(memcurve.UnstableNetworkError):
         whitened(GAUSSIAN.replace(A=2 * GAUSSIAN.A))
+
+
+def test_no_gain_is_said_to_be_none() -> None:
+    """A network that is at its best already: no memory "rises from 5 to 5", no state is pruned."""
+    line = memcurve.ensembles.delay_line(5)
+    found = memcurve.improvement(line, 0.1, count=1)
+    assert "Neither" in found.verdict[-1]
+    assert found.small is not None
+    assert "No state" in found.small.verdict[0]
+    assert "rises" not in " ".join(memcurve.whitened(line).verdict)
+    better = memcurve.improvement(memcurve.ensembles.normal(10, seed=1), 0.1)
+    assert "white states" in better.verdict[-1]
+    assert "rises" in better.white.verdict[-1]

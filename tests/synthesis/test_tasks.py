@@ -123,3 +123,24 @@ def test_targets_that_are_none() -> None:
     refuses(ValueError, "`network`", task_error, NETWORK.replace(C=np.zeros(30)), 1)
     with pytest.raises(memcurve.UnstableNetworkError):
         task_error(NETWORK.replace(A=2 * NETWORK.A), 1)
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200, 1e-310])
+def test_targets_of_any_size(size: float) -> None:
+    """The error is relative; squares of such coefficients are not floating-point numbers."""
+    network = memcurve.ensembles.normal(6, spectral_radius=0.9, seed=1)
+    scaled, plain = (memcurve.task_error(network, [h, h / 2]) for h in (size, 1.0))
+    assert scaled.nmse == pytest.approx(plain.nmse, rel=1e-6)
+    assert scaled.weighted == pytest.approx(plain.weighted, rel=1e-6)
+
+
+def test_what_has_no_value_is_not_shown() -> None:
+    network = memcurve.ensembles.normal(6, spectral_radius=0.9, seed=1)
+    coloured = memcurve.task_error(network, [1.0, 0.5], input="ar:0.5")
+    assert np.isnan(coloured.weighted)
+    for shown in (
+        coloured,
+        memcurve.control_energy(network),
+        memcurve.best_mask(network, 0.1, inputs=2),
+    ):
+        assert "nan" not in f"{shown!r} {shown.verdict}"

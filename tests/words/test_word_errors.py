@@ -305,3 +305,19 @@ def test_interrupts_keep_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.total == 2 == round(sum(result.by_degree.values()), 6)
     assert any("interrupted" in note for note in result.notes)
     assert 0 < result.of((0, 1)) < 1
+
+
+def test_networks_at_the_edge_of_a_covariance_and_what_is_none() -> None:
+    """ρ(Φ) = 1: the equation of the covariance is singular."""
+    with pytest.raises(memcurve.UnstableNetworkError, match="covariance"):
+        memcurve.capacities(memcurve.bilinear([[0.0]], [[3**0.5]], [1.0]))
+    with pytest.raises(TypeError, match="`network`"):
+        memcurve.capacities(None)
+
+
+def test_text_lists_degrees_that_can_be_read() -> None:
+    network = memcurve.bilinear([[0.5]], [[0.3]], [1.0])
+    assert "0.000000" not in repr(memcurve.capacities(network, degree=50))
+    slow = memcurve.capacities(memcurve.bilinear([[0.0]], [[1.7]], [1.0]))
+    assert "others" in repr(slow)
+    assert len(repr(slow).splitlines()) < 20

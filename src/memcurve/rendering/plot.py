@@ -290,7 +290,9 @@ def words(result: Any, *, ax: Axes | None = None) -> Axes:
     lags = np.arange(int(seen[-1]) + 1 if len(seen) else 1)
     heights = {k: row[: len(lags)] for k, row in enumerate(result.table, start=1)}
     totals = {k: f"degree {k} (total {result.by_degree.get(k, 0.0):.3g})" for k in heights}
-    _stacked(ax, lags, heights, totals)
+    tops = _stacked(ax, lags, heights, totals)
+    ax.set_ylim(0, 1.05 * float(tops.max()) or 1.0)
+    ax.xaxis.get_major_locator().set_params(integer=True)
     return _labelled(ax, "oldest lag (time steps)", "capacity", 1, grid="y")
 
 

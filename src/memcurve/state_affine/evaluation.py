@@ -108,9 +108,9 @@ def capacities(
     """
     degree = None if degree is None else require_size(degree, "degree")
     lags = None if lags is None else require_size(lags, "lags")
-    linear = network
-    if isinstance(network, StateAffineNetwork):
-        linear = None if basis is not None else as_linear(network, noise)
+    if not isinstance(network, StateAffineNetwork):
+        return capacities_of_linear(network, noise, lags, progress)
+    linear = as_linear(network, noise) if basis is None else None
     if linear is not None:
         return capacities_of_linear(linear, noise, lags, progress)
     require_room_for_states(network.size, Work(3 + 2.0 * len(network.functions), 0, 10))
@@ -359,7 +359,7 @@ def _result(
 ) -> Capacities:  # fmt: skip
     tree, rank, notes = found.tree, found.rank, list(network.notes)
     if found.reached < network.size:
-        text = f"{found.reached} of {network.size} states are reached by the input"
+        text = f"the input reaches {found.reached} of {network.size} states"
         notes.append(Note("reach", text))
     total = float(rank)
     if found.is_noisy:

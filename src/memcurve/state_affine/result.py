@@ -19,6 +19,7 @@ from memcurve.rendering.report.document import Chart, Document, Section, Series,
 from memcurve.state_affine.tree import Tree, Word
 
 LISTED = 20  # words that tables and reports list
+MOST_DEGREES = 12  # that one line of text each is printed for
 #: What reports say.
 SAYS = {
     "title": "Capacities of {name}",
@@ -252,8 +253,10 @@ class Capacities(Reported):
         ]
 
     def __repr__(self) -> str:
-        rows = [f"  {d:6d}  {c:10.6f}" for d, c in self.by_degree.items()]
-        rows += [f"  higher  {self.beyond:10.6f}"] * (self.beyond > self.error)
+        shown = [(d, c) for d, c in self.by_degree.items() if c >= 1e-6 or d == 1][:MOST_DEGREES]
+        rows = [f"  {d:6d}  {c:10.6f}" for d, c in shown]
+        higher = self.total - sum(c for _, c in shown)
+        rows += [f"  others  {higher:10.6f}"] * (higher >= 1e-6)
         head = f"<Capacities {self.name}, {self.states} states, rank {self.rank}"
         last = f"   total  {self.total:10.6f} ± {self.error:.1e}>"
         notes = [f"  note: {note}" for note in self.notes]

@@ -77,7 +77,10 @@ def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Fl
     live = T[[bool(one.any()) for one in T]] if len(T) else T
     if size <= DIRECT:
         pairs = np.eye(size * size) - sum((np.kron(t, t) for t in live), np.zeros(()))
-        X = np.linalg.solve(pairs, Q.ravel()).reshape(size, size)
+        try:
+            X = np.linalg.solve(pairs, Q.ravel()).reshape(size, size)
+        except np.linalg.LinAlgError as error:
+            raise NotWhiteError("the covariance is not found: Φ has the eigenvalue 1") from error
         return np.asarray((X + X.T) / 2)
     # a few powers are cheap; all of them help where coordinates differ by many orders
     for count in (_worthwhile_powers(T[0]), 60):

@@ -111,7 +111,7 @@ class Design(SynthesisResult):
         >>> bool((design.schur[:-1] * 128 % 1 == 0).all())
         True
         """
-        rule = "from 2 to 52, the bits of a Schur parameter"
+        rule = "from 2 to 52, an integer: the bits of a Schur parameter"
         count = int(require_number(bits, "bits", rule, lambda b: b in range(2, 53)))
         changed = replace(self, schur=rounded(self.schur, count), realization="banded")
         poles = np.linalg.eigvals(changed.network.A).astype(complex)

@@ -20,7 +20,7 @@ from memcurve.synthesis.driving import MOST_STATES, Climb, MaskChoice, as_dense,
 from memcurve.synthesis.pruning import Pruned, pruned
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
 from memcurve.synthesis.result import PROSE, SynthesisResult
-from memcurve.synthesis.whitening import Whitened, whitened
+from memcurve.synthesis.whitening import NOTICEABLE, Whitened, whitened
 
 #: Up to so many nodes an audit tries another mask. Doubled: a tenth of a second more for these.
 FEW_NODES = 100
@@ -68,6 +68,17 @@ class Improvement(SynthesisResult):
                 rows.append((name, value(way), proof))
         return rows
 
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The main findings in a few sentences."""
+        names = [self._prose[kind][0] for kind in ("mask", "white")]
+        values = {name: value for name, value, _ in self.rows() if name in names}
+        gains = {k: v for k, v in values.items() if v > (1 + NOTICEABLE) * self.usable}
+        texts = [self._prose["gain"].format(way=k, value=v) for k, v in gains.items()]
+        if len(values) == len(names) and not gains:
+            texts = [self._prose["no_gain"]]
+        return *super().verdict, *texts
+
     def columns(self) -> Mapping[str, Any]:
         """One row for each way."""
         names, values, proofs = zip(*self.rows(), strict=True) if self.rows() else ((), (), ())
@@ -112,7 +123,7 @@ def improvement(
     >>> import memcurve
     >>> found = memcurve.improvement(memcurve.ensembles.normal(20, seed=1), 1e-2)
     >>> [name for name, _, _ in found.rows()]
-    ['best mask', 'white states', 'best 10 nodes', '18 states']
+    ['better input weights', 'white states', 'best readout of 10', 'pruned to size 18']
     """
     subject, s = as_network(network), noise_level(noise)
     notes = list(subject.notes)

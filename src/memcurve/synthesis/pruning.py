@@ -57,6 +57,11 @@ class Pruned(SynthesisResult):
         return self.network.states < self.states
 
     @property
+    def verdict(self) -> tuple[str, ...]:
+        """The main findings in a few sentences."""
+        return super().verdict if self.is_cut else (self._prose["whole"],)
+
+    @property
     def totals(self) -> tuple[float, float]:
         """Usable memory before and after, at the lags listed."""
         return float(self.before.sum()), float(self.after.sum())

@@ -5,6 +5,7 @@ What each kind says and draws is data, in ``result.toml``.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -76,6 +77,11 @@ def _network_of_json(content: Any) -> LinearNetwork:
     return LinearNetwork(**parts, **others)
 
 
+def _is_known(text: str) -> bool:
+    """Whether all numbers of a text are known: what has no value for a network is left out."""
+    return "nan" not in re.findall(r"\w+", text)
+
+
 class SynthesisResult(Reported):
     """A result that is told by a few figures, one chart and the sentences of its kind."""
 
@@ -87,11 +93,13 @@ class SynthesisResult(Reported):
     @property
     def verdict(self) -> tuple[str, ...]:
         """The main findings in a few sentences."""
-        return tuple(sentence.format(self=self) for sentence in self._prose["verdict"])
+        sentences = [sentence.format(self=self) for sentence in self._prose["verdict"]]
+        return tuple(sentence for sentence in sentences if _is_known(sentence))
 
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
-        return [(name, text.format(self=self)) for name, text in self._prose["figures"]]
+        rows = [(name, text.format(self=self)) for name, text in self._prose["figures"]]
+        return [(name, text) for name, text in rows if _is_known(text)]
 
     def columns(self) -> Mapping[str, Any]:
         """The numbers by name: one row per lag, node or level."""

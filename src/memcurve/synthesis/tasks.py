@@ -123,11 +123,12 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     h = _coefficients(target, subject.inputs)
     s = 0.0 if level is None or noise == 0 else noise_level(noise)
     problem = driven_problem(subject, s or None, input)
-    nmse, error = _least_error(problem, h, s, input)
+    unit = h / np.abs(h).max()  # the error is relative: targets of any size have squares
+    nmse, error = _least_error(problem, unit, s, input)
     weighted = float("nan")
     if problem.is_white and subject.inputs == 1:
         loss = memory_curve(subject, len(h), noise=noise).loss
-        weighted = float((h[:, 0] ** 2 * loss).sum() / (h**2).sum())
+        weighted = float((unit[:, 0] ** 2 * loss).sum() / (unit**2).sum())
     name = called(subject)
     coefficients = h if h.shape[1] > 1 else h[:, 0]
     return TaskError(nmse, error, weighted, coefficients, float(s), name, subject.notes)
@@ -146,8 +147,8 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
         lags = {len(word) - 1: c for word, c in words.items() if sum(word) == 1}
         linear = np.array([lags.get(lag, 0.0) for lag in range(max(lags, default=0) + 1)])
     name = network.name or f"{network.size} states"
-    level = float(noise) if isinstance(noise, int | float) else 0.0
-    return TaskError(found.nmse, error, np.nan, linear, level, name, network.notes)
+    level = 0.0 if noise is None else noise if isinstance(noise, int | float) else np.nan
+    return TaskError(found.nmse, error, np.nan, linear, float(level), name, network.notes)
 
 
 def _coefficients(target: Any, inputs: int) -> Floats:
@@ -159,7 +160,9 @@ def _coefficients(target: Any, inputs: int) -> Floats:
         h = np.eye(1, int(target) + 1, int(target))[0]
     elif kind == "average":
         if not length.isdigit() or not 0 < int(length) < LONGEST:
-            raise ValueError(f"`target` must be 'average:m' with a number m, got {target!r}.")
+            raise ValueError(
+                f"`target` must be 'average:m' with an integer m from 1 on, got {target!r}."
+            )
         h = np.full(int(length), 1 / int(length))
     elif isinstance(target, str | ARMA):
         process: Any = target

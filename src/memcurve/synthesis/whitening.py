@@ -22,6 +22,8 @@ from memcurve.synthesis.schur import banded, schur_parameters
 
 #: Levels of noise at which the gain is told.
 LEVELS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+#: Relative gain of usable memory that a sentence speaks of. Doubled: fewer gains are named.
+NOTICEABLE = 1e-3
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,6 +70,15 @@ class Whitened(SynthesisResult):
         columns = self.columns().items()
         return {name: float(values[k]) for name, values in columns}
 
+    @property
+    def verdict(self) -> tuple[str, ...]:
+        """The main findings in a few sentences."""
+        gain = self.largest_gain
+        if np.isnan(gain["before"]):
+            return super().verdict
+        is_gain = gain["after"] > (1 + NOTICEABLE) * gain["before"]
+        return *super().verdict, self._prose["gain" if is_gain else "no_gain"].format(**gain)
+
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
         name, text = PROSE["Whitened"]["level"]
@@ -75,7 +86,8 @@ class Whitened(SynthesisResult):
         levels = [
             dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
         ]
-        return super().figures() + [(name.format(**f), text.format(**f)) for f in levels]
+        rows = [(name.format(**f), text.format(**f)) for f in levels]
+        return super().figures() + [(name, text.replace("nan", "unknown")) for name, text in rows]
 
 
 def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
