@@ -651,3 +651,32 @@ def test_models_of_transformers_are_recognised(name: str) -> None:
 def test_every_kind_is_tested() -> None:
     assert {kind.name for kind in KINDS} == {*CASES, "S5", "S4", "fixed (A, B)"}
     assert [each.kind.name for each in recognised({"A": (3, 3), "B": (3, 1)})] == ["fixed (A, B)"]
+
+
+def mamba(decay: float = 0.0, gate: float = -3.0) -> dict[str, Any]:
+    rates = np.log(np.tile(np.arange(1.0, 4.0), (4, 1))) + decay
+    return {"mixer.A_log": rates, "mixer.dt_proj.bias": np.full(4, gate)}
+
+
+@pytest.mark.parametrize("weights", [mamba(np.nan), mamba(gate=np.nan), mamba(np.inf)])
+def test_weights_that_are_no_numbers(weights: dict[str, Any]) -> None:
+    with pytest.raises(NetworkFileError, match="NaN or infinite"):
+        memcurve.layers(weights)
+
+
+def test_double_precision_leaves_few_states_certain() -> None:
+    """Only singular values near the noise are uncertain: three modes are far above 2^-53."""
+    [layer] = memcurve.layers(mamba()).layers
+    assert layer.number_format == "float64"
+    np.testing.assert_allclose(layer.usable, 3, atol=1e-6)
+    assert (layer.error < 1e-6).all()
+
+
+def test_files_that_are_none(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        memcurve.layers(tmp_path / "nowhere")
+    for name, content in {"empty": b"", "damaged": b"12345678 of another kind"}.items():
+        file = tmp_path / f"{name}.safetensors"
+        file.write_bytes(content)
+        with pytest.raises(NetworkFileError, match=name):
+            memcurve.layers(file)

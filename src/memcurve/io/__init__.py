@@ -14,6 +14,7 @@ from memcurve.io.arrays import NetworkFileError as NetworkFileError
 from memcurve.io.arrays import ending_of as ending_of
 from memcurve.io.arrays import name_as_text as name_as_text
 from memcurve.io.arrays import readable as readable
+from memcurve.io.arrays import reading as reading
 from memcurve.io.arrays import stem_of as stem_of
 from memcurve.io.graphs import graph_matrix as graph_matrix
 from memcurve.io.graphs import node_names as node_names

@@ -497,7 +497,8 @@ def assembled(
 
     A = summed(weights)
     if len(weights) > A.nnz:
-        text = f"{counted(len(weights) - A.nnz, 'duplicate edge')}: their weights were summed"
+        repeated = counted(len(weights) - A.nnz, "duplicate edge")
+        text = f"{repeated}; weights of the same pair were summed"
         notes.append(Note("network", text))
     if least is not None:
         least = require_number(least, "min_weight", "at least 0", lambda number: number >= 0)
@@ -507,10 +508,10 @@ def assembled(
         if not A.nnz:
             raise _fault(file, "weak", least=least)
         is_kept &= (np.diff(A.indptr) > 0) | (np.bincount(A.indices, minlength=size) > 0)
-        text = (
-            f"{counted(int(is_weak.sum()), 'pair')} of nodes of a weight below {least:g} left out, "
-        )
-        notes.append(Note("network", f"{text}and nodes without others: {is_kept.sum():,} remain"))
+        if is_weak.any() or not is_kept.all():
+            text = f"{counted(int(is_weak.sum()), 'pair')} of nodes of a weight below {least:g}"
+            text += f" left out, and nodes without others: {is_kept.sum():,} remain"
+            notes.append(Note("network", text))
     if not is_kept.all():
         A, size = A[is_kept][:, is_kept], int(is_kept.sum())
         labels = [label for label, is_one in zip(labels, is_kept, strict=True) if is_one]

@@ -292,7 +292,7 @@ def words(result: Any, *, ax: Axes | None = None) -> Axes:
     totals = {k: f"degree {k} (total {result.by_degree.get(k, 0.0):.3g})" for k in heights}
     tops = _stacked(ax, lags, heights, totals)
     ax.set_ylim(0, 1.05 * float(tops.max()) or 1.0)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.locator_params(axis="x", integer=True)
     return _labelled(ax, "oldest lag (time steps)", "capacity", 1, grid="y")
 
 

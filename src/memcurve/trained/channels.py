@@ -69,15 +69,13 @@ def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory
     A, _ = _cascade(sections)
     _, sigma, Vt = np.linalg.svd(T, full_matrices=False)
     weights = sigma**2 / (sigma**2 + noise**2)
-    total, error = weights.sum(axis=1), rounding_error(A.shape[1], noise)
+    total, error = weights.sum(axis=1), rounding_error(sigma, noise)
     F = np.sqrt(weights)[:, :, None] * Vt
     half, nine_tenths, age = _ages(A, F, total)
     moduli = np.abs(poles).max(axis=1)
     with np.errstate(divide="ignore"):
         slowest = np.where(moduli > 0, -1 / np.log(np.where(moduli > 0, moduli, 0.5)), 0.0)
-    return ChannelMemory(
-        total, np.full(len(total), error), _ranks(poles), half, nine_tenths, age, slowest
-    )
+    return ChannelMemory(total, error, _ranks(poles), half, nine_tenths, age, slowest)
 
 
 def state_rows(poles: Numbers, drive: Numbers | None) -> tuple[Floats, Floats, list[_Section]]:
@@ -89,14 +87,18 @@ def state_rows(poles: Numbers, drive: Numbers | None) -> tuple[Floats, Floats, l
     return np.where(live, T / np.where(live, sizes, 1.0), 0.0), sizes[:, :, 0], sections
 
 
-def rounding_error(states: int, noise: float) -> float:
-    """Bound on the error of usable memory from the singular values of T.
+def rounding_error(sigma: Floats, noise: float) -> Floats:
+    """Bounds on the error of usable memory from the singular values of T, one for each channel.
 
-    Rows are good to a few roundings a section, and singular values to ‖δT‖ (Mirsky); the slope of
-    σ²/(σ² + s²) is at most (3√3/8)/s.
+    Rows are good to a few roundings a section, and singular values, one by one or as a vector, to
+    ‖δT‖ (Weyl, Mirsky). The slope 2σs²/(σ² + s²)² of σ²/(σ² + s²) falls beyond σ = s/√3.
     """
-    error = 0.65 * np.sqrt(states) * (8 * states * EPS * np.sqrt(states)) / noise
-    return float(min(error, states))
+    states = sigma.shape[1]
+    change = 8 * states * EPS * np.sqrt(states)
+    ratio = np.maximum((sigma - change) / noise, 3**-0.5)
+    moved = change / noise * 2 * (ratio / (1 + ratio**2)) / (1 + ratio**2)
+    one_by_one = np.minimum(moved, 1).sum(axis=1)
+    return np.asarray(np.minimum(one_by_one, np.linalg.norm(moved, axis=1)) + 4 * states * EPS)
 
 
 def _section(pole: Numbers) -> _Section:

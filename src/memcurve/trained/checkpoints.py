@@ -16,6 +16,8 @@ from memcurve.io import (
     as_array,
     open_checkpoint,
     open_safetensors,
+    readable,
+    reading,
 )
 
 INDEX = "model.safetensors.index.json"
@@ -64,10 +66,11 @@ def open_model(model: Any) -> Checkpoint:
 
 
 def _file(path: Path) -> Archive:
-    if path.suffix == ".safetensors":
-        return open_safetensors(path)
-    if path.suffix in CHECKPOINTS:
-        return open_checkpoint(path)
+    with reading(readable(path)):
+        if path.suffix == ".safetensors":
+            return open_safetensors(path)
+        if path.suffix in CHECKPOINTS:
+            return open_checkpoint(path)
     raise NetworkFileError(
         f"{path}: must be a folder of a model, .safetensors, or a PyTorch checkpoint (.pt, .pth, "
         f".ckpt, .bin)."
@@ -94,7 +97,7 @@ def _folder(path: Path) -> Checkpoint:
 
 def _joined(folder: Path, files: Sequence[Path]) -> Archive:
     """Tensors of several files, none of them read."""
-    parts = [open_safetensors(file).arrays for file in files]
+    parts = [_file(file).arrays for file in files]
     return Archive(folder, {name: array for part in parts for name, array in part.items()})
 
 

@@ -324,6 +324,12 @@ def layer_recurrence(checkpoint: Checkpoint, found: Found, gate: Any = None) -> 
     """The poles or networks of a layer."""
     tensors = layer_tensors(checkpoint, found)
     required = [tensors[name] for name in found.names[: len(found.kind.names)]]
+    for name, tensor in zip(found.names, required, strict=False):
+        if not np.isfinite(tensor).all():
+            raise NetworkFileError(
+                f"{found.name}: {name} holds numbers that are NaN or infinite; training has "
+                f"diverged, or the file is damaged."
+            )
     try:
         with np.errstate(over="raise", invalid="raise", under="ignore"):
             return found.kind.recurrence(required, tensors, gate)

@@ -94,8 +94,8 @@ class PrunedModel:
     def __repr__(self) -> str:
         """One line per layer."""
         lines = [
-            f"  {each.name}: {each.kind}, {each.modes} → {each.kept} modes, every MC_τ kept to "
-            f"{each.bound:.2g}"
+            f"  {each.name}: {each.kind}, {each.modes} → {each.kept} modes, usable memory falls by "
+            f"at most {each.bound:.2g}"
             for each in self.layers
         ]
         lines += [f"  {name}: as it was" for name in self.untouched]
@@ -300,7 +300,7 @@ def _losses(recurrence: Recurrence, rows: Floats, order: Any, noise: float) -> F
         else:
             sigma = np.linalg.svd(rows * stays[:, :, None], compute_uv=False)
             usable = (sigma**2 / (sigma**2 + noise**2)).sum(axis=1)
-            totals.append(usable + np.array([[-1.0], [1.0]]) * rounding_error(rows.shape[1], noise))
+            totals.append(usable + np.array([[-1.0], [1.0]]) * rounding_error(sigma, noise))
     lowest, highest = np.stack(totals, axis=2)
     losses = np.asarray(highest[:, :1] - lowest)
     losses[:, 0] = 0.0

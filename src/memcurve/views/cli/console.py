@@ -287,7 +287,8 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGH
         line = [heights[start] + up * steps / count, columns[start] + across * steps / count]
         dots[tuple(np.round(line).astype(np.int64))] = 1
     cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(height, 4, width, 2), _DOTS)
-    labels = [f"{high:.3g}", *[""] * (height - 2), f"{low:.3g}"]
+    digits = next((n for n in range(3, 16) if f"{low:.{n}g}" != f"{high:.{n}g}"), 3)
+    labels = [f"{high:.{digits}g}", *[""] * (height - 2), f"{low:.{digits}g}"]
     margin = max(map(len, labels))
     lines = [
         f"{label:>{margin}} │{''.join(chr(0x2800 + cell) for cell in row)}".rstrip("\u2800")
