@@ -14,6 +14,7 @@ import random
 import tomllib
 from collections import Counter
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -60,6 +61,8 @@ _MOST_DETOURS = 3_000
 _DETOUR_EDGES = 100_000
 #: Edges dealt out at once, which fit into the cache; doubled: hardly a change.
 _PART = 1 << 17
+#: Threads that deal, on different parts; more: hardly a gain, sorting takes as long as before.
+_THREADS = 2
 #: Nodes in a box of space whose nodes meet; doubled: lengths differ more, and fewer edges move.
 _NEIGHBOURS = 32
 #: Distances at which pooled edges are swapped; one more: a twentieth more edges are moved a round.
@@ -546,20 +549,29 @@ class _Trades:
         cells |= seats & 1
         seats >>= 1
         cells, bounds = _bucketed(seats, cells, len(nodes) // 2)
-        own, moved = np.empty_like(own), 0
         cuts = np.searchsorted(bounds, np.arange(_PART, len(cells), _PART))
-        for first, last in pairwise(np.unique([0, *cuts, len(bounds) - 1])):
-            part = slice(bounds[first], bounds[last])
+        parts = [*pairwise(np.unique([0, *cuts, len(bounds) - 1]))]
+
+        def deal(part: tuple[int, int], rng: np.random.Generator) -> tuple[Places, int]:
+            first, last = part
             counts = np.diff(bounds[first : last + 1])
             pairs = np.repeat(nodes[2 * first : 2 * last].reshape(-1, 2).T, counts, axis=1)
             pair = np.repeat(np.arange(last - first, dtype=own.dtype), counts)
-            moved += self._deal(cells[part], pair, pairs)
-            own[part] = np.where(cells[part] & 1, pairs[1], pairs[0])
+            of_part = cells[bounds[first] : bounds[last]]
+            moved = self._deal(of_part, pair, pairs, rng)
+            return np.where(of_part & 1, pairs[1], pairs[0]), moved
+
+        if len(parts) == 1:
+            dealt = [deal(parts[0], self._rng)]
+        else:  # the same numbers whatever the number of threads
+            with ThreadPoolExecutor(_THREADS) as pool:
+                dealt = list(pool.map(deal, parts, self._rng.spawn(len(parts))))
+        own = np.concatenate([owners for owners, _ in dealt])
         cells >>= 1
         self._ends = [own, cells] if end == 0 else [cells, own]
-        return moved
+        return sum(moved for _, moved in dealt)
 
-    def _deal(self, cells: Places, pair: Places, nodes: Places) -> int:
+    def _deal(self, cells: Places, pair: Places, nodes: Places, rng: np.random.Generator) -> int:
         """Pool what only one of a pair has, and deal it out again; how many edges were moved."""
         is_single = np.ones(len(cells), dtype=bool)
         is_both = ((cells[1:] ^ cells[:-1]) == 1) & (pair[1:] == pair[:-1])
@@ -570,8 +582,10 @@ class _Trades:
             is_single &= (other != nodes[0]) & (other != nodes[1])
         pool = np.flatnonzero(is_single)
         group = pair[pool]
-        if not self._is_one_kind and len(pool):  # a pool for each difference that a move makes
+        change = np.zeros(0)
+        if not self._is_one_kind:  # a pool for each difference that a move makes
             change = self._kinds.differences(nodes.take(pool, axis=1), other[pool])
+        if change.any():
             order, _ = _bucketed(change, np.arange(len(pool), dtype=np.int32), self._kinds.changes)
             order, _ = _bucketed(group[order], order, int(group[-1]) + 1)
             pool, group, change = pool[order], group[order], change[order]
@@ -580,10 +594,10 @@ class _Trades:
         before = (cells[pool] & 1).astype(bool)
         after = before.copy()
         for stride in _STRIDES:
-            for start in np.arange(stride) + self._rng.integers(2 * stride):
+            for start in np.arange(stride) + rng.integers(2 * stride):
                 one, two = (slice(first, None, 2 * stride) for first in (start, start + stride))
                 count = len(after[two])
-                swapped = self._rng.integers(2, size=count, dtype=bool)
+                swapped = rng.integers(2, size=count, dtype=bool)
                 swapped &= after[one][:count] != after[two]
                 swapped &= group[one][:count] == group[two]
                 after[one][:count] ^= swapped
