@@ -280,3 +280,28 @@ def test_text_in_tables_is_no_formula(start: str, tmp_path: Path) -> None:
     [header] = csv.reader(csv_text({text: []}).splitlines())
     assert header == [f"'{text}"]
     assert csv_text({"x": [-0.5, "-0.5", None]}) == 'x\n-0.5\n-0.5\n""\n'
+
+
+def test_classes_are_kept_apart_by_default() -> None:
+    halves = np.arange(30) % 2
+    assert [one.null for one in compared(null=None, draws=2).nulls] == ["rewire", "shuffle"]
+    found = compared(null=None, blocks=halves, draws=2)
+    assert [one.null for one in found.nulls] == ["blocks", "shuffle"]
+    asked = compared(null=("blocks", {"blocks": halves}), draws=2)
+    np.testing.assert_array_equal(found.nulls[0].values, asked.nulls[0].values)
+
+
+def test_memory_by_region() -> None:
+    """The two ways by hand; a region that is all of the network is the network."""
+    regions = np.repeat(["a", "b", "c"], 10)
+    found = memcurve.memory_by_region(NETWORK, regions, noise=1e-3)
+    assert found.regions == ("a", "b", "c")
+    read = NETWORK.replace(readout=range(10, 20))
+    assert found.read[1] == memcurve.memory_curve(read, noise=1e-3).total
+    mask = np.where(regions == "b", np.linalg.norm(NETWORK.C) / np.sqrt(10), 0.0)
+    driven = NETWORK.replace(C=mask)
+    assert found.driven[1] == memcurve.memory_curve(driven, noise=1e-3).total
+    assert found.read.max() <= found.whole
+    one = memcurve.memory_by_region(NETWORK, np.zeros(30), noise=1e-3)
+    assert one.read[0] == pytest.approx(one.whole, abs=1e-9)
+    refuses(ValueError, "`regions` must have one", memcurve.memory_by_region, NETWORK, [1], noise=1)

@@ -70,6 +70,9 @@ MADE: dict[type, Any] = {
     memcurve.MemoryDensity: lambda folder: memcurve.memory_density(
         memcurve.ContinuousNetwork([[-1.0]], [1.0])
     ),
+    memcurve.RegionalMemory: lambda folder: memcurve.memory_by_region(
+        NETWORK, np.arange(8) % 2, noise=0.1
+    ),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
         NETWORK, draws=2, seed=1, executor="serial"

@@ -65,6 +65,8 @@ from memcurve.studies.connectome import NullComparison as NullComparison
 from memcurve.studies.connectome import compare_with_nulls as compare_with_nulls
 from memcurve.studies.literature import JudgedClaim as JudgedClaim
 from memcurve.studies.literature import judge_claim as judge_claim
+from memcurve.studies.regions import RegionalMemory as RegionalMemory
+from memcurve.studies.regions import memory_by_region as memory_by_region
 from memcurve.studies.sweeping import Study as Study
 from memcurve.studies.sweeping import Sweep as Sweep
 from memcurve.studies.sweeping import sweep as sweep

@@ -82,7 +82,9 @@ def test_blocks_and_positions(command: Command, brain: Any) -> None:
     models = ["--null", "blocks,spatial", "--blocks", "class", "--positions", "x,y"]
     found = result(command("connectome", "edges.csv", *asked, *models, "--json"))
     assert [draws.null for draws in found.nulls] == ["blocks", "spatial"]
-    for alone in (["--null", "blocks"], ["--blocks", "class"]):
+    usual = result(command("connectome", "edges.csv", *asked, "--blocks", "class", "--json"))
+    assert [draws.null for draws in usual.nulls] == ["blocks", "shuffle"]
+    for alone in (["--null", "blocks"], ["--null", "rewire", "--blocks", "class"]):
         text = failed(command("connectome", "edges.csv", *asked, *alone), code=2)
         assert "--null blocks and --blocks" in text
 

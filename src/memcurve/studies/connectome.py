@@ -15,6 +15,7 @@ import tomllib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -31,6 +32,7 @@ from memcurve.io.adapters import as_network
 from memcurve.memory import noise_profile
 from memcurve.memory import rank as exact_rank
 from memcurve.network import LinearNetwork
+from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.rendering import report
@@ -376,8 +378,9 @@ class NullComparison(report.Reported):
 
 def compare_with_nulls(
     network: Any,
-    nulls: NullModel | Iterable[NullModel] = ("rewire", "shuffle"),
+    nulls: NullModel | Iterable[NullModel] | None = None,
     *,
+    blocks: Any = None,
     draws: int = 200,
     noise: float | Sequence[float] = USUAL_NOISE,
     seed: int,
@@ -403,7 +406,12 @@ def compare_with_nulls(
         The network. All surrogates have its mask and readout.
     nulls : str, (str, dict), or several of them
         Null models of :data:`memcurve.nulls.NULLS`, each with its options if there are any:
-        ``["rewire", ("blocks", {"blocks": classes})]``.
+        ``["rewire", ("shuffle", {"signs": "fixed"})]``. By default ``rewire`` and ``shuffle``; with
+        ``blocks`` the first is ``blocks``, since rewiring without regard to classes makes direct
+        connections between classes that have few, such as from sensory to motor neurons, and so
+        compares a brain with networks of another anatomy.
+    blocks : (N,) array, optional
+        Class of each node, for the null model ``blocks``, which keeps all connections between them.
     draws : int
         Surrogates per null model. Adjusted p-values have a resolution of 1 / (draws + 1).
     noise : float or sequence of float
@@ -439,7 +447,9 @@ def compare_with_nulls(
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
     levels = ObservationNoise(np.atleast_1d(noise)).levels.tolist()
-    models = _models(nulls)
+    if nulls is None:
+        nulls = ("rewire" if blocks is None else "blocks", "shuffle")
+    models = _models(nulls, blocks)
     radius = subject.spectral_radius
     if rescale and radius == 0:
         notes, rescale = [*notes, Note("network", PROSE["no cycles"])], False
@@ -486,16 +496,24 @@ def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwor
         notes.append(Note("network", PROSE["scaled"].format(own=own, radius=radius)))
     if radius is None:
         return network, notes
-    return network.replace(A=scale_to_spectral_radius(network.A, radius)), notes
+    return _scaled(network, radius), notes
 
 
-def _models(given: Any) -> dict[str, tuple[str, dict[str, Any]]]:
+def _scaled(network: LinearNetwork, radius: float) -> LinearNetwork:
+    """The network at this spectral radius, where it was."""
+    A = scale_to_spectral_radius(on_host(network.A), radius)
+    return network.replace(A=network.A.like(A) if isinstance(network.A, DeviceMatrix) else A)
+
+
+def _models(given: Any, blocks: Any = None) -> dict[str, tuple[str, dict[str, Any]]]:
     """Null models with their options, by what tables call them."""
     is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
     found: dict[str, tuple[str, dict[str, Any]]] = {}
     listed = [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given
     for one in listed:
         name, options = name_and_options(one, "nulls")
+        if name == "blocks" and blocks is not None:
+            options = {"blocks": blocks, **options}
         null = table_entry(NULLS, name, "nulls")
         require_options(null.draw, {"network": None, "seed": None, **options})
         if null.needs is not None and options.get(null.needs) is None:
@@ -531,18 +549,26 @@ class _Job:
 
     def case(self, label: str | None, draw: int, seed: int) -> dict[str, Any]:
         """Everything that identifies a surrogate; the network by its digest."""
-        parts = hashlib.sha256()
-        A = self.network.A
-        for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
-            parts.update(np.ascontiguousarray(part).tobytes())
-        parts.update(self.network.C.tobytes())
-        parts.update(canonical([list(self.network.C.shape), self.network.readout]).encode())
+        parts = self._digest.copy()
         if label is not None:
             parts.update(canonical([self.models[label], self.radius]).encode())
         return {
             "setting": parts.hexdigest(), "null": label, "draw": draw, "seed": seed,
             "noise": list(self.levels), "rank": self.rank,
         }  # fmt: skip
+
+    @cached_property
+    def _digest(self) -> Any:
+        """SHA-256 of the network; not sent to workers, see __getstate__."""
+        parts, A = hashlib.sha256(), self.network.A
+        for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
+            parts.update(np.ascontiguousarray(part))
+        parts.update(self.network.C.tobytes())
+        parts.update(canonical([list(self.network.C.shape), self.network.readout]).encode())
+        return parts
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_digest"}
 
     def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
         with rank_among_notes():  # the ranks themselves are compared
@@ -555,7 +581,7 @@ class _Job:
         drawn = self._null(label, case["seed"], case["draw"])
         if self.radius is None:
             return drawn
-        return drawn.replace(A=scale_to_spectral_radius(drawn.A, self.radius))
+        return _scaled(drawn, self.radius)
 
     def why_fixed(self, label: str, seed: int) -> str | None:
         """Why a null model can draw nothing but the network itself; None if it can."""

@@ -31,7 +31,7 @@ def connectome(
     *,
     inputs: str | None = None,
     part: FileOptions = FILE,
-    null: str = "rewire,shuffle",
+    null: str | None = None,
     draws: Whole = 200,
     noise: Annotated[list[float] | None, SEVERAL] = None,
     blocks: str | None = None,
@@ -66,7 +66,9 @@ def connectome(
         optionally followed by a weight, or a class of --nodes (class1=sens). Default: the file's
         mask, or else all nodes with normally distributed weights.
     null
-        Null models: rewire (keeps every degree), shuffle (weights over the edges), signs,
+        Null models; default: rewire,shuffle, with --blocks blocks,shuffle, since rewiring
+        without regard to classes makes direct connections between classes that have few.
+        rewire (keeps every degree), shuffle (weights over the edges), signs,
         erdos_renyi, blocks (rewire that keeps the edges between --blocks), spatial (rewire that
         keeps the lengths of edges by --positions).
     draws
@@ -92,7 +94,8 @@ def connectome(
     from memcurve.studies.connectome import USUAL_NOISE, compare_with_nulls
     from memcurve.studies.nulls import NULLS
 
-    asked = [name.strip() for name in null.split(",")]
+    usual = "rewire,shuffle" if blocks is None else "blocks,shuffle"
+    asked = [name.strip() for name in (null or usual).split(",")]
     for name in asked:
         if name not in NULLS:
             raise UsageError(f"--null must list some of {', '.join(NULLS)}; got {name!r}.")
