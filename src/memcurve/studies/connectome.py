@@ -562,7 +562,7 @@ class _Job:
         """SHA-256 of the network; not sent to workers, see __getstate__."""
         parts, A = hashlib.sha256(), self.network.A
         for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
-            parts.update(np.ascontiguousarray(part))
+            parts.update(np.ascontiguousarray(part).data)
         parts.update(self.network.C.tobytes())
         parts.update(canonical([list(self.network.C.shape), self.network.readout]).encode())
         return parts

@@ -582,7 +582,7 @@ class _Trades:
             is_single &= (other != nodes[0]) & (other != nodes[1])
         pool = np.flatnonzero(is_single)
         group = pair[pool]
-        change = np.zeros(0)
+        change: Places = np.zeros(0, dtype=np.int32)
         if not self._is_one_kind:  # a pool for each difference that a move makes
             change = self._kinds.differences(nodes.take(pool, axis=1), other[pool])
         if change.any():
