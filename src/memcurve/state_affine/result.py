@@ -207,14 +207,12 @@ class Capacities(Reported):
         degrees = [(str(d), c) for d, c in self.by_degree.items()] + [("higher", self.beyond)]
         shares = tuple((d, f"{c:.6f}", f"{100 * c / (self.total or 1):.2f} %") for d, c in degrees)
         words = tuple((target_name(w), str(sum(w)), f"{c:.6f}") for w, c in self.listed)
-        lags, by_lag = (
-            np.arange(self.table.shape[1], dtype=float),
-            "Capacity by degree and oldest lag",
-        )
-        bars = [
-            Series(f"degree {d}", lags, row) for d, row in enumerate(self.table, 1) if row.any()
-        ]
-        chart = Chart(by_lag, "oldest lag (time steps)", "capacity", tuple(bars)) if bars else None
+        by_degree = Table(("degree", "capacity", "share"), shares, frozenset({0, 1, 2}))
+        largest = Table(("target", "degree", "capacity"), words, frozenset({1, 2}))
+        by_lag, lags = "Capacity by degree and oldest lag", np.arange(float(self.table.shape[1]))
+        rows = [(f"degree {d}", row) for d, row in enumerate(self.table, 1) if row.any()]
+        bars = tuple(Series(name, lags, row) for name, row in rows)
+        chart = Chart(by_lag, "oldest lag (time steps)", "capacity", bars) if bars else None
         linear = self.by_degree.get(1, 0.0)
         rest = f"{self.total - linear:.6g}"
         return Document(
@@ -227,17 +225,9 @@ class Capacities(Reported):
             good=None,
             figures=self.summary(),
             sections=[
-                Section(
-                    "Capacity by degree",
-                    SAYS["degrees"],
-                    table=Table(("degree", "capacity", "share"), shares, frozenset({0, 1, 2})),
-                ),
+                Section("Capacity by degree", SAYS["degrees"], table=by_degree),
                 Section(by_lag, SAYS["lags"], chart=chart),
-                Section(
-                    "The largest capacities",
-                    SAYS["words"],
-                    table=Table(("target", "degree", "capacity"), words, frozenset({1, 2})),
-                ),
+                Section("The largest capacities", SAYS["words"], table=largest),
             ],
             notes=self.notes,
             footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",
