@@ -24,7 +24,6 @@ import numpy as np
 from memcurve.core.arguments import name_and_options, require_options, require_size, table_entry
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.notes import Note, counted
-from memcurve.core.optional import optional
 from memcurve.core.progress import Progress
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import ObservationNoise
@@ -204,7 +203,6 @@ class NullComparison(report.Reported):
     """
 
     FORMAT: ClassVar[str] = "memcurve.NullComparison/2"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.NullComparison/1",)
     INDEXED: ClassVar[bool] = False
     DERIVED: ClassVar[tuple[str, ...]] = ("sentence", "tests")
     HEADER: ClassVar[tuple[str, ...]] = (
@@ -338,21 +336,6 @@ class NullComparison(report.Reported):
             name: [getattr(test, name) for test in self.tests] for name in PermutationTest._fields
         }
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset of all surrogates over null, draw and quantity."""
-        xr = optional("xarray", "this", "frames")
-        most = max(len(draws.values) for draws in self.nulls)
-        drawn = np.full((len(self.nulls), most, len(self.quantities)), math.nan)
-        for place, draws in enumerate(self.nulls):
-            drawn[place, : len(draws.values)] = draws.values
-        data = {
-            "observed": ("quantity", self.observed),
-            "drawn": (("null", "draw", "quantity"), drawn),
-        }
-        coordinates = {"null": [d.null for d in self.nulls], "quantity": list(self.quantities)}
-        about = {"network": self.network, "seed": self.seed, "sentence": self.sentence}
-        return xr.Dataset(data, coords=coordinates, attrs=about)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the network among its surrogates, see :func:`memcurve.plot.among_nulls`."""
         from memcurve.rendering import plot
@@ -361,10 +344,6 @@ class NullComparison(report.Reported):
 
     def _derived(self) -> dict[str, Any]:
         return {"sentence": self.sentence, "tests": [test._asdict() for test in self.tests]}
-
-    @classmethod
-    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
-        return {name: value for name, value in content.items() if name != "standings"}
 
     def __repr__(self) -> str:
         cells = [self.HEADER, *self.table()]
@@ -473,12 +452,12 @@ def compare_with_nulls(
         cycles = " It has no cycles: list undirected edges in both directions."
         text = f"`network` could not be computed: {own[0].error}"
         raise ValueError(text + cycles * (radius == 0))
-    names, quantities = job.stored_names, tuple(job.quantities)
+    quantities = job.quantities
     surrogates = [
-        Draws(label, NULLS[models[label][0]].keeps, *_values(results, names, fixed[label]))
+        Draws(label, NULLS[models[label][0]].keeps, *_values(results, quantities, fixed[label]))
         for label, results in zip(models, drawn, strict=True)
     ]
-    observed = np.array([_or_nan(own[0].values[name]) for name in names])
+    observed = np.array([_or_nan(own[0].values[name]) for name in quantities])
     result = NullComparison(
         name, subject.size, int(np.count_nonzero(_entries(subject.A))), float(radius),
         rescale, int(seed), quantities, observed, tuple(surrogates), subject.notes + tuple(notes),
@@ -596,31 +575,25 @@ class _Job:
         return nulls.make(name, self.network, seed=stream, **options)
 
     @property
-    def quantities(self) -> list[str]:
-        """Names of the quantities in tables."""
-        return self._named(["usable memory (σ = {})", "memory horizon (σ = {})"])
-
-    @property
-    def stored_names(self) -> list[str]:
-        """Names of the quantities in stores."""
-        return self._named(["usable at {}", "horizon at {}"])
-
-    def _named(self, templates: Sequence[str]) -> list[str]:
+    def quantities(self) -> tuple[str, ...]:
+        """Names of the quantities in tables and stores."""
         short = (f"{x:g}" if float(f"{x:g}") == x else repr(x) for x in self.levels)
         levels = [text.replace("e-0", "e-") for text in short]
-        names = [template.format(level) for template in templates for level in levels]
-        return ["total (rank)"] * self.rank + names
+        names = [
+            f"{what} (σ = {x})" for what in ("usable memory", "memory horizon") for x in levels
+        ]
+        return (*["total (rank)"] * self.rank, *names)
 
     def _values(self, network: LinearNetwork) -> dict[str, float | None]:
         profile = noise_profile(network, self.levels)
         usable = [None if math.isnan(total) else total for total in profile.known_totals.tolist()]
         horizons = [curve.horizon(0.5) for curve in profile]
         total = [exact_rank(network)] if self.rank else []
-        return dict(zip(self.stored_names, [*total, *usable, *horizons], strict=True))
+        return dict(zip(self.quantities, [*total, *usable, *horizons], strict=True))
 
 
 def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    text = json.dumps(["memcurve.NullDraw/2", case], sort_keys=True)
+    text = json.dumps(["memcurve.NullDraw/3", case], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest(), case
 
 

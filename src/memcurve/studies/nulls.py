@@ -33,7 +33,6 @@ from memcurve.core.arguments import (
     require_size,
     table_entry,
 )
-from memcurve.core.limits import require_room
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
@@ -67,8 +66,6 @@ _THREADS = 2
 _NEIGHBOURS = 32
 #: Distances at which pooled edges are swapped; one more: a twentieth more edges are moved a round.
 _STRIDES = (1, 2, 4)
-#: Bytes per cell of the matrix when all cells are sorted into classes.
-_CELL = 24
 
 #: How the note of a surrogate begins that is the network itself.
 UNCHANGED = "unchanged: "
@@ -244,18 +241,16 @@ def erdos_renyi(
     seed: Seed,
     self_loops: str = "fixed",
     blocks: ArrayLike | None = None,
-    positions: ArrayLike | None = None,
-    bins: int = 10,
 ) -> LinearNetwork:
     """Place the same number of edges uniformly at random, and permute the weights over them.
 
     Preserved: the number of edges, so the density; the multiset of weights. With ``blocks`` the
-    number of edges between each pair of blocks (a stochastic block model), with ``positions`` that
-    in each bin of length. Not preserved: degrees, strengths, reciprocity.
+    number of edges between each pair of blocks (a stochastic block model). Not preserved: degrees,
+    strengths, reciprocity.
 
     Parameters
     ----------
-    network, seed, self_loops, blocks, positions, bins
+    network, seed, self_loops, blocks
         As for :func:`rewire`; self-loops that are fixed keep their weights.
 
     Examples
@@ -267,10 +262,9 @@ def erdos_renyi(
     True
     """
     edges, rng = _EdgeList.of(network, self_loops), generator(seed)
-    kinds = _Kinds.of(edges, blocks, positions, bins)
+    kinds = _Kinds.of(edges, blocks)
     kept = np.unique(kinds(edges.source, edges.target), return_counts=True)
-    draw = _cells_between_blocks if not len(kinds.coordinates) else _cells_by_kind
-    source, target, has_room = draw(edges, kinds, *kept, rng)
+    source, target, has_room = _cells_between_blocks(edges, kinds, *kept, rng)
     weights = rng.permutation(edges.weights)
     can_change = has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)
     note = PROSE["random edges" if can_change else "no free cell"]
@@ -747,23 +741,3 @@ def _cells_between_blocks(
         ends.append(np.stack([senders[row], receivers[column]]).astype(edges.source.dtype))
     source, target = np.concatenate(ends, axis=1)
     return source, target, has_room
-
-
-def _cells_by_kind(
-    edges: _EdgeList, kinds: _Kinds, kept: Places, counts: Places, rng: np.random.Generator
-) -> tuple[Places, Places, bool]:
-    """So many cells of each kind, uniformly, by sorting all cells; whether others were possible."""
-    size = edges.size
-    what = f"`network` is too large for this: sorting the {size**2:,} cells of A into kinds"
-    require_room(_CELL * size**2, what, "Leave out `positions`, or take `rewire`.")
-    source, target = np.divmod(np.arange(size**2), size)
-    is_free = (source != target) | edges.loops_are_free
-    source, target = source[is_free], target[is_free]
-    cells, bounds = _bucketed(kinds(source, target), np.arange(len(source)), kinds.kinds)
-    room = np.diff(bounds)[kept]
-    drawn = [
-        first + rng.choice(places, count, replace=False)
-        for first, places, count in zip(bounds[kept], room, counts, strict=True)
-    ]
-    chosen = cells[np.concatenate([np.zeros(0, np.int64), *drawn])]
-    return source[chosen], target[chosen], bool((counts < room).any())

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
@@ -59,15 +58,6 @@ class RegionalMemory(Result):
             "read": self.read,
             "driven": self.driven,
         }
-
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over the regions."""
-        xr = optional("xarray", "this", "frames")
-        columns = dict(self.columns())
-        regions = columns.pop("region")
-        data = {name: ("region", values) for name, values in columns.items()}
-        about = {"network": self.network, "noise": self.noise, "whole": self.whole}
-        return xr.Dataset(data, coords={"region": regions}, attrs=about)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a bar per region for reading and for driving it, and a line for the network."""

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.progress import Listener
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
@@ -144,14 +143,6 @@ class JudgedClaim(Result):
         names = ("label", "then", "true", "error")
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over the points, the verdict among its attributes."""
-        xr = optional("xarray", "this", "frames")
-        labels, *others = self.columns().items()
-        columns = {name: (labels[0], values) for name, values in others}
-        about = {"name": self.name, "word": self.word, "verdict": self.verdict}
-        return xr.Dataset(columns, coords=dict([labels]), attrs=about)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the published numbers beside the true ones."""
         from memcurve.rendering import plot
@@ -172,12 +163,9 @@ def usual_input(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
 def judged(claim: PublishedClaim, study: Evidence, seed: int) -> JudgedClaim:
     """The claim with the verdict that follows from the study."""
     word, verdict = claim.verdict(study.numbers)
+    cited = ("name", "citation", "link", "statement", "measured")
     return JudgedClaim(
-        name=claim.name,
-        citation=claim.citation,
-        link=claim.link,
-        statement=claim.statement,
-        measured=claim.measured,
+        **{name: getattr(claim, name) for name in cited},
         word=word,
         verdict=verdict,
         points=study.points,
