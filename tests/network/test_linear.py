@@ -206,3 +206,13 @@ def test_html() -> None:
     assert large.spectral_radius == 0
     assert "spectral radius" in large._repr_html_()  # known by now
     assert ">own</td>" in NonlinearNetwork(A2, [1, 1], activation=np.sin)._repr_html_()
+
+
+def test_tables_whose_labels_are_in_another_order() -> None:
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(0.1 * np.arange(9.0).reshape(3, 3), list("abc"), list("abc"))
+    mask = pd.Series([1.0, 2.0, 3.0], list("abc"))
+    assert LinearNetwork(table, mask).size == 3
+    assert LinearNetwork(table, mask.reset_index(drop=True)).size == 3
+    refuses(ValueError, ("`A`", "order"), LinearNetwork, table[["b", "a", "c"]], mask)
+    refuses(ValueError, ("`C`", "order"), LinearNetwork, table, mask[["c", "a", "b"]])

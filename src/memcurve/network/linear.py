@@ -171,6 +171,7 @@ class LinearNetwork(Connected):
     ) -> None:
         if callable(A) and not isinstance(A, type) and not hasattr(A, "shape"):
             A = Operator.of_function(A, C)
+        _require_one_order(A, C)
         matrix = validated_matrix(A)
         size = matrix.shape[0]
         if isinstance(matrix, DeviceMatrix | Operator):
@@ -368,6 +369,24 @@ def validated_entries(A: Any, argument: str) -> Any:
             part.flags.writeable = False
         return matrix
     return exact_array(A, argument)
+
+
+def _require_one_order(A: Any, C: Any) -> None:
+    """Refuse pandas tables whose labels name the same nodes in different orders."""
+    if not hasattr(A, "iloc"):
+        return
+    rows = list(A.index)
+    orders = {
+        "A": list(getattr(A, "columns", rows)),
+        "C": list(C.index if hasattr(C, "iloc") else rows),
+    }
+    for argument, labels in orders.items():
+        if labels != rows and set(labels) == set(rows):
+            remedy = "A.loc[:, A.index]" if argument == "A" else "C.loc[A.index]"
+            raise ValueError(
+                f"`{argument}` must list the nodes in the order of the rows of `A`, which begin "
+                f"with {rows[:3]}; got {labels[:3]}. Use {remedy}."
+            )
 
 
 def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") -> NDArray[Any]:

@@ -384,7 +384,8 @@ def information(network: Any, noise: float) -> Information:
     curve = curve or memory_curve(subject, len(chain), noise=s)
     alone, errors = _alone(subject, s, curve)
     off = float(error) + 8 * EPS * total
-    return Information(total, off, chain, alone, errors, s, name, curve.notes)
+    notes = tuple(note for note in curve.notes if note.kind != "question")  # that of the curve
+    return Information(total, off, chain, alone, errors, s, name, notes)
 
 
 def _alone(network: LinearNetwork, s: float, curve: MemoryCurve) -> tuple[Floats, Floats]:
