@@ -57,6 +57,8 @@ USAGE = [
 #: Bad values, command by command: numbers out of range, names that are none, options at odds.
 VALUES = [
     (["curve", "--size", "0"], "--size must be a positive integer, got 0"),
+    (["improve", "--size", "3", "--tolerance", "2"], "--tolerance must be a finite number above 0"),
+    (["improve", "--size", "3", "--read", "0"], "--read must be a positive integer"),
     (["curve", "--lags", "100000000000000"], "--lags must be at most"),
     (["curve", "--seed", "-1"], "--seed must not be negative"),
     (["curve", "--spectral-radius", "-1"], "--spectral-radius must be a finite number at least 0"),
@@ -114,6 +116,8 @@ FAILURES = [
     (["curve", "--save", "no/such/folder/x.json"], "cannot be written"),
     ([*TWELVE, "--input", "series:none.npy"], "existing file"),
     (["connectome", "missing.csv"], "no such file"),
+    (["design", "study.toml", "--size", "3"], "study.toml: cannot be read"),
+    (["layers", "missing"], "no such file"),
     (["data", "rec.npz", "--washout", "1000"], "must have at least 20 rows after the washout"),
     (["data", "rec.npz", "--input", "nope"], "got 'nope'; it holds states"),
     (["data", "rec.npz", "--input", "z.npy"], "must be of the same times"),

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note
 from memcurve.io.adapters import as_network
@@ -17,7 +18,7 @@ from memcurve.rendering.report import Chart, Section
 from memcurve.solve import Analysis
 from memcurve.synthesis.directions import called, directions_of, noise_level
 from memcurve.synthesis.driving import MOST_STATES, Climb, MaskChoice, as_dense, best_mask
-from memcurve.synthesis.pruning import Pruned, pruned
+from memcurve.synthesis.pruning import Pruned, pruned, require_tolerance
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
 from memcurve.synthesis.result import PROSE, SynthesisResult
 from memcurve.synthesis.whitening import NOTICEABLE, Whitened, whitened
@@ -126,6 +127,7 @@ def improvement(
     ['better input weights', 'white states', 'best readout of 10', 'pruned to size 18']
     """
     subject, s = as_network(network), noise_level(noise)
+    count, tolerance = require_size(count, "count"), require_tolerance(tolerance)
     notes = list(subject.notes)
 
     def tried(way: str, make: Callable[[], Any]) -> Any:

@@ -78,6 +78,12 @@ class Pruned(SynthesisResult):
         save_like(self.network, path, like)
 
 
+def require_tolerance(tolerance: Any) -> float:
+    """Return how far MC_τ may be off, if it lies between 0 and 1."""
+    rule = "above 0 and below 1, how far MC_τ may be off"
+    return require_number(tolerance, "tolerance", rule, lambda x: 0 < x < 1)
+
+
 def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
     """The smallest network found that keeps every MC_τ(noise) to a tolerance.
 
@@ -104,8 +110,7 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
     (True, True)
     """
     subject = as_network(network)
-    rule = "above 0 and below 1, how far MC_τ may be off"
-    allowed = require_number(tolerance, "tolerance", rule, lambda x: 0 < x < 1)
+    allowed = require_tolerance(tolerance)
     found = directions_of(subject, noise, model=True)
     assert found.model is not None
     assert found.axes is not None

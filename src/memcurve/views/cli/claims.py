@@ -98,7 +98,8 @@ def _print(result: JudgedClaim) -> None:
     rows = []
     for point in result.points:
         error = f"{point.error:.1e}" if point.error else ""
-        off = f"{point.then - point.true:+.3g}"
+        gap = point.then - point.true
+        off = f"{gap if abs(gap) > max(point.error, 1e-9) else 0:+.3g}"
         rows.append((point.label, f"{point.then:.4f}", f"{point.true:.4f}", error, off))
     printer.table(("", "published", "true", "± error", "off by"), rows, right=range(1, 5))
     printer.line((f"{result.word}: ", _COLOURS[result.word]), result.verdict)

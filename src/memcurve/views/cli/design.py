@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -52,11 +52,16 @@ def design(
 
     from memcurve import design as run
     from memcurve import save_network
+    from memcurve.io import readable, reading
 
     if network is not None and network.suffix.lower() != ".npz":
         raise UsageError(f"--output writes networks as .npz; got {network}.")
     output.require_other_than(file)
-    made = run(curve or np.loadtxt(str(file), ndmin=1), size, realization=realization)
+    wanted: Any = curve
+    if file is not None:
+        with reading(readable(file)):
+            wanted = np.array(file.read_text("utf-8").replace(",", " ").split(), dtype=float)
+    made = run(wanted, size, realization=realization)
     made = made if bits is None else made.rounded(bits)
     if network is not None:
         save_network(made.network, network)

@@ -38,7 +38,9 @@ def improve(
         named as in the file read.
     """
     from memcurve import improvement
+    from memcurve.core.arguments import require_size
 
+    require_size(read, "read")
     noise = options.arguments().get("noise", 1e-3)
     if not isinstance(noise, float) or options.input is not None:
         raise UsageError("--noise must be one standard deviation, e.g. --noise 1e-3; no --input.")
