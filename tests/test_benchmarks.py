@@ -180,6 +180,17 @@ def test_ways_of_large_networks_agree(tmp_path: Path) -> None:
     assert (tmp_path / "scale.png").stat().st_size > 1000
 
 
+def test_a_synthetic_brain(tmp_path: Path) -> None:
+    from benchmarks import brain, table
+
+    file = tmp_path / "brain.npz"
+    brain.made(200, 3000, file)
+    rows = [brain.row_of(part, file) for part in brain.PARTS]
+    assert all(row["edges"] == 3000 for row in rows)
+    assert all(row["seconds"] > 0 for row in rows if row.get("note") != "no GPU")
+    assert "| blocks | 200 | 3,000 |" in table._brain(rows)
+
+
 def test_exponents_of_powers() -> None:
     from benchmarks import scale
 
