@@ -18,7 +18,6 @@ from memcurve import (
     Quantised,
     StateNoise,
     ensembles,
-    forecasting_curve,
     memory_curve,
     noise_profile,
 )
@@ -65,43 +64,6 @@ def test_observation_noise_of_every_size(kind: str, held: Callable[..., None]) -
     for variance, curve in zip(variances.tolist(), family, strict=True):
         known = truth(network.A, network.C, 120, observation=variance, bits=700)
         held("noise variances 1e-4 to 1e-50: off by", against_truth(curve, known), at_most=USABLE)
-
-
-@pytest.mark.parametrize("deviation", [10.0, 1e-2, 1e-8])
-def test_state_noise(deviation: float) -> None:
-    network = ensembles.normal(20, seed=3, spectral_radius=0.7)
-    known = truth(network.A, network.C, 40, state=deviation**2)
-    against_truth(memory_curve(network, 40, noise=StateNoise(deviation)), known)
-
-
-@pytest.mark.parametrize("kind", ["observation", "state"])
-@pytest.mark.parametrize("deviation", [0.3, 1e-6])
-def test_noise_and_coloured_input(kind: str, deviation: float) -> None:
-    network, variance = ensembles.normal(15, seed=4, spectral_radius=0.7), deviation**2
-    noise = (ObservationNoise if kind == "observation" else StateNoise)(deviation)
-    asked: dict[str, Any] = {kind: variance, "arma": ([0.9], []), "horizons": 5}
-    known = truth(network.A, network.C, 30, **asked)
-    process = ARMA(ar=[0.9])
-    against_truth(memory_curve(network, 30, input=process, noise=noise), known)
-    ahead = forecasting_curve(network, process, 5, noise=noise)
-    assert np.abs(ahead.channels - known.forecast).max() <= USABLE
-
-
-def test_noise_and_several_inputs() -> None:
-    rng = np.random.default_rng(5)
-    A, C = ensembles.normal(15, seed=5, spectral_radius=0.7).A, rng.standard_normal((15, 2))
-    known = truth(A, C, 30, observation=1e-6)
-    against_truth(memory_curve(LinearNetwork(A, C), 30, noise=1e-3), known)
-
-
-def test_float32_is_noise_of_every_state_s_own_size() -> None:
-    network = ensembles.normal(15, seed=6, spectral_radius=0.7)
-    A, C = network.A, network.C
-    covariance = sum(np.outer(x, x) for x in (np.linalg.matrix_power(A, k) @ C for k in range(99)))
-    own = Float32().observation(np.sqrt(np.diag(covariance)))
-    assert np.ptp(own) > 0
-    known = truth(A, C, 30, observation=own**2)
-    against_truth(memory_curve(network, 30, noise=Float32()), known, limit=1e-10)
 
 
 # Closed forms and limits
