@@ -117,6 +117,10 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
         ("mirror_pairs", 505_125),  # close modes, which a weak input alone drives
         ("mirror_pairs", 507_510),
         ("smooth_kernel", 507_948),
+        ("weak_links", 950_010_147),  # a direction below rounding, driven in phase
+        ("units", 950_010_173),  # a small state that drives a large one
+        ("hostile_ones", 950_010_420),  # a slow mode beyond the directions, which leads back
+        ("hostile_ones", 950_011_726),
     ],
 )
 def test_what_once_went_wrong(family: str, seed: int) -> None:

@@ -57,6 +57,12 @@ USUAL_STRETCH = 256.0
 OUTSIDE = 1e-4
 #: The same where some of the states are read. Doubled: twice the error, of 4e-8 at most.
 OUTSIDE_ROWS = 1e-8
+#: What rounding leads to and the network leads back, relative to the noise, before all are taken.
+#: Doubled: twice the error, of 2e-7 at most.
+RETURNING = 1e-7
+#: Up to this many directions changed networks have all of them. Doubled: usable memory of 200
+#: states takes twice as long.
+ALL_DIRECTIONS = 100
 #: Rows whose lengths differ by more decades (e-folds) than this are scaled anew. Doubled: rounding
 #: in responses grows by as much.
 UNEVEN = 7.0
@@ -144,7 +150,9 @@ class ReducedModel:
         """Directions that stand above a level, with what they are reached by."""
         if level == 0 or self.relative:
             return self.reached
-        above = np.flatnonzero(self.log_sizes > np.log(LEFT_OUT * level))
+        # what is small itself may drive others that are not
+        drives = np.log(np.maximum(1.0, np.sqrt(np.einsum("ij,ij->j", self.H, self.H))))
+        above = np.flatnonzero(self.log_sizes + drives > np.log(LEFT_OUT * level))
         return int(above[-1]) + 1 if len(above) else 1
 
 
@@ -383,10 +391,15 @@ def _factor(
     used = m if fixed or model.relative else min(m, R.shape[1])
     lifted = _lifted(model, energy)
     outside = lifted if used < n or model.lasting else 0.0
-    if not fixed and np.sqrt(outside) > (OUTSIDE if whole else OUTSIDE_ROWS) * level:
+    returning = 0.0  # what rounding leads to beyond these directions, and the network back
+    if used < n and not fixed:
+        returning = float(np.sqrt(outside * np.square(model.H[:used, used:]).sum() / (n - used)))
+    most = OUTSIDE if whole else OUTSIDE_ROWS
+    beyond_noise = np.sqrt(outside) > most * level or returning > RETURNING * level
+    if not fixed and not model.relative and (beyond_noise or n <= ALL_DIRECTIONS):
         # where changed networks have all directions, what rounding leads to shows
-        used, outside = n, outside if model.lasting else 0.0
-    missing = model.leakage
+        used, outside, returning = n, outside if model.lasting else 0.0, 0.0
+    missing = model.leakage + returning
     if m < R.shape[1] and leaving > 0 and not fixed:
         missing += float(np.sqrt(leaving)) * model.powers.norms
     if level > 0:  # rows that hold nothing above the noise
@@ -448,9 +461,11 @@ def _lifted(model: ReducedModel, energy: Floats) -> float:
     whole = float(energy.sum())
     if model.relative:
         return (4 * EPS * len(energy)) ** 2 * whole
-    entering = np.square(model.rounding) + np.square(model.dropped)
     lasting = model.lasting or max(1.0, whole / float(np.square(model.c).sum()))
-    return lasting * float(entering[: len(energy)] @ energy + entering[len(model.H) :].sum())
+    entering = lasting * np.square(model.rounding)
+    if np.any(model.dropped):  # the same at every step, and in phase where A repeats itself
+        entering += max(lasting, model.powers.norms**2) * np.square(model.dropped)
+    return float(entering[: len(energy)] @ energy + entering[len(model.H) :].sum())
 
 
 def _stretch(L: Floats, sizes: Floats, level: float) -> float:
