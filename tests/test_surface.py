@@ -71,7 +71,7 @@ MADE: dict[type, Any] = {
         memcurve.ContinuousNetwork([[-1.0]], [1.0])
     ),
     memcurve.RegionalMemory: lambda folder: memcurve.memory_by_region(
-        NETWORK, np.arange(8) % 2, noise=0.1
+        NETWORK, np.array(["sensory", "motor"] * 4), noise=0.1
     ),
     memcurve.Sweep: swept,
     memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(

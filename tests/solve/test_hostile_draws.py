@@ -121,6 +121,7 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
         ("units", 950_010_173),  # a small state that drives a large one
         ("hostile_ones", 950_010_420),  # a slow mode beyond the directions, which leads back
         ("hostile_ones", 950_011_726),
+        ("units", 970_006_720),  # a weight of 1e-308, whose products vanish
     ],
 )
 def test_what_once_went_wrong(family: str, seed: int) -> None:

@@ -276,10 +276,15 @@ class Analysis:
         return self._scaled[2]
 
     @cached_property
+    def smallest_weight(self) -> float:
+        """The least modulus of a weight that is not zero."""
+        sizes = np.abs(self.dense)
+        return float(sizes.min(where=sizes > 0, initial=np.inf))
+
+    @cached_property
     def has_wild_units(self, *, widest: int = 400) -> bool:
         """Whether squares, or units of nodes of a cycle, are too far apart for floating point."""
-        sizes = np.abs(self.dense)
-        largest, least = sizes.max(initial=0.0), sizes.min(where=sizes > 0, initial=np.inf)
+        largest, least = np.abs(self.dense).max(initial=0.0), self.smallest_weight
         if largest > 0 and not ORDINARY[0] <= largest <= ORDINARY[1]:
             return True
         if largest <= 2.0**widest * least:

@@ -75,7 +75,10 @@ def solve_lattice(problem: Problem) -> Answer:
 
 
 def _require_like_units(problem: Problem) -> None:
-    if problem.states.has_wild_units and not problem.states.is_feed_forward:
+    states, smallest_normal = problem.states, np.finfo(float).tiny
+    if states.smallest_weight < smallest_normal / EPS**2:
+        raise UncertainResultError("products with the smallest weights of `A` leave float64.")
+    if states.has_wild_units and not states.is_feed_forward:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
         )

@@ -305,17 +305,16 @@ class Enclosable:
 
 
 def seconds_in_balls(
-    problem: Problem, levels: Floats, bits: int, *, if_deficient: float = 10.0
+    problem: Problem, levels: Floats, bits: int, *, if_deficient: float = 30.0
 ) -> float:
     """About how long ball arithmetic takes for these noise levels.
 
-    Without noise, states that depend on others are eliminated first, at so many times the cost.
+    States that depend on others are eliminated first, at so many times the cost.
     """
     if problem.is_plain:
         return PLAIN_SECONDS * len(problem.states) ** 4
     seconds = sum(each.seconds(bits) for each in enclosables(problem, levels))
-    deficient = problem.kind != "Fisher" and problem.noise is None
-    deficient = deficient and problem.analysis.rank < len(problem.states)
+    deficient = problem.kind != "Fisher" and problem.analysis.rank < len(problem.states)
     return seconds * (if_deficient if deficient else 1.0)
 
 
