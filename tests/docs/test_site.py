@@ -16,7 +16,7 @@ from documentation import PAGES, Site
 #: Hosts that pages may link to. Whether they answer is asked by sphinx-build -b linkcheck.
 HOSTS = {
     "arxiv.org", "docs.astral.sh", "doi.org", "github.com", "json-schema.org", "keepachangelog.com",
-    "scientific-python.org", "semver.org", "www.ai.rug.nl",
+    "openreview.net", "scientific-python.org", "semver.org", "www.ai.rug.nl",
 }  # fmt: skip
 #: Twice two and a half minutes, and as much again for machines that have other work.
 LONGEST_BUILD = 600

@@ -2,7 +2,7 @@
 
 Every function draws on ``ax``, or else on a new figure, and returns the axes. Results draw
 themselves with these functions, which know no classes of results but only what a curve, a profile
-or a capacity has. Lines are declared as a :class:`memcurve.rendering.report.Chart`, which reports
+or a capacity has. Lines are declared as a ``memcurve.rendering.report.Chart``, which reports
 draw as well.
 """
 

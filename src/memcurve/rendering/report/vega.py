@@ -130,7 +130,8 @@ def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
 
 
 def _lines(chart: Chart, points: list[Series]) -> Spec:
-    dotted = [k for k, line in enumerate(points) if 0 < line.x.size <= MOST_DOTS]
+    few = [0 < line.x.size <= MOST_DOTS for line in points]
+    dotted = [k for k, series in enumerate(chart.series) if series.shown and few[k]]
     x, y = x_axis(chart, points, pad=bool(dotted)), y_axis(chart, points)
     encoding = {"x": x, "y": y, "color": _by_series(chart)}
     layers = [*_rules(chart, "levels", x, y), *_rules(chart, "marks", x, y)]
@@ -145,8 +146,8 @@ def _lines(chart: Chart, points: list[Series]) -> Spec:
     }
     layers.append(_layer("line", lines, _ZOOM, clip=True, strokeCap="butt", strokeJoin="round"))
     if dotted:
-        few = {"transform": [{"filter": f"indexof({dotted}, datum.s) >= 0"}]}
-        layers.append(_layer("point", encoding, few, filled=True, size=22, opacity=1, clip=True))
+        among = {"transform": [{"filter": f"indexof({dotted}, datum.s) >= 0"}]}
+        layers.append(_layer("point", encoding, among, filled=True, size=22, opacity=1, clip=True))
     return WIDE_CHART | {"layer": layers}
 
 
