@@ -19,9 +19,9 @@ from memcurve import Capacity, NonlinearNetwork, capacity_from_data, ensembles, 
 from memcurve.core.notes import KINDS
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
-    Basis,
     Correlator,
     Reach,
+    StateBasis,
     columns,
     patterns,
     polynomials_of,
@@ -376,7 +376,7 @@ def test_kernels_are_single_regressions(law: str) -> None:
     X = np.column_stack([lagged(z, 1) * lagged(z, 2), z, rng.standard_normal(640)])[start:]
     family = polynomials_of(z, 3, "auto")
     Q = np.linalg.qr(X - X.mean(axis=0))[0]
-    basis = Basis(Q, start)
+    basis = StateBasis(Q, start)
     design = np.column_stack([np.ones(n), X])
     hat = (design * np.linalg.solve(design.T @ design, design.T).T).sum(axis=1)
     weights = (hat - 1 / n) / (1 - hat)

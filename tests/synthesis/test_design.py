@@ -9,7 +9,7 @@ import pytest
 
 import memcurve
 from memcurve import design, ensembles, memory_curve
-from memcurve.synthesis.fitting import Fit
+from memcurve.synthesis.fitting import CurveFit
 from memcurve.synthesis.schur import banded, dense, schur_parameters
 from memcurve.synthesis.wanted import least_gap
 from refusals import refuses
@@ -106,7 +106,7 @@ def test_functions_and_arrays(curve: Any) -> None:
 
 
 def test_jacobian() -> None:
-    fit, rng = Fit(np.linspace(1, 0, 40)), np.random.default_rng(0)
+    fit, rng = CurveFit(np.linspace(1, 0, 40)), np.random.default_rng(0)
     x, h = rng.normal(size=7) / 2, 1e-6
     _, J = fit.jacobian(x)
     for k in range(7):

@@ -224,7 +224,7 @@ def columns(values: Floats, chosen: Sequence[Placed], start: int, stop: int) -> 
     return made
 
 
-class Basis(NamedTuple):
+class StateBasis(NamedTuple):
     """Orthonormal basis Q of the centred states, from the row ``start`` of the recording on."""
 
     Q: Floats
@@ -253,7 +253,7 @@ class Basis(NamedTuple):
         return Correlator(np.column_stack([self.Q, self.weights(), np.ones(self.rows)]), lags)
 
 
-def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
+def state_basis(rows: Floats, start: int) -> tuple[StateBasis, int]:
     """Orthonormal basis of the centred states, and how many of them are constant."""
     n, states = rows.shape
     if n < states + 3:
@@ -266,7 +266,7 @@ def state_basis(rows: Floats, start: int) -> tuple[Basis, int]:
     if not varying.any():
         raise ValueError("`states` must vary in time, got constant columns only; check the data.")
     Q, _ = basis_of(rows[:, varying], max(n, states) * EPS)
-    return Basis(Q, start), int((~varying).sum())
+    return StateBasis(Q, start), int((~varying).sum())
 
 
 class Correlator:
@@ -325,7 +325,7 @@ class Scan(NamedTuple):
         """The targets, in the order of the other fields."""
         return ((self.patterns[k], shift) for shift, k in self.places.tolist())
 
-    def significant(self, basis: Basis, threshold: float) -> NDArray[np.bool_]:
+    def significant(self, basis: StateBasis, threshold: float) -> NDArray[np.bool_]:
         """Targets whose R² chance exceeds with a probability below ``threshold``."""
         # where the target is large at rows of large leverage, chance gives more than the Beta law
         usual = basis.rank / (basis.rows - 1 - basis.rank)
@@ -333,7 +333,7 @@ class Scan(NamedTuple):
         return np.asarray(self.raw > cut)
 
 
-def scan(basis: Basis, polynomials: Polynomials, reach: Reach) -> Scan:
+def scan(basis: StateBasis, polynomials: Polynomials, reach: Reach) -> Scan:
     """Look at all targets of one degree."""
     correlator = basis.correlator(reach.lag)
     shapes = list(patterns(reach, len(polynomials.values) - 1))
@@ -352,7 +352,7 @@ def scan(basis: Basis, polynomials: Polynomials, reach: Reach) -> Scan:
 
 def r_squared(
     correlator: Correlator,
-    basis: Basis,
+    basis: StateBasis,
     polynomials: Polynomials,
     shapes: Sequence[Pattern],
     lag: int,
@@ -388,11 +388,11 @@ class Joint(NamedTuple):
     error: Floats  # of each
     influence: Floats  # (n, groups): of the sum of each group
     chance: Floats  # (groups,): variance that chance adds to it
-    residual: Basis  # the states that these targets do not explain, where Γ is the identity
+    residual: StateBasis  # the states that these targets do not explain, where Γ is the identity
 
 
 def joint_capacities(
-    basis: Basis, polynomials: Polynomials, chosen: Sequence[Placed], groups: Floats
+    basis: StateBasis, polynomials: Polynomials, chosen: Sequence[Placed], groups: Floats
 ) -> Joint:
     """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
@@ -441,11 +441,13 @@ def joint_capacities(
     bias = noise * variances * (1 - leverage) * (n / (n - 1 - k))
     chance = 2 * float(np.trace(spread @ spread)) * (variances * (1 - leverage)) ** 2
     error = np.sqrt((sums * (blocks / n)).var(axis=0, ddof=1) / blocks + chance)
-    return Joint(leverage - bias, error, influence, chance @ groups, Basis(residual, basis.start))
+    return Joint(
+        leverage - bias, error, influence, chance @ groups, StateBasis(residual, basis.start)
+    )
 
 
 def _chunks(
-    basis: Basis, polynomials: Polynomials, chosen: Sequence[Placed]
+    basis: StateBasis, polynomials: Polynomials, chosen: Sequence[Placed]
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
     size = max(1, BATCH_NUMBERS // len(chosen))
@@ -455,7 +457,7 @@ def _chunks(
         yield slice(first, last), columns(polynomials.values, chosen, *times)
 
 
-class Estimate(NamedTuple):
+class CapacityEstimate(NamedTuple):
     """Capacities of all targets of some degrees: sums, errors, and the significant ones."""
 
     by_degree: list[float]
@@ -467,8 +469,8 @@ class Estimate(NamedTuple):
 
 
 def estimate(
-    basis: Basis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
-) -> Estimate:
+    basis: StateBasis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
+) -> CapacityEstimate:
     """Estimate the strongest targets together, and the sum of what the others hold."""
     degree = np.repeat(np.arange(len(scans)), [len(one.raw) for one in scans])
     groups = (degree[:, None] == np.arange(len(scans))).astype(float)
@@ -500,7 +502,7 @@ def estimate(
     listed = np.flatnonzero(significant)
     listed = listed[np.argsort(-capacity[listed], kind="stable")]
     values = zip(*(each[listed].tolist() for each in (capacity, error, raw)), strict=True)
-    return Estimate(
+    return CapacityEstimate(
         by_degree=np.maximum(sums, 0.0).tolist(),
         errors=errors,
         total=float(np.clip(sums.sum(), 0, basis.rank)),

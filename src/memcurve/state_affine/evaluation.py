@@ -119,7 +119,7 @@ def capacities(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Coordinates:
+class WordCoordinates:
     """A tree of words, with the error of every capacity.
 
     ``reached`` is the dimension that words reach, ``rank`` that of what is read of it.
@@ -136,7 +136,7 @@ class Coordinates:
 
 def coordinates(
     network: StateAffineNetwork, noise: Any = None, basis: Any = None, tell: Listener = silent
-) -> Coordinates:
+) -> WordCoordinates:
     """White coordinates of a network, in floats or, where these are not enough, in balls."""
     noise = observation_noise(noise)
     letters = letters_of(network, basis)
@@ -173,7 +173,7 @@ def coordinates(
 
 def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, why: str, tell: Listener
-) -> Coordinates:
+) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
     precise = white_precisely(network, reached, tell, deviations)
     white, read = precise.white, precise.outputs
@@ -191,7 +191,7 @@ def _in_balls(
             f"size; their rank is {reached.outputs}. Read fewer, or give `noise`."
         )
     text = f"computed in balls of {precise.bits} bits: in floating point {why}"
-    return Coordinates(
+    return WordCoordinates(
         tree=tree, reached=reached.rank, rank=reached.outputs, error=float(error),
         is_noisy=noise is not None, note=Note("arithmetic", text), arithmetic="balls",
     )  # fmt: skip
@@ -199,7 +199,7 @@ def _in_balls(
 
 def _in_floats(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, tell: Listener
-) -> Coordinates:
+) -> WordCoordinates:
     """A tree in floating point, with the change under a change of all numbers for its error.
 
     Of numbers that are known only up to rounding, the rank modulo primes may be too high: that of
@@ -240,7 +240,7 @@ def _in_floats(
 
 def _under_noise(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any
-) -> Coordinates:
+) -> WordCoordinates:
     """Usable capacities where the structure without noise is not known: it is not needed."""
     trees = []
     step_T, step_r = changes(letters.T, letters.r, absolute=network.rounding == "absolute")
@@ -265,7 +265,7 @@ def _tree(
 
 def _compared(
     trees: list[Tree], network: StateAffineNetwork, reached: Reached, noise: Any
-) -> Coordinates:
+) -> WordCoordinates:
     """The first of two runs, with their difference for its error."""
     change = float(np.abs(_sampled(trees[0]) - _sampled(trees[1])).max())
     text = (
@@ -277,7 +277,7 @@ def _compared(
             "the rank is that of the numbers up to their rounding, and the error an estimate: p "
             "and q were computed, and have no last digits to count with"
         )
-    return Coordinates(
+    return WordCoordinates(
         tree=trees[0], reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
         error=MARGIN * change + 8 * EPS * network.size, note=Note("proof", text),
     )  # fmt: skip
@@ -354,7 +354,7 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
 
 
 def _result(
-    network: StateAffineNetwork, found: Coordinates, degree: int | None, lags: int | None,
+    network: StateAffineNetwork, found: WordCoordinates, degree: int | None, lags: int | None,
     tell: Listener,
 ) -> Capacities:  # fmt: skip
     tree, rank, notes = found.tree, found.rank, list(network.notes)

@@ -87,7 +87,7 @@ def placed(wanted: Floats, size: int, distance: float) -> Floats:
     return np.asarray(np.arctanh(np.concatenate([k, rest])))
 
 
-class Fit:
+class CurveFit:
     """Curves of sections, and their derivatives, at the lags of a wanted curve."""
 
     def __init__(self, wanted: Floats) -> None:
@@ -127,7 +127,7 @@ class Fit:
 
 def fitted(wanted: Floats, size: int) -> Complexes:
     """Poles whose curve is close to the wanted one at every lag of it."""
-    fit = Fit(wanted)
+    fit = CurveFit(wanted)
     starts = [placed(wanted, size, distance) for distance in DISTANCES]
     starts.sort(key=lambda x: float(np.square(fit.residual(x)).sum()))
     steps = int(np.clip(WORK / (size * fit.points), 20, 90))
@@ -143,7 +143,7 @@ def fitted(wanted: Floats, size: int) -> Complexes:
 
 
 def _descended(
-    fit: Fit, x: Floats, steps: int, exponents: tuple[float, ...]
+    fit: CurveFit, x: Floats, steps: int, exponents: tuple[float, ...]
 ) -> tuple[float, Floats]:
     """The smallest largest distance on the way to where these norms are small; its x."""
     best = np.inf, x

@@ -52,7 +52,7 @@ class Quantity:
 
     meaning: str
     label: str
-    of: Callable[[Answer], Any]
+    of: Callable[[AnsweredCase], Any]
     #: Whether the number of states is an upper bound.
     bounded: bool = False
     #: Whether it equals the number of states without noise, by theory.
@@ -61,7 +61,7 @@ class Quantity:
     missing: str = "not known"
 
 
-def _count(meaning: str, label: str, of: Callable[[Answer], Any]) -> Quantity:
+def _count(meaning: str, label: str, of: Callable[[AnsweredCase], Any]) -> Quantity:
     return Quantity(meaning, label, of, bounded=True, counts_states=True)
 
 
@@ -418,7 +418,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
                 f"method {asked.method!r} gives a total of {curve.total} for this network; "
                 f"method='exact' gives its memory."
             )
-        answer = Answer(asked, network, curve)
+        answer = AnsweredCase(asked, network, curve)
         kept = {name: _known(QUANTITIES[name].of(answer)) for name in asked.keep}
     if not asked.curve:
         return {"values": kept, "curve": None}
@@ -441,7 +441,7 @@ def network_of(case: Case) -> LinearNetwork:
     return with_leak(several, case.leak)
 
 
-class Answer:
+class AnsweredCase:
     """The curve of a case, and what several quantities need, computed at most once."""
 
     def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
