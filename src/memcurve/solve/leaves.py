@@ -75,8 +75,8 @@ def solve_lattice(problem: Problem) -> Answer:
 
 
 def _require_like_units(problem: Problem) -> None:
-    states, smallest_normal = problem.states, np.finfo(float).tiny
-    if states.smallest_weight < smallest_normal / EPS**2:
+    states, some_rows = problem.states, problem.noise is None and not problem.reads_all
+    if some_rows and states.smallest_weight < np.finfo(float).tiny / EPS**2:
         raise UncertainResultError("products with the smallest weights of `A` leave float64.")
     if states.has_wild_units and not states.is_feed_forward:
         raise UncertainResultError(
