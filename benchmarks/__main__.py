@@ -42,10 +42,10 @@ def main(arguments: list[str] | None = None) -> None:
         print(json.dumps(brain.row_of(*asked.brain_row)))
         return
     if asked.scale:
-        _scale(asked)
+        _part_alone(asked, "scale")
         return
     if asked.brain:
-        _brain(asked)
+        _part_alone(asked, "brain")
         return
     budget = 0.01 if asked.quick else 1.0
     sizes = asked.sizes or (QUICK_SIZES if asked.quick else SIZES)
@@ -77,25 +77,18 @@ def main(arguments: list[str] | None = None) -> None:
         measured.draw(results["measured"], folder / "measured.png")
 
 
-def _scale(asked: argparse.Namespace) -> None:
+def _part_alone(asked: argparse.Namespace, name: str) -> None:
+    """Measure large networks or a synthetic brain, and nothing else."""
+    part = {"scale": scale, "brain": brain}[name]
     folder = Path(asked.output)
     folder.mkdir(parents=True, exist_ok=True)
     results = _described({})
-    results["scale"] = scale.measured(asked.quick, asked.sizes)
+    results[name] = part.measured(asked.quick, asked.sizes)
     results["load"].append(load())
-    _save(results, folder, "scale")
+    _save(results, folder, name)
     print(table.markdown(results), end="")
-    scale.draw(results["scale"], asked.picture or folder / "scale.png")
-
-
-def _brain(asked: argparse.Namespace) -> None:
-    folder = Path(asked.output)
-    folder.mkdir(parents=True, exist_ok=True)
-    results = _described({})
-    results["brain"] = brain.measured(asked.quick, asked.sizes)
-    results["load"].append(load())
-    _save(results, folder, "brain")
-    print(table.markdown(results), end="")
+    if name == "scale":
+        scale.draw(results[name], asked.picture or folder / "scale.png")
 
 
 def _save(results: dict[str, Any], folder: Path, name: str = "results") -> None:

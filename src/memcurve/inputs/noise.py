@@ -10,6 +10,7 @@ vanish in one are not read.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -34,7 +35,7 @@ UNCLIPPED = 4
 BINADES = 30
 
 
-class Noise:
+class Noise(ABC):
     """Independent errors of the states, as standard deviations at unit level, times ``levels``.
 
     Examples
@@ -55,9 +56,9 @@ class Noise:
     is_family: bool = False
 
     @property
+    @abstractmethod
     def label(self) -> str:
         """A short name for tables and plots."""
-        raise NotImplementedError
 
     @property
     def levels(self) -> Floats:
