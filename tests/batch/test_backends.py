@@ -75,25 +75,24 @@ def networks(stack: int = 3, size: int = 12, radius: float = 0.9, seed: int = 0)
     return A * (radius / np.abs(np.linalg.eigvals(A)).max(axis=1))[:, None, None]
 
 
-@pytest.mark.parametrize("method", ["circle", "lattice"])
 def test_poles(arrays: Callable[[Any], Any], method: str) -> None:
     poles = np.linalg.eigvals(networks())
     given = arrays(poles)
-    curves = curves_of_poles(given, 40, method=method)
+    curves = curves_of_poles(given, 40)
     assert type(curves.values) is type(given)
-    expected = curves_of_poles(poles, 40, method=method)
+    expected = curves_of_poles(poles, 40)
     assert np.all(np.abs(to_host(curves.values) - expected.values) <= expected.error)
     assert np.all(to_host(curves.rank) == 12)
     assert np.abs(curves[1].values - expected.values[1]).max() <= expected.error.max()
     assert isinstance(curves.to_numpy().error, np.ndarray)
     # real poles, all lags, a single network, no networks, single precision
-    real = curves_of_poles(arrays(np.array([0.5, -0.25])), method=method)
+    real = curves_of_poles(arrays(np.array([0.5, -0.25])))
     assert to_host(real.values).sum() == pytest.approx(2, abs=1e-11)
-    nothing = curves_of_poles(arrays(np.zeros((0, 3))), 5, method=method)
+    nothing = curves_of_poles(arrays(np.zeros((0, 3))), 5)
     assert to_host(nothing.values).shape == (0, 5)
-    single = curves_of_poles(arrays(poles.astype(np.complex64)), 9, method=method)
+    single = curves_of_poles(arrays(poles.astype(np.complex64)), 9)
     assert to_host(single.values).dtype == np.float64
-    stored = curves_of_poles(poles.astype(np.complex64), 9, method=method)
+    stored = curves_of_poles(poles.astype(np.complex64), 9)
     assert np.abs(to_host(single.values) - stored.values).max() <= stored.error.max()
 
 
@@ -178,32 +177,30 @@ def summed(function: Callable[[Any], Any]) -> Callable[[np.ndarray], float]:
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-@pytest.mark.parametrize("method", ["circle", "lattice"])
 def test_gradient_of_poles(library: str, method: str) -> None:
     """Each pole on its own, also those of a pair; repeated poles and zero are no exception."""
     upper = np.array([[0.5 + 0.3j, -0.2 + 0.8j], [0.3j, 0.3j]])
     poles = np.concatenate([upper, upper.conj(), [[0.0, 0.4], [0.0, 0.0]]], axis=1)
 
     def curves(x: Any) -> Any:
-        return curves_of_poles(x, 25, method=method)
+        return curves_of_poles(x, 25)
 
     slope = gradient_of(library, curves, poles)
     assert np.abs(slope - differences(summed(curves), poles)).max() <= GRADIENT
 
     def with_conjugates(x: Any) -> Any:
-        return curves_of_poles(x, 25, method=method, add_conjugates=True)
+        return curves_of_poles(x, 25, add_conjugates=True)
 
     slope = gradient_of(library, with_conjugates, upper)
     assert np.abs(slope - differences(summed(with_conjugates), upper)).max() <= GRADIENT
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-@pytest.mark.parametrize("method", ["circle", "lattice"])
 def test_gradient_of_networks(library: str, method: str) -> None:
     A, C = networks(2, 5), np.ones(5)
 
     def curves(x: Any) -> Any:
-        return memory_curves(x, C, 25, method=method)
+        return memory_curves(x, C, 25)
 
     slope = gradient_of(library, curves, A)
     assert np.abs(slope - differences(summed(curves), A)).max() <= GRADIENT

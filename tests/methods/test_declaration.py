@@ -98,7 +98,7 @@ def test_the_page_shows_it() -> None:
     pytest.importorskip("marimo")
     from memcurve.views.exploring.jobs import shown_methods
 
-    assert shown_methods()["Half of it"].method is TOY
+    assert shown_methods()["Half of it"][0] is TOY
 
 
 def test_numbers_do_not_depend_on_threads() -> None:

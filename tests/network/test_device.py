@@ -16,6 +16,7 @@ from memcurve import LinearNetwork, memory_curve
 from memcurve.network.backend import Backend
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.places import Device
+from refusals import refuses
 from tolerances import agree
 
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
@@ -186,12 +187,9 @@ def test_pickled_networks_are_the_same() -> None:
 
 
 def test_what_is_refused(library: Library) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        LinearNetwork(library.sparse(A * np.nan), C)
-    with pytest.raises(ValueError, match="square matrix"):
-        LinearNetwork(library.sparse(A[:5]), C)
-    with pytest.raises(ValueError, match="must have shape"):
-        LinearNetwork(library.sparse(A), C[:5])
+    refuses(ValueError, "finite", LinearNetwork, library.sparse(A * np.nan), C)
+    refuses(ValueError, "square matrix", LinearNetwork, library.sparse(A[:5]), C)
+    refuses(ValueError, "must have shape", LinearNetwork, library.sparse(A), C[:5])
     mask, unstable = library.array(C[:, 0]), library.sparse(A * 2)
     with pytest.raises(memcurve.UnstableNetworkError, match="unstable"):
         memory_curve(LinearNetwork(lambda x: unstable @ x, mask), noise=0.1)

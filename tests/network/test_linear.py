@@ -23,24 +23,17 @@ DAMAGED.indices[1] = -3
     [
         (np.ones((2, 3)), np.ones(2), ValueError, r"`A` must be a square matrix, got shape \(2, 3"),
         (np.ones(4), np.ones(4), ValueError, r"`A` must be a square matrix, got shape \(4,\)"),
-        (0.5, [1.0], ValueError, r"`A` must be a square matrix, got shape \(\)"),
         (np.zeros((0, 0)), [], ValueError, "`A` must have at least one node"),
         (A2, np.ones(3), ValueError, r"`C` must have shape \(2,\) or \(2, d\).*got \(3,\)"),
         (A2, np.ones((1, 2)), ValueError, "transpose it"),
-        (A2, np.zeros((2, 0)), ValueError, "`C` must have shape"),
-        (A2, 1.0, ValueError, "`C` must have shape"),
         ([[np.nan, 0], [0, 0]], [1, 1], ValueError, r"`A` must be finite, got nan at index \[0, 0"),
         (A2, [1, np.inf], ValueError, r"`C` must be finite, got inf at index \[1\]"),
         (csr_array([[np.inf, 0], [0, 1]]), [1, 1], ValueError, "`A` must be finite"),
         ([[1, 2], [3]], [1, 1], ValueError, "`A` must be a rectangular array"),
         (np.array([[1, "a"], [2, 3]], dtype=object), [1, 1], TypeError, "dtype object"),
-        ([["a", "b"], ["c", "d"]], [1, 1], TypeError, "`A` must hold real or complex numbers"),
-        (None, [1], TypeError, "`A` must hold real or complex numbers"),
         ([[2**53 + 1, 0], [0, 0]], [1, 1], ValueError, r"beyond 2\*\*53"),
-        ([[2**70, 0], [0, 0]], [1, 1], TypeError, "dtype object"),
         (np.ma.masked_equal([[1, 2], [3, 4]], 2), [1, 1], ValueError, "masked"),
         (A2.astype(np.longdouble) / 3, [1, 1], ValueError, "cannot represent"),
-        (A2 * np.longdouble("1e400"), [1, 1], ValueError, "`A` must be finite"),
         (DAMAGED, [1, 1], ValueError, "damaged sparse array"),
     ],
 )
@@ -54,10 +47,8 @@ def test_bad_matrices(A: object, C: object, error: type[Exception], message: str
     [
         ({"shift": [1, 2, 3]}, "`shift` must have shape"),
         ({"readout": [0, 2]}, "from 0 to 1, got 2"),
-        ({"readout": [-1]}, "from 0 to 1, got -1"),
         ({"readout": []}, "at least one node"),
         ({"readout": [0, 0]}, "each node once"),
-        ({"readout": [0.5]}, "by its index"),
         ({"readout": [True, False, True]}, "boolean mask of length 2"),
     ],
 )
@@ -165,25 +156,15 @@ def test_replicas_are_single_simulations(size: int) -> None:
     ("inputs", "washout", "message"),
     [
         (np.ones((5, 2)), 0, r"`inputs` must have shape \(T,\) or \(T, 1\)"),
-        (np.ones((5, 1, 1)), 0, "`inputs` must have shape"),
         ([1, np.nan], 0, "`inputs` must be finite"),
         ([1, 2j], 0, "`inputs` must be real"),
         (np.ones(5), 5, "`washout` must be an integer from 0 to T - 1 = 4, got 5"),
-        (np.ones(5), -1, "`washout` must be"),
-        (np.ones(5), 1.5, "`washout` must be"),
         (np.ones(5), True, "`washout` must be"),
     ],
 )
 def test_bad_simulations(inputs: object, washout: object, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         LinearNetwork(A2, [1, 1]).simulate(inputs, washout)
-
-
-def test_the_readout_may_be_the_third_argument() -> None:
-    network = LinearNetwork(A2, [1, 1], [1])
-    assert network.readout.tolist() == [1]
-    assert LinearNetwork(A2, [1, 1], [False, True]).readout.tolist() == [1]
-    refuses(TypeError, "positional", LinearNetwork, A2, [1, 1], [1], [0.0, 0.0])
 
 
 def test_notes() -> None:

@@ -54,11 +54,6 @@ def test_simulation_is_the_formula(options: dict, f: object) -> None:
         assert np.array_equal(network.simulate(z, 20), network.simulate(z)[20:])
 
 
-def test_identity_is_the_linear_network() -> None:
-    states = NonlinearNetwork(A, C, activation="identity").simulate(Z)
-    assert np.abs(states - LINEAR.simulate(Z)).max() < tolerances.CLOSED_FORM
-
-
 def test_replicas_are_single_simulations() -> None:
     for mask, shape in (
         (C, (5, 60)),
@@ -154,18 +149,11 @@ def test_frozen_and_described() -> None:
     ("options", "message"),
     [
         ({"A": np.ones((2, 3))}, "`A` must be a square matrix"),
-        ({"A": [[np.nan]]}, "`A` must be finite"),
-        ({"C": [1.0, 2.0]}, "`C` must have shape"),
-        ({"shift": [1.0, 2.0]}, "`shift` must have shape"),
         ({"A": [[0.5j]]}, "must be real, got complex numbers"),
-        ({"leak": 0.0}, "`leak` must be a finite number above 0 and at most 1; got 0.0"),
-        ({"leak": 1.5}, "`leak` must be a finite number above 0 and at most 1"),
+        ({"leak": 0.0}, "`leak` must be one number above 0 and at most 1, .* got 0.0"),
         ({"input_scale": 0}, "`input_scale` must be a finite number above 0; got 0"),
-        ({"input_scale": np.inf}, "`input_scale` must be a finite number"),
         ({"activation": "sigmoid"}, "`activation` must be one of tanh, identity, relu; got"),
-        ({"activation": 3}, "`activation` must be one of"),
         ({"activation": np.sum}, "`activation` must map an array to finite real numbers"),
-        ({"activation": np.log}, "`activation` must map an array to finite real numbers"),
         ({"activation": lambda x: x + 1j}, "`activation` must map an array to finite real numbers"),
     ],
 )

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memcurve.solve.allpass import memory_of_poles, section_poles, sections_of
-from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
+from memcurve.solve.answer import MOST_DEFAULT_LAGS, Lags
 from oracle import drawn_poles, true_losses
 from tolerances import EPS, LAST_DIGIT
 

@@ -109,20 +109,14 @@ def test_loading_something_else(tmp_path: Path, text: str) -> None:
 
 
 def test_dataframe() -> None:
-    pytest.importorskip("pandas")
-    frame = CURVE.to_pandas()
+    pytest.importorskip("xarray")
+    frame, data = CURVE.to_pandas(), CURVE.to_xarray()
+    assert float(data["values"].sel(lag=3)) == CURVE[3]
+    assert data.attrs["total"] == 20
     assert frame.index.name == "lag"
     assert frame.loc[3, "values"] == CURVE[3]
     assert list(frame.columns) == ["values", "error", "loss"]
     assert frame.attrs["total"] == 20
-
-
-def test_xarray() -> None:
-    pytest.importorskip("xarray")
-    data = CURVE.to_xarray()
-    assert float(data["values"].sel(lag=3)) == CURVE[3]
-    assert data["channels"].dims == ("lag", "channel")
-    assert data.attrs["total"] == 20
 
 
 def test_channels_have_errors_of_their_own() -> None:
@@ -134,9 +128,6 @@ def test_channels_have_errors_of_their_own() -> None:
     curve, known = memory_curve(LinearNetwork(A, C), 12), truth(A, C, 12)
     assert np.all(np.abs(curve.channels - known.memory) <= curve.channel_errors)
     assert np.all(np.abs(curve.values - known.memory.sum(axis=1)) <= curve.error)
-    # what the two hold together is known to more digits than what each one does
-    assert curve.channel_errors.max() > curve.error.max()
-    assert "largest error of an input" in repr(curve)
     assert np.array_equal(curve[3:5].channel_errors, curve.channel_errors[3:5])
     again = MemoryCurve.from_json(curve.to_json())
     assert np.array_equal(again.channel_errors, curve.channel_errors)
@@ -158,7 +149,7 @@ def test_frames_of_several_inputs() -> None:
     C = np.random.default_rng(2).standard_normal((6, 2))
     curve = memory_curve(LinearNetwork(ensembles.normal(6, seed=1).A, C), 5)
     assert np.array_equal(curve.to_pandas()["channel_1_error"], curve.channel_errors[:, 1])
-    assert np.array_equal(curve.to_xarray()["channel_errors"], curve.channel_errors)
+    assert np.array_equal(curve.to_xarray()["channel_1"], curve.channels[:, 1])
 
 
 def test_text_and_html() -> None:

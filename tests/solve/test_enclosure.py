@@ -19,10 +19,10 @@ from memcurve import (
     inputs,
     memory_curve,
 )
+from memcurve.solve.answer import MOST_DEFAULT_LAGS
 from memcurve.solve.balls.arithmetic import Powers, diagonal, solve_stein
 from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
-from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from tolerances import EPS, LAST_DIGIT
 from truth import truth
 

@@ -94,16 +94,6 @@ def test_eigenvalue_products_follow_the_components() -> None:
     assert product[1] == pytest.approx(0.9)
 
 
-def test_vandermonde_factorisation() -> None:
-    network = ensembles.normal(12, seed=1)
-    factors = krylov.vandermonde_factors(network, 20)
-    K = krylov.krylov_matrix(network.A, network.C, 20)
-    assert np.abs(factors.product() - K).max() < 1e-12
-    conditions = factors.conditions()
-    assert conditions["W"] > 10
-    assert set(conditions) == {"V", "diag(c)", "W", "K"}
-
-
 def test_bad_arguments() -> None:
     network = ensembles.normal(5, seed=1)
     refuses(ValueError, ("`count`", "5"), krylov.orthogonal_components, network, 6)

@@ -65,16 +65,6 @@ def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch
     assert Analysis.of(stable).runaway == 0
 
 
-def test_it_is_not_looked_for_where_there_is_a_closed_form(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The eigenvalues of a ring lie on a circle, from which ARPACK does not pick one soon."""
-    monkeypatch.setattr("memcurve.solve.analysis.leading_mode", None)
-    nodes = np.arange(20_000)
-    ring = csr_array((np.full(20_000, 0.999), ((nodes + 1) % 20_000, nodes)))
-    assert memory_curve(LinearNetwork(ring, nodes == 0), 10).total == 20_000
-
-
 def test_it_is_looked_for_before_all_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 6,000 nodes these take two minutes, to say that the network is unstable."""
 

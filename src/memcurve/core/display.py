@@ -1,12 +1,9 @@
-"""What notebooks show of networks and curves: small HTML tables and a sparkline."""
+"""What notebooks show of networks and curves: small HTML tables."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from html import escape
-
-SPARKLINE_WIDTH, SPARKLINE_HEIGHT, SPARKLINE_POINTS = 360, 60, 400
 
 
 def table(rows: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> str:
@@ -29,20 +26,14 @@ def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><tr>{head}</tr>{body}</table>"
 
 
-def sparkline(values: Sequence[float], label: str) -> str:
-    """Numbers from 0 up as a small picture, in the colour of the text around it."""
-    finite = [max(0.0, value) if math.isfinite(value) else 0.0 for value in values]
-    if len(finite) < 2:
-        return ""
-    step = max(1, len(finite) // SPARKLINE_POINTS)
-    shown, top = finite[::step], max(1.0, max(finite))
-    across = SPARKLINE_WIDTH / (len(shown) - 1)
-    points = " ".join(
-        f"{k * across:.1f},{2 + (SPARKLINE_HEIGHT - 4) * (1 - value / top):.1f}"
-        for k, value in enumerate(shown)
-    )
-    return (
-        f"<svg role='img' aria-label='{escape(label, quote=True)}' width='{SPARKLINE_WIDTH}' "
-        f"height='{SPARKLINE_HEIGHT}' style='max-width:100%'><polyline points='{points}' "
-        f"fill='none' stroke='currentColor' stroke-width='1.5'/></svg>"
-    )
+def columns_of_text(rows: Iterable[Sequence[str]], left: int = 0) -> list[str]:
+    """Lines of cells in columns, the first ``left`` of which are aligned on the left."""
+    table = list(rows)
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k < left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in table
+    ]

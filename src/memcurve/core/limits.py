@@ -14,11 +14,12 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from memcurve.core.arguments import table_entry
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
 _ALWAYS_THERE = 256 * 2**20
-#: The largest memory of a single GPU, and how much of a machine's is filled at most.
-_LARGEST_GPU, _FILLED = 192e9, 0.8
 #: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
 _OPERATIONS, _RATE = 25, 5e10
 
@@ -88,7 +87,7 @@ def estimated_cost(
     >>> cost.bytes / 1e9, cost.seconds / 60
     (3.2, 16.666666666666668)
     """
-    work = _work(question)
+    work = question if isinstance(question, Work) else table_entry(WORK, question, "question")
     wide = 5 * states if columns is None else columns
     need = _ENTRY * states * (work.arrays * states + work.columns * wide)
     return Cost(int(need), work.times * _OPERATIONS * float(states) ** 3 / _RATE)
@@ -101,19 +100,18 @@ def require_room_for_states(
 
     ``reason`` says why it takes so much, and what can be asked instead.
     """
-    work = _work(question)
-    if fits(states, work, columns=columns):
+    cost = estimated_cost(states, question, columns=columns)
+    room = _lacking(cost.bytes)
+    if room is None:
         return
-    cost, room = estimated_cost(states, question, columns=columns), available_memory() or 0
-    fewer = "nodes, lags or samples" if work.columns else "nodes"
-    most = int(states * math.sqrt(room / cost.bytes))  # a little less where columns count, too
-    reason = f"About {most:,} states would fit: {reason}. " if reason else ""
+    largest = int(states * math.sqrt(room / cost.bytes))  # a little less where columns count, too
+    reason = f"About {largest:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are solved together: they "
         f"take about {_size(cost.bytes)} of memory and, by estimate, {in_words(cost.seconds)}, "
-        f"but {_size(room)} are available. {reason}Use fewer {fewer}, or a part of the network; "
-        f"a `readout` of some nodes does not help, as all nodes influence those that are read. Or "
-        f"record some nodes in a simulation, for memory_from_data."
+        f"but {_size(room)} are available. {reason}Use fewer nodes, lags or samples, or a part "
+        f"of the network; a `readout` of some nodes does not help, as all nodes influence those "
+        f"that are read. Or record some nodes in a simulation, for memory_from_data."
     )
 
 
@@ -130,8 +128,8 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
 
 def require_room(need: int, what: str, remedy: str) -> None:
     """Raise a TooLargeError where so many bytes cannot be had; ``what`` is what takes them."""
-    room = None if need <= _ALWAYS_THERE else available_memory()
-    if room is not None and need > room:
+    room = _lacking(need)
+    if room is not None:
         raise TooLargeError(
             f"{what} takes about {_size(need)} of memory, but {_size(room)} are available. {remedy}"
         )
@@ -146,24 +144,17 @@ def require_room_for_columns(
     job have as much each, and share the memory of this machine.
     """
     need = int(_ENTRY * sharing * states * columns)
-    host = None if need <= _ALWAYS_THERE else available_memory()
-    room = host if room is None else room
+    room = _lacking(need) if room is None else room
     if room is None or need <= room:
         return
     here = f" on each of the {sharing} ranks here" if sharing > 1 else ""
-    if host is None or need <= host:
-        would_do = "the memory of this machine, with `A` as a scipy sparse array"
-    else:
-        machines = math.ceil(need / (_FILLED * max(host, _ALWAYS_THERE, 1)))
-        would_do = (
-            f"{machines} machines like this one, with the rows distributed over the ranks of an "
-            f"MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S --mpi`"
-        )
-        would_do += f", or a GPU with {_size(need)} of memory" if need <= _LARGEST_GPU else ""
+    machines = 1 + math.ceil(need / max(room, _ALWAYS_THERE))
     raise TooLargeError(
         f"`network` must leave room for {what}, got {states:,} states{here}: about {columns:,.0f} "
         f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Use "
-        f"{would_do}; or more noise, a smaller spectral radius, or a part of the network."
+        f"{machines} machines or devices like this one, with the rows distributed over the ranks "
+        f"of an MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S --mpi`; or more "
+        f"noise, a smaller spectral radius, or a part of the network."
     )
 
 
@@ -175,9 +166,13 @@ def available_memory() -> int | None:
 
 def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:
     """Whether there is room for a question about so many states."""
-    need = estimated_cost(states, question, columns=columns).bytes
+    return _lacking(estimated_cost(states, question, columns=columns).bytes) is None
+
+
+def _lacking(need: int) -> int | None:
+    """What is available, where so many bytes are not."""
     room = None if need <= _ALWAYS_THERE else available_memory()
-    return room is None or need <= room
+    return room if room is not None and need > room else None
 
 
 def one_thread() -> contextlib.AbstractContextManager[Any]:
@@ -197,35 +192,14 @@ def blas_libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _work(question: str | Work) -> Work:
-    if isinstance(question, Work):
-        return question
-    if question not in WORK:
-        raise ValueError(f"`question` must be one of {', '.join(WORK)}, got {question!r}.")
-    return WORK[question]
-
-
 def _system_room() -> int | None:
-    """Memory available to any process: Linux and Windows tell; else it is the physical memory."""
-    if sys.platform == "win32":
-        return _windows_room()
+    """Memory available to any process: Linux tells; else it is the physical memory, if known."""
     available = _entry(Path("/proc/meminfo"), "MemAvailable:")
     if available is not None:
         return available * 1024
-    with contextlib.suppress(AttributeError, OSError, ValueError):
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # on Windows nothing is known
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return None
-
-
-def _windows_room() -> int | None:
-    """Physical memory that is free, as ``GlobalMemoryStatusEx`` tells it."""
-    import ctypes
-
-    # a structure of two counts of 32 bits (its own size first) and seven of 64
-    status = (ctypes.c_uint64 * 8)()
-    status[0] = ctypes.sizeof(status)
-    known: int = ctypes.windll.kernel32.GlobalMemoryStatusEx(ctypes.byref(status))  # type: ignore[attr-defined]
-    return int(status[2]) if known else None
 
 
 def _control_group_rooms() -> Iterator[int]:

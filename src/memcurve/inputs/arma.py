@@ -28,8 +28,6 @@ LAST_BITS = 1 << 14
 ROOT_BITS = 256
 #: γ is computed to an absolute error of γ(0) over two to this power, far below its rounding.
 GUARD = 60
-#: Weights and roots that an error message lists.
-SHOWN = 6
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -100,16 +98,9 @@ class ARMA(InputProcess):
     def variance(self) -> float:
         return float(first_lags(self.ar, self.ma, GUARD)[0])
 
-    @cached_property
+    @property
     def finite_lags(self) -> int | None:
-        """Order q if there is no AR part, 0 if both parts cancel in f, else None.
-
-        Parts that cancel partly, a common factor of a higher order, are not looked for.
-        """
-        if len(self.ar) == len(self.ma):  # whether f is one constant, decided exactly
-            top, bottom = _in_cosine(self.ma), _in_cosine(-self.ar)
-            if (top * bottom.coeffs()[-1] - bottom * top.coeffs()[-1]).is_zero():
-                return 0
+        """Order q if there is no AR part, else None."""
         return None if len(self.ar) else len(self.ma)
 
     def density_bounds(self) -> tuple[float, float]:
@@ -119,8 +110,6 @@ class ARMA(InputProcess):
         widened by the rounding of :meth:`spectral_density`, whose values they enclose. Only a root
         of the moving average on the unit circle makes the minimum 0.
         """
-        if self.is_white:
-            return self.variance, self.variance
         least, most = self._extrema
         slack = 8 * (len(self.ar) + len(self.ma)) * EPS
         return least * (1 - slack), most * (1 + slack)
@@ -153,8 +142,6 @@ class ARMA(InputProcess):
         """Σ_k γ(k) x^k = n(x)/a(x), of which n has the degree max(p, q), as a power series."""
         from flint import arb_series, ctx
 
-        if self.is_white:
-            return np.pad([self.variance], (0, count - 1))
         if count <= len(self._listed[0]):
             return self._listed[0][:count].copy()
         length = 1 << max(8, (count - 1).bit_length())  # few lengths, each computed once
@@ -181,8 +168,6 @@ class ARMA(InputProcess):
 
     def _density(self, omega: Floats) -> Floats:
         """Π |1 − ρe^{iθ}e^{−iω}|² over zeros and over poles, as (1−ρ)² + 4ρ sin²((ω−θ)/2) each."""
-        if self.is_white:
-            return np.full(len(omega), self.variance)
         products = [np.ones(len(omega)), np.ones(len(omega))]
         for product, roots in zip(products, self._zeros_and_poles, strict=True):
             for gap, angle in roots:
@@ -223,19 +208,11 @@ class ARMA(InputProcess):
 
 
 def _not_stationary(ar: Floats) -> ValueError:
-    gaps = np.sort([gap for gap, _ in _roots(-ar)])
-    moduli = [
-        f"1 + {-gap:.3g}" if 0 < -gap < 1e-6 else f"{1 - gap:.9g}"
-        for gap in gaps[gaps <= EPS].tolist()
-    ]
-    weights, roots = (
-        ", ".join([*words[:SHOWN], *["…"] * (len(words) > SHOWN)])
-        for words in ([str(weight) for weight in ar.tolist()], moduli)
-    )
+    largest = max(1 - gap for gap, _ in _roots(-ar))
     return ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
-        f"unit circle. Got ar = {weights} with roots of modulus {roots}; multiply ar_i by c^i, "
-        f"e.g. with c = {0.99 / (1 - gaps[0]):.3g}, which shrinks every root by c."
+        f"unit circle. Got roots of modulus up to {largest!r}; multiply ar_i by c^i, e.g. with "
+        f"c = {0.99 / largest:.3g}, which shrinks every root by c."
     )
 
 

@@ -257,25 +257,9 @@ class MemoryCurve(Result):
         return {"lag": self.lags} | columns
 
     def _attributes(self) -> Mapping[str, Any]:
-        return {"total": self.total, "rank": self.rank, "method": self.method}
-
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over lag and channel, with total, rank and notes as attributes."""
-        xr = optional("xarray", "this", "frames")
-        data = {n: ("lag", getattr(self, n)) for n in ("values", "error", "loss")}
-        by_input = ("channels", "channel_errors")
-        channels = {n: (("lag", "channel"), getattr(self, n)) for n in by_input}
-        attributes = {
-            "kind": self.kind,
-            "total": self.total,
-            "total_error": self.total_error,
-            "total_over": self.total_over,
-            "rank": -1 if self.rank is None else self.rank,
-            "method": self.method,
-            "network": self.network,
-            "notes": "\n".join(self.notes),
-        }
-        return xr.Dataset(data | channels, coords={"lag": self.lags}, attrs=attributes)
+        rank = -1 if self.rank is None else self.rank
+        names = ("kind", "total", "total_error", "total_over", "method", "network")
+        return {"rank": rank} | {name: getattr(self, name) for name in names}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve, see :func:`memcurve.plot.curves`."""
@@ -300,9 +284,6 @@ class MemoryCurve(Result):
         if len(self):
             largest = self.error.max()
             rows.append(("largest error", "unknown" if np.isnan(largest) else f"{largest:.1e}"))
-            of_one = self.channel_errors.max()
-            if of_one > largest:
-                rows.append(("largest error of an input", f"{of_one:.1e}"))
         return rows
 
     def _total_text(self) -> str:
@@ -321,17 +302,7 @@ class MemoryCurve(Result):
         return f"<MemoryCurve {body}>{notes}"
 
     def _repr_html_(self) -> str:
-        end = _visible_end(self.values)
-        label = f"{self.kind} at lags {self.lags[0]} to {self.lags[end - 1]}" if end else ""
-        return display.sparkline(self.values[:end].tolist(), label) + display.table(
-            self.summary(), self.notes
-        )
-
-
-def _visible_end(values: Floats) -> int:
-    """Number of lags up to where nothing is left to see."""
-    seen = np.flatnonzero(values >= 1e-3 * max(float(values.max(initial=0.0)), 1e-300))
-    return min(len(values), int(1.2 * (seen[-1] + 1)) + 1) if len(seen) else len(values)
+        return display.table(self.summary(), self.notes)
 
 
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:

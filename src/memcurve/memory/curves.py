@@ -26,7 +26,6 @@ def _curve(
     ahead = kind == "forecasting"
     values = (found.forecast if ahead else found.memory)[k]
     errors = (found.forecast_error if ahead else found.memory_error)[k]
-    sum_error = (found.forecast_sum_error if ahead else found.sum_error)[k]
     total = float((found.total_forecast if ahead else found.total)[k])
     total_error = float((found.total_forecast_error if ahead else found.total_error)[k])
     summed = values.sum(axis=1)
@@ -58,7 +57,7 @@ def _curve(
     return MemoryCurve(
         lags=np.arange(len(summed)) + (1 if ahead else 0),
         values=summed,
-        error=sum_error,
+        error=Answer.error_of_sum(values, errors),
         loss=loss,
         total=total,
         total_error=total_error,
@@ -81,9 +80,6 @@ def _traces(problem: Problem, *, block: int = 256) -> dict[str, float]:
     spectrum = vars(problem.analysis).get("spectrum")
     if spectrum is None:
         return {}
-    if spectrum.ring is not None:  # tr A^(ck) = c·p^k of the roots of λ^c = p
-        square, room = np.exp(spectrum.ring.log_square), spectrum.ring.complement
-        return {"squared_traces": float(spectrum.ring.length**2 * square / room)}
     poles = spectrum.poles
     if poles is None or len(poles) != spectrum.rank or not np.abs(poles).max(initial=0.0) < 1:
         return {}

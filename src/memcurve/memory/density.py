@@ -16,6 +16,7 @@ from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.entry_points import rank
 from memcurve.network.continuous import ContinuousNetwork, exponential
+from memcurve.network.krylov import arnoldi_basis
 
 #: Changes of A by rounding that the error is measured with. Doubled: twice the time.
 _TRIALS = 3
@@ -157,18 +158,10 @@ def _excited(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
 
 def _reached(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
     """The same of repeated eigenvalues, on the controllable subspace (Arnoldi)."""
-    Q = np.zeros((len(A), count))
-    v, left = C.reshape(-1), np.ones(count + 1)  # how much of each direction is new
-    for k in range(count + 1):
-        size = np.linalg.norm(v)
-        for _ in range(2):
-            v = v - Q[:, :k] @ (Q[:, :k].T @ v)
-        left[k] = np.linalg.norm(v) / size if size else 0.0
-        if k < count:
-            Q[:, k] = v / np.linalg.norm(v)
-            v = A @ Q[:, k]
-    poles = np.linalg.eigvals(Q.T @ A @ Q).astype(complex)
-    return poles, float(left[:count].min() / max(left[count], EPS**2))
+    Q, lengths = arnoldi_basis(A, C.reshape(-1) / np.linalg.norm(C), count + 1)
+    poles = np.linalg.eigvals(Q[:, :count].T @ A @ Q[:, :count]).astype(complex)
+    rest = float(lengths[count]) if len(lengths) > count else 0.0
+    return poles, float(lengths[:count].min() / max(rest, EPS**2))
 
 
 def _realization(poles: Complexes) -> tuple[Complexes, Complexes]:

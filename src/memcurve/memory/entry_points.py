@@ -353,11 +353,8 @@ def noise_profile(
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 
-def controllable_spectrum(network: NetworkLike, *, assume_controllable: bool = False) -> Spectrum:
+def controllable_spectrum(network: NetworkLike) -> Spectrum:
     """The controllable eigenvalues of a stable network with one input.
-
-    With ``assume_controllable`` all modes of the reachable nodes are taken to be controllable,
-    except where closed forms decide anyway; ``margin`` is then NaN.
 
     Examples
     --------
@@ -368,8 +365,7 @@ def controllable_spectrum(network: NetworkLike, *, assume_controllable: bool = F
     >>> memcurve.controllable_spectrum(network).rank
     3
     """
-    analysis = Analysis.of(as_network(network))
-    return analysis.assumed_spectrum() if assume_controllable else analysis.spectrum
+    return Analysis.of(as_network(network)).spectrum
 
 
 def rank(network: NetworkLike, *, progress: Progress = False) -> int:
@@ -468,8 +464,7 @@ def ask_family(
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
         raise A.needs_matrix("exact curves, process noise and other methods")
     _require_room(declared, problem, options)
-    closed = problem.is_plain and problem.analysis.path is not None  # which takes no eigenvalues
-    dear = problem.network.is_sparse and not (is_usable_memory(problem) or closed)
+    dear = problem.network.is_sparse and not is_usable_memory(problem)
     if dear and problem.analysis.runaway:  # all its eigenvalues take minutes
         raise unstable(problem.analysis.runaway)
     with contextlib.ExitStack() as stack:
@@ -514,8 +509,6 @@ def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) 
     if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):
         return
     if method.name == "exact":  # all other methods take the network as it is
-        if problem.is_plain and problem.analysis.path is not None:
-            return  # closed form: no arrays at all
         if problem.network.is_sparse and is_usable_memory(problem):
             return  # products with A, and few directions; what else might be tried asks again
         states = len(problem.states)

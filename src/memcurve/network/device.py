@@ -131,10 +131,6 @@ class DeviceMatrix:
         sums = self._with(self._data * self._data) @ (x * x)
         return np.asarray(np.sqrt(self.place.host(self.place.xp.sum(sums, axis=0))))
 
-    def edges_from(self, node: int) -> int:
-        """How many entries a column has."""
-        return int(self.place.host(self.place.xp.sum(self._indices == node)))
-
     def count_nonzero(self) -> int:
         """How many entries are not zero."""
         return int(self.place.host(self.place.xp.sum(self._data != 0)))

@@ -65,7 +65,8 @@ from memcurve.network.scaling import (
 Mask = ArrayLike | None
 
 #: How each scaling shows in a network's name.
-SCALINGS = {"spectral_radius": "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}
+RADIUS = "spectral_radius"
+SCALINGS = {RADIUS: "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}
 
 #: From so many nodes on sparse networks are stored sparse; beyond so many only a short attempt is
 #: made to measure their radius: a long one takes minutes, to find moduli too close for ARPACK.
@@ -79,12 +80,7 @@ DENSITY_TOLERANCE = 0.01
 
 
 def normal(
-    size: int,
-    *,
-    seed: Seed,
-    spectral_radius: float = 0.9,
-    scaling: str = "spectral_radius",
-    mask: Mask = None,
+    size: int, *, seed: Seed, spectral_radius: float = 0.9, scaling: str = RADIUS, mask: Mask = None
 ) -> LinearNetwork:
     """Independent standard normal entries (Ginibre ensemble), then scaled. Mask: normal.
 
@@ -99,12 +95,7 @@ def normal(
 
 
 def uniform(
-    size: int,
-    *,
-    seed: Seed,
-    spectral_radius: float = 0.9,
-    scaling: str = "spectral_radius",
-    mask: Mask = None,
+    size: int, *, seed: Seed, spectral_radius: float = 0.9, scaling: str = RADIUS, mask: Mask = None
 ) -> LinearNetwork:
     """Independent entries uniform on [−1, 1] (variance 1/3), then scaled. Mask: normal.
 
@@ -181,7 +172,7 @@ def sp_c(
     density: float = 0.1,
     reciprocal_condition: float = 0.7,
     spectral_radius: float = 0.9,
-    scaling: str = "spectral_radius",
+    scaling: str = RADIUS,
     sparse: bool = False,
     mask: Mask = None,
 ) -> LinearNetwork:
@@ -217,12 +208,7 @@ def sp_c(
 
 
 def symmetric(
-    size: int,
-    *,
-    seed: Seed,
-    spectral_radius: float = 0.9,
-    scaling: str = "spectral_radius",
-    mask: Mask = None,
+    size: int, *, seed: Seed, spectral_radius: float = 0.9, scaling: str = RADIUS, mask: Mask = None
 ) -> LinearNetwork:
     """Gaussian orthogonal ensemble B + Bᵀ with B standard normal, then scaled. Mask: normal.
 
@@ -520,15 +506,12 @@ def delay_reservoir(
     gain = require_number(feedback, "feedback", "between -1 and 1", lambda x: abs(x) < 1)
     late = require_size(shift + 1, "shift") - 1
     terms = require_size(degree, "degree") if degree else math.ceil(4 + 1.5 * length)
-    if mask is None:
-        if seed is None:
-            raise ValueError("`seed` must be given, as the mask is drawn: e.g. seed=1.")
-        mask = generator(seed).spawn(2)[1].choice([-1.0, 1.0], count)
-    weights = exact_array(mask, "mask")
+    if mask is None and seed is None:
+        raise ValueError("`seed` must be given, as the mask is drawn: e.g. seed=1.")
+    drawn = generator(seed or 0).spawn(2)[1].choice([-1.0, 1.0], count)
+    weights = exact_array(drawn if mask is None else mask, "mask")
     if weights.shape != (count,):
-        raise ValueError(
-            f"`mask` must have {count} weights, one per virtual node, got {weights.shape}."
-        )
+        raise ValueError(f"`mask` must have {count} weights, one per node, got {weights.shape}.")
     A, C = _delay_line_of_polynomials(count + late, length, gain, terms, weights)
     details = f"spacing {length:g}, feedback {gain:g}, seed {seed}"
     return LinearNetwork(
@@ -687,7 +670,7 @@ def _assembled(
 
 
 def _require_nodes(size: Any) -> int:
-    """Return ``size`` as an int if it is a number of nodes, and the weights between them fit."""
+    """The number of nodes, where the weights between them fit."""
     nodes = require_size(size)
     require_room_for_array((nodes, nodes), f"an ensemble of `size`={nodes}")
     return nodes
@@ -709,7 +692,6 @@ def _share_of_weights(size: int, density: Any, degree: Any) -> tuple[float, str]
 
 
 def _require_radius(spectral_radius: Any) -> float:
-    """Return ``spectral_radius`` as a float if it is finite and not negative."""
     return require_number(spectral_radius, "spectral_radius", "at least 0", lambda r: r >= 0)
 
 
@@ -730,10 +712,10 @@ class _Draw:
         self, kind: str, A: Any, details: str = "", *, variance: float = math.nan
     ) -> LinearNetwork:
         """A, whose entries have this variance, scaled and joined with the mask."""
-        scaling = self.scaling or "spectral_radius"
+        scaling = self.scaling or RADIUS
         if self.scaling is None and A.shape[0] > MEASURED_UP_TO and not stands_out(A):
             scaling = "circular_law"
-        if scaling == "spectral_radius":
+        if scaling == RADIUS:
             try:
                 A = scale_to_spectral_radius(A, self.radius)
             except CrowdedSpectrumError:

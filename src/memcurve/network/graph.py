@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.types import Complexes, Floats
-from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 
 Indices = NDArray[np.intp]
@@ -23,8 +22,6 @@ MOST_DENSE, MOST_DENSE_AT_ALL = 300, 5000
 MOST_IN_WIDE_SPACE = 100_000
 #: Matrices whose largest entry lies between these are taken as they are.
 ORDINARY = (2.0**-200, 2.0**200)
-
-
 #: Edges that SciPy's graph routines count.
 MOST_EDGES = 2**31 - 1
 
@@ -47,18 +44,6 @@ class StructuralRank(NamedTuple):
     rank: int
     unreached: Indices
     surplus: Indices
-
-
-class DrivenPath(NamedTuple):
-    """Nodes of which each drives the next one only.
-
-    The last one drives ``order[tail]``, which closes a cycle, or nothing where ``tail`` is their
-    number. ``weights[i]`` is that of the edge out of ``order[i]``.
-    """
-
-    order: Indices
-    weights: NDArray[Any]
-    tail: int
 
 
 def has_no_zeros(A: Any) -> bool:
@@ -88,54 +73,6 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
     pattern = block_array([[_pattern(A).T, None], [to_nodes, csr_array((1, 1))]], format="csr")
     order = breadth_first_order(pattern, size, return_predecessors=False)
     return np.sort(order[order < size]).astype(np.intp)
-
-
-def single_path(A: Any, C: NDArray[Any]) -> DrivenPath | None:
-    """The walk that all reachable nodes form, or None where they form none.
-
-    They do where no reachable node has two outgoing edges and at most one has no incoming one.
-    The walk starts at that one, or on a cycle anywhere; O(non-zeros).
-    """
-    size = A.shape[0]
-    sources = np.flatnonzero(C.reshape(size, -1).any(axis=1))
-    if len(sources) == 0 or isinstance(A, Operator):
-        return None
-    if isinstance(A, DeviceMatrix):
-        if A.edges_from(int(sources[0])) > 1:  # nearly always: it need not come to the host
-            return None
-        A = A.host
-    if isinstance(A, np.ndarray):
-        if np.count_nonzero(A[:, sources[0]]) > 1:  # nearly always: no need to look at all of A
-            return None
-        targets, origins = np.nonzero(A)
-        weights = A[targets, origins]
-    else:
-        entries = A.tocoo()
-        kept = entries.data != 0
-        targets, origins, weights = entries.row[kept], entries.col[kept], entries.data[kept]
-    edges = np.bincount(origins, minlength=size)
-    if np.any(edges[sources] > 1):
-        return None
-    following, weight = np.full(size, -1, dtype=np.intp), np.zeros(size, dtype=A.dtype)
-    following[origins], weight[origins] = targets, weights
-    successor, reached = following.tolist(), set()
-    for node in sources.tolist():
-        while node >= 0 and node not in reached:
-            reached.add(node)
-            node = successor[node]
-    nodes = np.fromiter(reached, dtype=np.intp)
-    starts = sorted(reached.difference(following[nodes].tolist()))
-    if np.any(edges[nodes] > 1) or len(starts) > 1:
-        return None
-    place: dict[int, int] = {}  # dictionaries keep their order
-    node = starts[0] if starts else int(sources[0])
-    while node >= 0 and node not in place:
-        place[node] = len(place)
-        node = successor[node]
-    if len(place) < len(reached):
-        return None
-    order = np.fromiter(place, dtype=np.intp)
-    return DrivenPath(order, weight[order], place.get(node, len(order)))
 
 
 def strong_components(A: Any) -> list[Indices]:

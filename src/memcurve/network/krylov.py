@@ -6,13 +6,12 @@ The part θ_{j+1} of A^jC orthogonal to the columns before it shrinks faster tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from memcurve.core.arguments import require_number, require_size, table_entry
-from memcurve.core.types import Complexes, Floats
+from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import eigenvalues
 
@@ -115,46 +114,6 @@ def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool
     log_shares = 0.5 * (gammaln(top) - j * np.log(size) - gammaln(top - j))
     powers = np.where(j > 0, 0.5, 0.0) if as_printed else j
     return np.asarray(np.exp(powers * np.log(radius) + log_shares))
-
-
-@dataclass(frozen=True, eq=False)
-class VandermondeFactors:
-    """K_m = V·diag(c)·W with eigenvectors V, c = V⁻¹C and the Vandermonde matrix W_{kj} = λ_k^j."""
-
-    V: Complexes
-    weights: Complexes
-    W: Complexes
-
-    def product(self) -> Floats:
-        """Return V·diag(c)·W, the Krylov matrix up to rounding."""
-        return np.asarray((self.V * self.weights) @ self.W).real
-
-    def conditions(self) -> dict[str, float]:
-        """Condition numbers of the three factors and of their product."""
-        weights = np.abs(self.weights)
-        return {
-            "V": float(np.linalg.cond(self.V)),
-            "diag(c)": float(weights.max() / weights.min()),
-            "W": float(np.linalg.cond(self.W)),
-            "K": float(np.linalg.cond(self.product())),
-        }
-
-
-def vandermonde_factors(network: LinearNetwork, columns: int | None = None) -> VandermondeFactors:
-    """Factor the Krylov matrix of a diagonalisable network (the paper's lemma)."""
-    A, C = _single_input(network)
-    dense = A if isinstance(A, np.ndarray) else A.toarray()
-    values, V = np.linalg.eig(dense)
-    count = len(C) if columns is None else require_size(columns, "columns")
-    W = np.vander(values.astype(complex), count, increasing=True)
-    try:
-        weights = np.linalg.solve(V, C).astype(complex)
-    except np.linalg.LinAlgError:
-        raise ValueError(
-            "`network` must be diagonalisable for this factorisation; its eigenvectors do not "
-            "span the space."
-        ) from None
-    return VandermondeFactors(V.astype(complex), weights, W)
 
 
 def _svd_residual(K: Floats, v: Floats) -> Floats:

@@ -19,7 +19,7 @@ from memcurve.core.notes import Note, counted, notes_of
 from memcurve.core.types import Floats
 from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
-from memcurve.network.operator import Operator
+from memcurve.network.operator import FunctionOperator, Operator
 
 #: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
 RADIUS_UP_TO = 500
@@ -114,12 +114,10 @@ class LinearNetwork(Connected):
     Parameters
     ----------
     A : (N, N) array, sparse array or scipy.sparse.linalg.LinearOperator, or a function
-        Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. The entries
-        are kept as stored: single precision, integers and booleans convert exactly to float64.
-        Sparse arrays are scipy's, or those of torch, cupy and jax, which stay on their device for
-        usable memory and the rank. Of an operator, ``LinearOperator((N, N), matvec=function)``, or
-        a function x ↦ Ax of vectors like ``C``, only products are taken: usable memory and
-        :func:`memcurve.pruned` can be asked.
+        Connectivity, real or complex. ``A[i, j]`` is the weight from node j to node i. Sparse
+        arrays are scipy's, or those of torch, cupy and jax, which stay on their device for usable
+        memory and the rank. Of an operator, ``LinearOperator((N, N), matvec=function)``, or a
+        function x ↦ Ax of vectors like ``C``, usable memory and :func:`memcurve.pruned` are known.
     C : (N,) or (N, d) array
         Input mask, one column per input.
     readout : sequence of int or boolean mask, optional
@@ -170,7 +168,7 @@ class LinearNetwork(Connected):
         notes: Sequence[str] = (),
     ) -> None:
         if callable(A) and not isinstance(A, type) and not hasattr(A, "shape"):
-            A = Operator.of_function(A, C)
+            A = FunctionOperator(A, C)
         _require_one_order(A, C)
         matrix = validated_matrix(A)
         size = matrix.shape[0]

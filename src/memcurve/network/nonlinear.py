@@ -93,7 +93,9 @@ class NonlinearNetwork(Connected):
             )
         scale = require_number(self.input_scale, "input_scale", "above 0", lambda s: s > 0)
         exact = {"A": parts.A, "C": parts.C, "shift": parts.shift, "input_scale": scale}
-        for field, value in (exact | {"leak": _validated_leak(self.leak, parts.size)}).items():
+        for field, value in (
+            exact | {"leak": _leak_rates(self.leak, parts.size, "leak", 0.0)}
+        ).items():
             object.__setattr__(self, field, value)
         _require_activation(self.function, self.size)
 
@@ -209,17 +211,19 @@ class NonlinearNetwork(Connected):
         return f"NonlinearNetwork({', '.join(parts)})"
 
 
-def _validated_leak(leak: Any, size: int) -> float | Floats:
-    rule = "above 0 and at most 1"
-    if np.ndim(leak) == 0:
-        return require_number(leak, "leak", rule, lambda a: 0 < a <= 1)
-    each = exact_array(leak, "leak")
-    if each.shape != (size,) or np.iscomplexobj(each) or not ((each > 0) & (each <= 1)).all():
+def _leak_rates(leak: Any, size: int, argument: str, above: float = -1.0) -> Any:
+    """One rate as a number, or one per node: from 0 to 1, and ``above`` another bound."""
+    rates = exact_array(leak, argument)
+    rates = rates.reshape(()) if rates.size == 1 else rates
+    allowed = rates.dtype.kind == "f" and ((rates >= 0) & (rates <= 1) & (rates > above)).all()
+    if not allowed or rates.shape not in ((), (size,)):
+        rule = "from 0 to 1" if above < 0 else "above 0 and at most 1"
         raise ValueError(
-            f"`leak` must be one number {rule}, or {size} of them, one per node; got {leak!r}."
+            f"`{argument}` must be one number {rule}, or {size} of them, one per node; got "
+            f"{leak!r:.80}. It is the share of the new state: 1/τ for a time constant of τ steps."
         )
-    each.flags.writeable = False
-    return each
+    rates.flags.writeable = False
+    return rates if rates.ndim else float(rates)
 
 
 def _require_activation(function: Activation, size: int) -> None:
@@ -255,16 +259,8 @@ def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
     matrix = validated_matrix(W, "W")
     size = matrix.shape[0]
     mask = validated_mask(Win, size, "Win", "W")
-    rates = exact_array(lr, "lr")
-    rates = rates.reshape(()) if rates.size == 1 else rates
-    allowed = rates.dtype.kind == "f" and bool(((rates >= 0) & (rates <= 1)).all())
-    if not allowed or rates.shape not in ((), (size,)):
-        raise ValueError(
-            f"`lr` must be one number from 0 to 1, or {size} of them, one per node; got "
-            f"{rates if rates.ndim else rates.item()}. It is the share of the new state; a time "
-            f"constant of τ steps is the rate 1/τ."
-        )
-    if (rates == 1).all():
+    rates = _leak_rates(lr, size, "lr")
+    if np.all(rates == 1):
         return matrix, mask
     each = np.broadcast_to(rates, size)
     return _leaking(matrix, 1 - each, each), (each * mask.T).T

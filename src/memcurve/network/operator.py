@@ -41,19 +41,6 @@ class Operator:
         self.dtype = np.dtype(np.complex128 if is_complex else np.float64)
         self._checked = False
 
-    @classmethod
-    def of_function(cls, function: Callable[[Any], Any], mask: Any) -> Operator:
-        """Products by a function of vectors like the mask, of its size, library and device."""
-        shape = tuple(getattr(mask, "shape", ())) or np.shape(mask)
-        if len(shape) not in (1, 2) or shape[0] == 0:
-            raise ValueError(
-                f"`C` must have shape (N,) or (N, d), which gives the size of a function `A`, got "
-                f"{shape}."
-            )
-        backend = Backend.of(mask, "C")
-        place = HOST if backend.xp is np else Device(backend)
-        return _Function(function, int(shape[0]), place)
-
     def __matmul__(self, x: Any) -> Any:
         if not self._checked:
             self._check()
@@ -178,11 +165,16 @@ class _Derived(Operator):
         self._checked = True
 
 
-class _Function(Operator):
-    """Products by a function of single vectors, where these live."""
+class FunctionOperator(Operator):
+    """Products by a function of vectors like the mask, of its size, library and device."""
 
-    def __init__(self, function: Callable[[Any], Any], size: int, place: Host) -> None:
-        self.function, self.shape, self.place = function, (size, size), place
+    def __init__(self, function: Callable[[Any], Any], mask: Any) -> None:
+        shape = tuple(getattr(mask, "shape", ())) or np.shape(mask)
+        if len(shape) not in (1, 2) or shape[0] == 0:
+            raise ValueError(f"`C` must have shape (N,) or (N, d), got {shape}; `A` is a function.")
+        backend = Backend.of(mask, "C")
+        self.place = HOST if backend.xp is np else Device(backend)
+        self.function, self.shape = function, (int(shape[0]),) * 2
         self.dtype, self._checked = np.dtype(np.float64), False
 
     def _product(self, x: Tall) -> Tall:

@@ -85,15 +85,15 @@ class Ranks:
 
     def _failures(self, *, failed: bool, patience: float | None) -> list[bool]:
         """Which ranks failed; where they are not all heard of in time, none of the others did."""
-        mine, found = np.array([failed]), np.zeros(self.count, dtype=bool)
-        request = self._last_call.Iallgather(mine, found)
+        mine, failures = np.array([failed]), np.zeros(self.count, dtype=bool)
+        request = self._last_call.Iallgather(mine, failures)
         start, pause = time.monotonic(), 1e-5
         while not request.Test():
             if patience is not None and time.monotonic() - start > patience:
                 return [False]
             time.sleep(pause)
             pause = min(2 * pause, 0.02)
-        return found.tolist()
+        return failures.tolist()
 
     def _end_job(self, error: BaseException) -> None:
         text = str(error) or type(error).__name__
@@ -227,20 +227,18 @@ class RankRows(Operator):
 
     @staticmethod
     def _validated(rows: Any) -> Any:
-        if isinstance(rows, Operator) or (hasattr(rows, "matvec") and not hasattr(rows, "dtype")):
-            raise TypeError("`rows` must be an array or a scipy sparse array, got products only.")
-        found = validated_entries(rows, "rows")
-        if found.ndim != 2 or found.shape[0] < 1:
+        entries = validated_entries(rows, "rows")
+        if entries.ndim != 2 or entries.shape[0] < 1:
             raise ValueError(
                 f"`rows` must be a matrix of at least one row of A on every rank, got shape "
-                f"{tuple(found.shape)}; start fewer ranks."
+                f"{tuple(entries.shape)}; start fewer ranks."
             )
-        if found.dtype.kind == "c":
+        if entries.dtype.kind == "c":
             raise TypeError(
                 "`rows` must be real, got complex numbers; divide the rows of the real pair, "
                 "A, C = network.real_pair()."
             )
-        return found
+        return entries
 
     def _plan(self, ranks: Ranks, ends: NDArray[Any]) -> None:
         """Agree on which numbers each rank sends to each for a product."""
@@ -282,20 +280,20 @@ class RankRows(Operator):
 
     def astype(self, dtype: Any) -> RankRows:
         """The same in another precision."""
-        found = copy.copy(self)
-        found._rows, found.dtype = self._rows.astype(dtype), np.dtype(dtype)
-        return found
+        changed = copy.copy(self)
+        changed._rows, changed.dtype = self._rows.astype(dtype), np.dtype(dtype)
+        return changed
 
     def scaled(self, scale: Floats) -> RankRows:
         if np.ptp(scale) == 0:
             return self
         here, there = self.place.put(scale)[:, None], scale[self._needed]
-        found = copy.copy(self)
+        changed = copy.copy(self)
         if isinstance(self._rows, np.ndarray):
-            found._rows = self._rows * (there / here)
+            changed._rows = self._rows * (there / here)
         else:
-            found._rows = self._rows.multiply(there).multiply(1 / here).tocsr()
-        return found
+            changed._rows = self._rows.multiply(there).multiply(1 / here).tocsr()
+        return changed
 
     def rounding(self, X: Floats, AX: Floats) -> Floats:
         """A few units in the last place of what is added up, as of any matrix that is stored."""

@@ -11,7 +11,10 @@ from memcurve.solve.allpass import impulse_response as impulse_response
 from memcurve.solve.allpass import section_poles as section_poles
 from memcurve.solve.allpass import system_matrix as system_matrix
 from memcurve.solve.analysis import Analysis as Analysis
+from memcurve.solve.answer import MOST_DEFAULT_LAGS as MOST_DEFAULT_LAGS
+from memcurve.solve.answer import NEGLIGIBLE_MEMORY as NEGLIGIBLE_MEMORY
 from memcurve.solve.answer import Answer as Answer
+from memcurve.solve.answer import Lags as Lags
 from memcurve.solve.balls import arithmetic as ball_arithmetic  # noqa: F401
 from memcurve.solve.choose import LARGEST_ERROR as LARGEST_ERROR
 from memcurve.solve.choose import SOLVERS as SOLVERS
@@ -25,9 +28,6 @@ from memcurve.solve.errors import FIRST_ORDER as FIRST_ORDER
 from memcurve.solve.factor import responses_to as responses_to
 from memcurve.solve.filters import Filter as Filter
 from memcurve.solve.filters import filters_of as filters_of
-from memcurve.solve.lags import MOST_DEFAULT_LAGS as MOST_DEFAULT_LAGS
-from memcurve.solve.lags import NEGLIGIBLE_MEMORY as NEGLIGIBLE_MEMORY
-from memcurve.solve.lags import Lags as Lags
 from memcurve.solve.leaves import input_normal_realization as input_normal_realization
 from memcurve.solve.leaves import krylov_model as krylov_model
 from memcurve.solve.leaves import lattice_answer as lattice_answer
@@ -40,8 +40,6 @@ from memcurve.solve.modular import primes as primes
 from memcurve.solve.modular import proportional_rows as proportional_rows
 from memcurve.solve.modular import recurrence as recurrence
 from memcurve.solve.modular import residues as residues
-from memcurve.solve.powers import PROBES as PROBES
-from memcurve.solve.powers import PROBES_FROM_SIZE as PROBES_FROM_SIZE
 from memcurve.solve.powers import SMALL_REST as SMALL_REST
 from memcurve.solve.powers import solve_stein as solve_stein
 from memcurve.solve.powers import sums_of_powers as sums_of_powers

@@ -8,7 +8,6 @@ tell how much hangs on such modes.
 
 ::
 
-    every node drives one other at most → closed form
     every mode isolated and excited far above rounding (PBH test) → all count
     exact rank r, modulo primes (``modular``) = n → all count
     r < n → only zeros are lost: a shift of the filter by as many lags
@@ -35,7 +34,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.errors import UncertainResultError, UnstableNetworkError, unstable
+from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import fits, require_room_for_states
 from memcurve.core.progress import Listener, silent
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
@@ -44,7 +43,6 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import (
     ORDINARY,
-    DrivenPath,
     Indices,
     balanced,
     eigenvalues,
@@ -54,7 +52,6 @@ from memcurve.network.graph import (
     most_nodes_on_cycles,
     reachable_nodes,
     separate_parts,
-    single_path,
     strong_components,
     submatrix,
 )
@@ -84,7 +81,6 @@ from memcurve.solve.spectrum import (
     krylov_space,
     lost_roots,
     merged,
-    path_spectrum,
     screen,
     with_exact_zeros,
     without_lost,
@@ -191,17 +187,11 @@ class Analysis:
         return self.network.inputs
 
     @cached_property
-    def path(self) -> DrivenPath | None:
-        """The path that all nodes reached by a single input form, where they do."""
-        A, C = self._pair
-        return single_path(A, C) if C.shape[1] == 1 else None
-
-    @cached_property
     def nodes(self) -> Indices:
         """Which states of the network these are, in order."""
         if self._given is not None:
             return self._given
-        return reachable_nodes(*self._pair) if self.path is None else np.sort(self.path.order)
+        return reachable_nodes(*self._pair)
 
     @cached_property
     def mask(self) -> Floats:
@@ -294,7 +284,7 @@ class Analysis:
 
     def units(self) -> NDArray[np.int64]:
         """Powers of two in which every state is about one, as far as mask and weights tell."""
-        return state_units(self.dense, self.mask)
+        return state_units(self.dense, self.mask, self.strong_components)
 
     def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
@@ -423,14 +413,8 @@ class Analysis:
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of some rows of the Krylov matrix, by products of residues alone."""
         read = None if len(rows) == len(self) else rows
-        if read is None:
-            if self.knows_rank:
-                return self.rank
-            if self.path is not None:
-                with contextlib.suppress(UnstableNetworkError):  # which has a rank, too
-                    closed = path_spectrum(self.path, self._pair[1][:, 0])
-                    if closed is not None:
-                        return closed.rank
+        if read is None and self.knows_rank:
+            return self.rank
         A = self.sparse
         if isinstance(A, np.ndarray):
             if read is None and self.mask.shape[1] == 1:
@@ -439,8 +423,7 @@ class Analysis:
         from scipy.sparse import csr_array
 
         most = int(np.count_nonzero(generically_driven(A, self.mask)))
-        twin = self.multiplied if isinstance(self.multiplied, DeviceMatrix) else None
-        return krylov_rank(csr_array(A), self.mask, read, most, tell, twin)
+        return krylov_rank(csr_array(A), self.mask, read, most, tell)
 
     def rows_rank(self, rows: Indices, rank: int) -> int:
         """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""
@@ -478,9 +461,7 @@ class Analysis:
     @cached_property
     def spectrum(self) -> Spectrum:
         """The controllable spectrum of a network with a single input."""
-        closed = self._closed_form()
-        if closed is not None:
-            return closed
+        self._require_single_input()
         # overflow ends in infinite errors, which are dealt with; it need not be announced
         with np.errstate(all="ignore"):
             try:
@@ -489,23 +470,17 @@ class Analysis:
                 raise UncertainResultError("LAPACK does not find the eigenvalues of `A`.") from None
 
     def assumed_spectrum(self) -> Spectrum:
-        """The spectrum with all reached modes taken to count, where closed forms do not tell."""
+        """The spectrum with all reached modes taken to count."""
+        self._require_single_input()
         with np.errstate(all="ignore"):
-            return self._closed_form() or self._full(None, assumed=True)
+            return self._full(None, assumed=True)
 
-    def _closed_form(self) -> Spectrum | None:
-        """The spectrum of a single path, where all of its modes are driven."""
+    def _require_single_input(self) -> None:
         if self.inputs != 1:
             raise ValueError(
                 f"`network` must have a single input for its controllable spectrum, got "
                 f"{self.inputs}; pass one column of C at a time."
             )
-        if self.path is None:
-            return None
-        spectrum = path_spectrum(self.path, self._pair[1][:, 0])
-        if spectrum is None:
-            require_room_for_states(len(self), "exact")
-        return spectrum
 
     def _decided(self) -> Spectrum:
         full, look = len(self), None
@@ -645,13 +620,13 @@ def _in_like_units(
     return np.ascontiguousarray(A), scaled, exponents + shift
 
 
-def state_units(A: Floats, C: Floats) -> NDArray[np.int64]:
+def state_units(A: Floats, C: Floats, components: list[Indices] | None = None) -> NDArray[np.int64]:
     """Powers of two in which every state is about one, as far as masks and weights tell.
 
     Nodes that can reach each other are alike once they are balanced; from one set of them to the
     next the largest product of weights tells, with 1/(1 − |w|) for a self-loop w.
     """
-    components = strong_components(A)
+    components = components or strong_components(A)
     label, inner = np.empty(len(A), np.intp), np.zeros(len(A))
     loops = np.abs(np.diag(A))
     lasting = -np.log2(1 - np.where(loops < 1, loops, 0.0))

@@ -1,4 +1,4 @@
-"""What is answered: numbers with their errors, and what one should know about them."""
+"""What is answered: numbers with their errors, what one should know about them, how many lags."""
 
 from __future__ import annotations
 
@@ -11,10 +11,16 @@ from numpy.typing import NDArray
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 
+#: Memory, summed over all later lags, that may lie beyond the lags chosen by default. Doubled: some
+#: three lags in a hundred fewer.
+NEGLIGIBLE_MEMORY = 1e-12
+#: No more lags than this are chosen by default, however close the poles are to the unit circle.
+#: Doubled: such curves take twice the time and memory.
+MOST_DEFAULT_LAGS = 100_000
 #: Numbers of an answer that have an entry for every noise level.
 BY_LEVEL = (
     "memory", "memory_error", "forecast", "forecast_error", "total", "total_error",
-    "total_forecast", "total_forecast_error", "sum_error", "forecast_sum_error",
+    "total_forecast", "total_forecast_error",
 )  # fmt: skip
 
 
@@ -23,10 +29,8 @@ class Answer:
     """Numbers for every noise level: memory (levels, lags, inputs), forecasts (…, horizons, …).
 
     Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
-    horizons. ``loss`` is 1 − memory where it is known to more digits than that. ``sum_error`` and
-    ``forecast_sum_error`` (levels, lags) are of sums over inputs: where inputs are alike, what they
-    share is known far better than who has which part. By default the errors of the parts are added,
-    and the rounding of the sum. The rest is what one should know about them.
+    horizons. ``loss`` is 1 − memory where it is known to more digits than that. The
+    rest is what one should know about them.
 
     Attributes
     ----------
@@ -53,19 +57,12 @@ class Answer:
     total_forecast: Floats
     total_forecast_error: Floats
     loss: Floats | None = None
-    sum_error: Floats = field(default_factory=lambda: np.zeros(0))
-    forecast_sum_error: Floats = field(default_factory=lambda: np.zeros(0))
     rank: int | None = None
     notes: list[Note] = field(default_factory=list)
     options: dict[str, Any] = field(default_factory=dict)
     diagnostics: dict[str, Any] = field(default_factory=dict)
     bands: Floats | None = None
     bounded: bool = True
-
-    def __post_init__(self) -> None:
-        if self.sum_error.ndim == 1:
-            self.sum_error = _error_of_sum(self.memory, self.memory_error)
-            self.forecast_sum_error = _error_of_sum(self.forecast, self.forecast_error)
 
     @classmethod
     def of_memory(
@@ -112,8 +109,6 @@ class Answer:
             memory_error=(self.memory_error + rounding * self.memory) @ shares,
             forecast=self.forecast @ shares,
             forecast_error=(self.forecast_error + rounding * self.forecast) @ shares,
-            sum_error=self.sum_error + rounding * self.memory.sum(axis=2),
-            forecast_sum_error=self.forecast_sum_error + rounding * self.forecast.sum(axis=2),
             loss=None,
         )
 
@@ -136,8 +131,45 @@ class Answer:
             values[levels] = getattr(other, name)
             setattr(self, name, values)
 
+    @staticmethod
+    def error_of_sum(parts: Floats, errors: Floats) -> Floats:
+        """Errors of sums over inputs, the last axis, as they are rounded."""
+        rounding = EPS * (parts.shape[-1] - 1)
+        return np.asarray((errors + rounding / 2 * np.abs(parts)).sum(axis=-1) * (1 + 2 * rounding))
 
-def _error_of_sum(parts: Floats, errors: Floats) -> Floats:
-    """Error of sums over the last axis, as they are rounded."""
-    rounding = EPS * (parts.shape[2] - 1)
-    return np.asarray((errors + rounding / 2 * np.abs(parts)).sum(axis=2) * (1 + 2 * rounding))
+
+class Lags:
+    """Counts lags as they are computed, block by block, until there are enough.
+
+    A pole with time constant T adds about 1/T to each of T lags, so what lies beyond lag m is below
+    m·MC_m once that is small. That cannot see time constants beyond 1e12, so nothing is enough
+    while a visible share of the ``total`` over all lags is missing.
+
+    ``count`` is the number of lags to list, once it is known; what is ``asked`` for, if anything.
+    While a share ``visible`` of the ``total`` is missing, of one curve or of several, more are
+    taken in any case.
+    """
+
+    def __init__(self, asked: int | None, total: Any, *, visible: float = 1e-9) -> None:
+        self.count, self._total, self._visible = asked, total, visible
+        self._seen, self._held = 0, np.zeros(np.shape(total))
+
+    def enough(self, block: Floats) -> bool:
+        """Take note of the next lags (..., m) of all curves; whether no more are needed."""
+        if self.count is None:
+            self.count = self._ending(block)
+        self._seen += block.shape[-1]
+        self._held = self._held + block.sum(axis=-1)
+        if self.count is None and self._seen >= MOST_DEFAULT_LAGS:
+            self.count = MOST_DEFAULT_LAGS
+        return self.count is not None and self._seen >= self.count
+
+    def _ending(self, block: Floats) -> int | None:
+        missing = self._total - self._held - block.sum(axis=-1)
+        if np.any(missing > self._visible * np.asarray(self._total)):
+            return None
+        lags = self._seen + 1 + np.arange(block.shape[-1])
+        curves = (lags * block).reshape(-1, len(lags))
+        large = np.flatnonzero(np.any(curves > NEGLIGIBLE_MEMORY, axis=0))
+        enough = int(large[-1]) + 2 if len(large) else 1
+        return self._seen + enough if enough <= len(lags) else None

@@ -24,9 +24,9 @@ from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import Tall, place_of
+from memcurve.solve.answer import MOST_DEFAULT_LAGS
 from memcurve.solve.basis import Basis
 from memcurve.solve.factor import LEFT_OUT, ReducedModel, longer_responses
-from memcurve.solve.lags import MOST_DEFAULT_LAGS
 from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
 
 

@@ -136,14 +136,12 @@ class Truncation(NamedTuple):
 
 
 class Bounded(NamedTuple):
-    """Memory and forecasts (levels, lags, inputs), totals (levels,), and errors; of sums, too."""
+    """Memory and forecasts (levels, lags, inputs), totals (levels,), and errors."""
 
     memory: Floats
     error: Floats
-    sum_error: Floats
     ahead: Floats
     ahead_error: Floats
-    ahead_sum_error: Floats
     total: Floats
     total_error: Floats
     total_ahead: Floats
@@ -164,16 +162,13 @@ def measured(
     factors = base.filter_factors(levels, rank)
     memory, total = _by_lag(factors @ base.squares.T, inputs), factors @ base.held
     ahead, total_ahead = _by_lag(factors @ base.ahead.T, inputs), factors @ base.held_ahead
-    changes, moved = np.zeros((3, len(levels))), np.zeros((2, len(levels)))
-    summed, blur = np.zeros((2, len(levels))), np.zeros(len(base.sigma))
+    changes, moved = np.zeros((2, 2, len(levels)))
+    blur = np.zeros(len(base.sigma))
     for other in others:
         again = other.filter_factors(levels, min(rank, len(other.sigma)))
-        pairs = ((base.squares, other.squares, memory), (base.ahead, other.ahead, ahead))
-        for k, (_, squares, values) in enumerate(pairs):
+        for k, (squares, values) in enumerate(((other.squares, memory), (other.ahead, ahead))):
             difference = _difference(_by_lag(again @ squares.T, inputs), values)
             changes[k] = np.maximum(changes[k], np.abs(difference).max(axis=(1, 2), initial=0.0))
-            both = np.abs(difference.sum(axis=2)).max(axis=1, initial=0.0)
-            summed[k] = np.maximum(summed[k], both)
             moved[k] = np.maximum(moved[k], np.abs(difference).sum(axis=(1, 2)))
         moved[0] = np.maximum(moved[0], np.abs(again @ other.held - total))
         moved[1] = np.maximum(moved[1], np.abs(again @ other.held_ahead - total_ahead))
@@ -183,7 +178,7 @@ def measured(
             shift[:count] = np.abs(other.sizes[:count] - base.sizes[:count])
         blur = np.maximum(blur, np.nan_to_num(shift, nan=0.0))
     unknown = SAFETY * np.maximum(changes[0], moved[0] / np.maximum(total, 1.0)) > NOT_SMALL
-    changes[:, unknown], summed[:, unknown] = 1.0, float(inputs)
+    changes[:, unknown] = 1.0
     moved[:, unknown] = max(1.0, float(min(rank, len(base.sigma))))
     floor = np.where(levels > 0, levels, base.sigma[min(rank, len(base.sigma)) - 1])
     missing = _share(left.gain * left.missing, floor)
@@ -219,44 +214,11 @@ def measured(
     exact = (levels == 0) & bool((base.held == 1).all())
     total_error = SAFETY * moved[0] + rounding * np.maximum(total, 1.0) + spread @ base.held
     ahead_error = SAFETY * moved[1] + rounding * total_ahead + spread @ base.held_ahead
-    first = error(memory, base.squares, changes[0])
-    later = error(ahead, base.ahead, changes[1])
     return Bounded(
-        np.clip(memory, 0.0, 1.0), first, _of_sums(first, changes[0], summed[0]),
-        np.clip(ahead, 0.0, 1.0), later, _of_sums(later, changes[1], summed[1]),
+        np.clip(memory, 0.0, 1.0), error(memory, base.squares, changes[0]),
+        np.clip(ahead, 0.0, 1.0), error(ahead, base.ahead, changes[1]),
         total, np.where(exact, 0.0, total_error + common), total_ahead, ahead_error + common,
     )  # fmt: skip
-
-
-def turned(found: Bounded, gap: float, span: float, reach: float) -> Bounded:
-    """The same where rounding turns the space of remembered inputs by an angle of sine ``gap``.
-
-    ``span`` is about how many lags matter, ``reach`` how many horizons: what is not listed adds up
-    to Σ√MC ≤ √(span·ΣMC).
-    """
-
-    def more(values: Floats) -> Floats:
-        return np.asarray(2 * gap * np.sqrt(np.clip(values * (1 - values), 0, 1)) + gap**2)
-
-    past, ahead = more(found.memory), more(found.ahead)
-    rest = np.maximum(found.total - found.memory.sum(axis=(1, 2)), 0)
-    later = past.sum(axis=(1, 2)) + 2 * gap * np.sqrt(rest * span) + span * gap**2
-    to_come = 2 * gap * np.sqrt(np.maximum(found.total_ahead, 0) * reach) + reach * gap**2
-    return found._replace(
-        error=np.minimum(found.error + past, 1.0),
-        sum_error=found.sum_error + past.sum(axis=2),
-        ahead_error=np.minimum(found.ahead_error + ahead, 1.0),
-        ahead_sum_error=found.ahead_sum_error + ahead.sum(axis=2),
-        total_error=found.total_error + later,
-        total_ahead_error=found.total_ahead_error + to_come,
-    )
-
-
-def _of_sums(error: Floats, change: Floats, summed: Floats) -> Floats:
-    """Errors of sums over inputs: what inputs share is known better than who has which part."""
-    parts = SAFETY * (np.minimum(change, 1.0) * error.shape[2] - summed)[:, None]
-    total = error.sum(axis=2)
-    return np.asarray(np.where(error.max(axis=2) < 1, total - np.maximum(parts, 0.0), total))
 
 
 def _share(size: float, of: Floats) -> Floats:

@@ -17,7 +17,6 @@ are found, since columns of K hardly differ and its singular values fall by doze
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -27,12 +26,11 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Complexes, Floats
-from memcurve.solve.allpass import cascade, section_poles
+from memcurve.solve.allpass import cascade, section_poles, several_input_cascade
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
 from memcurve.solve.powers import PowerSums, power_norms, solve_stein, sums_of_powers
-from memcurve.solve.several import several_input_cascade
 
 #: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of
 #: twice as much, 1e-13 at most.
@@ -647,10 +645,6 @@ def responses_to(H: Floats, c: Floats, lags: int, *, banded: bool = False) -> Fl
 # --- sizes of the states
 
 
-#: Variances below this may be squares that have vanished. Doubled: nothing.
-LEAST_VARIANCE = 2.0**-900
-
-
 def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     """Variances of the states, each to nearly full accuracy."""
     d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum() / len(C))) / 4
@@ -672,24 +666,18 @@ def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
 
 
 def state_sizes(states: Any, filters: Sequence[Filter]) -> tuple[Floats, Any]:
-    """Standard deviations of the states, and the powers of two that they are measured in."""
-    failed = UncertainResultError("the states differ too much in size for float64.")
-    try:
-        variances = state_variances(states.A, states.C, filters)
-        if np.isfinite(variances).all() and variances.min(initial=1.0) >= LEAST_VARIANCE:
-            return np.sqrt(variances), states.exponents
-    except UncertainResultError as error:
-        failed = error
-    # squares vanish, or overflow, unless every state has a unit of its own
+    """Standard deviations of the states, and the powers of two that they are measured in.
+
+    Squares vanish, or overflow, unless every state has a unit of its own.
+    """
     units = states.units()
     with np.errstate(all="ignore"):
         A = np.ldexp(states.dense, units - units[:, None])
         C = np.ldexp(states.mask, -units[:, None])
-        if not (np.isfinite(A).all() and np.isfinite(C).all()):
-            raise failed
-        variances = state_variances(A, C, filters)
+        both = np.isfinite(A).all() and np.isfinite(C).all()
+        variances = state_variances(A, C, filters) if both else np.full(len(A), np.inf)
     if not np.isfinite(variances).all():
-        raise failed
+        raise UncertainResultError("the states differ too much in size for float64.")
     return np.sqrt(variances), units
 
 
@@ -719,32 +707,13 @@ def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, F
     return A1, C1[:, None]
 
 
-def cascade_factor(
-    A: Floats,
-    C: Floats,
-    poles: Complexes | None,
-    read: bool,
-    filters: Sequence[Filter],
-    tail: float = 0.0,
-) -> KrylovFactor:
-    """From poles: M = A M A'ᵀ + C C'ᵀ, if ``read``, and W to where it fades, or to be listed."""
+def cascade_factor(A: Floats, C: Floats, poles: Complexes | None, read: bool) -> KrylovFactor:
+    """From poles: M = A M A'ᵀ + C C'ᵀ, if ``read``, and W, of which lags are to be listed."""
     A1, C1 = cascade_of(A, C, poles)
-    input_normal: tuple[Floats, Floats] | None = (A1, C1)
-    W = C1.T
     M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
-    if tail > 0:  # where that takes less time than equations for all lags
-        with contextlib.suppress(UncertainResultError):
-            ones = np.ones(len(A1))
-            R, beyond, _ = faded(A1, C1, ones, tail, most=8 * len(A1) + 1000)
-            through, cut = coloured(R.T, filters, ones, tail)
-            W, triangle = orthonormal(through)
-            M, input_normal, tail = M @ triangle.T, None, beyond + cut
     # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
     E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
     colour = 0.0  # those of a single input are to the last digits, relative to each section
     if C.shape[1] > 1:
         colour = float(E) * power_norms(np.asfortranarray(A1)).squares
-    return KrylovFactor(
-        M=M, W=W, inputs=C.shape[1], tail=0.0 if input_normal else tail, colour=colour,
-        input_normal=input_normal,
-    )  # fmt: skip
+    return KrylovFactor(M=M, W=C1.T, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))

@@ -16,9 +16,8 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Floats
-from memcurve.solve.answer import Answer
-from memcurve.solve.factor import TAIL, faded_states
-from memcurve.solve.lags import Lags
+from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
+from memcurve.solve.factor import MOST_ENTRIES, TAIL, faded_states, responses_to
 from memcurve.solve.powers import power_norms, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 
@@ -92,8 +91,9 @@ def _in_floats(
         total = float(np.einsum("ij,ij->", inverse @ G, inverse))
         # the error of G is between ∓off·R
         total_error = total * relative + len(A) * residual_norm(A, G, C @ C.T)
-        F, largest = _curve(A, C, L, lags, total, total_error)
-        beyond = 0.0
+        count = lags or min(MOST_DEFAULT_LAGS, MOST_ENTRIES // C.size)
+        F, largest = _energies(L, responses_to(A, C, count), C.shape[1])
+        F, beyond = _listed(F, lags, total), 0.0
     moved = EPS * root * width * power_sum * largest  # rounding in A^τ C
     return F, relative * F + 2 * np.sqrt(F) * moved + moved**2 + beyond, total, total_error
 
@@ -113,23 +113,3 @@ def _listed(F: Floats, lags: int | None, total: float) -> Floats:
     listed.enough(F.sum(axis=1) / max(total, TINY))
     count = listed.count or len(F)
     return np.concatenate([F[:count], np.zeros((max(0, count - len(F)), F.shape[1]))])
-
-
-def _curve(
-    A: Floats, C: Floats, L: Floats, lags: int | None, total: float, total_error: float
-) -> tuple[Floats, float]:
-    """The same lag by lag, where these are many."""
-    blocks: list[Floats] = []
-    listed = Lags(lags, 1.0 - total_error / max(total, TINY))
-    x, largest = C, 0.0
-    usual = 4 * len(A) + 16
-    while True:
-        columns = []
-        for _ in range(min(lags or usual, usual)):
-            columns.append(x)
-            x = A @ x
-        block, size = _energies(L, np.hstack(columns), C.shape[1])
-        largest = max(largest, size)
-        blocks.append(block)
-        if listed.enough(block.sum(axis=1) / max(total, TINY)):
-            return np.concatenate(blocks)[: listed.count], largest

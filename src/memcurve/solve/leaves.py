@@ -17,9 +17,9 @@ from memcurve.core.types import EPS, SEED, Complexes, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import eigenvalues
 from memcurve.network.operator import Operator
-from memcurve.solve.allpass import memory_of_poles, memory_of_ring
+from memcurve.solve.allpass import memory_of_poles
 from memcurve.solve.analysis import VANISHED, Analysis
-from memcurve.solve.answer import Answer
+from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
     Bounded,
@@ -27,7 +27,6 @@ from memcurve.solve.errors import (
     backward_error,
     curve_error,
     measured,
-    turned,
 )
 from memcurve.solve.evaluate import SingularSystem, Whiten, singular_system
 from memcurve.solve.factor import (
@@ -45,7 +44,6 @@ from memcurve.solve.factor import (
     krylov_factor,
 )
 from memcurve.solve.filters import Filter, filters_of
-from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 from memcurve.solve.spectrum import Spectrum, counting_poles
@@ -69,8 +67,7 @@ def solve_nothing(problem: Problem) -> Answer:
 
 def solve_lattice(problem: Problem) -> Answer:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
-    if problem.analysis.path is None:
-        _require_like_units(problem)
+    _require_like_units(problem)
     return lattice_answer(problem.analysis.spectrum, problem.lags)
 
 
@@ -86,9 +83,6 @@ def _require_like_units(problem: Problem) -> None:
 
 def lattice_answer(spectrum: Spectrum, lags: int | None) -> Answer:
     """The same for a spectrum, decided or assumed."""
-    if spectrum.ring is not None:
-        memory, loss, error = memory_of_ring(*spectrum.ring, lags)
-        return Answer.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
     if spectrum.response is not None:
         poles, shift, sensitivity = spectrum.response
@@ -403,14 +397,10 @@ def _rank_read(problem: Problem, systems: list[SingularSystem], *, clear: float 
     return problem.rank
 
 
-def solve_cascade(
-    problem: Problem, *, worst_condition: float = 1e8, hopeless: float = 1e12
-) -> Answer:
+def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
     """Any question from the poles: an all-pass cascade, and a Stein equation for the states.
 
-    Up to ``worst_condition``, the ratio of the largest to the least spectral density of the input,
-    rounding is bounded, not measured; densities beyond ``hopeless`` may as well vanish. Twice as
-    much of either: errors of such inputs are bounded twice as far, and √2 times as large.
+    Inputs whose largest density is ``hopeless`` times the least may as well have one that vanishes.
     """
     require_room_for_states(len(problem.states), "noise")
     filters, space = filters_of(problem.processes), coordinates(problem)
@@ -422,33 +412,29 @@ def solve_cascade(
     if single:
         spectrum = problem.analysis.spectrum
         poles, gap = spectrum.poles, spectrum.gap
-        if spectrum.response is not None:  # zeros are lost: rounding is measured, not bounded
+        if spectrum.response is not None:  # zeros are lost
             # all poles span what the states hold and more, which takes no part in what is read
             chosen = chosen if read else partial(counting_poles, spectrum)
-            poles, gap, worst_condition = chosen(eigenvalues(space.A)), 0.0, 0.0
+            poles, gap = chosen(eigenvalues(space.A)), 0.0
     elif problem.analysis.rank < len(problem.states) or not problem.analysis.rank_is_robust:
         raise UncertainResultError("some modes are controllable by rounding at most.")
     if not np.isfinite(gap):
         raise UncertainResultError("the controllable eigenvalues are too uncertain.")
     rank = problem.rank if space.exactly else len(problem.states)
-    gain = max(each.gain for each in filters)
     white = all(each.is_white for each in filters)
     lags = problem.lags or 4 * len(problem.states) + 64
     if not white:  # beyond the reach of the colour all is known
         lags = max(lags, max(len(each.gamma) for each in filters))
-    doubt = max(f.uncertainty for f in filters)
     bounds = [np.array(p.density_bounds()) / p.variance for p in problem.processes]
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
-    tail = 0.0 if white or doubt > LARGEST_UNCERTAINTY else COLOURED_TAIL / gain
-
     def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
         A, C = _changed(space.A, space.C, rng)
         own_poles = chosen(eigenvalues(A)) if single else None
-        return cascade_factor(A, C, own_poles, read, own, tail).listing(lags)
+        return cascade_factor(A, C, own_poles, read).listing(lags)
 
-    factor = cascade_factor(space.A, space.C, poles, read, filters, tail)
+    factor = cascade_factor(space.A, space.C, poles, read)
     left = _left_out(factor, space, filters)
     if not white:
         terms = len(problem.states) + max(len(each.gamma) for each in filters)
@@ -462,11 +448,6 @@ def solve_cascade(
         if enough or 2 * lags > min(MOST_DEFAULT_LAGS, MOST_ENTRIES // len(problem.states)):
             break
         lags *= 2
-    if single and not read and condition < worst_condition:
-        # horizons beyond hold squares of these, and roots of that are lost in one more horizon
-        reach = 1 + sum(int(np.count_nonzero(np.abs(each.gamma) > TAIL)) for each in filters)
-        gap *= float(np.sqrt(condition))
-        return answer_of(turned(bounded, gap, lags * len(filters), reach), problem)
     systems = [base, *_repeated(problem, space, filters, again, len(problem.states))]
     return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
 
@@ -488,7 +469,7 @@ def answer_of(found: Bounded, problem: Problem) -> Answer:
     listed, summed = Lags(problem.lags, found.total), found.memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = problem.lags or summed.shape[1]
-    count, width = listed.count or summed.shape[1], found.memory.shape[2]
+    count = listed.count or summed.shape[1]
     least = found.error.min(axis=(1, 2))
 
     def shown(values: Floats, beyond: Floats) -> Floats:
@@ -502,7 +483,6 @@ def answer_of(found: Bounded, problem: Problem) -> Answer:
     return Answer(
         shown(found.memory, 0 * least), shown(found.error, least), found.ahead, found.ahead_error,
         found.total, found.total_error, found.total_ahead, found.total_ahead_error,
-        sum_error=shown(found.sum_error, width * least), forecast_sum_error=found.ahead_sum_error,
     )  # fmt: skip
 
 

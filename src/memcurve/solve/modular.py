@@ -3,7 +3,7 @@
 Float64 numbers are dyadic rationals, so modulo an odd prime p every rank of a matrix of them has an
 exact answer, which never exceeds the true one and is below it only by accident. Primes are below
 2³⁰ and so small that products of matrices of centred residues, held in float64, are exact: BLAS
-does the work. A sparse A is held in two halves of √p each, so that p may be larger.
+does the work; products with a sparse A are of int64.
 
 The degree of the minimal polynomial of C with respect to A is the rank of [C, AC, A²C, …]. It
 follows from 2r terms of the scalar sequence uᵀAᵏC, u random (Wiedemann 1986), whose shortest linear
@@ -27,9 +27,7 @@ from numpy.typing import NDArray
 from memcurve.core.limits import require_room_for_array
 from memcurve.core.progress import Listener, silent
 from memcurve.core.types import SEED, Complexes, Floats
-from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import Indices, eigenvalues
-from memcurve.network.places import Tall, place_of
 
 #: Products with matrices of fewer non-zeros are quicker than squarings of dense ones. Doubled:
 #: networks of 100 to 300 nodes take longer.
@@ -91,13 +89,11 @@ def primes(size: int) -> list[int]:
 
 
 def primes_for(A: Any, masks: int = 1) -> list[int]:
-    """The same for a dense A, or a sparse [A, C], whose products are int64, or of two halves."""
+    """The same for a dense A, or a sparse [A, C], whose products are int64."""
     if isinstance(A, np.ndarray):
         return primes(max(len(A), masks))
     longest = int(np.diff(A.indptr).max(initial=0)) + masks
-    # longest·(p/2)·(√p/2 + 1) < 2^53, and what is carried over adds √p·p/2
-    halves = (2**54 / (longest + 4)) ** (2 / 3)
-    return _primes_below(int(min(halves, (2**64 / longest) ** 0.5)))  # longest·(p/2)·p < 2^63
+    return _primes_below(int((2**64 / longest) ** 0.5))  # longest·(p/2)·p < 2^63
 
 
 @cache
@@ -136,15 +132,13 @@ def minimal_polynomial(
     C: Floats,
     most: int | None = None,
     tell: Listener = silent,
-    twin: DeviceMatrix | None = None,
     small_chance: float = 1e-7,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
 
     ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
-    several masks (n, d) the degree is that of the space they reach together. The products of a
-    sparse A are taken where its ``twin`` is. Primes are tried until they agree but for a
-    ``small_chance``, (2n/p)^k for k of them.
+    several masks (n, d) the degree is that of the space they reach together. Primes are tried until
+    they agree but for a ``small_chance``, (2n/p)^k for k of them.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
@@ -152,7 +146,7 @@ def minimal_polynomial(
         return best
     A, rng = sparse_if_few(A), np.random.default_rng(SEED)
     for prime in primes_for(A, C[0].size):
-        sequence = KrylovSequence(A, C, prime, rng, twin)
+        sequence = KrylovSequence(A, C, prime, rng)
         label = f"products modulo {prime:,}" if best.degree else "products"
         coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
@@ -205,28 +199,20 @@ def _powers_times(A: Any, v: Any, count: int, prime: int, xp: Any) -> Any:
 class KrylovSequence:
     """x_{k+1} = (A + CF)x_k modulo p, and terms uᵀx_k, made as they are needed.
 
-    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. Sums
-    are exact: of a sparse A in int64, or in two halves in float64 where its ``twin`` is. So many
+    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. So many
     terms are made ``at_a_time``, after which the sequence is first looked at: twice as many take
     twice the memory, and twice as long where the rank is low.
     """
 
     def __init__(
-        self,
-        A: Any,
-        C: Floats,
-        prime: int,
-        rng: np.random.Generator,
-        twin: DeviceMatrix | None = None,
-        *,
-        at_a_time: int = 64,
+        self, A: Any, C: Floats, prime: int, rng: np.random.Generator, *, at_a_time: int = 64
     ) -> None:
-        from scipy.sparse import csr_array, hstack, vstack
+        from scipy.sparse import csr_array, hstack
 
         def draw(*shape: int) -> Any:
             return centred(rng.integers(1, prime, shape).astype(float), prime)
 
-        self.prime, self.place, self.is_dense = prime, place_of(twin), isinstance(A, np.ndarray)
+        self.prime, self.is_dense = prime, isinstance(A, np.ndarray)
         self._size, self._at_a_time, self.terms = len(C), at_a_time, list[int]()
         if self._size > 2**53 // prime:  # sums of as many residues would not be exact
             raise ValueError(
@@ -234,39 +220,27 @@ class KrylovSequence:
                 f"{self._size:,}; memcurve.structural_rank bounds it from the wiring."
             )
         mask, matrix = residues(C.reshape(len(C), -1), prime), _reduced(A, prime)
-        self._u, start = draw(self._size), mask[:, 0]
-        self._feedback: Tall | None = None
+        self._u, self.x = draw(self._size), mask[:, 0]
+        self._feedback: Floats | None = None
         if mask.shape[1] > 1:
             feedback = draw(mask.shape[1], self._size)
-            start = _dot(_digits(draw(mask.shape[1])), mask.T, prime)
+            self.x = _dot(draw(mask.shape[1]), mask.T, prime)
             if self.is_dense:
                 matrix = centred(matrix + centred(mask @ feedback, prime), prime)
             else:
-                matrix = hstack([matrix, csr_array(mask)], format="csr")
-                self._feedback = self.place.put(_digits(feedback))
-        self._unit = 0.0 if twin is None else 2.0 ** round(np.log2(prime) / 2)
-        if twin is not None:
-            high = matrix.copy()
-            high.data = np.round(matrix.data / self._unit)
-            matrix.data = matrix.data - self._unit * high.data
-            matrix = twin.like(vstack([high, matrix], format="csr"))
-        elif not self.is_dense:
-            matrix, start = csr_array(matrix, dtype=np.int64), start.astype(np.int64)
-        self._matrix, self._looks = matrix, self.place.put(_digits(self._u))
-        self.x: Tall = self.place.put(start)
+                matrix, self._feedback = hstack([matrix, csr_array(mask)], format="csr"), feedback
+        self._matrix = matrix if self.is_dense else csr_array(matrix, dtype=np.int64)
 
-    def blocks(self, count: int) -> Iterator[Tall]:
+    def blocks(self, count: int) -> Iterator[Floats]:
         """Go on from x_k by some steps, and pass on x_k as columns, some at a time."""
-        xp = self.place.xp
         while count > 0:
             columns = []
             for _ in range(min(self._at_a_time, count)):
                 columns.append(self.x)
                 self.x = self._next(self.x)
             count -= len(columns)
-            X = xp.matrix_transpose(xp.stack(columns))
-            new = self.place.host(_dot(self._looks, X, self.prime, xp)) % self.prime
-            self.terms += new.astype(np.int64).tolist()
+            X = np.stack(columns, axis=1)
+            self.terms += (_dot(self._u, X, self.prime) % self.prime).astype(np.int64).tolist()
             yield X
 
     def recurrence(
@@ -298,33 +272,22 @@ class KrylovSequence:
         u, v = self._u[:, None], self.x[:, None]
         return np.asarray(krylov_terms(self._matrix, u, v, self.prime, square, squarings))
 
-    def _next(self, x: Tall) -> Tall:
-        xp, prime, size = self.place.xp, self.prime, x.shape[0]
+    def _next(self, x: Floats) -> Floats:
         if self._feedback is not None:
-            x = xp.concat([x, _dot(self._feedback, x[:, None], prime, xp)[:, 0]])
+            x = np.concatenate([x, _dot(self._feedback, x[:, None], self.prime)[:, 0]])
         if self.is_dense:
-            return centred(self._matrix @ x, prime)
-        if not self._unit:
-            return (self._matrix @ x.astype(np.int64)) % prime
-        halves = self._matrix @ x
-        high = centred(halves[:size], prime, xp)
-        return centred(self._unit * high + halves[size:], prime, xp)
+            return np.asarray(centred(self._matrix @ x, self.prime))
+        return np.asarray((self._matrix @ x.astype(np.int64)) % self.prime, dtype=float)
 
 
-def _digits(x: Floats, half: float = 2.0**15) -> Floats:
-    """Integers below 2³⁰ in modulus as two digits, x = low + 2¹⁵·high."""
-    high = np.round(x / half)
-    return np.stack([x - half * high, high])
-
-
-def _dot(digits: Tall, X: Tall, prime: int, xp: Any = np, half: float = 2.0**15) -> Tall:
-    """uᵀX modulo p, of short digits of u, and of X: nothing is rounded."""
-    high = xp.round(X / half)
-    low, high = digits @ (X - half * high), digits @ high
-    total = centred(high[1], prime, xp)
-    for term in (low[1] + high[0], low[0]):
-        total = centred(half * total + centred(term, prime, xp), prime, xp)
-    return total
+def _dot(u: Floats, X: Floats, prime: int, *, half: float = 2.0**15) -> Floats:
+    """Products uX modulo p of integers below 2³⁰ in modulus, by two digits: nothing is rounded."""
+    high_u, high = np.round(u / half), np.round(X / half)
+    low_u, low = u - half * high_u, X - half * high
+    total = centred(high_u @ high, prime)
+    for term in (high_u @ low + low_u @ high, low_u @ low):
+        total = centred(half * total + centred(term, prime), prime)
+    return np.asarray(total)
 
 
 # --- ranks
@@ -336,14 +299,13 @@ def krylov_rank(
     rows: Indices | None = None,
     most: int | None = None,
     tell: Listener = silent,
-    twin: DeviceMatrix | None = None,
 ) -> int:
     """Rank of the block Krylov matrix [C, AC, A²C, …] of masks C (n, d), or of some of its rows.
 
     Rows are read of as many columns as span the space, and these are combined at random, so that
     no more of them are left than there are rows. ``most`` is a bound on the rank that is known.
     """
-    degree = minimal_polynomial(A, C, most, tell, twin).degree
+    degree = minimal_polynomial(A, C, most, tell).degree
     if rows is None or degree == 0:
         return degree
     A, rng = sparse_if_few(A), np.random.default_rng(SEED)
@@ -351,11 +313,10 @@ def krylov_rank(
     # a list of Python's integers on the way to FLINT
     require_room_for_array((len(rows), wide), "the matrix of what is read", itemsize=40)
     for prime in primes_for(A, C[0].size):
-        sequence, read, done = KrylovSequence(A, C, prime, rng, twin), 0.0, 0
+        sequence, read, done = KrylovSequence(A, C, prime, rng), 0.0, 0
         for X in sequence.blocks(degree):
-            own = _digits(sequence.place.host(sequence.place.rows(X, rows)))
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
-            read, done = centred(read + _dot(own, weights, prime), prime), done + X.shape[1]
+            read, done = centred(read + _dot(X[rows], weights, prime), prime), done + X.shape[1]
             tell("rows that are read", done, degree)
         best = max(best, int(flint_matrix(np.asarray(read), prime).rank()))
         if best == wide:
@@ -383,30 +344,6 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
         groups.setdefault(scaled.tobytes(), []).append(node)
     vanishing = groups.pop(np.zeros(4, np.int64).tobytes(), [])
     return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], vanishing
-
-
-def path_rank(weights: Floats, C: Floats, tail: int) -> int:
-    """Rank of nodes of which each drives the next, and the last one node ``tail``.
-
-    Scaled to y_i = x_i/(a_0⋯a_{i−1}), the network multiplies polynomials by z modulo z^t (z^c − p),
-    p = a_t⋯a_{n−1}, and the mask is m(z) = Σ_i C_i/(a_0⋯a_{i−1}) z^i: the rank is
-    n − deg gcd(m, z^c − p), as m(0) ≠ 0 where there is a tail.
-    """
-    from flint import nmod_poly
-
-    prime, length = WORD_PRIMES[0], len(C) - tail
-    a, c = (_word_residues(x, prime) for x in (weights, C))
-    scale, around = 1, 1
-    for weight in a[tail:]:
-        around = around * weight % prime
-    folded = [0] * length
-    # times a_0⋯a_{n−1}, so that nothing is divided; z^c = p
-    powers = [pow(around, k, prime) for k in range(len(C) // length + 1)]
-    for i in range(len(C) - 1, -1, -1):
-        scale = scale * a[i] % prime
-        folded[i % length] = (folded[i % length] + c[i] * scale * powers[i // length]) % prime
-    cycle = nmod_poly([-around, *[0] * (length - 1), 1], prime)
-    return len(C) - int(nmod_poly(folded, prime).gcd(cycle).degree())
 
 
 # --- which eigenvalues are lost, from the characteristic polynomial χ and the minimal one μ

@@ -19,10 +19,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.errors import unstable
 from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.network.graph import (
-    DrivenPath,
     Indices,
     balanced,
     eigenvalues,
@@ -39,7 +37,7 @@ from memcurve.solve.errors import (
     normal_sensitivity,
     uncertain_poles_sensitivity,
 )
-from memcurve.solve.modular import LostModes, dyadic, path_rank
+from memcurve.solve.modular import LostModes
 from memcurve.solve.powers import power_norms
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
@@ -51,15 +49,6 @@ CLEAR = 100.0
 #: Quantities below this, relative to their scale, may be nothing but rounding; above, they are not.
 #: Doubled: hardly anything, as what is exactly zero comes out below 1e-13.
 NOT_ROUNDING = 1e-9
-
-
-class Ring(NamedTuple):
-    """Zeros, ``tail`` times, and the roots of λ^length = p, by log p² and 1 − p²."""
-
-    tail: int
-    length: int
-    log_square: float
-    complement: float
 
 
 class Response(NamedTuple):
@@ -99,8 +88,6 @@ class Spectrum:
     gap : float
         Bound on the sine of the largest angle by which that rounding turns the space of inputs
         that the states remember.
-    ring : Ring or None
-        Where all poles count and are zero or the roots of one number, that number.
     assumed : bool
         Whether all modes were taken to count without being asked.
     response : Response or None
@@ -117,7 +104,6 @@ class Spectrum:
     margin: float
     sensitivity: float
     gap: float
-    ring: Ring | None = None
     assumed: bool = False
     response: Response | None = None
     lost: tuple[LostModes, ...] = ()
@@ -498,74 +484,3 @@ def with_exact_zeros(poles: Complexes, rank: int, lost: Sequence[LostModes]) -> 
     zeros = sum(modes.counts for modes in lost if not modes.values.any())
     largest = np.argsort(-np.abs(poles), kind="stable")[: rank - zeros]
     return np.concatenate([poles[largest], np.zeros(zeros)])
-
-
-# --- closed forms
-
-
-def path_spectrum(path: DrivenPath, mask: Floats) -> Spectrum | None:
-    """The spectrum in closed form where every reachable node drives a single other one.
-
-    Let the nodes be 0, 1, …, n − 1, each driving the next with weight a_i ≠ 0, and the last one
-    node t (a tail of t nodes into a cycle of c = n − t) or nothing (a chain, t = n). The
-    eigenvalues are t zeros and the c roots of λ^c = p, p = a_t⋯a_{n−1}, a product of stored numbers
-    that is computed exactly; so is the question whether |p| < 1. None where not all of them count.
-    ``mask`` is that of all nodes. Raises UnstableNetworkError where |p| ≥ 1.
-    """
-    size, tail = len(path.order), path.tail
-    reachable, C = np.sort(path.order), mask[path.order]
-    one = np.count_nonzero(C) == 1
-    if tail == size:  # whose first node is driven, as nothing else leads to it
-        zeros, ring = np.zeros(size, complex), Ring(size, 0, -np.inf, 1.0)
-        margin = 1.0 if one else np.nan
-        return Spectrum(zeros, size, size, reachable, margin, 0.0, 0.0, ring=ring)
-    if not one and path_rank(path.weights, C, tail) < size:
-        return None
-    ring, negative, stable = _ring(path)
-    poles = ring_poles(ring, negative=negative)
-    if not stable:
-        raise unstable(float(np.abs(poles).max()))
-    # an angle and a logarithm, each rounded
-    relative = EPS * (8 + abs(ring.log_square / ring.length))
-    sensitivity = uncertain_poles_sensitivity(poles, relative * np.abs(poles))
-    margin = float(size**-0.5) if one else np.nan
-    return Spectrum(poles, size, size, reachable, margin, *sensitivity, ring=ring)
-
-
-def ring_poles(ring: Ring, *, negative: bool) -> Complexes:
-    """The zeros, then the c roots of p, a conjugate pair in two places next to each other."""
-    radius = np.exp(ring.log_square / (2 * ring.length))
-    steps = np.arange(ring.length // 2 + 1) * 2 + negative  # angles in units of π/c
-    steps = steps[steps <= ring.length]
-    is_real = (steps == 0) | (steps == ring.length)
-    upper = radius * np.exp(1j * np.pi * (steps[~is_real] / ring.length))
-    real = radius * np.where(steps[is_real] == 0, 1.0, -1.0)
-    pairs = np.column_stack([upper, upper.conj()]).ravel()
-    return np.concatenate([np.zeros(ring.tail), real, pairs])
-
-
-def _ring(path: DrivenPath, bits: int = 192) -> tuple[Ring, bool, bool]:
-    """The cycle of a path, whether p is negative, and whether |p| < 1; both are exact."""
-    from flint import arb, ctx, fmpz
-
-    integers, exponents = dyadic(path.weights[path.tail :])
-    distinct, counts = np.unique(np.abs(integers), return_counts=True)
-    pairs = zip(distinct.tolist(), counts.tolist(), strict=True)
-    factors = [fmpz(m) ** k for m, k in pairs]
-    while len(factors) > 1:  # factors of like size: quickest
-        rest = factors[-1:] if len(factors) % 2 else []
-        factors = [a * b for a, b in zip(factors[::2], factors[1::2], strict=False)] + rest
-    [m], e = factors, int(exponents.sum())  # |p| = m·2^e
-    one = fmpz(1) << max(0, -e)
-    with ctx.workprec(bits):
-        stable = e < 0 and m < one
-        if not stable:
-            log_p, gap = arb((m, e)).log(), arb(0)
-        elif 2 * m < one:
-            log_p, gap = arb((m, e)).log(), 1 - arb((m, e))
-        else:  # without cancellation
-            gap = arb((one - m, e))
-            log_p = (-gap).log1p()
-        log_square, complement = float((2 * log_p).mid()), float((gap * (2 - gap)).mid())
-    negative = bool(np.count_nonzero(integers < 0) % 2)
-    return Ring(path.tail, len(integers), log_square, complement), negative, stable

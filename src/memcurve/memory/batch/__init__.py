@@ -4,7 +4,7 @@
 """
 
 from memcurve.memory.batch.poles import curves_of_poles
-from memcurve.memory.batch.result import MemoryCurves, Origin
+from memcurve.memory.batch.result import MemoryCurves
 from memcurve.memory.batch.stack import memory_curves
 
-__all__ = ["MemoryCurves", "Origin", "curves_of_poles", "memory_curves"]
+__all__ = ["MemoryCurves", "curves_of_poles", "memory_curves"]

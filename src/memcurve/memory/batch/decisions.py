@@ -10,28 +10,24 @@ of a device need not be what they seem, as some emulate float64, so each squarin
 random vector: (A²)w = A(Aw) modulo p, which a wrong square passes with probability 1/p.
 
 **Rounding**: how far does it move the curves, by way of the eigenvalues? The bound of
-:mod:`memcurve.solve.errors` for each network as a whole. Eigenvalue solvers scale A first
-where rows and columns differ in size, and their error is small in those coordinates. So A is scaled
-here until they would find nothing to do; networks for which that fails, or that have a node without
-connections, have no bound here.
+:mod:`memcurve.solve.errors` for each network as a whole, in coordinates where rows and columns are
+alike in size, as eigenvalue solvers choose them. Networks for which such are not found, or that
+have a node without connections, have no bound here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.types import SEED, Complexes, Floats
+from memcurve.core.types import EPS, SEED, Complexes, Floats
 from memcurve.network.backend import Array, Backend, blocks, to_host
 from memcurve.solve import (
     BACKWARD_ERROR,
     FIRST_ORDER,
-    PROBES,
-    PROBES_FROM_SIZE,
     SMALL_REST,
     centred,
     krylov_terms,
@@ -43,10 +39,10 @@ from memcurve.solve import (
 DIGIT = 20
 #: Fewer squarings cost more products with vectors. Doubled: about the same time, on CPU or GPU.
 MOST_SQUARINGS = 5
-#: Sweeps of balancing that move all nodes at once. Doubled: time where some never settle.
-SWEEPS = 16
-#: Those that then move the worst node of each network. Doubled: the same.
-MOVES = 64
+#: Sweeps of balancing. Doubled: time where it never settles.
+SWEEPS = 40
+#: Doublings of the number of powers that are summed. Doubled: time where they never decay.
+MOST_DOUBLINGS = 60
 
 
 def fully_excited(backend: Backend, A: Array, C: Floats) -> NDArray[np.bool_]:
@@ -121,40 +117,28 @@ def residues(backend: Backend, x: Array, prime: int) -> Array:
 
 
 def scaling(backend: Backend, A: Array) -> tuple[Floats | None, NDArray[np.bool_]]:
-    """Exponents e (B, N) for which A_ij·2^(e_j − e_i) is balanced, and whether it is, (B,).
+    """Factors d (B, N) for which A_ij·d_j/d_i is balanced, and whether it is, (B,).
 
     Balanced as LAPACK has it: the norms of a row and of its column, without the diagonal, differ
     by less than a factor of two. None where A is balanced as it stands.
     """
     xp = backend.xp
     stack, size, _ = A.shape
-    if size == 1:  # the eigenvalue is the entry
-        return None, np.ones(stack, dtype=bool)
-    exponents = np.zeros((stack, size))
+    exponents, balanced = np.zeros((stack, size)), np.ones(stack, dtype=bool)
     squares = A * A * (1 - xp.eye(size, dtype=A.dtype, device=backend.device))
-    for sweep in range(SWEEPS + MOVES + 1):
+    for _ in range(SWEEPS if size > 1 else 0):  # of one node the eigenvalue is the entry
         with np.errstate(divide="ignore", invalid="ignore"):
             ratio = np.log2(to_host(xp.sum(squares, axis=2)) / to_host(xp.sum(squares, axis=1)))
         balanced = np.all(np.abs(ratio) < 2, axis=1)
-        possible = np.isfinite(ratio).all(axis=1)
-        if np.all(balanced | ~possible) or sweep == SWEEPS + MOVES:
+        moving = np.isfinite(ratio).all(axis=1) & ~balanced
+        if not moving.any():
             break
-        step = _step(np.where(possible[:, None], ratio, 0.0), together=sweep < SWEEPS)
+        # a quarter would even out one node alone, half of that all at once
+        step = np.where(moving[:, None], ratio, 0.0) / 8
         exponents += step
         factor = backend.put(4.0**step)
         squares = squares * (factor[:, None, :] / factor[:, :, None])
-    return (exponents if exponents.any() else None), balanced
-
-
-def _step(ratio: Floats, *, together: bool) -> Floats:
-    """Change of the exponents, given log₂ of the ratios of squared norms, row to column.
-
-    ratio/4 evens out one node alone; half of it where all nodes move at once.
-    """
-    far = np.abs(ratio)
-    step = np.sign(ratio) * np.maximum(1, np.rint(far / (8 if together else 4)))
-    moving = far >= 2 if together else (far >= 2) & (far == far.max(axis=1, keepdims=True))
-    return np.where(moving, step, 0.0)
+    return (2.0**exponents if exponents.any() else None), balanced
 
 
 def pole_sensitivities(backend: Backend, A: Array) -> Floats:
@@ -162,7 +146,8 @@ def pole_sensitivities(backend: Backend, A: Array) -> Floats:
     stack, size, _ = A.shape
     if size == 1:
         return np.zeros(stack)
-    rounding = BACKWARD_ERROR * np.sqrt(size * to_host(backend.xp.sum(A * A, axis=(1, 2))))
+    norm = np.sqrt(to_host(backend.xp.sum(A * A, axis=(1, 2))))
+    rounding = (BACKWARD_ERROR * np.sqrt(size) + EPS) * norm  # that of scaling A, too
     with np.errstate(over="ignore", invalid="ignore"):
         squares, norms = power_norms(backend, A)
         bound = 4 * rounding * np.sqrt(squares)
@@ -188,54 +173,25 @@ def eigenvalues_fit(backend: Backend, A: Array, poles: Complexes) -> NDArray[np.
 
 
 def power_norms(backend: Backend, A: Array) -> tuple[Floats, Floats]:
-    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F from above, infinite where they do not settle."""
-    if A.shape[1] < PROBES_FROM_SIZE:
-        return _settled(_doubled(backend, A), A.shape[0])
-    # even for powers of rank one, 32 probes miss half of the sum once in a thousand draws
-    squares, norms = (2 * sums for sums in _settled(_probed(backend, A), A.shape[0]))
-    slow = np.flatnonzero(~np.isfinite(squares))
-    if len(slow):
-        doubled = _doubled(backend, backend.rows(A, slow))
-        squares[slow], norms[slow] = _settled(doubled, len(slow))
-    return squares, norms
+    """Σ_{k≥0} ‖Aᵏ‖_F² and Σ_{k≥0} ‖Aᵏ‖_F from above, infinite where they do not settle.
 
-
-def _settled(steps: Iterator[tuple[Floats, Floats, Floats]], stack: int) -> tuple[Floats, Floats]:
-    """Both sums, from the sums so far and the ‖Aᵏ‖_F² of the next power, once that is small."""
+    X ← X + PᵀXP, P ← P² adds the second half of 2^j powers at once.
+    """
+    xp, (stack, size, _) = backend.xp, A.shape
     squares, norms = np.full(stack, np.inf), np.full(stack, np.inf)
-    for so_far, total, rest in steps:
-        done = (rest <= SMALL_REST) & np.isinf(squares)
-        squares[done] = so_far[done] / (1 - rest[done])
-        norms[done] = total[done] / (1 - np.sqrt(rest[done]))
-        if np.all(np.isfinite(squares) | ~np.isfinite(rest)):
-            break
-    return squares, norms
-
-
-def _doubled(backend: Backend, A: Array) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """X ← X + PᵀXP, P ← P², which adds the second half of 2^j powers at once."""
-    xp, size = backend.xp, A.shape[1]
     X = xp.eye(size, dtype=A.dtype, device=backend.device) + xp.matmul(xp.matrix_transpose(A), A)
     trace = to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
     total, added = np.sqrt(size) + np.sqrt(np.maximum(trace - size, 0)), 1
-    for _ in range(60):
+    for _ in range(MOST_DOUBLINGS):
         A = xp.matmul(A, A)
-        yield trace, total, to_host(xp.sum(A * A, axis=(1, 2)))
+        rest = to_host(xp.sum(A * A, axis=(1, 2)))  # at most this share of the sum is left
+        done = (rest <= SMALL_REST) & np.isinf(squares)
+        squares[done] = trace[done] / (1 - rest[done])
+        norms[done] = total[done] / (1 - np.sqrt(rest[done]))
+        if np.all(np.isfinite(squares) | ~np.isfinite(rest)):
+            break
         X = X + xp.matmul(xp.matmul(xp.matrix_transpose(A), X), A)
         added *= 2
         before, trace = trace, to_host(xp.sum(xp.linalg.diagonal(X), axis=-1))
         total = total + np.sqrt(added * np.maximum(0.0, trace - before))
-
-
-def _probed(backend: Backend, A: Array) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """E‖AᵏΩ‖_F² = ‖Aᵏ‖_F²·probes for normal Ω, as long as that is cheaper than doubling."""
-    xp = backend.xp
-    stack, size, _ = A.shape
-    drawn = np.random.default_rng(SEED).standard_normal((1, size, PROBES))
-    probes = backend.put(np.broadcast_to(drawn, (stack, size, PROBES)))
-    sums, total = np.full(stack, float(size)), np.full(stack, np.sqrt(size))
-    for _ in range(size // 4):
-        probes = xp.matmul(A, probes)
-        rest = to_host(xp.sum(probes * probes, axis=(1, 2))) / PROBES
-        sums, total = sums + rest, total + np.sqrt(rest)
-        yield sums, total, rest
+    return squares, norms

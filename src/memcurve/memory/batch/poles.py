@@ -17,36 +17,31 @@ circle |z| = r says Σ_j |b_j|² r²ʲ ≤ G(r)², so that::
 and the folded part has norm at most a = G(r) r⁻ᴹ/(1 − r⁻ᴹ). M is a power of two with a ≤ 2⁻⁵⁴,
 a quarter of the rounding of 1.
 
-**Lattice**: causal, so without aliasing. A cascade of first-order sections with the pole λ, whose
-state is x, and s = √(1 − |λ|²)::
+**Lattice**: causal, so without aliasing, for poles close to the circle. A cascade of first-order
+sections with the pole λ, whose state is x, and s = √(1 − |λ|²)::
 
     x ← λ x + s u,    u ← s x − λ̄ u,        u = 1, 0, 0, … into the first section
 
 The sections of all networks advance at once: section k handles time τ in wave k + τ. What has not
 left yet is in the states and in the signals under way, and that is the memory.
-
-Errors of both are two numbers a network: ``spread`` bounds the Euclidean norm of the error of the
-coefficients b, which moves MC_τ by up to 2·√min(MC_τ, 1 − MC_τ)·spread to first order; ``floor`` is
-added to that.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.arguments import table_entry
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Complexes, Floats
-from memcurve.memory.batch.result import MemoryCurves, Origin, Part, assembled
-from memcurve.network.backend import Array, Backend, has_gradient, spans, to_host
+from memcurve.memory.batch.result import MemoryCurves
+from memcurve.network.backend import Array, Backend, spans, to_host
 from memcurve.solve import MOST_DEFAULT_LAGS, Lags, validated_lags
 
-METHODS = dict.fromkeys(("auto", "circle", "lattice"))
 LATTICE = 0  # the number of points of a network that goes through the lattice
 #: Cost of one pole at one lag of the lattice, in units of one pole at one point of the circle (5 ns
 #: on one core). Doubled: the circle is chosen more often.
@@ -78,15 +73,10 @@ WITHOUT_CONJUGATES = Note(
     "complex poles count once, as for a readout with complex weights; read through real and "
     "imaginary parts, as by memory_curve and layers, they count twice: add_conjugates=True",
 )
-BY_LATTICE = Note("method", "lattice: lag by lag, without truncation or aliasing")
 
 
 def curves_of_poles(
-    poles: Any,
-    lags: int | None = None,
-    *,
-    add_conjugates: bool = False,
-    method: str = "auto",
+    poles: Any, lags: int | None = None, *, add_conjugates: bool = False
 ) -> MemoryCurves:
     """Memory of networks with given eigenvalues, each excited by the input.
 
@@ -107,10 +97,6 @@ def curves_of_poles(
     add_conjugates : bool
         Add the conjugate of every pole: the states of a complex diagonal network (LRU, S4D), read
         through real and imaginary parts, have both, and count twice.
-    method : str
-        ``"circle"``: the filter at points of the unit circle, and a Fourier transform;
-        ``"lattice"``: lag by lag, for poles close to the circle or few lags; ``"auto"``: whichever
-        is cheaper.
 
     Returns
     -------
@@ -127,33 +113,67 @@ def curves_of_poles(
     """
     backend = Backend.of(poles, "poles")
     given = backend.float64(poles, "poles")
-    xp = backend.xp
     if len(given.shape) == 0 or given.shape[-1] == 0:
         raise ValueError(
             f"`poles` must have shape (..., n) with n of at least one, got {tuple(given.shape)}."
         )
     lags = validated_lags(lags)
-    table_entry(METHODS, method, "method")
-    *lead, size = given.shape
-    stack = int(np.prod(lead, dtype=int))
-    flat = backend.complex128(xp.reshape(given, (stack, size)))
+    *shape, size = given.shape
+    stack = int(np.prod(shape, dtype=int))
+    flat = backend.complex128(backend.xp.reshape(given, (stack, size)))
     if add_conjugates:
-        flat = xp.concat([flat, xp.conj(flat)], axis=1)
+        flat = backend.xp.concat([flat, backend.xp.conj(flat)], axis=1)
     known = to_host(flat)
     require_stable(known, "poles")
     if stack == 0:
-        return assembled(backend, tuple(lead), [], [], lags=lags)
-    may_pair = add_conjugates or not has_gradient(flat)
-    plan = plan_for(backend, flat, known, np.zeros(stack), lags, method, may_pair=may_pair)
-    part = computed(plan, lags)
-    notes = [*notes_of(plan, lags, part), ALL_COUNT]
+        return empty_stack(backend, shape, lags)
+    plan = Plan(backend, flat, known, np.zeros(stack), points_for(backend, known, lags))
+    curves = plan.curves(lags)
+    notes = [*plan.notes(lags, curves), ALL_COUNT]
     if np.any(np.abs(known.imag.sum(axis=1)) > _PAIRED * np.abs(known.imag).sum(axis=1)):
         notes.append(WITHOUT_CONJUGATES)
-    return assembled(backend, tuple(lead), [part], notes)
+    rank = np.full(stack, known.shape[1])
+    return curves.of_stack(backend, shape, rank, plan.methods, notes)
 
 
-@dataclass(frozen=True, eq=False)
-class Plan:
+class Curves(NamedTuple):
+    """Memory, its error and the loss (B, m)."""
+
+    values: Array
+    error: Array
+    loss: Array
+
+    def of_stack(
+        self,
+        backend: Backend,
+        shape: Sequence[int],
+        rank: NDArray[Any],
+        methods: set[str],
+        notes: Sequence[Note],
+    ) -> MemoryCurves:
+        """The result of a stack with these leading axes."""
+        count = int(self.values.shape[1])
+        folded = {n: backend.xp.reshape(x, (*shape, count)) for n, x in self._asdict().items()}
+        ranks = rank.astype(np.int64).reshape(shape)
+        return MemoryCurves(
+            shape=tuple(shape),
+            lags=backend.put(np.arange(count)),
+            **folded,
+            total=backend.put(ranks.astype(float)),
+            rank=backend.put(ranks),
+            method=" and ".join(sorted(methods)),
+            notes=tuple(notes),
+        )
+
+
+def empty_stack(backend: Backend, shape: Sequence[int], lags: int | None) -> MemoryCurves:
+    """The result of no networks."""
+    nothing = Curves(*[backend.put(np.zeros((0, lags or 0)))] * 3)
+    note = Note("question", "the stack is empty")
+    return nothing.of_stack(backend, shape, np.zeros(0), set(), [note])
+
+
+class Plan(NamedTuple):
     """How the curves of poles (B, n) are computed."""
 
     backend: Backend
@@ -161,17 +181,11 @@ class Plan:
     known: Complexes  # their values, on the host
     sensitivity: Floats  # what rounding of the poles does to the curves, (B,)
     points: NDArray[np.int64]  # of the circle, (B,), powers of two; 0 is the lattice
-    paired: bool  # the poles of every network come in conjugate pairs
 
-    def of(self, networks: NDArray[np.intp]) -> Plan:
-        """The plan for some of the networks."""
-        return replace(
-            self,
-            poles=self.backend.rows(self.poles, networks),
-            known=self.known[networks],
-            sensitivity=self.sensitivity[networks],
-            points=self.points[networks],
-        )
+    @property
+    def methods(self) -> set[str]:
+        """Which of the two are used."""
+        return {"lattice" if points == LATTICE else "circle" for points in self.points.tolist()}
 
     def error(self, slope: Floats, lags: int | None) -> Floats:
         """Per-lag error (B, m): poles off by rounding, and rounding of the curve itself.
@@ -197,92 +211,67 @@ class Plan:
             error = 2 * slope * off + 4 * off**2 + floor[:, None]
         return np.where(np.isfinite(error), np.minimum(error, 1.0), 1.0)
 
+    def curves(self, lags: int | None, *, at_least: int = 1) -> Curves:
+        """As many lags as matter by default, and ``at_least`` so many."""
+        backend, size = self.backend, self.known.shape[1]
+        # the lattice comes last, and then knows how many lags the others take
+        groups = [np.flatnonzero(self.points == p) for p in np.unique(self.points)[::-1]]
+        parts, count = [], lags or at_least
+        for own in groups:
+            poles, points = backend.rows(self.poles, own), int(self.points[own[0]])
+            if points == LATTICE:
+                part = lattice_curves(backend, poles, lags, self.known[own], at_least=count)
+                count = int(part[0].shape[1])
+            else:
+                part = circle_curves(backend, poles, points)
+                if lags is None:
+                    listed = Lags(None, np.full(len(own), float(size)))
+                    listed.enough(to_host(part[0]))
+                    count = max(count, min(listed.count or points, MOST_DEFAULT_LAGS))
+            parts.append(part)
 
-def plan_for(
-    backend: Backend,
-    poles: Array,
-    known: Complexes,
-    sensitivity: Floats,
-    lags: int | None,
-    method: str,
-    *,
-    may_pair: bool = True,
-) -> Plan:
-    """Choose circle or lattice for each network, whichever is cheaper.
+        def at_all_lags(curves: Array, beyond: float) -> Array:
+            """Cut or continued: beyond the points of the circle nothing is left."""
+            if (missing := count - curves.shape[1]) <= 0:
+                return curves[:, :count]
+            rest = backend.put(np.full((curves.shape[0], missing), beyond))
+            return backend.joined([curves, rest], 1)
 
-    Half of the circle says nothing about a change of one pole of a pair: see ``may_pair``.
-    """
-    stack, size = known.shape
-    paired = may_pair and _come_in_pairs(known)
-    points = points_needed(known)
-    too_many = (points > MOST_POINTS) | (method == "lattice")
-    if method == "auto":
-        radius = np.abs(known).max(axis=1, initial=0.0)
-        waves = size + (lags or np.minimum(2 * size + 18 / (1 - radius), MOST_DEFAULT_LAGS))
-        start = START_ON_HOST if backend.is_host else START_ON_DEVICE
-        on_circle = points // (2 if paired else 1) * size
-        too_many |= on_circle > waves * (LATTICE_POLE * size + start / stack)
-    points = np.where(too_many, LATTICE, points)
-    return Plan(backend, poles, known, sensitivity, points, paired)
-
-
-def computed(plan: Plan, lags: int | None, *, at_least: int = 1) -> Part:
-    """Curves (B, m) of the poles; by default as many lags as matter, and ``at_least`` so many."""
-    backend, size = plan.backend, int(plan.poles.shape[1])
-    groups = [np.flatnonzero(plan.points == points) for points in np.unique(plan.points)]
-
-    def curves(own: NDArray[np.intp], lags: int | None) -> tuple[Array, Array]:
-        poles, points = backend.rows(plan.poles, own), int(plan.points[own[0]])
-        if points == LATTICE:
-            return lattice_curves(backend, poles, lags, plan.known[own])
-        return circle_curves(backend, poles, points, paired=plan.paired)
-
-    def to_length(curve: Array, lags: int, beyond: float) -> Array:
-        """Cut or continue curves to so many lags; beyond the circle's points nothing is left."""
-        if lags <= curve.shape[1]:
-            return curve[:, :lags]
-        rest = backend.put(np.full((curve.shape[0], lags - curve.shape[1]), beyond))
-        return backend.xp.concat([curve, rest], axis=1)
-
-    done = [curves(own, lags) for own in groups]
-    if lags is None:  # as many as hold nearly all of the memory of every network
-        enough = []
-        for memory, _ in done:
-            chosen = Lags(None, np.full(memory.shape[0], float(size)))
-            chosen.enough(to_host(memory))
-            enough.append(min(chosen.count or memory.shape[1], MOST_DEFAULT_LAGS))
-        lags = max(at_least, *enough)
-        for k, own in enumerate(groups):
-            if plan.points[own[0]] == LATTICE and enough[k] < lags:  # it has no further lags yet
-                done[k] = curves(own, lags)
-    order = np.argsort(np.concatenate(groups), kind="stable")
-    memory, loss = (
-        backend.rows(backend.joined([to_length(part[k], lags, beyond) for part in done], 0), order)
-        for k, beyond in enumerate((0.0, 1.0))
-    )
-    slope = np.sqrt(np.maximum(np.minimum(to_host(memory), to_host(loss)), 0.0))
-    origins = tuple(Origin("lattice" if p == LATTICE else "circle") for p in plan.points.tolist())
-    ranks = np.full(len(order), size, np.int64)
-    return Part(memory, backend.put(plan.error(slope, lags)), loss, ranks, origins)
-
-
-def notes_of(plan: Plan, asked: int | None, part: Part) -> list[Note]:
-    """What to know about the curves that were computed by a plan."""
-    notes, on_circle = [], plan.points != LATTICE
-    if on_circle.any():
-        text = (
-            f"circle: the filter sampled at up to {plan.points.max()} points of the unit circle; "
-            f"values far below `error` have no relative accuracy (use method='lattice' or "
-            f"memcurve.memory_curve)"
+        order = np.argsort(np.concatenate(groups), kind="stable")
+        memory, loss = (
+            backend.joined([at_all_lags(part[k], float(k)) for part in parts], 0) for k in (0, 1)
         )
-        notes.append(Note("method", text))
-    if not on_circle.all():
-        notes.append(BY_LATTICE)
-    lags = part.values.shape[1]
-    if asked is None and lags >= MOST_DEFAULT_LAGS:
-        text = f"lags are truncated at {lags}: memory beyond is in `total`; give `lags` for more"
-        notes.append(Note("lags", text))
-    return notes
+        memory, loss = backend.rows(memory, order), backend.rows(loss, order)
+        slope = np.sqrt(np.maximum(np.minimum(to_host(memory), to_host(loss)), 0.0))
+        return Curves(memory, backend.put(self.error(slope, count)), loss)
+
+    def notes(self, asked: int | None, curves: Curves) -> list[Note]:
+        """What to know about the curves."""
+        notes, lags = [], int(curves.values.shape[1])
+        if "circle" in self.methods:
+            text = (
+                f"circle: the filter sampled at up to {self.points.max()} points of the unit "
+                f"circle; values far below `error` have no relative accuracy (use "
+                f"memcurve.memory_curve)"
+            )
+            notes.append(Note("method", text))
+        if "lattice" in self.methods:
+            notes.append(Note("method", "lattice: lag by lag, without truncation or aliasing"))
+        if asked is None and lags >= MOST_DEFAULT_LAGS:
+            text = f"lags are truncated at {lags}: memory beyond is in `total`; give `lags`"
+            notes.append(Note("lags", text))
+        return notes
+
+
+def points_for(backend: Backend, poles: Complexes, lags: int | None) -> NDArray[np.int64]:
+    """Points of the circle for each network, or the lattice where that is cheaper."""
+    stack, size = poles.shape
+    points = points_needed(poles)
+    radius = np.abs(poles).max(axis=1, initial=0.0)
+    waves = size + (lags or np.minimum(2 * size + 18 / (1 - radius), MOST_DEFAULT_LAGS))
+    start = START_ON_HOST if backend.is_host else START_ON_DEVICE
+    dearer = points * size > waves * (LATTICE_POLE * size + start / stack)
+    return np.where(dearer | (points > MOST_POINTS), LATTICE, points)
 
 
 def require_stable(poles: Complexes, argument: str) -> None:
@@ -291,10 +280,9 @@ def require_stable(poles: Complexes, argument: str) -> None:
     outside = np.flatnonzero(radius >= 1)
     if len(outside):
         raise UnstableNetworkError(
-            f"{listed(outside)} of the stack {'is' if len(outside) == 1 else 'are'} unstable as "
-            f"far as floating point can tell: `{argument}` has eigenvalues of modulus up to "
-            f"{radius.max():.6g}. Scale them below 1, or leave them out; memcurve.memory_curve "
-            f"decides more carefully for a single network."
+            f"unstable: {listed(outside)} of the stack, as far as floating point can tell: "
+            f"`{argument}` has eigenvalues of modulus up to {radius.max():.6g}. Scale them below "
+            f"1, or leave them out; memcurve.memory_curve decides more carefully for one network."
         )
 
 
@@ -303,16 +291,6 @@ def listed(networks: NDArray[np.intp]) -> str:
     numbers = ", ".join(str(k) for k in networks[:8].tolist())
     more = f" and {len(networks) - 8} more" if len(networks) > 8 else ""
     return f"network{'s' if len(networks) > 1 else ''} {numbers}{more}"
-
-
-def _come_in_pairs(poles: Complexes) -> bool:
-    """Whether each network's poles are real or conjugate pairs, to the last digit."""
-
-    def ordered(values: Complexes) -> Complexes:
-        order = np.lexsort((values.imag, values.real), axis=1)
-        return np.take_along_axis(values, order, axis=1)
-
-    return bool(np.array_equal(ordered(poles), ordered(poles.conj())))
 
 
 # --- circle
@@ -335,20 +313,12 @@ def points_needed(poles: Complexes) -> NDArray[np.int64]:
     return np.asarray(2 ** np.ceil(np.log2(np.maximum(least, FEWEST_POINTS))).astype(np.int64))
 
 
-def circle_curves(
-    backend: Backend, poles: Array, points: int, *, paired: bool
-) -> tuple[Array, Array]:
-    """Memory and loss (B, points) of the poles (B, n); half of the circle is enough for pairs."""
+def circle_curves(backend: Backend, poles: Array, points: int) -> tuple[Array, Array]:
+    """Memory and loss (B, points) of the poles (B, n)."""
     xp = backend.xp
-    sampled = roots_of_unity(points)[: points // 2 + 1 if paired else points]
-    phase = _phase_of_denominator(backend, poles, sampled)
+    phase = _phase_of_denominator(backend, poles, roots_of_unity(points))
     all_pass = xp.conj(phase) * xp.conj(phase)  # without the factor zⁿ, which only shifts b
-    if paired:
-        b = xp.fft.irfft(xp.conj(all_pass), n=points)
-        energy = b * b
-    else:
-        b = xp.fft.fft(all_pass) / points
-        energy = _energy(xp, b)
+    energy = _energy(xp, xp.fft.fft(all_pass) / points)
     energy = xp.roll(energy, poles.shape[1] % points, axis=-1)
     tail = backend.running_sum(energy, from_the_end=True)
     memory = xp.concat([tail[:, 1:], xp.zeros_like(tail[:, :1])], axis=1)
@@ -362,19 +332,17 @@ def _phase_of_denominator(backend: Backend, poles: Array, points: Complexes) -> 
     xp = backend.xp
     z = backend.put(points)
     stack, size = poles.shape
-    missing = -size % FACTORS if size > FACTORS else 2 ** (size - 1).bit_length() - size
-    if missing:  # poles at zero, whose factor is one: groups are then halved without a rest
-        poles = xp.concat([poles, backend.put(np.zeros((stack, missing), complex))], axis=1)
     block = BLOCK_ON_HOST if backend.is_host else BLOCK_ON_DEVICE
     width = max(1, block // (stack * FACTORS))
     parts = []
     for own in spans(len(points), width):
         some = z[own][None, None, :]
         phase: Any = 1.0
-        for group in spans(size + missing, FACTORS):
+        for group in spans(size, FACTORS):
             factors = 1 - poles[:, group, None] * some
             while (half := factors.shape[1] // 2) > 0:
-                factors = factors[:, :half, :] * factors[:, half:, :]
+                halves, odd = factors[:, :half, :] * factors[:, -half:, :], factors.shape[1] % 2
+                factors = xp.concat([halves, factors[:, half:-half, :]], axis=1) if odd else halves
             product = factors[:, 0, :]
             phase = phase * (product / xp.abs(product))
         parts.append(phase / xp.abs(phase))
@@ -394,7 +362,7 @@ def roots_of_unity(points: int) -> Complexes:
 
 
 def lattice_curves(
-    backend: Backend, poles: Array, lags: int | None, known: Complexes
+    backend: Backend, poles: Array, lags: int | None, known: Complexes, *, at_least: int = 1
 ) -> tuple[Array, Array]:
     """Memory and loss (B, m) of the poles (B, n); ``lags=None`` goes on until there are enough."""
     xp = backend.xp
@@ -408,24 +376,22 @@ def lattice_curves(
     x = xp.zeros_like(poles)
     u = xp.concat([nothing + 1, x[:, 1:]], axis=1)
     held, left = list[Array](), list[Array]()
-    listed = Lags(lags, np.full(stack, float(size)))
-    wave = 0
-    while True:
+    listed, count = Lags(None, np.full(stack, float(size))), lags
+    for wave in itertools.count(1):
         out = s * x - conjugate * u
         x = poles * x + s * u
         u = xp.concat([nothing, out[:, :-1]], axis=1)
-        wave += 1
         if wave < size:  # lag 0 has not left yet
             continue
         held.append(xp.matmul(_energy(xp, x) + _energy(xp, u), ones))
         left.append(_energy(xp, out[:, -1]))
-        if lags is None and len(held) % LOOK_EVERY == 0:
+        if count is None and len(held) % LOOK_EVERY == 0:
             listed.enough(to_host(xp.stack(held[-LOOK_EVERY:], axis=1)))
-            lags = listed.count
-        if lags is not None and len(held) >= lags:
+            count = None if listed.count is None else max(listed.count, at_least)
+        if count is not None and len(held) >= count:
             break
-    memory = xp.stack(held[:lags], axis=1)
-    loss = backend.running_sum(xp.stack(left[:lags], axis=1))
+    memory = xp.stack(held[:count], axis=1)
+    loss = backend.running_sum(xp.stack(left[:count], axis=1))
     energy = memory + loss  # one in theory: dividing by it removes the drift
     return memory / energy, loss / energy
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
-from memcurve.core.notes import Note
+from memcurve.core.notes import Note, counted
 from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.core.types import Codec
 from memcurve.memory.curve import MemoryCurve
-from memcurve.network.backend import Array, Backend, to_host
+from memcurve.network.backend import to_host
 from memcurve.rendering import plot
 
 # arrays of any namespace, of which the JSON holds the values
@@ -25,21 +25,6 @@ Integers = Annotated[Any, Codec(np.int64)]
 #: More curves than this are drawn as their median and quantiles.
 MOST_DRAWN = len(plot.COLOURS)
 _CURVES, _NUMBERS = ("values", "error", "loss"), ("total", "rank")
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Method and notes of the curve of one network.
-
-    Examples
-    --------
-    >>> from memcurve.memory.batch import curves_of_poles
-    >>> curves_of_poles([[0.5]], lags=2).origins[0].method
-    'circle'
-    """
-
-    method: str
-    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -67,9 +52,8 @@ class MemoryCurves(Result):
     method : str
         ``"circle"``, ``"lattice"`` or ``"exact"`` (one by one, by memory_curve), or several.
     notes : tuple of Note
-        Everything one should know before quoting the numbers.
-    origins : tuple of Origin
-        Method and notes of each network, in the order of the flattened stack.
+        Everything one should know before quoting the numbers; networks are counted in the order of
+        the flattened stack.
 
     Examples
     --------
@@ -86,7 +70,7 @@ class MemoryCurves(Result):
     4.0
     """
 
-    FORMAT: ClassVar[str] = "memcurve.MemoryCurves/1"
+    FORMAT: ClassVar[str] = "memcurve.MemoryCurves/2"
 
     shape: tuple[int, ...]
     lags: Integers
@@ -97,7 +81,10 @@ class MemoryCurves(Result):
     rank: Integers
     method: str
     notes: tuple[Note, ...] = ()
-    origins: tuple[Origin, ...] = ()
+
+    @property
+    def _count(self) -> int:
+        return math.prod(self.shape)
 
     def __len__(self) -> int:
         if not self.shape:
@@ -107,28 +94,25 @@ class MemoryCurves(Result):
     def __getitem__(self, network: int | tuple[int, ...]) -> MemoryCurve:
         """The curve of one network, on the CPU: ``curves[3]``, or ``curves[()]`` of a single."""
         index = network if isinstance(network, tuple) else (network,)
-        fits = len(index) == len(self.shape) and all(
-            isinstance(k, int | np.integer) and not isinstance(k, bool) and -n <= k < n
-            for k, n in zip(index, self.shape, strict=True)
-        )
-        if not fits:
+        places = np.arange(self._count).reshape(self.shape)
+        if len(index) != len(self.shape) or isinstance(places[index], np.ndarray):
             raise IndexError(
                 f"network {network!r} is not in this stack of shape {self.shape}, which takes "
                 f"{len(self.shape)} integers to name a network."
             )
-        origin = self.origins[int(np.arange(len(self.origins)).reshape(self.shape)[index])]
-        values, rank = to_host(self.values[(*index, ...)]), int(to_host(self.rank)[index])
+        curves: dict[str, Any] = {
+            name: to_host(getattr(self, name)[(*index, ...)]) for name in _CURVES
+        }
+        rank = int(to_host(self.rank)[index])
         return MemoryCurve(
             lags=to_host(self.lags),
-            values=values,
-            error=to_host(self.error[(*index, ...)]),
-            loss=to_host(self.loss[(*index, ...)]),
+            **curves,
             total=float(rank),
             total_error=0.0,
             rank=rank,
-            channels=values[:, None],
-            method=origin.method,
-            notes=(*self.notes, *origin.notes),
+            channels=curves["values"][:, None],
+            method=self.method,
+            notes=self.notes,
             network=f"network {', '.join(map(str, index)) or 'alone'} of a stack",
         )
 
@@ -145,7 +129,7 @@ class MemoryCurves(Result):
 
     def to_json(self) -> str:
         """The whole result as JSON, one row per network for any shape of the stack."""
-        return super(MemoryCurves, self._on_host((len(self.origins),))).to_json()
+        return super(MemoryCurves, self._on_host((self._count,))).to_json()
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -154,7 +138,7 @@ class MemoryCurves(Result):
 
     def columns(self) -> Mapping[str, Any]:
         """The memory, one row per lag and one column per network."""
-        host = self._on_host((len(self.origins),))
+        host = self._on_host((self._count,))
         names = [",".join(map(str, place)) for place in np.ndindex(*self.shape)]
         return {"lag": host.lags} | dict(zip(names, host.values, strict=True))
 
@@ -184,55 +168,9 @@ class MemoryCurves(Result):
         return plot.curves(middle, labels=[name], ax=ax)
 
     def __repr__(self) -> str:
-        count, lags = len(self.origins), int(self.values.shape[-1])
-        largest = float(to_host(self.error).max(initial=0.0))
+        lags, largest = len(self.lags), float(to_host(self.error).max(initial=0.0))
         notes = "".join(f"\n  note: {note}" for note in self.notes)
         return (
-            f"<MemoryCurves of {count} network{'' if count == 1 else 's'}, {lags} lags, method: "
+            f"<MemoryCurves of {counted(self._count, 'network')}, {lags} lags, method: "
             f"{self.method or 'none'}, largest error: {largest:.1e}>{notes}"
         )
-
-
-class Part(NamedTuple):
-    """Curves (B, m) of some networks of a stack."""
-
-    values: Array
-    error: Array
-    loss: Array
-    rank: NDArray[np.int64]
-    origins: tuple[Origin, ...]
-
-
-def assembled(
-    backend: Backend,
-    shape: tuple[int, ...],
-    parts: Sequence[Part],
-    notes: Iterable[Note],
-    *,
-    places: NDArray[np.intp] | None = None,
-    lags: int | None = None,
-) -> MemoryCurves:
-    """The result of a stack; ``places`` are the numbers of the networks, part by part."""
-    if not parts:
-        nothing = backend.put(np.zeros((0, lags or 0)))
-        parts = [Part(nothing, nothing, nothing, np.zeros(0, dtype=np.int64), ())]
-        notes = [Note("question", "the stack is empty")]
-    rank = np.concatenate([part.rank for part in parts])
-    origins = [origin for part in parts for origin in part.origins]
-    order = np.arange(len(rank)) if places is None else np.argsort(places)
-    count = int(parts[0].values.shape[1])
-
-    def folded(name: str) -> Array:
-        joined = backend.joined([getattr(part, name) for part in parts], axis=0)
-        return backend.xp.reshape(backend.rows(joined, order), (*shape, count))
-
-    return MemoryCurves(
-        shape=shape,
-        lags=backend.put(np.arange(count)),
-        **{name: folded(name) for name in _CURVES},
-        total=backend.put(rank[order].astype(float).reshape(shape)),
-        rank=backend.put(rank[order].reshape(shape)),
-        method=" and ".join(sorted({origin.method for origin in origins})),
-        notes=tuple(notes),
-        origins=tuple(origins[k] for k in order),
-    )

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.arguments import exact_array, require_limit, table_entry
+from memcurve.core.arguments import exact_array, require_limit
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import Complexes, Floats
@@ -19,14 +19,15 @@ from memcurve.memory.batch.decisions import (
     scaling,
 )
 from memcurve.memory.batch.poles import (
-    METHODS,
-    computed,
+    FEWEST_POINTS,
+    Curves,
+    Plan,
+    empty_stack,
     listed,
-    notes_of,
-    plan_for,
+    points_for,
     require_stable,
 )
-from memcurve.memory.batch.result import MemoryCurves, Origin, Part, assembled
+from memcurve.memory.batch.result import MemoryCurves
 from memcurve.memory.curve import MemoryCurve
 from memcurve.memory.entry_points import memory_curve
 from memcurve.network import LinearNetwork
@@ -50,7 +51,6 @@ def memory_curves(
     C: Any = None,
     lags: int | None = None,
     *,
-    method: str = "auto",
     assume_controllable: bool = False,
     certify_up_to: int = 3000,
 ) -> MemoryCurves:
@@ -73,8 +73,6 @@ def memory_curves(
         depend on the mask as long as it excites every mode that any mask excites.
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1, None as many as matter.
-    method : str
-        ``"circle"``, ``"lattice"`` or ``"auto"``: see ``curves_of_poles``.
     assume_controllable : bool
         Take it for granted that each mask excites every mode. Saves time, and is noted.
     certify_up_to : int
@@ -108,7 +106,6 @@ def memory_curves(
     True
     """
     lags = validated_lags(lags)
-    table_entry(METHODS, method, "method")
     certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if isinstance(A, tuple):
         raise TypeError(
@@ -122,13 +119,13 @@ def memory_curves(
             f"`assume_controllable` must be True or False, got {assume_controllable!r}."
         )
     if len(mask) == 0:
-        return assembled(backend, shape, [], [], lags=lags)
+        return empty_stack(backend, shape, lags)
     looked_at = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
-    found, values, sensitivities = zip(*looked_at, strict=True)
-    poles, known = backend.joined(found, axis=0), np.concatenate(values)
-    sensitivity = np.concatenate(sensitivities)
+    poles, values, sensitivities = zip(*looked_at, strict=True)
+    known = np.concatenate(values)
     require_stable(known, "A")
-    plan = plan_for(backend, poles, known, sensitivity, lags, method)
+    points = points_for(backend, known, lags)
+    plan = Plan(backend, backend.joined(poles, 0), known, np.concatenate(sensitivities), points)
     # the error is largest where half of an input is remembered
     uncertain = plan.error(np.sqrt([[0.5]]), lags)[:, 0] > LARGEST_ERROR
     unproven = np.zeros(len(mask), dtype=bool)
@@ -145,18 +142,22 @@ def memory_curves(
             text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
             notes.append(Note(reason.kind, text))
     careful = np.flatnonzero(unproven | uncertain)
-    good = np.setdiff1d(np.arange(len(mask)), careful)
     matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
-    exact = [_closer_look(matrix, mask[k], k, lags) for matrix, k in matrices]
-    parts, count = [], max(map(len, exact), default=1)
-    if len(good):
-        plan = plan.of(good)
-        part = computed(plan, lags, at_least=count)
-        parts, count = [part], part.values.shape[1]
-        notes += notes_of(plan, lags, part)
+    exact = {k: _closer_look(matrix, mask[k], k, lags) for matrix, k in matrices}
+    for k, curve in exact.items():
+        notes += [Note(note.kind, f"network {k}: {note}") for note in curve.notes]
+    rank, methods = np.full(len(mask), mask.shape[1]), {"exact"} if exact else set()
+    if exact:  # whose curves are replaced below, and have no gradient
+        points[careful] = FEWEST_POINTS
+        plan = plan._replace(poles=backend.put(known))
+    curves = plan.curves(lags, at_least=max(map(len, exact.values()), default=1))
+    if len(careful) < len(mask):
+        notes += plan.notes(lags, curves)
+        methods |= plan.methods
     if exact:
-        parts.append(_continued(backend, exact, count))
-    return assembled(backend, shape, parts, notes, places=np.concatenate([good, careful]))
+        rank[careful] = [curve.rank for curve in exact.values()]
+        curves = _replaced(backend, curves, exact)
+    return curves.of_stack(backend, shape, rank, methods, notes)
 
 
 def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
@@ -168,10 +169,10 @@ def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
             f"eigenvalues elsewhere and give them to memcurve.memory.batch.curves_of_poles, which "
             f"needs the array API alone."
         )
-    exponents, balanced = scaling(backend, without_gradient(A))
-    if exponents is not None:  # D⁻¹AD with powers of two in D: the same eigenvalues, exactly
-        scale = backend.put(2.0**exponents)
-        A = A * (scale[:, None, :] / scale[:, :, None])
+    scale, balanced = scaling(backend, without_gradient(A))
+    if scale is not None:
+        factors = backend.put(scale)
+        A = A * (factors[:, None, :] / factors[:, :, None])
     poles, plain = backend.complex128(eigvals(A)), without_gradient(A)  # NumPy's may be real
     known = to_host(poles)
     readable = np.isfinite(known).all(axis=1) & eigenvalues_fit(backend, plain, known)
@@ -207,16 +208,21 @@ def _closer_look(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryC
         raise type(error)(f"network {number} of the stack: {error}") from error
 
 
-def _continued(backend: Backend, curves: list[MemoryCurve], lags: int) -> Part:
-    """Curves at so many lags: none rises, what follows lies between zero and its last value."""
-    values, loss = np.zeros((len(curves), lags)), np.ones((len(curves), lags))
-    error = np.array([[curve.values[-1] + curve.error[-1]] * lags for curve in curves])
-    for k, curve in enumerate(curves):
-        for rows, own in (values, curve.values), (error, curve.error), (loss, curve.loss):
-            rows[k, : len(own)] = own[:lags]
-    put, ranks = backend.put, np.array([curve.rank for curve in curves], dtype=np.int64)
-    origins = tuple(Origin(curve.method, curve.notes) for curve in curves)
-    return Part(put(values), put(error), put(loss), ranks, origins)
+def _replaced(backend: Backend, curves: Curves, exact: dict[int, MemoryCurve]) -> Curves:
+    """The curves with some rows by memory_curve.
+
+    No curve rises: what follows its lags lies between zero and its last value.
+    """
+    shape = tuple(curves.values.shape)
+    rows = Curves(np.zeros(shape), np.zeros(shape), np.ones(shape))
+    for k, curve in exact.items():
+        rows.error[k] = curve.values[-1] + curve.error[-1]
+        for name in Curves._fields:
+            getattr(rows, name)[k, : len(curve)] = getattr(curve, name)
+    replaced = np.isin(np.arange(shape[0]), list(exact))
+    which = backend.put(np.broadcast_to(replaced[:, None], shape))
+    pairs = zip(rows, curves, strict=True)
+    return Curves(*(backend.xp.where(which, backend.put(new), old) for new, old in pairs))
 
 
 def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, Floats]:

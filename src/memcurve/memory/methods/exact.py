@@ -56,8 +56,6 @@ def exact(
 
     Parameters
     ----------
-    problem
-        The question in the matrices of its network.
     tolerance : float, optional
         The largest error that will do; by default 1e-6, which measured networks meet. Where
         floating point has a larger one, ball arithmetic computes the curve anew if that takes
@@ -137,8 +135,6 @@ def certified(problem: Problem, *, certify_up_to: int = 1000) -> Answer:
 
     Parameters
     ----------
-    problem
-        The question in the matrices of its network.
     certify_up_to : int
         Refuse more reachable states than this. The time grows like the fourth power of the size:
         0.1 s at 100 states, 2 s at 200, about a minute at 500; with noise like the cube, times the

@@ -38,10 +38,6 @@ from memcurve.solve import Analysis, Answer, Problem, cascade, section_poles
 
 #: Samples drawn by default. Doubled: bias and time.
 SAMPLES = 10_000
-#: Points of a Fourier transform at least. Doubled: hardly a change.
-LEAST_POINTS = 1024
-#: States transformed together. Doubled: blocks may leave the cache.
-TRANSFORMED = 32
 #: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
 DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
@@ -68,13 +64,10 @@ def montecarlo(
     distribution: str = "normal",
     covariance: str = "sample",
 ) -> Answer:
-    """Simulate the network and estimate its memory.
+    """Simulate the network and estimate its memory; by default 5N lags, at most ``samples``/2.
 
     Parameters
     ----------
-    problem
-        The question in the matrices of its network; ``lags=None`` means 5N, and at most half of
-        ``samples``.
     seed : int, SeedSequence or Generator
         Of the input.
     samples : int
@@ -178,23 +171,13 @@ def in_range(x: Floats) -> tuple[Floats, float]:
 
 
 def lagged_products(series: Floats, x: Floats) -> Floats:
-    """Σ_i x_i·series_{i+k} for all shifts k that fit, (shifts, states), by FFT.
-
-    In blocks of samples and states that stay in the cache.
-    """
+    """Σ_i x_i·series_{i+k} for all shifts k that fit, (shifts, states), by FFT."""
     from scipy.fft import irfft, next_fast_len, rfft
 
-    count = len(series) - len(x) + 1
-    points = next_fast_len(min(max(4 * count, LEAST_POINTS), len(series)), real=True)
-    products, starts = np.empty((count, x.shape[1])), range(0, len(x), points - count + 1)
-    past = [rfft(series[first : first + points], points)[:, None] for first in starts]
-    for left in range(0, x.shape[1], TRANSFORMED):
-        total = np.zeros((points // 2 + 1, 1), complex)
-        for first, transform in zip(starts, past, strict=True):
-            block = x[first : first + starts.step, left : left + TRANSFORMED]
-            total = total + rfft(block, points, axis=0).conj() * transform
-        products[:, left : left + TRANSFORMED] = irfft(total, points, axis=0)[:count]
-    return products
+    count, points = len(series) - len(x) + 1, next_fast_len(len(series), real=True)
+    past = rfft(series, points)
+    products = [irfft(rfft(state, points).conj() * past, points)[:count] for state in x.T]
+    return np.stack(products, axis=1)
 
 
 def montecarlo_bias(

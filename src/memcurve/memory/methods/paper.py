@@ -1,5 +1,7 @@
 """The paper's algebraic methods, for comparison; none knows how far it is off.
 
+``lags=None`` means 5N lags, N for ``arnoldi``, ``truncation`` for ``osm`` and ``osm_plus``.
+
 **naive**: the formula taken literally, MC_τ = Cᵀ(Aᵀ)^τ G⁻¹ A^τ C. The Gramian G = Σ_j A^j C Cᵀ
 (Aᵀ)^j, however it is computed, has eigenvalues far below eps·‖G‖ for almost every network of more
 than some twenty nodes. Inverting it loses memory (pseudo-inverse, regularisation) or returns noise
@@ -75,8 +77,6 @@ def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> A
 
     Parameters
     ----------
-    problem
-        The question in the matrices of its network; ``lags=None`` means 5N.
     inverse : str
         ``"solve"``, ``"pinv"``, ``"tikhonov"`` (G + ridge·I), or ``"projector"``: K⁺K from the
         pseudo-inverse of the Krylov matrix of 5N columns, as in the paper's published scripts.
@@ -183,13 +183,7 @@ _INVERSES: dict[str, Any] = {
     "The paper's formula without the mask, from eigenvalues alone.", Work(5, 8, 5), compared=True
 )
 def neutral(problem: Problem) -> Answer:
-    """Invert the matrix L_A of the eigenvalues.
-
-    Parameters
-    ----------
-    problem
-        The question in the matrices of its network; ``lags=None`` means 5N.
-    """
+    """Invert the matrix L_A of the eigenvalues."""
     A, C = dense_single_input(problem)
     values = np.linalg.eigvals(A).astype(complex)
     L = 1 / (1 - values[:, None] * values.conj())
@@ -225,8 +219,6 @@ def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
 
     Parameters
     ----------
-    problem
-        The question in the matrices of its network; ``lags=None`` means ``truncation`` lags.
     truncation : int
         Number m of columns of the Krylov matrix, at least N; 5N by default.
     """
@@ -263,13 +255,10 @@ def osm_plus(
     truncation: int | None = None,
     progress: Progress = False,
 ) -> Answer:
-    """Average the subspace method over random masks of unit norm.
+    """Average the subspace method over random masks of unit norm, in place of the network's own.
 
     Parameters
     ----------
-    problem
-        The question in the matrices of its network; ``lags=None`` means ``truncation`` lags. The
-        network's own mask is not used.
     seed : int, SeedSequence or Generator
         Of the masks.
     masks : int
@@ -317,13 +306,7 @@ def _subspace_memory(A: Floats, C: Floats, truncation: int) -> Floats:
 
 @declared("One for each Arnoldi vector, as in the paper's published scripts.", Work(4, 0, 2))
 def arnoldi(problem: Problem) -> Answer:
-    """Count the Arnoldi vectors, up to a step not longer than 1e-13.
-
-    Parameters
-    ----------
-    problem
-        The question in the matrices of its network; ``lags=None`` means N.
-    """
+    """Count the Arnoldi vectors, up to a step not longer than 1e-13."""
     A, C = dense_single_input(problem)
     Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=1e-13)
     regular = Q @ Q.T + REGULARISATION * np.eye(len(C))

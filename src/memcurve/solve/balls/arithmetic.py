@@ -16,7 +16,8 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.powers import MOST_DOUBLINGS, squarings
+from memcurve.solve.powers import MOST_DOUBLINGS
+from memcurve.solve.powers import solve_stein as solve_in_floats
 
 #: Bits of a first try. Doubled: easy networks take twice as long.
 FIRST_BITS = 192
@@ -182,17 +183,6 @@ class Powers:
             self._squares.append(self._squares[-1] * self._squares[-1])
         return self._squares[k]
 
-    @cached_property
-    def float_squares(self) -> list[Floats]:
-        """F^(2^k) in float64, to where they vanish."""
-        floats, powers = floats_of(self.F), list[Floats]()
-        with np.errstate(all="ignore"):
-            for power, _, rest in squarings(floats, floats):
-                powers.append(power)
-                if rest <= 1:
-                    break
-        return powers
-
     def krylov(self, V: Any, count: int) -> Any:
         """[V, FV, F²V, …] with ``count`` powers, by doubling so that the balls stay small."""
         columns, wide, k = V, V.ncols(), 0
@@ -225,7 +215,7 @@ class Powers:
         from flint import arb_mat
 
         identity = np.eye(self.F.nrows())
-        floats = _sum_of_squares(self, self, identity)
+        floats = solve_in_floats(floats_of(self.F), identity)
         X, L = (arb_mat(M.tolist()) for M in (floats, np.linalg.cholesky(floats)))
         E = norm(X - self.F * X * self.F.transpose() - diagonal([1] * X.nrows()))
         D, size = norm(X - L * L.transpose()), norm(self.F)
@@ -285,19 +275,11 @@ def _in_floats(A: Powers, B: Powers, R: Any, size: Any) -> Any | None:
     """The same in float64, where the powers settle there; no proof."""
     from flint import arb_mat
 
-    unit = power_of_two(floor_log2(size))
+    unit, left = power_of_two(floor_log2(size)), floats_of(A.F)
+    right = left if A is B else floats_of(B.F)
     with contextlib.suppress(UncertainResultError):
-        return arb_mat(_sum_of_squares(A, B, floats_of(R, 1 / unit)).tolist()) * unit
+        return arb_mat(solve_in_floats(left, floats_of(R, 1 / unit), right).tolist()) * unit
     return None
-
-
-def _sum_of_squares(A: Powers, B: Powers, X: Floats) -> Floats:
-    """Σ_k A^k X (B^k)ᵀ by doubling in float64."""
-    with np.errstate(all="ignore"):
-        for left, right in zip(A.float_squares, B.float_squares, strict=False):
-            X = X + left @ X @ right.T
-    require(np.isfinite(X).all())
-    return X
 
 
 def floats_of(matrix: Any, scale: Any = 1) -> Floats:

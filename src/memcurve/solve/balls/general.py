@@ -12,7 +12,7 @@ import numpy as np
 from memcurve.core.types import Floats
 from memcurve.inputs import InputProcess, White
 from memcurve.solve.analysis import state_units
-from memcurve.solve.answer import Answer
+from memcurve.solve.answer import Answer, Lags
 from memcurve.solve.balls.arithmetic import (
     FEW_BITS,
     FIRST_BITS,
@@ -45,7 +45,6 @@ from memcurve.solve.balls.curves import (
 from memcurve.solve.balls.pivots import Pivots, find_pivots, with_state_noise
 from memcurve.solve.balls.plain import enclose
 from memcurve.solve.fisher import scaled, unit_mask
-from memcurve.solve.lags import Lags
 from memcurve.solve.problem import Problem
 
 #: Seconds for every bit of precision, times n³ (15 s at n = 300 with 740 bits). Doubled: it is

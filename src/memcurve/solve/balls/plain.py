@@ -20,7 +20,7 @@ import numpy as np
 
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import Floats
-from memcurve.solve.answer import Answer
+from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
     UNSTABLE,
@@ -34,7 +34,6 @@ from memcurve.solve.balls.arithmetic import (
     with_rising_bits,
 )
 from memcurve.solve.balls.pivots import find_pivots
-from memcurve.solve.lags import MOST_DEFAULT_LAGS, Lags
 
 
 def enclose(A: Floats, C: Floats, lags: int | None) -> Enclosed:
