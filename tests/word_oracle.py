@@ -14,7 +14,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from memcurve import StateAffineNetwork
-from state_affine import Floats
+from moment_oracle import Floats
 
 Word = tuple[int, ...]
 

@@ -20,12 +20,12 @@ from memcurve.state_affine.evaluation import capacities as capacities
 from memcurve.state_affine.laws import Law as Law
 from memcurve.state_affine.network import Formula as Formula
 from memcurve.state_affine.network import StateAffineNetwork as StateAffineNetwork
+from memcurve.state_affine.quantum import ising_reservoir as ising_reservoir
 from memcurve.state_affine.result import Capacities as Capacities
 from memcurve.state_affine.result import target_name as target_name
 from memcurve.state_affine.selective import gated_layer as gated_layer
 from memcurve.state_affine.selective import rg_lru_layer as rg_lru_layer
 from memcurve.state_affine.selective import selective_layer as selective_layer
-from memcurve.state_affine.tasks import TaskPrediction as TaskPrediction
 from memcurve.state_affine.tasks import WordTarget as WordTarget
 from memcurve.state_affine.tasks import as_target as as_target
 from memcurve.state_affine.tasks import delayed_product as delayed_product

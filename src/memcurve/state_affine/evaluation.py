@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -142,7 +143,7 @@ def coordinates(
     letters = letters_of(network, basis)
     tell("exact rank", 0, None)
     reached = reached_by_words(network)
-    if network.rounding == "formula" and reached.rank:
+    if network.rounding == "formula" and reached.outputs:
         if basis is not None:
             raise ValueError("`basis` must be left out for a layer whose gate is a formula.")
         return _in_balls(network, reached, noise, "letters are rounded away", tell)
@@ -176,23 +177,12 @@ def _in_balls(
 ) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
     precise = white_precisely(network, reached, tell, deviations)
-    white, read = precise.white, precise.outputs
-    error = 32 * EPS * np.sqrt(white.size)
-    if read is None or not precise.is_white:
-        tree = Tree.of(white, read, precise.weights, reached.outputs)
-    else:
-        tree = Tree(white.T, white.r, read.out, read.direct, precise.weights)
-    if read is not None and not precise.is_white:  # whitening outputs enlarges rounding
-        s = np.linalg.svd(read.factor, compute_uv=False)
-        error *= s[0] / max(s[reached.outputs - 1], 1e-300) if reached.outputs else 1.0
-    if error > LARGEST_ERROR:
-        raise UncertainResultError(
-            f"the outputs that are read depend on each other but for {1 / error:.0e} of their "
-            f"size; their rank is {reached.outputs}. Read fewer, or give `noise`."
-        )
+    white = precise.white
+    read = precise.outputs or Outputs(white.T, white.r)
     text = f"computed in balls of {precise.bits} bits: in floating point {why}"
     return WordCoordinates(
-        tree=tree, reached=reached.rank, rank=reached.outputs, error=float(error),
+        tree=Tree(white.T, white.r, read.out, read.direct, precise.weights),
+        reached=reached.rank, rank=reached.outputs, error=32 * EPS * float(np.sqrt(white.size)),
         is_noisy=noise is not None, note=Note("arithmetic", text), arithmetic="balls",
     )  # fmt: skip
 
@@ -216,11 +206,11 @@ def _in_floats(
     if white.size != reached.rank:
         if not is_rounded or white.size > reached.rank or white.margin < CLEAR:
             raise NotWhiteError(f"{white.size} directions are found instead of {reached.rank}")
-        reached = reached._replace(outputs=white.size)
+        reached = reached._replace(read=reached.rows[: white.size])
     read = letters.outputs
     if is_rounded and read is not None:
         s = np.linalg.svd(read._replace(out=read.out @ white.states).factor, compute_uv=False)
-        reached = reached._replace(outputs=int((s > CLEAR * s[0]).sum()))
+        reached = reached._replace(read=reached.read[: int((s > CLEAR * s[0]).sum())])
     tell("error", 0, None)
     near, distance = changed_slightly(white, letters.T, letters.r, absolute=is_rounded)
     if not distance < 0.1:
@@ -381,7 +371,9 @@ def _result(
         table = tree.table(shown, steps)
         window, delay = tree.by_window(table.shape[1]), tree.by_delay(steps)
         missing = "the largest words"
-        listed = tuple(WordCapacity(*pair) for pair in _listed(search))
+        with suppress(UncertainResultError):  # of an alphabet without end
+            search.first(LISTED)
+        listed = tuple(WordCapacity(*pair) for pair in search.words)
     except KeyboardInterrupt:
         notes.append(Note("other", f"interrupted: {missing} were not computed"))
     beyond = total - sum(by_degree.values())
@@ -401,11 +393,3 @@ def _result(
         arithmetic=found.arithmetic, listed=listed, notes=tuple(notes),
         name=network.name or repr(network),
     ).with_tree(tree, search)  # fmt: skip
-
-
-def _listed(search: Search) -> Sequence[Any]:
-    """The largest words, as many as can be told."""
-    try:
-        return search.first(LISTED)
-    except UncertainResultError:  # of an alphabet without end
-        return search.words

@@ -32,15 +32,14 @@ SAME = 1e-14  # to this
 
 
 class PreciseLetters(NamedTuple):
-    """White letters as floats, and the weights of polynomials.
+    """White letters as floats, the weights of polynomials, and what is read, if not all is.
 
-    ``is_white`` says that outputs are in coordinates in which words have their capacities.
+    Outputs are in coordinates in which words have their capacities.
     """
 
     white: WhiteNetwork
     outputs: Outputs | None
     weights: Floats
-    is_white: bool
     bits: int = 0
 
 
@@ -97,9 +96,12 @@ def _attempt(
     white = balls.whitening(_covariance(T, r, tell))
     S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     tilde, drive = [white.seen(t) for t in T], [white.W * one for one in r]
-    outputs, is_white = None, False
+    outputs = None
     if network.outputs is not None:
-        out, offsets = _mixed(C, network.outputs[0]), _mixed(C, network.outputs[1][:, :, None])
+        # without noise, outputs that others give add nothing, and leave nothing to invert
+        read = reached.read if deviations is None else slice(None)
+        out = _mixed(C, network.outputs[0][:, read])
+        offsets = _mixed(C, network.outputs[1][:, read, None])
         mean_of, *direct = (a * mean + b for a, b in zip(out, offsets, strict=True))
         out, means = [one * S for one in out], balls.floats_of(mean_of)[:, 0]
     elif deviations is not None:
@@ -109,19 +111,12 @@ def _attempt(
         if deviations is not None:
             noise = deviations(np.diag(balls.floats_of(gram)), means).tolist()
             gram += balls.diagonal(noise) * balls.diagonal(noise)
-        is_white = deviations is not None or reached.outputs == network.read_states
-        if is_white:
-            W = balls.whitening(gram).W
-            direct, out = [W * one for one in direct], [W * one for one in out]
-        outputs = Outputs(_matrices(out), _vectors(direct), means)
-    floats = balls.floats_of(S)
-    own = WhiteNetwork(
-        _matrices(tilde),
-        _vectors(drive),
-        floats,
-        np.zeros(floats.T.shape),
-    )
-    return PreciseLetters(own, outputs, weights, is_white)
+        W = balls.whitening(gram).W
+        white_out, white_direct = ([W * one for one in part] for part in (out, direct))
+        outputs = Outputs(_matrices(white_out), _vectors(white_direct), means)
+    states = balls.floats_of(S)
+    own = WhiteNetwork(_matrices(tilde), _vectors(drive), states, np.zeros(states.T.shape))
+    return PreciseLetters(own, outputs, weights)
 
 
 def _gram(parts: list[Any]) -> Any:

@@ -97,8 +97,9 @@ def ising_reservoir(
     >>> result.total, round(sum(result.by_degree.values()) + result.beyond, 9)
     (3.0, 3.0)
     """
-    n = _checked_qubits(qubits)
-    rng = generator(seed)
+    n, rng = require_size(qubits, "qubits"), generator(seed)
+    if not 2 <= n <= MOST_QUBITS:
+        raise ValueError(f"`qubits` must be from 2 to {MOST_QUBITS}, got {n}.")
     H = sum(field * _string(_with("Z", {i}, n)) for i in range(n))
     for pair in itertools.combinations(range(n), 2):
         H = H + coupling * rng.uniform(-1, 1) * _string(_with("X", pair, n))
@@ -151,10 +152,11 @@ def spin_reservoir(
     from scipy.linalg import expm
 
     H = _matrix(hamiltonian, "hamiltonian")
-    n = _checked_qubits(max(int(H.shape[0]).bit_length() - 1, 0))
-    if H.shape != (2**n, 2**n) or not np.allclose(H, H.conj().T, atol=1e-12):
+    n = len(H).bit_length() - 1
+    if not 2 <= n <= MOST_QUBITS or len(H) != 2**n or not np.allclose(H, H.conj().T, atol=1e-12):
         raise ValueError(
-            f"`hamiltonian` must be a Hermitian matrix of 2^n rows, got shape {H.shape}."
+            f"`hamiltonian` must be a Hermitian matrix of 2^n rows, n from 2 to {MOST_QUBITS}; got "
+            f"shape {H.shape}."
         )
     axes, functions = table_entry(_ENCODINGS, encoding, "encoding")
     nodes = require_size(virtual_nodes, "virtual_nodes")
@@ -327,10 +329,3 @@ def _matrix(given: Any, argument: str) -> Complexes:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
         raise ValueError(f"`{argument}` must be finite square matrices, got shape {matrix.shape}.")
     return matrix
-
-
-def _checked_qubits(qubits: Any) -> int:
-    n = require_size(qubits, "qubits")
-    if not 2 <= n <= MOST_QUBITS:
-        raise ValueError(f"`qubits` must be from 2 to {MOST_QUBITS}, got {n}.")
-    return n

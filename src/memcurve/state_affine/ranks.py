@@ -17,18 +17,23 @@ class Reached(NamedTuple):
 
     ``words`` are pairs of a place in this list and a letter of
     :meth:`StateAffineNetwork.combinations` that is put before the word there, −1 for none.
-    ``rows`` are states whose coordinates tell the words of the basis apart. ``outputs`` is the
-    rank of what is read of them.
+    ``rows`` are states whose coordinates tell the words of the basis apart, ``read`` those states
+    or outputs that are read and that no others give.
     """
 
     words: list[tuple[int, int]]
     rows: list[int]
-    outputs: int
+    read: list[int]
 
     @property
     def rank(self) -> int:
         """Dimension of the span of all words."""
         return len(self.words)
+
+    @property
+    def outputs(self) -> int:
+        """The rank of what is read of them."""
+        return len(self.read)
 
 
 def reached_by_words(network: StateAffineNetwork) -> Reached:
@@ -86,12 +91,12 @@ def _modulo(network: StateAffineNetwork, prime: int) -> Reached | None:
         columns = np.concatenate([columns, W], axis=1)
         names = [(first + j, k) for k in range(len(P)) for j in range(len(chosen))]
         W = np.concatenate([centred(one @ W, prime) for one in P], axis=1)
-    rank = len(words)
-    if network.outputs is not None:
-        out, direct = map(letters, network.outputs)
-        read = [driven(out, direct), *(centred(one @ columns, prime) for one in out)]
-        rank = int(flint_matrix(np.concatenate(read, axis=1), prime).rank())
-    return Reached(words, rows, rank)
+    if network.outputs is None:
+        return Reached(words, rows, rows)
+    out, direct = map(letters, network.outputs)
+    read = [driven(out, direct), *(centred(one @ columns, prime) for one in out)]
+    independent = flint_matrix(np.concatenate(read, axis=1).T, prime).rref()[0]
+    return Reached(words, rows, _pivots(independent))
 
 
 def _floats(matrix: Any, prime: int) -> Floats:

@@ -10,7 +10,6 @@ import numpy as np
 
 from memcurve.core.arguments import require_number, require_size
 from memcurve.core.notes import Note, counted
-from memcurve.core.optional import optional
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
 from memcurve.memory import MemoryCurve
@@ -180,19 +179,6 @@ class Capacities(Reported):
     def _attributes(self) -> Mapping[str, Any]:
         return {"total": self.total, "rank": self.rank, "error": self.error}
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over degrees and lags, the rest among its attributes."""
-        xr = optional("xarray", "this", "frames")
-        data = {
-            "capacity": ("degree", list(self.by_degree.values())),
-            "by_delay": ("delay", self.by_delay),
-            "by_window": ("window", self.by_window),
-            "table": (("table_degree", "oldest_lag"), self.table),
-        }
-        names = "total rank error states arithmetic name".split()
-        attributes = {n: getattr(self, n) for n in names} | {"notes": "\n".join(self.notes)}
-        return xr.Dataset(data, coords={"degree": list(self.by_degree)}, attrs=attributes)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw stacked bars by degree over the oldest lag, see :func:`memcurve.plot.words`."""
         from memcurve.rendering import plot
@@ -223,7 +209,12 @@ class Capacities(Reported):
                 SAYS["linear"].format(linear=f"{linear:.6g}", rest=rest),
             ],
             good=None,
-            figures=self.summary(),
+            figures=[
+                ("network", self.name),
+                ("total capacity", f"{self.total:.10g} of {self.states} states"),
+                ("linear memory", f"{linear:.6g}"),
+                ("error of each number", f"{self.error:.1e} ({self.arithmetic})"),
+            ],
             sections=[
                 Section("Capacity by degree", SAYS["degrees"], table=by_degree),
                 Section(by_lag, SAYS["lags"], chart=chart),
@@ -232,15 +223,6 @@ class Capacities(Reported):
             notes=self.notes,
             footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",
         )
-
-    def summary(self) -> list[tuple[str, str]]:
-        """The main figures as (name, text) rows, for tables."""
-        return [
-            ("network", self.name),
-            ("total capacity", f"{self.total:.10g} of {self.states} states"),
-            ("linear memory", f"{self.by_degree.get(1, 0.0):.6g}"),
-            ("error of each number", f"{self.error:.1e} ({self.arithmetic})"),
-        ]
 
     def __repr__(self) -> str:
         shown = [(d, c) for d, c in self.by_degree.items() if c >= 1e-6 or d == 1][:MOST_DEGREES]

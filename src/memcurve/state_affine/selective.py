@@ -96,12 +96,20 @@ def selective_layer(
 
 
 def rg_lru_layer(
-    decays: ArrayLike, *, weight: float = 1.0, bias: float = 0.0, **options: Any
+    decays: ArrayLike,
+    *,
+    weight: float = 1.0,
+    bias: float = 0.0,
+    input_weight: float = 1.0,
+    input_bias: float = 0.0,
+    **options: Any,
 ) -> StateAffineNetwork:
-    """A real-gated linear recurrent unit (De et al. 2024).
+    """A real-gated linear recurrent unit (De et al. 2024, arXiv 2402.19427).
 
-    g = 1/(1 + exp(−weight·z − bias)), x_n ← exp(−a_n g) x_n + √(1 − exp(−2a_n g)) z.
-    ``options`` are those of :func:`gated_layer`: input, readout, name.
+    x_n ← exp(−a_n g) x_n + √(1 − exp(−2a_n g))·i·z with the recurrence gate g = σ(weight·z + bias)
+    and the input gate i = σ(input_weight·z + input_bias), a_n = 8·softplus(Λ_n): one channel of
+    google-deepmind/recurrentgemma, torch/layers.py (RGLRU), driven by its own input. ``options``
+    are those of :func:`gated_layer`: input, readout, name.
 
     Examples
     --------
@@ -110,14 +118,16 @@ def rg_lru_layer(
     >>> memcurve.capacities(rg_lru_layer([0.5, 1.0]), degree=3).total
     2.0
     """
-    w, b = require_number(weight, "weight", "for g"), require_number(bias, "bias", "for g")
-
-    def gate(z: Any, m: Any) -> Any:
-        return 1 / (1 + m.exp(-(z * w + b)))
+    gate, entrance = _sigmoid(weight, bias), _sigmoid(input_weight, input_bias)
 
     def driven(decay: float) -> Callable[[Any, Any], Any]:
-        return lambda z, m: z * m.sqrt(1 - m.exp(gate(z, m) * (-2 * decay)))
+        return lambda z, m: z * entrance(z, m) * m.sqrt(1 - m.exp(gate(z, m) * (-2 * decay)))
 
     a = np.atleast_1d(exact_array(decays, "decays"))
     drives = [(driven(decay), 1.0 * (a == decay)) for decay in np.unique(a).tolist()]
     return gated_layer(decays, gate, drives, **options)
+
+
+def _sigmoid(weight: float, bias: float) -> Callable[[Any, Any], Any]:
+    w, b = (require_number(x, "weight", "for a gate, and its bias too") for x in (weight, bias))
+    return lambda z, m: 1 / (1 + m.exp(-(z * w + b)))

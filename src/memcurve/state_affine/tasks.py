@@ -45,11 +45,6 @@ class TaskPrediction(NamedTuple):
     low: float
     high: float
 
-    @property
-    def nrmse(self) -> float:
-        """Its square root."""
-        return float(np.sqrt(self.nmse))
-
 
 def delayed_product(*lags: int) -> WordTarget:
     """The product of inputs some steps back, e.g. z_{t−1}·z_{t−2}; of coins it is their parity.
@@ -146,37 +141,14 @@ def predicted_error(
     network: Any,
     target: WordTarget | Mapping[Word, float] | StateAffineNetwork,
     noise: Any = None,
-    *,
-    output: int = 0,
 ) -> TaskPrediction:
-    """Smallest normalised mean square error with which a linear readout solves a task.
+    """Smallest normalised mean square error of a linear readout, for :func:`memcurve.task_error`.
 
     With y = Σ d_w Φ_w and coefficients c_w of the states, b = Σ d_w c_w explains bᵀMb of the
-    variance of y.
-
-    Parameters
-    ----------
-    network : StateAffineNetwork or LinearNetwork
-        The network that is read.
-    target : WordTarget, mapping of words to coefficients, or StateAffineNetwork
-        What is to be given: a target, or a teacher whose state ``output`` it is.
-    noise
-        As for :func:`memcurve.capacities` of a state-affine network, in units of the states.
-    output : int
-        Number of the teacher's state.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> from memcurve.state_affine import delayed_product, predicted_error
-    >>> line = memcurve.ensembles.delay_line(3)
-    >>> predicted_error(line, delayed_product(2)).nmse
-    0.0
-    >>> predicted_error(line, delayed_product(0, 1)).nmse
-    1.0
+    variance of y. A network as target is a teacher, whose first state y is.
     """
     if isinstance(target, StateAffineNetwork):
-        share, error = _of_teacher(as_state_affine(network, target.input), target, noise, output)
+        share, error = _of_teacher(as_state_affine(network, target.input), target, noise)
         slack = 0.0
     else:
         if not isinstance(target, WordTarget):
@@ -194,14 +166,12 @@ def predicted_error(
 
 
 def _of_teacher(
-    network: StateAffineNetwork, teacher: StateAffineNetwork, noise: Any, output: int
+    network: StateAffineNetwork, teacher: StateAffineNetwork, noise: Any
 ) -> tuple[float, float]:
     """From the covariance X of the two networks, X = Σ T X T'ᵀ + Σ r r'ᵀ, over the same letters."""
     own, other = on_shared_functions(network, teacher.replace(outputs=None))
     found, letters = coordinates(own, noise), letters_of(other)
     tree, T, r = found.tree, letters.T, letters.r
-    if not 0 <= output < other.size:
-        raise ValueError(f"`output` must be from 0 to {other.size - 1}, got {output!r}.")
     X = term = tree.r.T @ r
     for _ in range(MOST_STEPS):
         term = sum((a @ term @ b.T for a, b in zip(tree.T, T, strict=True)), np.zeros_like(term))
@@ -211,5 +181,5 @@ def _of_teacher(
     else:
         raise UncertainResultError("the covariance with the teacher does not settle.")
     read = sum((a @ X @ b.T for a, b in zip(tree.out, T, strict=True)), tree.direct.T @ r)
-    variance = float(solve(T, r.T @ r, 1e-13)[output, output])
-    return float(read[:, output] @ read[:, output]) / variance, found.error
+    variance = float(solve(T, r.T @ r, 1e-13)[0, 0])
+    return float(read[:, 0] @ read[:, 0]) / variance, found.error

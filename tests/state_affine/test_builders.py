@@ -132,18 +132,16 @@ def test_files_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
         "normal")  # fmt: skip
 
 
-def test_simulated_capacities_agree() -> None:
+@pytest.mark.parametrize("network", [drawn(4, 8), memcurve.quantum.ising_reservoir(3, seed=2)])
+def test_simulated_capacities_agree(network: StateAffineNetwork) -> None:
     """R² of regressions on 200,000 steps, less its chance level, against the exact numbers."""
-    network = drawn(4, 8)
     z = np.random.default_rng(2).uniform(-1, 1, (200, 1100))
-    x = network.simulate_replicas(z, 100).reshape(-1, 4)
+    x = network.simulate_replicas(z, 100).reshape(-1, network.read_states)
     x -= x.mean(axis=0)
-    result = memcurve.capacities(network)
-    for word in ((1,), (0, 1), (1, 1), (1, 0, 1), (0, 0, 1)):
-        y = np.prod(
-            [np.sqrt(3) * z[:, 100 - j : 1100 - j] for j, k in enumerate(word) if k], axis=0
-        )
-        y = y.ravel()
+    result = memcurve.capacities(network, degree=2)
+    phi = [np.ones_like(z), np.sqrt(3) * z, np.sqrt(5) * (1.5 * z**2 - 0.5)]
+    for word in ((1,), (0, 1), (1, 1), (1, 0, 1), (0, 0, 1), (2,)):
+        y = np.prod([phi[k][:, 100 - j : 1100 - j] for j, k in enumerate(word)], axis=0).ravel()
         w = np.linalg.lstsq(x, y, rcond=None)[0]
         share = 1 - np.var(y - x @ w) / np.var(y)
         c = result.of(word)
