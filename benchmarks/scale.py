@@ -30,7 +30,7 @@ Row = dict[str, Any]
 #: Spectral radius by the circular law, and noise.
 RADIUS, NOISE = 0.9, 1e-3
 #: Nodes with ten edges each, and edges of 100,000 nodes.
-SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 100_000, 1_000_000), (100, 300)
+SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 100_000, 1_000_000), (200, 300)
 EDGES_A_NODE, MANY_NODES = (10, 30, 100), 100_000
 #: States up to which the dense way and pyMOR run.
 MOST_DENSE, MOST_PYMOR = 3000, 1000

@@ -39,10 +39,6 @@ def weights(A) -> list[float]:
     return sorted(A[A != 0].tolist())
 
 
-def reciprocity(A) -> int:
-    return int(((A != 0) & (A.T != 0)).sum())
-
-
 @pytest.mark.parametrize(("density", "moved"), [(0.12, 0.1), (0.7, 0.2)], ids=["sparse", "dense"])
 @pytest.mark.parametrize("loops", [0, 5])
 @pytest.mark.parametrize("stays_with", ["source", "target"])
@@ -58,21 +54,6 @@ def test_rewiring_keeps_degrees_weights_and_one_strength(
     np.testing.assert_array_equal(np.sort(null, axis=kept), np.sort(A, axis=kept))
     assert not np.allclose(null.sum(axis=other), A.sum(axis=other))
     assert ((null != 0) != (A != 0)).mean() > moved
-
-
-def test_reciprocity_is_not_kept() -> None:
-    half = np.triu(signed(density=0.2), 1)
-    A = half + half.T  # all edges go both ways
-    assert reciprocity(A) == np.count_nonzero(A)
-    assert reciprocity(drawn("rewire", A)) < 0.5 * np.count_nonzero(A)
-
-
-def test_self_loops_that_are_free_move() -> None:
-    A = signed(loops=SIZE)
-    null = drawn("rewire", A, self_loops="free")
-    assert degrees(null) == degrees(A)
-    assert weights(null) == weights(A)
-    assert np.count_nonzero(null.diagonal()) < SIZE / 2
 
 
 def realisations(pattern: np.ndarray, loops: bool, blocks: np.ndarray | None = None) -> set[bytes]:
@@ -205,8 +186,8 @@ def test_blocks_keep_the_edges_between_them() -> None:
 
 def test_positions_keep_the_lengths() -> None:
     places = np.random.default_rng(2).uniform(size=(SIZE, 3))
-    length = np.linalg.norm(places[:, None] - places, axis=2)
-    A = signed(density=0.2) * (length < 0.6)
+    length = np.sum((places[:, None] - places) ** 2, axis=2)  # squared
+    A = signed(density=0.2) * (length < 0.36)
     limits = np.quantile(length[A != 0], [0.25, 0.5, 0.75])
     null = drawn("spatial", A, positions=places, bins=4)
     in_bins = [
@@ -228,14 +209,11 @@ def test_shuffling_keeps_edges_and_weights() -> None:
     np.testing.assert_array_equal(np.sign(fixed), np.sign(A))
     assert weights(fixed) == weights(A)
     assert (np.sign(null) != np.sign(A)).any()
-
-
-def test_shuffling_within_blocks() -> None:
-    A, blocks = signed(density=0.3), np.repeat([0, 1], SIZE // 2)
-    null = drawn("shuffle", A, blocks=blocks)
+    blocks = np.repeat([0, 1], SIZE // 2)
+    within = drawn("shuffle", A, blocks=blocks)
     for target, source in itertools.product(range(2), repeat=2):
-        cells = np.ix_(blocks == target, blocks == source)
-        assert weights(null[cells]) == weights(A[cells])
+        places = np.ix_(blocks == target, blocks == source)
+        assert weights(within[places]) == weights(A[places])
 
 
 @pytest.mark.parametrize("of", ["edges", "nodes"])
@@ -249,11 +227,6 @@ def test_shuffling_signs(of: str) -> None:
     else:
         assert ((null < 0).any(axis=0) & (null > 0).any(axis=0)).sum() == 0
         assert (null < 0).any(axis=0).sum() == (A < 0).any(axis=0).sum()
-
-
-def test_nodes_of_two_signs_have_none() -> None:
-    with pytest.raises(ValueError, match="`of` must be 'edges' here: node 0 has"):
-        drawn("signs", np.array([[0.1, 0], [-0.2, 0]]), of="nodes")
 
 
 @pytest.mark.parametrize("loops", ["fixed", "free"])
@@ -295,8 +268,6 @@ def test_what_cannot_be_rewired_says_so() -> None:
     null = nulls.rewire((star, np.ones(5)), seed=1)
     np.testing.assert_array_equal(null.A, star)
     assert nulls.PROSE["no other edges"] in null.notes[-1]
-    single = np.diag([0.5], -1)
-    np.testing.assert_array_equal(drawn("rewire", single), single)
     star[1:, 0] = 1, 2, 3, 4
     null = nulls.rewire((star, np.ones(5)), seed=1)
     assert nulls.PROSE["weights only"] in null.notes[-1]
@@ -348,3 +319,5 @@ def test_names() -> None:
     refuses(TypeError, "does not take `bins`", drawn, "shuffle", signed(), bins=3)
     refuses(TypeError, "`seed` must be", drawn, "shuffle", signed(), seed=None)
     refuses(ValueError, "must have real weights", drawn, "signs", 1j * signed())
+    two = np.array([[0.1, 0], [-0.2, 0]])
+    refuses(ValueError, "`of` must be 'edges' here: node 0", drawn, "signs", two, of="nodes")

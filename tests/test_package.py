@@ -124,8 +124,7 @@ def test_the_paper_is_short_and_cites_what_it_lists() -> None:
     body = text.split("---", 2)[2]
     assert 750 <= len(body.split()) <= 1750  # what the journal asks for
     assert set(re.findall(r"@(\w+)", body)) == listed
-    assert len(CLAIMS) == 21
-    assert "21 published" in " ".join(body.split())
+    assert f"{len(CLAIMS)} published" in " ".join(body.split())
     for heading in (
         "Summary", "Statement of need", "State of the field", "Software design",
         "Research impact statement", "AI usage disclosure", "References",

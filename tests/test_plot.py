@@ -76,11 +76,9 @@ def test_bad_arguments(tmp_path: Path) -> None:
     refuses(ValueError, ("`labels`", "2"), plot.curves, *CURVES, labels=["a"])
     refuses(ValueError, "`path`", plot.save, plot.curves(CURVES[0]), tmp_path / "x.docx")
     family = noise_profile(ensembles.delay_line(3), [0.0])
-    refuses(TypeError, "`family`", plot.profile, CURVES[0])
     refuses(ValueError, "noise level above zero", plot.profile, family)
     refuses(TypeError, ("`results`", "NoiseProfile"), plot.curves, family)
     refuses(ValueError, "memory_from_data", plot.floor_profile, CURVES[0])
-    refuses(TypeError, ("`curve`", "int"), plot.floor_profile, 3)
 
 
 def test_axes_of_every_kind() -> None:

@@ -162,14 +162,6 @@ def test_coloured_input(coefficient: float) -> None:
     assert claim_of(known).holds
 
 
-def test_coloured_input_that_is_not_round() -> None:
-    total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[0.87])).total
-    result = quickly(NORMAL, claimed=f"{total:.2f}")
-    [found] = [one for one in claim_of(result).explanations if one.kind == "coloured_input"]
-    assert found.fit == "solved for"
-    assert "0.87" in found.text
-
-
 def test_what_the_usual_ways_give() -> None:
     plain = audit(NORMAL)
     for estimate in plain.estimates:

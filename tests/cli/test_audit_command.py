@@ -96,17 +96,6 @@ def test_fail_on_mismatch(audit: Command, network: Path, claimed: str, code: int
     assert ended.err == ""
 
 
-def test_tensor_names_are_listed(audit: Command, tmp_path: Path) -> None:
-    np.savez(tmp_path / "layer.npz", recurrent=np.eye(3) / 2, drive=np.ones(3))
-    ended = audit(tmp_path / "layer.npz", "--matrix", "wrong", "--mask", "drive")
-    assert ended.code == 1
-    assert "recurrent (3, 3) float64" in ended.err
-    good = audit(tmp_path / "layer.npz", "--matrix", "recurrent", "--mask", "drive", "--full")
-    assert good.code == 0
-    assert "remembers 1 of its past inputs" in good.out
-    assert TEXTS["titles"]["estimates"] in good.out
-
-
 def test_a_pickle_is_never_executed(audit: Command, tmp_path: Path) -> None:
     import pickle
 
@@ -136,17 +125,3 @@ def test_a_reader_that_has_seen_enough_does_not_change_the_exit_code(network: Pa
         f'echo "${{PIPESTATUS[0]}}"'
     )
     assert ended.out.split()[-1] == "3"
-
-
-def test_outputs_have_files_of_their_own(audit: Command, network: Path, tmp_path: Path) -> None:
-    ended = audit(network, "--html", tmp_path / "a.html", "--markdown", tmp_path / "a.html")
-    assert ended.code == 2
-    assert "written twice" in ended.err
-
-
-def test_names_with_escape_sequences(audit: Command, tmp_path: Path) -> None:
-    np.savez(tmp_path / "names.npz", **{"\x1b[31mred\x1b]0;title\x07": np.eye(2)})
-    ended = audit(tmp_path / "names.npz")
-    assert ended.code == 1
-    assert "\x1b" not in ended.err
-    assert "red" in ended.err

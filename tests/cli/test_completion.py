@@ -11,7 +11,6 @@ import pytest
 
 from command import Command, ended
 from memcurve.studies.sweeping import shipped
-from memcurve.views import cli
 
 BASH = pytest.mark.skipif(
     os.name != "posix" or shutil.which("bash") is None, reason="bash is not installed"
@@ -88,9 +87,3 @@ def test_completion_and_help_import_nothing_heavy() -> None:
     )
     done = ended([sys.executable, "-c", code])
     assert done.code == 0, done.err
-
-
-def test_every_command_is_offered() -> None:
-    script = cli.app.generate_completion(shell="bash")
-    for name in cli.app.resolved_commands():
-        assert name in script

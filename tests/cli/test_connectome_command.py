@@ -104,12 +104,8 @@ def test_printed_and_written(command: Command, brain: Any) -> None:
 
 
 def test_errors(command: Command, brain: Any) -> None:
-    text = failed(command("connectome", "edges.csv", "--null", "random"), code=2)
-    assert "--null must list some of rewire, shuffle" in text
     text = failed(command("connectome", "edges.csv", "--inputs", "class=sens"), code=2)
     assert "give the table of nodes by --nodes" in text
     asked = ["connectome", "edges.csv", "--nodes", "cells.csv", "--inputs"]
     assert "no node has class='sense'" in failed(command(*asked, "class=sense"))
     assert "no column 'kind'" in failed(command(*asked, "kind=sens"))
-    text = failed(command("connectome", "edges.csv", "--save", "x.txt"), code=2)
-    assert "for --save. It must end in one of .json, .csv, .tex." in text

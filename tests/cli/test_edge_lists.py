@@ -45,11 +45,6 @@ def test_curve(command: Command, edges: Path, tmp_path: Path) -> None:
     assert MemoryCurve.from_json(done.out).total == pytest.approx(truth.total, abs=1e-12)
 
 
-def test_drawn_masks(command: Command, edges: Path) -> None:
-    done = command("curve", edges, "--mask", "ones", "--spectral-radius", 0.9, "--json")
-    assert MemoryCurve.from_json(done.out).total == pytest.approx(4, abs=1e-12)
-
-
 def test_numbers_are_names(command: Command, tmp_path: Path) -> None:
     (tmp_path / "ring.txt").write_text("10 11\n11 12\n12 13\n13 10\n")
     asked = ["--mask", 12, "--spectral-radius", 0.9, "--json"]
@@ -65,11 +60,6 @@ def test_audits_name_nodes(command: Command, edges: Path) -> None:
     asked = ["--mask", "b", "--spectral-radius", 0.9, "--json"]
     losses = json.loads(command("audit", edges, *asked).out)["account"]["losses"]
     assert any("nodes c, d and e" in loss["text"] for loss in losses)
-
-
-def test_compare(command: Command, edges: Path) -> None:
-    asked = ["--mask", "a", "--spectral-radius", 0.9, "--methods", "naive"]
-    assert "brain" in command("compare", edges, *asked).out
 
 
 def test_errors(command: Command, edges: Path, tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ def test_plots_in_the_terminal() -> None:
     x = np.arange(10.0)
     lines = plot_lines(Chart("", "x", "y", (Series("s", x, x),)), 10)
     assert lines[0] == "9 │⠀⠀⠀⠀⠀⠀⠀⠀⢀⠎"
-    assert lines[7].startswith("0 │⡰")
+    assert lines[7].startswith("0 │⡔")
     assert lines[-1].split() == ["0", "9"]
     assert plot_lines(Chart("", "x", "y", (Series("s", x, np.full(10, np.nan)),))) == []
     assert plot_lines(Chart("", "x", "y", ())) == []

@@ -14,7 +14,7 @@ import pytest
 
 from memcurve import Capacity, StateAffineNetwork, capacities, capacity_from_data, measure
 from memcurve.data.capacity_estimation import patterns, reaches
-from state_affine import StateAffine
+from moment_oracle import StateAffine
 
 PLAN = {1: 20, 2: (6, 10), 3: (4, 8)}
 #: Half the width of a 90 % interval, in standard errors.

@@ -81,16 +81,6 @@ def test_intervals_grow_as_rows_go(recording) -> None:
     assert abs(half.total - whole.total) < 2 * half.total_error
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-def test_every_estimator_takes_the_rows_there_are(recording, estimator: str) -> None:
-    X, z = recording
-    X[::50] = np.nan
-    found = memory_from_data(X, z, 10, estimator=estimator, checks=False)
-    kept = [t for t in range(9, ROWS) if t % 50]
-    assert found.diagnostics["rows"] == len(kept)
-    assert np.isfinite(found.values).all()
-
-
 def test_coloured_input_with_gaps() -> None:
     rng = np.random.default_rng(1)
     z = np.zeros(4000)
@@ -161,27 +151,6 @@ def test_clocks_are_told_by_their_steps(recording, name: str) -> None:
 @pytest.mark.parametrize("name", NO_CLOCKS)
 def test_what_is_no_clock(name: str) -> None:
     assert not counts_rows(NO_CLOCKS[name])
-
-
-def test_columns_are_named(recording) -> None:
-    X, z = recording
-    X = np.column_stack([T, X, np.full((ROWS, 2), np.nan), np.ones(ROWS)])
-    labels = ["t_s", *(f"ch{k}" for k in range(6)), "9_I", "10_I", "bias"]
-    found = {one.name: one for one in check_recording(X, z, names=labels)}
-    assert found["clocks"].message.endswith("rows: t_s")
-    assert "NaN in most rows of 2 of 10 columns: 9_I, 10_I" in found["empty_columns"].message
-    assert found["constant_columns"].message.endswith("columns: bias")
-    assert check_recording(X, z).kept.tolist() == [1, 2, 3, 4, 5, 6]
-    assert not check_recording(X[:, 7:9], z).ok
-
-
-def test_nothing_stands_out() -> None:
-    states = rng.standard_normal((250, 3))
-    curve = memory_from_data(states, rng.standard_normal(250), checks=False)
-    assert curve.total == 0
-    assert curve.diagnostics["end_lag"] == -1
-    assert "-1" not in curve.notes[0]
-    assert "the total is zero" in curve.notes[0]
 
 
 # ---- recorders that hang or drop out

@@ -13,7 +13,7 @@ from scipy.signal import lfilter
 from data_scenarios import Scenario, noisy_gaussian, noisy_orthogonal
 from memcurve import check_recording, ensembles, memory_curve, memory_from_data
 from memcurve.data.tails import HEAVIEST, long_run_variance, pareto_tail, variance_of_mean
-from state_affine import StateAffine
+from moment_oracle import StateAffine
 
 Floats = NDArray[np.float64]
 #: How to draw states and input, and the memory of each lag.

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from data_scenarios import SAME, recording
 from memcurve import MemoryCurve, RecordingWarning, ensembles, memory_curve, memory_from_data
-from memcurve.core.notes import Note
 
 Floats = NDArray[np.float64]
 
@@ -19,11 +18,6 @@ Floats = NDArray[np.float64]
 NOISE_FREE = 2e-6
 #: The profile takes over the part of the bias that rows in sequence share; in units of the error.
 PROFILE_ERRORS = 0.5
-
-
-def kinds(curve: MemoryCurve) -> list[str]:
-    assert all(isinstance(note, Note) for note in curve.notes)
-    return [note.kind for note in curve.notes]
 
 
 def test_noise_free_network_is_recovered() -> None:
@@ -40,12 +34,6 @@ def test_delay_line_is_exact() -> None:
     curve = memory_from_data(ensembles.delay_line(8).simulate(z), z, washout=8)
     assert np.abs(curve.values - (curve.lags < 8)).max() <= SAME
     assert curve.diagnostics["fir_length"] == 8
-
-
-def test_note_on_more_lags() -> None:
-    X, z = recording()
-    assert "lags" in kinds(memory_from_data(X, z, 6))
-    assert "lags" not in kinds(memory_from_data(X, z, 100))
 
 
 def test_level_widens_the_intervals() -> None:
@@ -139,7 +127,7 @@ def test_noise_alone_has_no_memory() -> None:
     rng = np.random.default_rng(5)
     X, z = rng.standard_normal((1000, 10)), rng.standard_normal(1000)
     curve = memory_from_data(X, z, checks=False)
-    assert curve.diagnostics["last_lag"] == -1
+    assert curve.diagnostics["last_lag"] == curve.diagnostics["end_lag"] == -1
     assert abs(curve.total) <= 2 * curve.total_error
     assert any("dimension 0" in note and "10 of 10" in note for note in curve.notes)
 
@@ -215,20 +203,3 @@ def test_units_far_from_one(size: float, input_size: float) -> None:
     usual = memory_from_data(X, z)
     found = memory_from_data(X * size, z * input_size)
     assert np.abs(found.values - usual.values).max() <= SAME
-
-
-def test_progress_is_told() -> None:
-    X, z = recording(rows=5000)
-    told: list[tuple[str, int, int | None]] = []
-    memory_from_data(X, z, 10, checks=False, progress=lambda *step: told.append(step))
-    assert told == [("reading", done, 2) for done in range(3)]
-
-
-def test_notes_agree_on_where_the_memory_ends() -> None:
-    X, z = recording(12, 600)
-    cut, whole = (memory_from_data(X, z, lags, checks=False).notes for lags in (5, 60))
-    assert any("The total is over all 5 lags listed" in note for note in cut)
-    assert any("memory up to the last lag: ask for more `lags`" in note for note in cut)
-    assert not any("no sum over later ones" in note for note in cut)
-    assert any("no sum over later ones" in note for note in whole)
-    assert not any("ask for more `lags`" in note for note in whole)

@@ -30,17 +30,11 @@ def test_text(tmp_path, text):
     same(load_network(path), np.array([[0.5, 0], [-0.1, 0.25]]), np.array([1.0, 2.0]))
 
 
-#: Ends of lines and encodings of Excel: CSV, CSV (Macintosh), Unicode Text; and big-endian.
-SAVED = [("\r\n", "utf-8-sig"), ("\r", "utf-8"), ("\r", "utf-8-sig"), ("\r\n", "utf-16")]
-SAVED += [("\r", "utf-16"), ("\n", "utf-16-be")]
-
-
 @pytest.mark.parametrize("packed", ["", ".gz"])
-@pytest.mark.parametrize(("end", "encoding"), SAVED)
-def test_text_as_spreadsheets_save_it(tmp_path, monkeypatch, end, encoding, packed):
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])  # Excel's CSV and Unicode Text
+def test_text_as_spreadsheets_save_it(tmp_path, monkeypatch, encoding, packed):
     def saved(name, text):
-        mark = "\ufeff" if encoding == "utf-16-be" else ""
-        path, data = tmp_path / (name + packed), (mark + text.replace("\n", end)).encode(encoding)
+        path, data = tmp_path / (name + packed), text.replace("\n", "\r\n").encode(encoding)
         path.write_bytes(gzip.compress(data) if packed else data)
         return path
 
@@ -103,48 +97,28 @@ def test_matrix_market_stays_sparse(tmp_path):
     same(load_network(path, mask=[1, 0]), sparse.csr_array([[1.0, 1], [1, 0]]), np.array([1.0, 0]))
 
 
-MARKET = [
-    (form, symmetry, field)
-    for form in (sparse.coo_array, np.array)
-    for symmetry in ("general", "symmetric", "skew-symmetric", "hermitian")
-    for field in ("real", "integer", "complex", "pattern")
-    if field != "pattern" or (form is sparse.coo_array and symmetry in ("general", "symmetric"))
-]
-
-
-@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`:DeprecationWarning")
-@pytest.mark.parametrize(("form", "symmetry", "field"), MARKET)
-def test_matrix_market_against_scipy(tmp_path, form, symmetry, field):
-    whole = np.round(9 * A).astype(int)
-    array = {"real": A, "complex": COMPLEX}.get(field, whole)
+@pytest.mark.parametrize("form", [sparse.coo_array, np.array])
+@pytest.mark.parametrize("symmetry", ["general", "symmetric", "skew-symmetric", "hermitian"])
+@pytest.mark.parametrize("field", ["real", "integer", "complex"])
+def test_matrix_market_as_scipy_writes_it(tmp_path, form, symmetry, field):
+    array = {"real": A, "complex": COMPLEX, "integer": np.round(9 * A)}[field]
     mirror = {"symmetric": array.T, "skew-symmetric": -array.T, "hermitian": array.conj().T}
     array = array + mirror.get(symmetry, 0)
     path = tmp_path / "m.mtx"
     io.mmwrite(path, form(array), "two\nlines", field, precision=17, symmetry=symmetry)
-    assert io.mminfo(path)[4:] == (field, symmetry)
-    expected = io.mmread(path)
-    same(load_network(path, mask=C), form(expected), C)
-    if field != "pattern":
-        np.testing.assert_array_equal(load_network(path, mask=C).A @ np.eye(5), array)
+    same(load_network(path, mask=C), form(array), C)
 
 
 @pytest.mark.parametrize(
-    ("text", "part"),
+    "text",
     [
-        ("matrix array real general\n1 2\n1\n2.0e-", "'2.0e-'"),
-        ("matrix array real general\n0 3\n1\n", "0 x 3"),
-        ("matrix array real symmetric\n2 3\n1\n2\n3\n", "2 x 3, 3 entries"),
-        ("matrix array pattern general\n2 2\n", "2 x 2"),
-        ("matrix coordinate real general\n2 3 2\n1 1 1.0\n", "2 x 3, 2 entries"),
-        ("matrix coordinate real general\n2 3 1\n3 1 1.0\n", "index"),
-        ("matrix coordinate real general\n2 3 1\n0 1 1.0\n", "index"),
-        ("matrix coordinate real general\n2 3 1\n1.5 1 1.0\n", "1.5"),
-        ("matrix coordinate real odd\n2 2 1\n1 1 1.0\n", "odd"),
-        ("matrix coordinate odd general\n2 2 1\n1 1 1.0\n", "odd"),
-        ("matrix odd real general\n2 2 1\n1 1 1.0\n", "odd"),
-        ("vector array real general\n2\n1\n1.0\n", "unknown first line"),
+        "matrix array real general\n1 2\n1\n2.0e-",  # ends Python in scipy's reader
+        "matrix coordinate real general\n2 3 2\n1 1 1.0\n",
+        "matrix coordinate real general\n2 3 1\n3 1 1.0\n",
+        "matrix coordinate integer general\n2 2 1\n1 1 9007199254740993\n",
+        "vector array real general\n2\n1\n1.0\n",
     ],
 )
-def test_matrix_market_refused(tmp_path, text, part):
+def test_matrix_market_refused(tmp_path, text):
     (tmp_path / "m.mtx").write_text("%%MatrixMarket " + text)
-    refused(tmp_path / "m.mtx", part, "cannot be read as .mtx", "damaged")
+    refused(tmp_path / "m.mtx", "cannot be read as .mtx", "damaged")

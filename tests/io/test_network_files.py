@@ -131,14 +131,6 @@ def test_save_errors(tmp_path):
     assert os.listdir(tmp_path) == ["folder.npz"]
 
 
-def test_notes_are_saved(tmp_path):
-    for notes in ((), ("one",), ("τ ≥ 0", "<b>")):
-        save_network(LinearNetwork(A, C2, notes=notes), tmp_path / "n.npz")
-        assert load_network(tmp_path / "n.npz").notes == notes
-    np.savez(tmp_path / "n.npz", A=A, C=C2, notes=np.array([object()]))
-    assert load_network(tmp_path / "n.npz").notes == ()
-
-
 # ---- the connectivity alone
 
 

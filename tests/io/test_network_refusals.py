@@ -1,7 +1,6 @@
 """For each way a file can hold no network an error that helps; pickles are never run."""
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from memcurve import LinearNetwork, load_network, save_network
 from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError
 from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
-from written import Payload, write_mat73
+from written import write_mat73
 
 
 def test_no_file(tmp_path):
@@ -25,14 +24,6 @@ def test_no_file(tmp_path):
     refused(tmp_path / ("x" * 300 + ".npy"), "cannot be opened", "check the path")
     with pytest.raises(ValueError, match="cannot be opened"):
         load_network("a\0b.npy")
-
-
-@pytest.mark.parametrize("file", ["x.dat", "x.pkl", "x"])
-def test_unknown_endings(tmp_path, file):
-    (tmp_path / file).write_text("1 2 3")
-    refused(
-        tmp_path / file, "unknown kind", ".npz, .mat, .safetensors, .npy, .csv, .mtx", "Convert it"
-    )
 
 
 def test_archive_without_a_pair_lists_what_it_holds(archive):
@@ -62,24 +53,6 @@ def test_single_array_shapes(single):
     replaced = load_network(single(np.hstack([A, C2])), mask=C)
     same(replaced, A, C)
     assert "5 × 7 is read as [A | C]" in replaced.notes[0]
-
-
-def test_single_arrays_have_no_names(single):
-    path = single(A)
-    refused(path, "one array without a name", "matrix='A'", "leave `matrix` out", matrix="A")
-    refused(path, "one array without a name", "mask='Win'", mask="Win")
-    with pytest.raises(ValueError, match=r"C\.mat: a mask is read from \.npy, \.csv, \.mtx"):
-        load_network(path, mask=Path("C.mat"))
-
-
-def test_matlab_structs_cells_and_text_are_refused(tmp_path):
-    path = tmp_path / "m.mat"
-    cell = np.array([[1, "a"]], dtype=object)
-    io.savemat(path, {"s": {"A": A}, "cell": cell, "text": "abc", "A": A, "C": C2})
-    for kind, name in (("struct", "s"), ("cell", "cell"), ("char", "text")):
-        refused(path, f"{name} is a MATLAB {kind}", "A = s.A", matrix=name)
-        refused(path, f"{name} is a MATLAB {kind}", mask=name)
-    same(load_network(path), A, C2)
 
 
 def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
@@ -125,25 +98,6 @@ def test_sparse_indices_out_of_range_are_refused(tmp_path):
 
 
 # ---- pickles
-
-
-def test_object_arrays_are_not_loaded(tmp_path):
-    victim = tmp_path / "victim"
-    attack = np.array([[Payload(victim)]], dtype=object)
-    np.save(tmp_path / "o.npy", attack)
-    refused(
-        tmp_path / "o.npy", "Python objects (a pickle)", "never loaded", "dtype=float", mask=[1]
-    )
-    with pytest.raises(ValueError, match=r"o\.npy: holds Python objects"):
-        load_network(tmp_path / "o.npy", mask=tmp_path / "o.npy")
-    np.savez(tmp_path / "o.npz", A=attack, C=C, W=A)
-    refused(tmp_path / "o.npz", "Python objects (a pickle)", "never loaded")
-    same(load_network(tmp_path / "o.npz", matrix="W"), A, C)
-    np.savez(tmp_path / "s.npz", format=attack, shape=attack, data=attack)
-    refused(tmp_path / "s.npz", "has no A, or W; it holds format (1, 1) object", mask=C)
-    np.savez(tmp_path / "a.npz", A_data=attack, A_indices=attack, A_indptr=attack, A_shape=[1, 1])
-    refused(tmp_path / "a.npz", "Python objects (a pickle)", mask=C)
-    assert not victim.exists()
 
 
 # ---- damage

@@ -11,16 +11,6 @@ from stored_recordings import T, X, Z, refused, same
 from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
 
-def test_no_file(tmp_path):
-    refused(tmp_path / "no.npy", Z, "no.npy: no such file", error=FileNotFoundError)
-    refused(X, tmp_path / "no.npy", "no.npy: no such file", error=FileNotFoundError)
-    refused(tmp_path, Z, "is a directory", error=IsADirectoryError)
-    (tmp_path / "run.xls").write_bytes(b"1")
-    refused(tmp_path / "run.xls", Z, "unknown kind of file '.xls'", ".parquet, .csv")
-    (tmp_path / "run").write_bytes(b"1")
-    refused(tmp_path / "run", Z, "(no ending)")
-
-
 @pytest.mark.parametrize("ending", ["h5", "mat"])
 @pytest.mark.parametrize("way", ["external raw storage", "virtual dataset", "external link"])
 def test_numbers_of_other_files_are_not_read(tmp_path, way, ending):
@@ -104,42 +94,27 @@ def test_names_in_archives(tmp_path):
     refused(path, None, "has none of states, X, x", "A (53, 4) float64", "state_names='...'")
     refused(path, None, "has none of z, u, input, inputs", "input_name=", state_names="A")
     refused(path, None, "'B'", "holds A (53, 4)", "`state_names`", state_names="B")
-    refused(path, None, "'w'", "`input_name`", state_names="A", input_name="w")
-    refused(path, None, "name of one array", state_names=["A", "drive"])
     same(open_recording(path, state_names=["A"], input_name="drive"))
     np.savez(path, X=X, x=X, z=Z, u=Z)
     refused(path, None, "has X and x; choose", "state_names=")
     refused(path, None, "has z and u; choose", "input_name=", state_names="x")
-    np.savez(path, **{f"a{k}": Z for k in range(60)})
-    refused(path, Z, "20 more")
-    path = write_hdf5(tmp_path / "run.h5", a__X=X, z=Z)
-    refused(path, None, "only a/X (53, 4) float64, z (53,) float64")
-    path = write_mat73(tmp_path / "run.mat", A=X, z=Z)
-    refused(path, None, "only A (53, 4) double, s () struct, z (1, 53) double")
 
 
 def test_names_in_tables(tmp_path):
     path = write_csv(tmp_path / "run.csv", X, Z, "a,b,c,d,e")
     refused(path, None, "has none of z, u, input, inputs, only a, b, c, d, e")
     refused(path, None, "has no column 'q'; it has a, b", "`input_name`", input_name="q")
-    refused(path, None, "has no column 'q'", "`state_names`", input_name="e", state_names=["q"])
-    refused(path, None, "once", input_name="e", state_names=["a", "a"])
     refused(path, None, "perfectly", input_name="e", state_names=["a", "e"])
     refused(path, None, "holds no states", input_name="e", state_names=[])
-    refused(X, path, "has none of z", "input_name")
     write_csv(path, X, Z, "a,b,z,d,u")
     refused(path, None, "has z and u; choose", "input_name=")
     refused(path, None, "'z' seems to be an input", input_name="u")
-    refused(path, Z, "'z' seems to be an input")
     write_csv(path, X, Z, "a,a,c,d,u")
     refused(path, None, "several columns 'a'", state_names=["a", "c"])
     same(open_recording(path))
     write_csv(path, X, Z)
     refused(path, None, "5 columns without names", "input_name='4'", "header line")
-    refused(X, path, "5 columns without names")
-    refused(path, Z, "no column 'a'; it has 0 … 4, which are their numbers", state_names=["a"])
     write_csv(path, Z[:, None], header="z")
-    refused(path, None, "holds no states")
     same(open_recording(X, path))
 
 
@@ -157,31 +132,17 @@ def test_shapes(tmp_path, where):
     refused(states(X[1:]), Z, f"{label} has 52 rows, and the input (`inputs`) 53")
     refused(states(X[:0]), Z[:0], "holds no states", "(0, 4)")
     refused(states(X[:, :0]), Z, "holds no states", "(53, 0)")
-    refused(states(np.array(1.0)), Z, "must be two-dimensional")
     same(open_recording(states(X), Z[None]))
     refused(states(X), Z[None, :, None], "several of shape (T, d), got shape (1, 53, 1)")
-    refused(states(X), Z[:, None][:, :0], "one input of shape (T,)")
-    refused(states(X), 1.0, "one input of shape (T,)")
 
 
 def test_numbers_that_are_not_real(tmp_path):
     refused(X + 1j, Z, "`states` must hold real numbers, got complex128", "numpy.hstack")
     refused(X, Z + 1j, "`inputs` must hold real numbers", "z.real")
     refused(X.astype(object), Z, "`states` must be an array of numbers", error=TypeError)
-    refused(X.astype(str), Z, "`states` must be an array of numbers", error=TypeError)
     refused(["a.npy", "b.npy"], Z, "the path of one file", error=TypeError)
-    refused(sparse.csr_array(X), Z, "`states` must be an array of numbers", error=TypeError)
-    refused([[1.0], [1.0, 2.0]], Z, "rows of unequal length")
     refused(np.ma.masked_invalid([[1.0], [np.nan]]), [1, 2], "masked")
-    for ending, label in (("npy", "the array"), ("npz", "X")):
-        path = tmp_path / f"run.{ending}"
-        for array, part in ((X + 1j, "complex128"), (X.astype("S9"), "|S9")):
-            np.save(path, array) if ending == "npy" else np.savez(path, X=array)
-            refused(path, Z, f"run.{ending}: {label} must hold real numbers, got {part}")
-    write_npy(tmp_path / "run.npy", np.zeros(T, dtype=[("a", "f8"), ("b", "f8")]))
-    refused(tmp_path / "run.npy", Z, "must hold real numbers")
     refused(write_hdf5(tmp_path / "run.h5", X=X + 1j), Z, "run.h5: X must hold real numbers")
-    refused(write_hdf5(tmp_path / "run.h5", X=np.array([["a"]], dtype="S")), Z, "must hold real")
     refused(write_mat73(tmp_path / "run.mat", X=X + 1j), Z, "run.mat: X must hold real numbers")
     for contents in (X + 1j, sparse.csc_array(X), {"a": 1}, "text"):
         io.savemat(tmp_path / "run.mat", {"X": contents})
@@ -189,8 +150,6 @@ def test_numbers_that_are_not_real(tmp_path):
     refused(write_mat73(tmp_path / "run.mat", X=X), Z, "is a MATLAB struct", state_names="s")
     path = write_parquet(tmp_path / "run.parquet", {"a": ["x", "y"], "z": [1, 2]})
     refused(path, None, "column 'a' holds string")
-    path = write_parquet(tmp_path / "run.parquet", {"a": [[1.0], [2.0]], "z": [1, 2]})
-    refused(path, None, "column 'a' holds list")
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     twice = arrow.Table.from_arrays([arrow.array([1.0])] * 3, names=["a", "a", "z"])
     parquet.write_table(twice, path)

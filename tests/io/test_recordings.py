@@ -192,25 +192,6 @@ def test_text_oddities(tmp_path):
 # ---- memory
 
 
-CODE = """
-import sys
-import numpy as np
-from memcurve.io import open_recording
-def peak():
-    status = open("/proc/self/status").read()
-    return int(status.split("VmHWM:")[1].split()[0]) / 1024
-for order, T in ((False, 1_000_000), (True, 300_000)):
-    header = {"descr": "<f8", "fortran_order": order, "shape": (T, 125)}
-    with open(sys.argv[1], "wb") as stream:
-        np.lib.format.write_array_header_1_0(stream, header)
-        stream.truncate(stream.tell() + T * 1000)
-    source = open_recording(sys.argv[1], np.zeros(T))
-    before = peak()
-    assert sum(len(x) for x, z in source.chunks(10_000)) == T
-    assert peak() < before + 120, (before, peak())
-"""
-
-
 @pytest.mark.parametrize("ending", ["npz", "h5", "mat", "parquet", "csv"])
 def test_memory_is_bounded(tmp_path, ending, monkeypatch):
     for module in list(sys.modules.values()):

@@ -39,19 +39,6 @@ def test_patterns(table, wanted, columns):
     assert source.labels == tuple(np.array(HEADER.split())[columns])
 
 
-def test_patterns_of_channels(tmp_path):
-    states = np.arange(T * 30.0).reshape(T, 30)
-    path = write_csv(
-        tmp_path / "run.csv", states, Z, ",".join([*(f"ch{k}" for k in range(30)), "u"])
-    )
-    same(open_recording(path, state_names="ch*"), states)
-    same(
-        open_recording(path, state_names="ch2-ch11", drop=["ch1?", "ch5"]),
-        states[:, [2, 3, 4, 6, 7, 8, 9]],
-    )
-    same(open_recording(path, Z, state_names="ch7"), states[:, [7]])
-
-
 def test_columns_to_drop(table):
     same(open_recording(table, drop="Time[s]"), X[:, 1:])
     same(open_recording(table, drop=["Time*", "8_I[A]"]), X[:, [1, 3]])
@@ -146,17 +133,6 @@ def test_packed_text(table, tmp_path):
     refused(path, None, "cannot be read as")
     (tmp_path / "run.npy.gz").write_bytes(b"1")
     refused(tmp_path / "run.npy.gz", None, "unknown kind of file '.npy.gz'")
-
-
-@pytest.mark.parametrize("separator", [";", "\t"])
-@pytest.mark.parametrize("header", ["a{0}b{0}c{0}d{0}u", None])
-def test_decimal_commas(tmp_path, separator, header):
-    rounded = np.round(np.column_stack([np.tanh(X), Z]), 6)
-    lines = [separator.join(f"{v:.6f}" for v in row).replace(".", ",") for row in rounded]
-    lines = [header.format(separator), *lines] if header else lines
-    (tmp_path / "run.csv").write_text("\n".join(lines))
-    name = "u" if header else 4
-    same(open_recording(tmp_path / "run.csv", input_name=name), rounded[:, :4], rounded[:, 4])
 
 
 # ---- what does not fit is told before it is read

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 import memcurve
 from command import failed, inside
 from memcurve.studies.literature import CLAIMS, JudgedClaim
-from memcurve.studies.literature.claim import Evidence, Point, judged
 from refusals import refuses
 from repository import ROOT
 
@@ -44,6 +42,9 @@ OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
     "reservoirpy-docs": ("an artefact", {"total": 18.5}, "right"),
     "rcjl-benchmarks": ("an artefact", {"random": 98.0, "ipc_nonlinear": 0.0}, "right"),
     "whale-2026": ("right in another sense", {"highest_rank": 2700.0}, "right"),
+    "schuette-2025": ("right in another sense", {"total_4": 11.0}, "right"),
+    "nokkala-2026": ("right", {"linear_largest": 2.1}, "an artefact"),
+    "cindrak-2026": ("right", {"linear_0": 3.0}, "an artefact"),
     "jordan-2026": ("right in another sense", {"reach_8": 20.0}, "an artefact"),
 }  # fmt: skip
 
@@ -61,10 +62,7 @@ def found(request: pytest.FixtureRequest) -> JudgedClaim:
     return memcurve.judge_claim(request.param, progress=False)
 
 
-def test_there_are_enough_of_several_years_and_groups() -> None:
-    assert len(CLAIMS) >= 8
-    assert len({claim.authors for claim in CLAIMS.values()}) >= 8
-    assert len({claim.year for claim in CLAIMS.values()}) >= 6
+def test_every_claim_is_cited() -> None:
     assert {*OTHERWISE} == {*CLAIMS}
     for claim in CLAIMS.values():
         assert claim.link.startswith("https://")
@@ -74,40 +72,35 @@ def test_there_are_enough_of_several_years_and_groups() -> None:
 def test_the_verdict_follows_from_the_numbers(found: JudgedClaim) -> None:
     word, changes, otherwise = OTHERWISE[found.name]
     assert found.word == word, found.verdict
-    verdict = CLAIMS[found.name].verdict
-    assert verdict(found.numbers) == (word, found.verdict)
+    claim = CLAIMS[found.name]
+    again = claim.judged(found.points, found.numbers, found.seed)
+    assert (again.word, again.verdict, again.compared) == (word, found.verdict, found.compared)
+    assert found.verdict in repr(found)
     assert set(changes) <= set(found.numbers)
-    changed, text = verdict({**found.numbers, **changes})
-    assert changed == otherwise
-    assert text != found.verdict
-
-
-def test_points_compare_two_numbers(found: JudgedClaim) -> None:
-    assert found.points
-    assert len({point.label for point in found.points}) == len(found.points)
+    changed = claim.judged(found.points, {**found.numbers, **changes}, found.seed)
+    assert changed.word == otherwise
+    assert changed.verdict != found.verdict
+    assert len({point.label for point in found.points}) == len(found.points) > 0
     if found.word == "an artefact":
         assert any(abs(p.then - p.true) > 2 * p.error + 0.01 for p in found.points)
-    assert found.verdict in repr(found)
 
 
-def test_a_number_then_is_one_that_was_claimed(found: JudgedClaim) -> None:
-    """Of generic networks White et al. deny growth in proportion: no column may assume it."""
+def test_what_was_once_judged_unfairly(found: JudgedClaim) -> None:
+    """White et al. deny growth in proportion of generic networks; Gallicchio claims two things."""
+    judge, numbers = CLAIMS[found.name].judge, found.numbers
     if found.name == "white-2004":
         assert [point.label.split(",")[0] for point in found.points] == ["orthogonal"] * 4
-        assert found.numbers["normal_exponent"] < found.numbers["orthogonal_exponent"] - 0.1
-
-
-def test_both_halves_of_a_claim_are_judged(found: JudgedClaim) -> None:
-    if found.name != "gallicchio-2020":
-        return
-    judge, numbers = CLAIMS[found.name].judge, found.numbers
-    assert "totals" in judge(numbers).sentences
-    flat = judge({**numbers, "driven_dimension_1": numbers["driven_dimension_100"]})
-    assert flat.sentences[-1] == "memory"
-    short = judge({**numbers, "driven_1": numbers["driven_100"]})
-    assert short.sentences[-1] == "dimension"
-    neither = {"driven_1": numbers["driven_100"], "driven_dimension_1": 0.0}
-    assert judge({**numbers, **neither}).word == "an artefact"
+        assert numbers["normal_exponent"] < numbers["orthogonal_exponent"] - 0.1
+    elif found.name == "gallicchio-2020":
+        short = {"driven_1": numbers["driven_100"]}
+        flat = {"driven_dimension_1": numbers["driven_dimension_100"]}
+        assert "totals" in judge(numbers).sentences
+        assert judge({**numbers, **flat}).sentences[-1] == "memory"
+        assert judge({**numbers, **short}).sentences[-1] == "dimension"
+        assert judge({**numbers, **short, "driven_dimension_1": 0.0}).word == "an artefact"
+    elif found.name == "mijalkov-2025":
+        assert found.compared == ("BRAPH protocol", "measured")
+        assert len(found.points) >= 12
 
 
 @pytest.mark.slow
@@ -128,12 +121,6 @@ def test_a_seed_of_ones_own_changes_no_verdict() -> None:
         assert memcurve.judge_claim(name, seed=5, progress=False).word == OTHERWISE[name][0]
 
 
-def test_a_claim_needs_no_more_than_its_file() -> None:
-    claim = CLAIMS["rodan-2011"]
-    study = Evidence((Point("one", 1.0, 2.0),), {"largest_difference": 1.0, "largest_error": 0.0})
-    assert judged(claim, study, 3).word == "an artefact"
-
-
 def test_unknown_names() -> None:
     refuses(ValueError, "`name` must be one of jaeger-2001", memcurve.judge_claim, "einstein-1905")
 
@@ -152,16 +139,4 @@ def test_the_command(
     assert picture.stat().st_size > 1000
     assert JudgedClaim.load(saved).word == "right"
     assert "give its name" in failed(run("--plot", picture), 2)
-    assert "leave out rodan-2011" in failed(run("rodan-2011", "--every"), 2)
     assert "must be one of" in failed(run("einstein-1905"), 2)
-
-
-def test_every_claim_in_one_table(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    fast = {name: CLAIMS[name] for name in ("rodan-2011", "gonon-2020", "reservoirpy-docs")}
-    monkeypatch.setattr("memcurve.studies.literature.CLAIMS", fast)
-    out = inside(monkeypatch, capsys, "claims", "--every").out
-    assert "rodan-2011" in out
-    judged_too = "an artefact" if find_spec("reservoirpy") else "not examined"
-    assert judged_too in out

@@ -15,7 +15,7 @@ from command import failed, inside
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.data.measuring import run
-from state_affine import StateAffine
+from moment_oracle import StateAffine
 
 #: Half a 90 % interval is 1.64 standard errors; fixed seeds stay within 3.3 of them.
 TWICE = 2.0
@@ -150,14 +150,6 @@ def test_the_interval_of_a_slow_mode_includes_its_thin_tail() -> None:
     assert curve.diagnostics["reached"]
     assert not any("understate" in note for note in curve.notes)
     assert len(curve) >= 2 * curve.diagnostics["end_lag"]
-
-
-def test_progress_tells_how_narrow_the_interval_is() -> None:
-    network = NonlinearNetwork(*ensembles.normal(8, seed=1).real_pair())
-    said: list[str] = []
-    measure(network, precision=0.5, seed=4, progress=lambda label, done, total: said.append(label))
-    assert said[0] == "washout"
-    assert "so far" in said[-1]
 
 
 @pytest.mark.parametrize(

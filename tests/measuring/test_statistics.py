@@ -11,7 +11,7 @@ import pytest
 import memcurve
 from memcurve import LinearNetwork, ensembles, measure
 from memcurve.data.measuring import run
-from state_affine import StateAffine
+from moment_oracle import StateAffine
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import memcurve
 from command import failed, inside
 from memcurve.data.measuring.models import as_model
-from memcurve.views.cli.measure import ModelOptions, _subject
+from memcurve.views.cli.measure import _subject
 from memcurve.views.cli.options import NetworkOptions
 from written import ARCHIVES
 
@@ -46,7 +46,7 @@ def by_hand(
 
 def subject(file: Path, mask: str | None = None, leak: float | None = None, **options: Any) -> Any:
     """What `memcurve measure FILE` runs, and the notes that it shows."""
-    return _subject(str(file), ModelOptions(**options), NetworkOptions(mask=mask, leak=leak))
+    return _subject(str(file), NetworkOptions(mask=mask, leak=leak), **options)
 
 
 @pytest.mark.parametrize("activation", FUNCTIONS)
@@ -99,7 +99,7 @@ def test_biases_of_torch_layers_in_files(tmp_path: Path, named: bool) -> None:
     options = NetworkOptions(
         matrix="rnn.weight_hh_l0" if named else None, mask="rnn.weight_ih_l0" if named else None
     )
-    network, _ = _subject(str(file), ModelOptions(), options)
+    network, _ = _subject(str(file), options)
     assert np.abs(as_model(network).run(Z) - by_hand(bias=BIAS)).max() <= SAME
 
 

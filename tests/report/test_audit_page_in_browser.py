@@ -162,21 +162,3 @@ def test_paper_gets_every_page(running: Any, example: tuple[Audit, Path], dark: 
         opened.page.pdf(format="A4")
         kept = "[...document.querySelectorAll('figure')].every(f => f.view.mark)"
         assert opened.page.evaluate(kept)
-
-
-def test_hover_tells_the_exact_memory(running: Any, example: tuple[Audit, Path]) -> None:
-    first = "figure[data-chart='0']"
-    result, file = example
-    with open_page(running, file) as opened:
-        plot = opened.page.locator(f"{first} .plot")
-        plot.scroll_into_view_if_needed()
-        box = plot.bounding_box()
-        place = opened.page.locator(first).evaluate(
-            "f => f.view.origin()[0] + f.view.padding().left + f.view.scale('x')(20)"
-        )
-        opened.page.mouse.move(box["x"] + place, box["y"] + 120)
-        readout = opened.page.locator(f"{first} .readout")
-        assert "lag τ: 20" in readout.inner_text()
-        told = float(readout.locator("td").first.inner_text())
-        assert told == pytest.approx(result.curve[20], rel=1e-5)
-        assert opened.errors == []

@@ -133,18 +133,6 @@ def test_several_inputs_are_those_of_the_command() -> None:
     np.testing.assert_array_equal(network.C, same.C)
 
 
-def test_the_same_case_gives_the_same_bits_whatever_the_threads() -> None:
-    from threadpoolctl import threadpool_limits
-
-    case = Case(
-        ensemble="sparse_normal", size=80, seed=1, method="naive", keep=("total",), curve=True
-    ).to_dict()
-    with threadpool_limits(2):
-        several = evaluate(case)
-    with threadpool_limits(1):
-        assert evaluate(case) == several
-
-
 def test_sizes_that_are_stored_sparse() -> None:
     """Usable memory by the solver of large networks; the rank is left out where it takes long."""
     options = {"degree": 4, "scaling": "circular_law"}

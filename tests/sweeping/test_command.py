@@ -15,6 +15,7 @@ import pytest
 
 from command import POSIX, Command, failed, inside
 from memcurve import Sweep
+from memcurve.studies.sweeping import shipped
 
 STUDY = """\
 title = "Does the size matter?"
@@ -101,16 +102,6 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     assert list(folder.glob("*.png")) == []
 
 
-def test_dry_run_says_that_it_estimates(command: Command, folder: Path) -> None:
-    done = command("study.toml", "--dry-run", "--workers", "2")
-    lines = done.out.splitlines()
-    assert lines[:2] == ["study: 8 cases (grid)", "0 done, 0 failed, 8 to compute"]
-    assert "with 2 workers: an estimate, from 8 of these cases timed here" in lines[2]
-    assert not (folder / "study.sqlite").exists()
-    noted = command("failing.toml", "--dry-run", "--serial")
-    assert "note: not all of those timed succeeded: ValueError: `method` 'osm'" in noted.out
-
-
 def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
     done = command("failing.toml", "--serial", "--export", "rows.csv")
     assert done.code == 1
@@ -125,12 +116,7 @@ def test_shipped_studies_by_name(command: Command, folder: Path) -> None:
     listed = command()
     assert listed.code == 0
     assert "sparsity         660  Does sparsity change memory?" in listed.out
-    assert set(json.loads(command("--json").out)) == {
-        "architectures",
-        "noise",
-        "radius",
-        "sparsity",
-    }
+    assert [*json.loads(command("--json").out)] == shipped()
     done = command("architectures", "--quick", "--serial")
     assert done.code == 0, done.err
     assert "changes most with the ensemble" in done.out.splitlines()[-1]
@@ -226,18 +212,6 @@ def test_ctrl_c_says_how_to_go_on(folder: Path, sent: signal.Signals, code: int)
     assert "cases are finished and saved in long.sqlite; run the same command again" in err
     assert "Traceback" not in err
     assert _done(folder / "long.sqlite") >= 5
-
-
-def test_ctrl_c_before_the_first_case_says_so(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("memcurve.studies.sweeping.run.open_executor", interrupted)
-    done = command("study.toml", "--serial")
-    assert done.code == 130
-    assert "stopped before a case was sent out; what study.sqlite holds is as it was" in done.err
 
 
 def _done(store: Path) -> int:

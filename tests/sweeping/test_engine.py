@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import itertools
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Future
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +15,20 @@ import pytest
 
 import sweep_jobs
 from command import ended
-from memcurve.studies.sweeping import engine
 from memcurve.studies.sweeping.engine import (
     CaseCounts,
     Interrupted,
-    Schedule,
-    StopSignals,
     run_cases,
 )
 from memcurve.studies.sweeping.executors import (
+    CaseRunner,
+    ProcessPool,
+    TaskLostError,
     UnusableWorkerError,
     open_executor,
-    run_cases_of,
     versions,
 )
-from memcurve.studies.sweeping.store import CaseOutcome, CaseResult, Store
+from memcurve.studies.sweeping.store import CaseResult, Store
 from sweep_jobs import cases
 
 
@@ -106,29 +104,6 @@ def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
         assert 5 < store.counts()["done"] < 200
 
 
-def test_a_second_signal_is_the_same_one_for_two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
-    now = 100.0
-    monkeypatch.setattr(engine.time, "monotonic", lambda: now)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with StopSignals() as signals:
-            signals.raises = False
-            signal.raise_signal(signal.SIGINT)
-            assert signals.received == signal.SIGINT
-            with pytest.raises(KeyboardInterrupt):
-                signals.check()
-            signals.raises = True
-            signal.raise_signal(signal.SIGINT)
-        now = 101.0
-        signal.raise_signal(signal.SIGINT)
-        now = 103.0
-        with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
 def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -145,7 +120,7 @@ def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -
 
 def test_workers_with_other_versions_are_refused() -> None:
     with pytest.raises(UnusableWorkerError, match=r"a worker has numpy .*, not 0\.1"):
-        run_cases_of(sweep_jobs.nothing, versions() | {"numpy": "0.1"}, 0.0, [])
+        CaseRunner(sweep_jobs.nothing, versions=versions() | {"numpy": "0.1"}).here([])
 
 
 @pytest.mark.parametrize(
@@ -180,61 +155,27 @@ def test_memory_does_not_grow_with_the_number_of_cases(tmp_path: Path) -> None:
     assert grown < 5000  # kilobytes
 
 
-def landed(task: list[tuple[str, str]], seconds: float) -> list[CaseOutcome]:
-    return [CaseOutcome(key, None, None, None, seconds) for key, _ in task]
+class LossyPool(ProcessPool):
+    """Processes that cannot say which case of a task they died of, as a cluster."""
+
+    def run(self, runner: CaseRunner, cases: list[tuple[str, str]]) -> Future[Any]:
+        self.sizes.append(len(cases))
+        lost: Future[Any] = Future()
+        if any('"number":7,' in content or '"number":7}' in content for _, content in cases):
+            lost.set_exception(TaskLostError())
+            return lost
+        return super().run(runner, cases)
+
+    sizes: list[int] = []  # noqa: RUF012
 
 
-def test_short_cases_travel_together_and_long_ones_alone() -> None:
-    schedule = Schedule((str(n), "{}") for n in range(10_000))
-    sizes = []
-    for seconds in [0.001] * 10 + [5.0] * 2:
-        task = schedule.next_cases(2, 8)
-        sizes.append(len(task))
-        schedule.finished(task, landed(task, seconds))
-    assert sizes == [1, 2, 4, 8, 16, 32, 64, 128, 200, 200, 200, 1]
-    schedule.finished(task, landed(task[:1], 1.0))  # what is left undone comes next
-    schedule.put_back([("unseen", "{}")])
-    assert schedule.next_cases(1, 1) == [("unseen", "{}")]
-
-
-def test_after_a_crash_suspects_go_one_by_one_and_the_last_one_alone() -> None:
-    schedule = Schedule((str(n), "{}") for n in range(100))
-    crashes, blamed, done = 0, [], []
-    while True:
-        while task := schedule.next_cases(2, 4):
-            schedule.tasks[Future()] = task
-        if not schedule.tasks:
-            break
-        tasks = list(schedule.tasks.values())
-        schedule.tasks.clear()
-        if any(("7", "{}") in task for task in tasks):
-            crashes += 1
-            for task in tasks:
-                blamed += schedule.crashed(task)
-        else:
-            for task in tasks:
-                schedule.finished(task, landed(task, 0.1))
-                done += [key for key, _ in task]
-    assert blamed == [("7", "{}")]
-    assert sorted(done, key=int) == [str(n) for n in range(100) if n != 7]
-    assert crashes == 4
-
-
-def test_a_pool_that_breaks_while_it_starts_a_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pipes that are closed already are no error of the sweep: the pool is to be renewed."""
-    with open_executor("processes", workers=2) as pool:
-        pool.start()
-        executor = pool._executor
-
-        def closed(*arguments: object) -> None:
-            raise ValueError("bad value(s) in fds_to_keep")
-
-        monkeypatch.setattr(executor, "submit", closed)
-        with pytest.raises(ValueError, match="fds_to_keep"):
-            pool.submit(abs, 1)
-        monkeypatch.setattr(executor, "_broken", "a process has died")
-        with pytest.raises(BrokenExecutor):
-            pool.submit(abs, 1)
-        pool._context.Process(target=abs)  # made, and never started
-        pool.renew()
-        assert pool.submit(abs, -1).result() == 1
+def test_suspects_go_alone_and_short_cases_travel_together(tmp_path: Path) -> None:
+    pool = LossyPool(2)
+    with Store.open(tmp_path / "sweep.db") as store:
+        study = store.begin_study("toy", cases(500))
+        counts = run_cases(store, study, sweep_jobs.nothing, pool)
+        pool.finish()
+        failed = [row for row in store.rows() if row.error]
+    assert counts == CaseCounts(done=499, failed=1, pending=0)
+    assert [row.case["number"] for row in failed] == [7]
+    assert (pool.sizes[0], max(pool.sizes) > 16) == (1, True)

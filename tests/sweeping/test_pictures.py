@@ -131,11 +131,6 @@ def test_heat_map_of_means(two_axes: Sweep) -> None:
     assert len(ax.texts) == 16
     [_, bar] = ax.figure.axes
     assert bar.get_ylabel() == "usable memory with 12 bits, mean of 2 seeds"
-    both = Picture(
-        kind="heatmap", x="size", y="spectral_radius", quantity=("total", "usable_12bit")
-    )
-    with pytest.raises(ValueError, match="a heat map shows one quantity, got total, usable_12bit"):
-        two_axes.plot(picture=both)
 
 
 def test_curves_end_where_they_are_not_known() -> None:
@@ -186,23 +181,6 @@ def test_nothing_finished_nothing_drawn() -> None:
     found = run(ensemble="normal", size=5, method="osm", noise=1e-3, seed=1)
     with pytest.raises(ValueError, match="finished case"):
         found.plot()
-
-
-def test_sentences_of_other_studies() -> None:
-    found = run(ensemble="cyclic", size=[3, 9], spectral_radius=[0.5, 0.9], keep="total")
-    assert found.sentence == "The total memory is the number of states in every case, 3 to 9."
-    found = run(ensemble="cyclic", size=[3, 9], noise=[1e-3, 1.0], keep="total")
-    assert found.sentence.startswith("The mean total memory changes most with the noise")
-    found = run(ensemble=["cyclic", "delay_line"], size=3, keep="total")
-    assert found.sentence == PROSE["states"].format(quantity="total memory", range="3")
-    failed = run(ensemble="normal", size=4, method=["exact", "osm"], noise=1e-3, seed=1)
-    assert "method" not in failed.sentence  # only one of them is known
-
-
-def test_sentences_keep_the_options_of_a_name() -> None:
-    sparse = [{"name": "sparse_normal", "density": 0.9}, {"name": "sparse_normal", "density": 0.05}]
-    found = run(ensemble=sparse, size=20, seed=[1, 2], keep="total")
-    assert "at sparse normal (density=0.05) to 20 at sparse normal (density=0.9)" in found.sentence
 
 
 def test_random_searches_name_no_causes() -> None:

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import exact_array, require_limit, require_number
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, watched
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
@@ -120,18 +119,6 @@ class Capacity(Result):
 
     def _attributes(self) -> Mapping[str, Any]:
         return {"total": self.total, "total_error": self.total_error, "rank": self.rank}
-
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over degrees and over significant targets, the rest as attributes."""
-        xr = optional("xarray", "this", "frames")
-        degrees, *others = self.columns().items()
-        by_degree = {name: (degrees[0], values) for name, values in others}
-        capacity = {"target_capacity": ("target", [target.capacity for target in self.targets])}
-        return xr.Dataset(
-            by_degree | capacity,
-            coords={"degree": degrees[1], "target": [t.name for t in self.targets]},
-            attrs={**self._attributes(), "notes": "\n".join(self.notes)},
-        )
 
     def columns(self) -> Mapping[str, Any]:
         """One row a degree: capacity, error, targets and significant."""

@@ -38,11 +38,6 @@ class Stretch(NamedTuple):
     last: int
     column: int | None
 
-    @property
-    def rows(self) -> slice:
-        """The rows as a slice."""
-        return slice(self.first, self.last)
-
 
 def stuck_stretches(states: NDArray[Any], inputs: NDArray[Any]) -> list[Stretch]:
     """Stretches in which all states are stuck, then those in which a single column is."""

@@ -46,4 +46,5 @@ from memcurve.io.tensors import CHECKPOINTS as CHECKPOINTS
 from memcurve.io.tensors import as_array as as_array
 from memcurve.io.tensors import open_checkpoint as open_checkpoint
 from memcurve.io.tensors import open_safetensors as open_safetensors
+from memcurve.io.tensors import tensor_tree as tensor_tree
 from memcurve.io.tensors import tensor_values as tensor_values

@@ -111,12 +111,10 @@ def load_network(
     ----------
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
-        hold arrays by name: A and C, or else W (W_res) and Win (W_in) (with a leak rate ``lr`` or
-        ``leak`` and a ``bias``, which are applied), or a layer's parameters, see Notes; also as
-        fields of a MATLAB struct.
-        ``.npy``, ``.csv`` and ``.mtx`` hold one array: A, its mask given by ``mask``; or the N rows
-        and N + d columns of ``[A | C]``; in text with a header line, or the names of nodes above
-        and before the numbers.
+        hold arrays by name: A and C, or else W (W_res) and Win (W_in) with a leak rate ``lr`` or
+        ``leak`` and a ``bias``, also as fields of a MATLAB struct, or a layer, see Notes.
+        ``.npy``, ``.csv`` and ``.mtx`` hold A, or A and C side by side, (N, N + d); in text with a
+        header line, or the names of nodes above and before the numbers.
         ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target
         and, optionally, weight, with a header or without: ``A[target, source] = weight``. So may
         ``.feather`` and ``.parquet`` tables (pyarrow) and ``.graphml``, ``.gml``, ``.gexf`` graphs
@@ -155,8 +153,7 @@ def load_network(
         A label (default: the file's name without its ending).
     communicator : mpi4py.MPI.Comm, optional
         Share the rows of A out over the ranks of an MPI job, all of which call this: A is a
-        :class:`memcurve.RankRows`. Of a sparse A in an ``.npz`` file that is stored by rows, and
-        not to be scaled, every rank reads its own rows only.
+        :class:`memcurve.RankRows`. Of a sparse A in an ``.npz`` file each reads its own only.
 
     Returns
     -------
@@ -252,13 +249,13 @@ def _read(
     file, contents = Path(path), _opened(path, which, ranks)
     if isinstance(contents, Graph):
         mask = _by_class(which, mask, contents.labels) or mask
-    array = _array_name(mask, contents)
-    has_mask = mask is not None and array is None
-    parts = _parts(file, contents, which.matrix, array, has_mask)
+    kind = _kind_of_mask(mask, contents)
+    array = mask if kind == "array" else None
+    parts = _parts(file, contents, which.matrix, array, kind not in (None, "array"))
     aside = ""
-    if has_mask:
+    if kind is not None and array is None:
         aside = f" (with the mask {mask!s})" if isinstance(mask, str | os.PathLike) else ""
-        parts["C"], notes = _mask_of(mask, seed, parts, contents)
+        parts["C"], notes = _mask_of(mask, kind, seed, parts)
         parts["notes"] = (*parts["notes"], *notes)
     leak = parts.pop("leak", None)
     extra = not parts.keys() <= {"A", "C", "notes"} and not isinstance(contents, Graph)
@@ -635,44 +632,37 @@ def _texts(archive: Archive, name: str) -> list[str]:
         return stored.whole().reshape(-1).tolist()  # type: ignore[no-any-return]
 
 
-def _array_name(mask: Any, contents: Opened | Graph) -> str | None:
-    """The mask, where it is the name of an array in an archive."""
-    if not isinstance(mask, str) or mask in MASKS or Path(mask).suffix.lower() in SINGLE:
+def _kind_of_mask(mask: Any, contents: Opened | Graph) -> str | None:
+    """Whether a mask is drawn, an array of the archive, nodes by name, a file, or its values."""
+    if mask is None:
         return None
-    return None if _names_nodes(mask, contents) else mask
-
-
-def _names_nodes(mask: Any, contents: Opened | Graph) -> bool:
-    """Whether a mask lists the nodes that are driven: by their names, or where they have none."""
-    if isinstance(mask, Mapping):
-        return True
-    if isinstance(mask, list | tuple | set | frozenset):
-        return len(mask) > 0 and all(isinstance(node, str) for node in mask)
-    if not isinstance(mask, str | os.PathLike):
-        return False
-    ending = ending_of(mask)
-    if ending in SINGLE and not (isinstance(contents, Graph) and ending in TEXT):
-        return False  # the numbers themselves
-    if isinstance(contents, Graph) or ending in TEXT:
-        return True
-    arrays = contents.arrays if isinstance(contents, Archive) else {}
-    numbers = all(part.strip().isdigit() for part in str(mask).split(","))
-    return isinstance(mask, str) and mask not in arrays and ("labels" in arrays or numbers)
-
-
-def _mask_of(
-    mask: Any, seed: Seed | None, parts: Parts, contents: Opened | Graph
-) -> tuple[Any, list[Note]]:
-    """The mask given: drawn, by the nodes that are driven, from a file, or by its values."""
     if isinstance(mask, str) and mask in MASKS:
-        return make(mask, parts["A"].shape[0], seed=seed), []
-    if _names_nodes(mask, contents):
-        return _driven(mask, parts)
+        return "drawn"
+    is_list = isinstance(mask, list | tuple | set | frozenset) and len(mask) > 0
+    if isinstance(mask, Mapping) or (is_list and all(isinstance(node, str) for node in mask)):
+        return "nodes"
     if not isinstance(mask, str | os.PathLike):
-        return as_mask(mask), []
-    if Path(mask).suffix.lower() not in SINGLE:
+        return "values"
+    ending, is_graph = ending_of(mask), isinstance(contents, Graph)
+    if ending in SINGLE and not (is_graph and ending in TEXT):
+        return "file"
+    if is_graph or ending in TEXT:
+        return "nodes"
+    if not isinstance(mask, str):
         raise NetworkFileError(f"{mask}: a mask is read from {', '.join(SINGLE)}; convert it.")
-    return as_mask(_whole(opened(mask, SINGLE, "pass an array"))), []
+    arrays = contents.arrays if isinstance(contents, Archive) else {}
+    are_numbers = all(part.strip().isdigit() for part in mask.split(","))
+    named = mask not in arrays and ("labels" in arrays or are_numbers)
+    return "nodes" if named else "array"
+
+
+def _mask_of(mask: Any, kind: str, seed: Seed | None, parts: Parts) -> tuple[Any, list[Note]]:
+    """The mask given: drawn, by the nodes that are driven, from a file, or by its values."""
+    if kind == "drawn":
+        return make(mask, parts["A"].shape[0], seed=seed), []
+    if kind == "nodes":
+        return _driven(mask, parts)
+    return as_mask(mask if kind == "values" else _whole(opened(mask, SINGLE, "pass an array"))), []
 
 
 def _driven(mask: Any, parts: Parts) -> tuple[Any, list[Note]]:

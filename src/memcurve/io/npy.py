@@ -166,7 +166,7 @@ def _some_rows(
     if ends.shape != (shape[0] + 1,) or ends[0] != 0 or np.any(np.diff(ends) < 0):
         raise ValueError("the rows of the sparse array overlap, or are not as many as it has")
     begin, count = int(ends[first]), int(ends[last] - ends[first])
-    found = []
+    stored_parts = []
     for part in ("data", "indices"):
         stored = arrays[prefix + part]
         stored.require_readable()
@@ -178,6 +178,6 @@ def _some_rows(
             block = next(blocks)[: count - filled]
             entries[filled : filled + len(block)] = block
             filled += len(block)
-        found.append(entries)
+        stored_parts.append(entries)
     indptr = ends[first : last + 1] - ends[first]
-    return csr_array((*found, indptr), shape=(last - first, shape[1]))
+    return csr_array((*stored_parts, indptr), shape=(last - first, shape[1]))

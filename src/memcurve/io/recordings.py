@@ -123,10 +123,9 @@ def open_recording(
     Parameters
     ----------
     states : (T, N) array or path
-        A row for each time, a column for each state. An array of any real dtype, a memory map or an
-        h5py dataset is used as it is. A path ends in ``.npy``; ``.npz``, ``.mat``, ``.h5`` or
-        ``.hdf5`` (arrays by name); ``.parquet``, ``.csv`` or ``.txt``, also packed: ``.csv.gz``
-        (columns, by name if there is a header line; empty fields are NaN).
+        A row for each time, a column for each state: an array, a memory map, an h5py dataset, or a
+        file: ``.npy``; ``.npz``, ``.mat``, ``.h5``, ``.hdf5`` (arrays by name); ``.parquet``,
+        ``.csv``, ``.txt``, also packed (columns, by name if there is a header; NaN where empty).
     inputs : (T,) or (T, d) array or path, optional
         The input of the same rows, or several; where it is left out, it is in the same file.
     state_names : str or sequence of str, optional
@@ -155,8 +154,7 @@ def open_recording(
     -------
     Source
         Its ``chunks(rows, start)`` go through states and input together. Only about a chunk is held
-        in memory, except for matrices of ``.mat`` files older than version 7.3 and those stored by
-        column in ``.npz`` files. What lies deep within a damaged file raises with its chunk.
+        in memory, unless a file is ``.mat`` before version 7.3, or ``.npz`` stored by column.
 
     Examples
     --------
@@ -168,20 +166,20 @@ def open_recording(
     [400, 400, 100]
     """
     skip = None if skip_rows is None else require_limit(skip_rows, "skip_rows")
-    found, alone = _contents(states, "states", skip), inputs is not None
+    contents, alone = _contents(states, "states", skip), inputs is not None
     dropped, taken = _listed(drop), _slice(rows)
     last = slice(require_size(every, "every") - 1, None, every)
-    if not alone and isinstance(found, Array) and input_name is None:
-        raise found.fault("holds states alone; give their input too, as `inputs`.")
+    if not alone and isinstance(contents, Array) and input_name is None:
+        raise contents.fault("holds states alone; give their input too, as `inputs`.")
     z: Array | None = None
-    if not alone and not isinstance(found, Archive):  # one array, whose last column is the input
-        places = _input_columns(found, input_name)
-        columns = _state_columns(found, state_names, dropped, places)
-        X, labels = _columns(found, columns + places * (not shift)), _labels(found, columns)
-        z, channels = _columns(found, places) if shift else None, len(places)
+    if not alone and not isinstance(contents, Archive):  # one array, whose last column is the input
+        places = _input_columns(contents, input_name)
+        columns = _state_columns(contents, state_names, dropped, places)
+        X, labels = _columns(contents, columns + places * (not shift)), _labels(contents, columns)
+        z, channels = _columns(contents, places) if shift else None, len(places)
     else:
-        X, labels = _states(found, state_names, dropped, alone)
-        z = _input(_contents(inputs, "inputs", skip) if alone else found, input_name, alone)
+        X, labels = _states(contents, state_names, dropped, alone)
+        z = _input(_contents(inputs, "inputs", skip) if alone else contents, input_name, alone)
         channels = z.shape[1] if len(z.shape) == 2 else 1
     length = X.shape[0] if X.shape else 0
     X = _sliced(X, range(length)[taken][last]) if length else X

@@ -64,8 +64,13 @@ def open_checkpoint(file: Path) -> Archive:
             f"a pickle, never executed since that can run any code. Save the numbers: "
             f"torch.save(module.state_dict(), path), or a .safetensors file."
         ) from error
+    return tensor_tree(content, file)
+
+
+def tensor_tree(content: Any, file: Path | None = None) -> Archive:
+    """Tensors by dotted names, of nested mappings as torch, jax and flax have them."""
     found = _flattened(content, "", set())
-    return Archive(file, {key: as_array(value, key, file) for key, value in found})
+    return Archive(file or "model", {key: as_array(value, key, file) for key, value in found})
 
 
 def require_safe(version: str, file: Path) -> None:
@@ -124,5 +129,5 @@ def _flattened(content: Any, name: str, seen: set[int]) -> Iterator[tuple[str, A
         seen.add(id(content))
         for key, value in content.items():
             yield from _flattened(value, f"{name}.{key}" if name else str(key), seen)
-    elif hasattr(content, "detach") or isinstance(content, int | float | np.ndarray):
+    elif hasattr(content, "shape") or isinstance(content, int | float):
         yield name or "tensor", content

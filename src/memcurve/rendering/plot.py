@@ -60,13 +60,15 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
     ax = _new_axes() if ax is None else ax
     ax.set_xscale("log" if drawing.log_x else "linear")
     ax.set_yscale("log" if drawing.log_y else "linear")
-    coloured = [*zip(drawing.series, itertools.cycle(COLOURS), strict=False)]
-    for one, colour in coloured:
+    shown = [one for one in drawing.series if one.shown]
+    coloured = [*zip(shown, itertools.cycle(COLOURS), strict=False)]
+    for k, (one, colour) in enumerate(coloured):
         width = 1.0 if one.band else 1.8  # which would cover narrow bands
         style: dict[str, Any] = {"color": colour, "ms": 2 * width, "lw": width}
         style["marker"] = "o" if len(one.x) <= MOST_MARKERS else ""
-        style["zorder"] = 2.5 if one is drawing.series[0] else 2.0  # the first is on top
-        ax.plot(one.x, one.y, "--" if one.dashed else "-", label=_plain(one.name), **style)
+        style["zorder"] = 2.0 if k else 2.5  # the first is on top
+        dashes = "--" if one.dashed else "-" if k < len(COLOURS) else ":"
+        ax.plot(one.x, one.y, dashes, label=_plain(one.name), **style)
     named = {""}
     for one, colour in coloured:
         if one.low is not None and one.high is not None:
@@ -84,7 +86,7 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
     ticks = ax.xaxis.get_major_locator()
     if isinstance(ticks, MaxNLocator) and drawing.counts:
         ticks.set_params(integer=True)
-    names = [one.name for one in drawing.series]
+    names = [one.name for one in shown]
     columns = 2 if len(names) > 4 and max(map(len, names)) < 40 else 1
     return _labelled(ax, drawing.x_label, drawing.y_label, columns)
 
@@ -111,12 +113,21 @@ def curves(
     >>> ax = memcurve.plot.curves(memcurve.memory_curve(network))
     >>> ax.figure.savefig("memory.png")  # doctest: +SKIP
     """
-    hint = "; pass those of a list or a family as curves(*family)"
-    _require("results", results, "MemoryCurves", "lags values bands kind", labels, hint)
-    if not all(map(len, results)):
-        raise ValueError("`results` must hold curves with at least one lag, got an empty one.")
+    for result in results:
+        if not hasattr(result, "bands"):
+            raise TypeError(
+                f"`results` must be MemoryCurves, got {type(result).__name__}; pass those of a "
+                f"list or a family as curves(*family)."
+            )
+    if not results or not all(map(len, results)):
+        raise ValueError("`results` must hold curves with at least one lag, got none.")
+    names = [_label(result) for result in results] if labels is None else labels
+    if len(names) != len(results):
+        raise ValueError(
+            f"`labels` must name each of the {len(results)} curves, got {len(names)} names."
+        )
     series = []
-    for result, name in zip(results, labels or map(_label, results), strict=True):
+    for result, name in zip(results, names, strict=True):
         low, high = result.values - result.error, result.values + result.error
         if result.bands is not None:
             low, high = result.bands.T
@@ -146,8 +157,6 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.get_xlabel()
     'standard deviation of the observation noise (input of unit variance)'
     """
-    hint = "; memcurve.noise_profile gives one"
-    _require("family", [family], "a NoiseProfile", "levels totals marks", hint=hint)
     order = np.argsort(family.levels)
     order = order[family.levels[order] > 0]
     if not len(order):
@@ -184,7 +193,6 @@ def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
     >>> memcurve.plot.floor_profile(curve).get_ylabel()
     'total memory'
     """
-    _require("curve", [curve], "a MemoryCurve", "lags values bands kind")
     if "profile" not in curve.diagnostics:
         raise ValueError(
             f"`curve` must come from memory_from_data with its default estimator, got one of "
@@ -256,7 +264,6 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     >>> memcurve.plot.capacity(result).get_ylabel()
     'capacity'
     """
-    _require("results", results, "Capacities", "by_degree total_error rank", labels)
     ax = _new_axes() if ax is None else ax
     places, bounds = np.arange(len(results)), [result.rank for result in results]
     degrees = sorted({degree for result in results for degree in result.by_degree})
@@ -284,7 +291,6 @@ def words(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> memcurve.plot.words(memcurve.capacities(network)).get_ylabel()
     'capacity'
     """
-    _require("result", (result,), "Capacities", "table by_degree")
     ax = _new_axes() if ax is None else ax
     seen = np.flatnonzero(result.table.sum(axis=0) > INVISIBLE)
     lags = np.arange(int(seen[-1]) + 1 if len(seen) else 1)
@@ -311,8 +317,6 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     >>> memcurve.plot.among_nulls(result).get_xlabel()
     'standard deviations from the mean of the surrogates'
     """
-    hint = "; memcurve.compare_with_nulls gives one"
-    _require("result", [result], "a NullComparison", "tests quantities nulls", hint=hint)
     rows = result.tests
     ax = _new_axes(9.0, 1.4 + 0.3 * len(rows)) if ax is None else ax
     drawn = {one.null: one.values.reshape(-1, len(result.quantities)) for one in result.nulls}
@@ -375,7 +379,7 @@ def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the points of a :class:`memcurve.JudgedClaim`: published and true numbers.
+    """Draw the points of a :class:`memcurve.JudgedClaim`: what is compared, side by side.
 
     Examples
     --------
@@ -388,8 +392,8 @@ def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
     places = np.arange(len(claim.points))[::-1]
     then, true = ([getattr(point, name) for point in claim.points] for name in ("then", "true"))
     ax.hlines(places, then, true, color="0.75", lw=2, zorder=1)
-    ax.scatter(then, places, color=COLOURS[1], s=36, label="published", zorder=2)
-    ax.scatter(true, places, color=COLOURS[0], s=36, marker="D", label="true", zorder=3)
+    ax.scatter(then, places, color=COLOURS[1], s=36, label=claim.compared[0], zorder=2)
+    ax.scatter(true, places, color=COLOURS[0], s=36, marker="D", label=claim.compared[1], zorder=3)
     ax.set_yticks(places, [_plain(point.label) for point in claim.points])
     ax.margins(y=0.15)
     return _labelled(ax, f"memory ({claim.name}: {claim.word})", "", columns=2, grid="x")
@@ -424,26 +428,6 @@ def new_figure(width: float, height: float) -> Figure:
 
 def _new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
     return new_figure(width, height).add_subplot()
-
-
-def _require(
-    name: str,
-    given: Sequence[Any],
-    what: str,
-    attributes: str,
-    labels: Sequence[str] | None = None,
-    hint: str = "",
-) -> None:
-    """Results are told by what they have; a label for each, where there are labels."""
-    if not given:
-        raise ValueError(f"`{name}` must hold at least one of {what}, got none.")
-    for one in given:
-        if not all(hasattr(one, attribute) for attribute in attributes.split()):
-            raise TypeError(f"`{name}` must be {what}, got {type(one).__name__}{hint}.")
-    if labels is not None and len(labels) != len(given):
-        raise ValueError(
-            f"`labels` must name each of the {len(given)} {what}, got {len(labels)} names."
-        )
 
 
 def _totals(line: Series, x_label: str, y_label: str, bound: str, value: float | None) -> Chart:

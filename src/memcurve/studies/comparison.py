@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import Seed, name_and_options, table_entry
-from memcurve.core.display import grid
+from memcurve.core.display import columns_of_text, grid
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import TooLargeError
 from memcurve.core.notes import Note
@@ -116,9 +116,9 @@ class Comparison(Result):
         return plot.curves(*self.curves, labels=labels, ax=ax)
 
     def __repr__(self) -> str:
-        width = max(12, *(len(row.label) for row in self.rows))
-        form = f"{{:{width}}} {{:>10}} {{:>14}} {{:>9}}  {{}}"
-        return "\n".join(form.format(*cells) for cells in [self.HEADER, *self.table()])
+        lines = columns_of_text([row[:4] for row in (self.HEADER, *self.table())], left=1)
+        notes = (self.HEADER[4], *(row.note for row in self.rows))
+        return "\n".join(f"{a}  {b}".rstrip() for a, b in zip(lines, notes, strict=True))
 
     def _repr_html_(self) -> str:
         return grid(self.HEADER, self.table())

@@ -22,6 +22,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from memcurve.core.arguments import name_and_options, require_options, require_size, table_entry
+from memcurve.core.display import columns_of_text
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress
@@ -77,12 +78,10 @@ class PermutationTest(NamedTuple):
     adjusted : float
         The p-value corrected for testing all quantities: the fraction in which some quantity is at
         least as many standard deviations from the common mean (Westfall and Young 1993). It is
-        never below p, its resolution is 1 / (draws + 1), and under the null model the probability
-        that it is at most α for any quantity is at most α.
-    below, above : int
-        Number of surrogates below, and above, the network.
-    draws : int
-        Number of surrogates with a value.
+        never below p, and under the null model the probability that it is at most α for any
+        quantity is at most α.
+    below, above, draws : int
+        Number of surrogates below and above the network, and of those with a value.
 
     Examples
     --------
@@ -112,10 +111,8 @@ class PermutationTest(NamedTuple):
         values = np.round(drawn[np.isfinite(drawn)], _DECIMALS)
         own, count = round(observed, _DECIMALS), len(values)
         if not (count and math.isfinite(observed)):
-            unknown = math.nan
-            return cls(
-                null, quantity, observed, unknown, unknown, unknown, unknown, unknown, 0, 0, count
-            )
+            nan = math.nan
+            return cls(null, quantity, observed, nan, nan, nan, nan, nan, 0, 0, count)
         mean, spread = float(values.mean()), float(values.std(ddof=1)) if count > 1 else math.nan
         if count > 1 and np.ptp(values) == 0:  # not what rounding makes of the mean of equal ones
             mean, spread = float(values[0]), 0.0
@@ -137,17 +134,17 @@ def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
     together = np.round(np.vstack([observed, drawn]), _DECIMALS)
     together = together[~np.isnan(together).all(axis=1)]
     distance = np.nan_to_num(_distances(together))
-    found = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
-    return np.where(np.isnan(observed), math.nan, found)
+    adjusted = (distance.max(axis=1)[:, None] >= distance[0]).mean(axis=0)
+    return np.where(np.isnan(observed), math.nan, adjusted)
 
 
 def _distances(together: Any) -> Any:
     """Distances from the mean, in standard deviations."""
     known = ~np.isnan(together)
     count = np.maximum(known.sum(axis=0), 1)
-    mean = np.where(known, together, 0.0).sum(axis=0) / count
-    spread = np.sqrt(np.where(known, (together - mean) ** 2, 0.0).sum(axis=0) / count)
-    return np.round(np.abs(together - mean) / np.where(spread > 0, spread, 1.0), _DECIMALS)
+    away = together - np.nansum(together, axis=0) / count
+    spread = np.sqrt(np.nansum(away**2, axis=0) / count)
+    return np.round(np.abs(away) / np.where(spread > 0, spread, 1.0), _DECIMALS)
 
 
 @dataclass(frozen=True)
@@ -170,14 +167,10 @@ class NullComparison(report.Reported):
 
     Attributes
     ----------
-    network : str
-        Its name.
-    size, edges : int
-        Nodes and non-zero weights.
-    spectral_radius : float
-        Of the network as compared.
-    rescaled : bool
-        Whether every surrogate was scaled to that radius.
+    network, size, edges
+        Its name, nodes and non-zero weights.
+    spectral_radius, rescaled
+        Of the network as compared, and whether every surrogate was scaled to it.
     seed : int
         Seed of the surrogates.
     quantities : tuple of str
@@ -266,12 +259,10 @@ class NullComparison(report.Reported):
                 if test.null == draws.null:
                     verdict, words = self._verdict(test)
                     verdicts.setdefault(verdict, []).append(words)
-            parts += [
-                PROSE[verdict].format(
-                    quantities=", ".join(words), count=len(draws.values), null=draws.null
-                )
-                for verdict, words in verdicts.items()
-            ]
+            for verdict, names in verdicts.items():
+                sentence, count = PROSE[verdict], len(draws.values)
+                listing = ", ".join(names)
+                parts.append(sentence.format(quantities=listing, count=count, null=draws.null))
         return f"{self.network}: {'; '.join(parts)}."
 
     def _verdict(self, test: PermutationTest) -> tuple[str, str]:
@@ -346,12 +337,7 @@ class NullComparison(report.Reported):
         return {"sentence": self.sentence, "tests": [test._asdict() for test in self.tests]}
 
     def __repr__(self) -> str:
-        cells = [self.HEADER, *self.table()]
-        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-        lines = (
-            "  ".join(f"{c:<{w}}" if k < 2 else f"{c:>{w}}" for k, (c, w) in enumerate(row))
-            for row in (list(zip(line, widths, strict=True)) for line in cells)
-        )
+        lines = columns_of_text([self.HEADER, *self.table()], left=2)
         return "\n".join([f"<NullComparison of {self.network}>", *lines])
 
 
@@ -387,8 +373,7 @@ def compare_with_nulls(
         Null models of :data:`memcurve.nulls.NULLS`, each with its options if there are any:
         ``["rewire", ("shuffle", {"signs": "fixed"})]``. By default ``rewire`` and ``shuffle``; with
         ``blocks`` the first is ``blocks``, since rewiring without regard to classes makes direct
-        connections between classes that have few, such as from sensory to motor neurons, and so
-        compares a brain with networks of another anatomy.
+        connections between some that have few, such as from sensory to motor neurons.
     blocks : (N,) array, optional
         Class of each node, for the null model ``blocks``, which keeps all connections between them.
     draws : int
@@ -449,18 +434,17 @@ def compare_with_nulls(
         rows = list(opened.rows(number))
     own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
     if own[0].values is None:
-        cycles = " It has no cycles: list undirected edges in both directions."
-        text = f"`network` could not be computed: {own[0].error}"
-        raise ValueError(text + cycles * (radius == 0))
+        raise ValueError(f"`network` could not be computed: {own[0].error}")
     quantities = job.quantities
     surrogates = [
         Draws(label, NULLS[models[label][0]].keeps, *_values(results, quantities, fixed[label]))
         for label, results in zip(models, drawn, strict=True)
     ]
-    observed = np.array([_or_nan(own[0].values[name]) for name in quantities])
+    observed = np.array([own[0].values[name] for name in quantities], dtype=float)
+    weights = subject.A if isinstance(subject.A, np.ndarray) else subject.A.data
     result = NullComparison(
-        name, subject.size, int(np.count_nonzero(_entries(subject.A))), float(radius),
-        rescale, int(seed), quantities, observed, tuple(surrogates), subject.notes + tuple(notes),
+        name, subject.size, int(np.count_nonzero(weights)), float(radius), rescale, int(seed),
+        quantities, observed, tuple(surrogates), subject.notes + tuple(notes),
     )  # fmt: skip
     return replace(result, notes=(*result.notes, *_cautions(result, draws)))
 
@@ -528,26 +512,22 @@ class _Job:
 
     def case(self, label: str | None, draw: int, seed: int) -> dict[str, Any]:
         """Everything that identifies a surrogate; the network by its digest."""
-        parts = self._digest.copy()
-        if label is not None:
-            parts.update(canonical([self.models[label], self.radius]).encode())
+        model = None if label is None else [self.models[label], self.radius]
+        setting = hashlib.sha256(canonical([self._digest, model]).encode()).hexdigest()
         return {
-            "setting": parts.hexdigest(), "null": label, "draw": draw, "seed": seed,
+            "setting": setting, "null": label, "draw": draw, "seed": seed,
             "noise": list(self.levels), "rank": self.rank,
         }  # fmt: skip
 
     @cached_property
-    def _digest(self) -> Any:
-        """SHA-256 of the network; not sent to workers, see __getstate__."""
+    def _digest(self) -> str:
+        """SHA-256 of the network."""
         parts, A = hashlib.sha256(), self.network.A
         for part in (A.data, A.indices, A.indptr) if self.network.is_sparse else (A,):
             parts.update(np.ascontiguousarray(part).data)
         parts.update(self.network.C.tobytes())
         parts.update(canonical([list(self.network.C.shape), self.network.readout]).encode())
-        return parts
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "_digest"}
+        return parts.hexdigest()
 
     def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
         with rank_among_notes():  # the ranks themselves are compared
@@ -558,9 +538,7 @@ class _Job:
         if label is None:
             return self.network
         drawn = self._null(label, case["seed"], case["draw"])
-        if self.radius is None:
-            return drawn
-        return _scaled(drawn, self.radius)
+        return drawn if self.radius is None else _scaled(drawn, self.radius)
 
     def why_fixed(self, label: str, seed: int) -> str | None:
         """Why a null model can draw nothing but the network itself; None if it can."""
@@ -593,7 +571,7 @@ class _Job:
 
 
 def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    text = json.dumps(["memcurve.NullDraw/3", case], sort_keys=True)
+    text = json.dumps(["memcurve.NullDraw/4", case], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest(), case
 
 
@@ -601,17 +579,9 @@ def _values(
     rows: list[CaseResult], names: Sequence[str], error: str | None
 ) -> tuple[Floats, str | None]:
     """Values of the surrogates, and why there are none, or the first error."""
-    values = [[_or_nan((row.values or {}).get(name)) for name in names] for row in rows]
+    values = [[(row.values or {}).get(name) for name in names] for row in rows]
     error = next((row.error for row in rows if row.error), error)
-    return np.array(values, dtype=float).reshape(len(rows), len(names)), error
-
-
-def _or_nan(value: float | None) -> float:
-    return math.nan if value is None else float(value)
-
-
-def _entries(A: Any) -> Any:
-    return A if isinstance(A, np.ndarray) else A.data
+    return np.array(values, dtype=float).reshape(len(rows), len(names)), error  # None is NaN
 
 
 def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:

@@ -15,7 +15,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -271,16 +270,8 @@ def erdos_renyi(
     return edges.network(source, target, weights, note)
 
 
-@dataclass(frozen=True)
-class Null:
-    """A null model: the function that draws surrogates, what they preserve, and what it needs.
-
-    Examples
-    --------
-    >>> from memcurve.studies.nulls import NULLS
-    >>> NULLS["shuffle"].keeps
-    'all edges and the multiset of weights'
-    """
+class Null(NamedTuple):
+    """A null model: the function that draws surrogates, what they preserve, and what it needs."""
 
     draw: Callable[..., LinearNetwork]
     keeps: str
@@ -371,7 +362,7 @@ class _Kinds(NamedTuple):
     block: Places
     blocks: int
     coordinates: Floats  # a row per dimension; none where lengths do not matter
-    limits: Floats  # of the bins of length
+    limits: Floats  # of the bins of length, squared
 
     @classmethod
     def of(
@@ -404,25 +395,18 @@ class _Kinds(NamedTuple):
                 )
             coordinates = np.ascontiguousarray(places.reshape(len(places), -1).T)
             shares = np.arange(1, require_size(bins, "bins")) / bins
-            lengths = _lengths(
-                coordinates.take(edges.source, 1) - coordinates.take(edges.target, 1)
-            )
-            limits = np.quantile(lengths, shares) if len(lengths) else limits
+            if len(edges.source):
+                limits = np.quantile(_squares(coordinates, [edges.source], edges.target)[0], shares)
         return cls(block, count, coordinates, limits)
 
     @property
     def bins(self) -> int:
         return len(self.limits) + 1
 
-    @property
-    def kinds(self) -> int:
-        return self.blocks**2 * self.bins
-
     def __call__(self, source: Places, target: Places) -> Places:
-        """The kind of each cell, below :attr:`kinds`."""
+        """The kind of each cell."""
         between = np.int64(self.blocks) * self.block[source] + self.block[target]
-        vectors = self.coordinates.take(source, axis=1) - self.coordinates.take(target, axis=1)
-        return between * self.bins + self._bins_of(vectors)
+        return between * self.bins + self._bins_of([source], target)[0]
 
     def differences(self, pairs: Places, other: Places) -> Places:
         """What a move of an edge from the first of a pair to the second changes.
@@ -430,11 +414,17 @@ class _Kinds(NamedTuple):
         Zero where it changes nothing, and below :attr:`changes`. Moves between the same two nodes
         that have the same number cancel each other if one is made back.
         """
-        ends = [self.coordinates.take(nodes, axis=1) for nodes in (*pairs, other)]
-        bins = [self._bins_of(end - ends[2]) for end in ends[:2]]
-        change = 1 + (self.block[other] * self.bins + bins[0]) * self.bins + bins[1]
-        is_same = (bins[0] == bins[1]) & (self.block[pairs[0]] == self.block[pairs[1]])
-        return np.where(is_same, 0, change)
+        bins, is_same = self._bins_of(pairs, other), np.True_
+        change: Places = np.zeros(len(other), dtype=np.int32)
+        if self.blocks > 1:
+            change += self.block.take(other)
+            is_same = self.block.take(pairs[0]) == self.block.take(pairs[1])
+        for of_end in bins:
+            change *= np.int32(self.bins)
+            change += of_end
+        change += 1
+        change *= ~(is_same & (bins[0] == bins[1]))
+        return change
 
     @property
     def changes(self) -> int:
@@ -449,13 +439,13 @@ class _Kinds(NamedTuple):
         scaled = self.coordinates / np.where(width > 0, width, 1.0) + offsets
         return np.floor(scaled).astype(np.int64)
 
-    def _bins_of(self, vectors: Floats) -> Places:
-        bins = np.zeros(vectors.shape[1], dtype=np.min_scalar_type(self.bins))
-        if len(vectors):
-            lengths = _lengths(vectors)
+    def _bins_of(self, ends: Any, other: Places) -> list[Places]:
+        """The bin of length between each of the ends and the other."""
+        bins = np.zeros((len(ends), len(other)), dtype=np.min_scalar_type(self.bins))
+        for of_end, squares in zip(bins, _squares(self.coordinates, ends, other), strict=True):
             for limit in self.limits:  # faster than a bisection for some ten limits
-                bins += lengths > limit
-        return bins
+                of_end += squares > limit
+        return [*bins]
 
 
 class _Trades:
@@ -468,7 +458,7 @@ class _Trades:
 
     def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._loops_are_free = edges.size, edges.loops_are_free
-        self._kinds, self._rng, self._is_one_kind = kinds, rng, kinds.kinds == 1
+        self._kinds, self._rng, self._is_one_kind = kinds, rng, kinds.changes == 2
         self._others = edges.size if edges.loops_are_free else edges.size - 1
         self._ends: list[Places] = [edges.source, edges.target]
         self._is_complement = 2 * len(edges.source) > self._size * self._others
@@ -687,8 +677,17 @@ class _Trades:
         return len(cycles) > 0
 
 
-def _lengths(vectors: Floats) -> Floats:
-    return np.asarray(np.sqrt(np.add.reduce(vectors * vectors)))
+def _squares(coordinates: Floats, ends: Any, other: Places) -> Floats:
+    """Squared distances between each of the ends and the other."""
+    squares = np.zeros((len(ends), len(other)))
+    for coordinate in coordinates:
+        there = coordinate.take(other)
+        for nodes, of_end in zip(ends, squares, strict=True):
+            distance = coordinate.take(nodes)
+            distance -= there
+            distance *= distance
+            of_end += distance
+    return squares
 
 
 def _sign(weights: NDArray[Any]) -> Floats:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from memcurve.core.display import columns_of_text
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
@@ -52,12 +53,8 @@ class RegionalMemory(Result):
 
     def columns(self) -> Mapping[str, Any]:
         """One row per region: nodes, memory if read, memory if driven."""
-        return {
-            "region": list(self.regions),
-            "nodes": self.nodes,
-            "read": self.read,
-            "driven": self.driven,
-        }
+        numbers = {"nodes": self.nodes, "read": self.read, "driven": self.driven}
+        return {"region": list(self.regions), **numbers}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw a bar per region for reading and for driving it, and a line for the network."""
@@ -79,11 +76,10 @@ class RegionalMemory(Result):
 
     def __repr__(self) -> str:
         rows = zip(self.regions, self.nodes, self.read, self.driven, strict=True)
-        lines = [f"  {name:<16} {n:>8g} {read:>9.3f} {by:>9.3f}" for name, n, read, by in rows]
-        head = f"<RegionalMemory of {self.network}, σ = {self.noise:g}, whole {self.whole:.3f}\n"
-        return head + "\n".join(
-            [f"  {'region':<16} {'nodes':>8} {'read':>9} {'driven':>9}", *lines]
-        )
+        cells = [(name, f"{n:g}", f"{read:.3f}", f"{by:.3f}") for name, n, read, by in rows]
+        table = columns_of_text([("region", "nodes", "read", "driven"), *cells], left=1)
+        head = f"<RegionalMemory of {self.network}, σ = {self.noise:g}, whole {self.whole:.3f}"
+        return "\n".join([head, *table])
 
 
 def memory_by_region(network: Any, regions: ArrayLike, *, noise: float) -> RegionalMemory:
@@ -128,12 +124,7 @@ def memory_by_region(network: Any, regions: ArrayLike, *, noise: float) -> Regio
         mask = np.where(is_inside, strength / np.sqrt(count), 0.0)
         driven.append(memory_curve(subject.replace(C=mask), noise=noise).total)
     return RegionalMemory(
-        network=subject.name or "network",
-        noise=float(noise),
-        regions=tuple(names.tolist()),
-        nodes=counts.astype(float),
-        read=np.array(read),
-        driven=np.array(driven),
-        whole=memory_curve(subject, noise=noise).total,
-        notes=subject.notes,
-    )
+        network=subject.name or "network", noise=float(noise), regions=tuple(names.tolist()),
+        nodes=counts.astype(float), read=np.array(read), driven=np.array(driven),
+        whole=memory_curve(subject, noise=noise).total, notes=subject.notes,
+    )  # fmt: skip

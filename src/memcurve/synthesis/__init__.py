@@ -17,6 +17,7 @@ from memcurve.synthesis.energies import Information as Information
 from memcurve.synthesis.energies import control_energy as control_energy
 from memcurve.synthesis.energies import hankel_values as hankel_values
 from memcurve.synthesis.energies import information as information
+from memcurve.synthesis.graded import jacobi as jacobi
 from memcurve.synthesis.improvement import Improvement as Improvement
 from memcurve.synthesis.improvement import improvement as improvement
 from memcurve.synthesis.improvement import quick_gains as quick_gains

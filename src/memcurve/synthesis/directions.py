@@ -1,10 +1,8 @@
 """Directions of the states above the noise: singular values and vectors of K = [C, AC, A²C, …].
 
-K = UΣVᵀ, rows of UΣ = KV are the states in white coordinates. Three sources, as networks allow:
-
-* large sparse ones: K itself, by products, to where the responses have faded;
-* the responses of the reduced model (H, c), which has the Σ and V of all above the noise;
-* where responses do not fade: K = TWᵀ with white states ξ = Wᵀz and x = Tξ, no lag listed.
+K = UΣVᵀ, rows of UΣ = KV are the states in white coordinates: from the responses of the reduced
+model (H, c) of ``solve``, which has the Σ and V of all above the noise; where these do not fade,
+from K = TWᵀ with white states ξ = Wᵀz and x = Tξ, no lag listed.
 """
 
 from __future__ import annotations
@@ -15,7 +13,9 @@ import numpy as np
 
 from memcurve.core.arguments import require_number
 from memcurve.core.errors import UncertainResultError, unstable
+from memcurve.core.limits import require_room_for_states
 from memcurve.core.types import EPS, SEED, Floats
+from memcurve.io.adapters import as_network
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.places import place_of
@@ -28,14 +28,11 @@ from memcurve.solve import (
     reduction_of,
     responses_to,
     solve_stein,
-    sums_of_powers,
 )
 
 #: Lags end where all that follow are below this share of the noise. Doubled: fewer lags, and errors
 #: of twice as much.
 FADED = 1e-9
-#: The same of white input where the square counts. Doubled: errors of four times as much, 4e-10.
-FAINT = 1e-5
 #: Numbers in the responses at most. Doubled: slower networks are answered, in twice the memory.
 MOST_ENTRIES = 50_000_000
 #: Directions below this share of the noise are left out: they hold its square. Doubled: four times
@@ -43,11 +40,8 @@ MOST_ENTRIES = 50_000_000
 SEEN = 1e-5
 #: |δ Σσ²/(σ² + s²)| ≤ this · Σ|δσ|/s, the largest slope of x²/(x² + 1).
 SLOPE = 3 * np.sqrt(3) / 8
-#: Reduced models of dense networks, and squares of K, that are off by more are not used. Doubled:
-#: errors of twice as much.
+#: Reduced models of dense networks that are off by more are not used. Doubled: twice the error.
 UNSURE = 1e-6
-#: From so many states on K of a sparse network is made. Doubled: reduced models, which take longer.
-MANY_STATES = 2000
 #: Up to so many states white coordinates are found without lags. Doubled: a minute.
 FEW_STATES = 1500
 #: Noise has squares that are numbers. Doubled: squares overflow.
@@ -104,16 +98,10 @@ class Directions(NamedTuple):
         return summed
 
 
-def noise_level(noise: Any) -> float:
+def noise_level(noise: Any, argument: str = "noise") -> float:
     """The standard deviation of observation noise, above zero."""
-    rule = "above 0, the standard deviation"
-    level = require_number(noise, "noise", rule, lambda x: x > 0)
-    if not LEAST_NOISE <= level <= MOST_NOISE:
-        raise ValueError(
-            f"`noise` must be from {LEAST_NOISE:g} to {MOST_NOISE:g}, got {level:g}; scale the "
-            f"mask and the noise to units in which both are moderate."
-        )
-    return level
+    rule = f"from {LEAST_NOISE:g} to {MOST_NOISE:g}, a standard deviation in units of the mask"
+    return require_number(noise, argument, rule, lambda x: LEAST_NOISE <= x <= MOST_NOISE)
 
 
 def driven_problem(network: LinearNetwork, noise: float | None, input: Any = None) -> Problem:
@@ -125,6 +113,17 @@ def driven_problem(network: LinearNetwork, noise: float | None, input: Any = Non
             "elsewhere. Give another `C` or `readout`."
         )
     return problem
+
+
+def stable_subject(network: Any) -> LinearNetwork:
+    """A network that is driven, stable, and small enough for all of its directions."""
+    subject = as_network(network)
+    analysis = driven_problem(subject, None).analysis
+    require_room_for_states(len(analysis), "realization")
+    radius = float(np.abs(analysis.eigenvalues).max())
+    if radius >= 1:
+        raise unstable(radius)
+    return subject
 
 
 def called(network: LinearNetwork) -> str:
@@ -158,9 +157,6 @@ def directions_of(
     s = noise_level(noise)
     problem = driven_problem(network, s, input)
     with np.errstate(all="ignore"), place_of(network.A).collective():
-        quick = None if model else _by_products(problem, s, seen)
-        if quick is not None:
-            return quick
         H, c, reader, error = _model(problem)
         try:
             R, rest = faded_responses(H, c, FADED * s)
@@ -179,43 +175,6 @@ def directions_of(
     left = gain * rest + 8 * EPS * float(np.linalg.norm(K))
     V = np.ascontiguousarray(Vt[:count].T)
     return Directions(sigma[:count], V, s, left, error, None, (H, c, reader), axes)
-
-
-def _by_products(problem: Problem, s: float, seen: float) -> Directions | None:
-    """K of a large sparse network as it is; None where that is not quick, or not exact enough."""
-    from scipy.sparse import issparse
-
-    A, X = problem.network.real_pair()
-    size, d = X.shape
-    quick = issparse(A) and size >= MANY_STATES and problem.is_white and problem.reads_all
-    if not quick:
-        return None
-    try:
-        powers = sums_of_powers(A)
-    except UncertainResultError:
-        return None
-    responses, squares, enough = [X], [float(np.square(X).sum())], (FAINT * s) ** 2
-    while not squares[-1] * powers.squares <= enough / 2:
-        if len(squares) * d * size > MOST_ENTRIES or not np.isfinite(squares[-1]):
-            return None
-        X = np.asarray(A @ X)
-        responses.append(X)
-        squares.append(float(np.square(X).sum()))
-    energy = np.cumsum(squares[::-1])[::-1]  # of each lag and all later ones
-    lags = max(1, int(np.count_nonzero(energy > enough / 2)))
-    K = np.concatenate([x.T for x in responses[:lags]])  # (lags·d, states)
-    G = K @ K.T
-    vague = EPS * np.sqrt(len(G)) * float(np.trace(G)) / s**2
-    if not vague <= UNSURE / 10:
-        return None
-    values, V = np.linalg.eigh(G)
-    sigma, V = np.sqrt(np.maximum(values[::-1], 0.0)), V[:, ::-1]
-    count = max(1, int(np.count_nonzero(sigma > seen * s)))
-    V = np.ascontiguousarray(V[:, :count])
-    weights = np.sqrt(np.bincount(A.indices, A.data**2, size).max())
-    left = 4 * EPS * float(np.sqrt(energy[0] * powers.lasting)) * max(1.0, float(weights))
-    states = np.ascontiguousarray((V.T @ K).T)
-    return Directions(sigma[:count], V, s, left, FAINT**2 + vague, states)
 
 
 def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:

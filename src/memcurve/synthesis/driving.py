@@ -16,7 +16,7 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.solve import few_threads, solve_stein
-from memcurve.synthesis.directions import MOST_ENTRIES, called, noise_level, require_all_read
+from memcurve.synthesis.directions import called, noise_level, require_all_read
 from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: States at most: matrices of their square are decomposed some hundred times. Doubled: an hour.
@@ -26,6 +26,8 @@ MOST_STATES = 1500
 DRAWS = 20
 #: Steps of an ascent, times the cube of the states. Doubled: masks some hundredths better.
 WORK = 2e9
+#: Lags that may count, and how many of them. Doubled: ten seconds more each.
+LAST_LAG, MOST_LAGS = 500_000, 10_000
 #: A is normal if AAᵀ − AᵀA is below this, relative to ‖A‖². Doubled: nothing.
 NORMAL = 1e-12
 
@@ -115,11 +117,11 @@ def best_mask(
     subject, s = as_network(network), noise_level(noise)
     width, rng = require_size(inputs, "inputs"), generator(seed)
     counted = _counted(lags)
-    if counted is not None and counted[-1] * width * subject.states > MOST_ENTRIES:
-        most = MOST_ENTRIES // (width * subject.states)
+    if counted is not None and (counted[-1] >= LAST_LAG or len(counted) > MOST_LAGS):
         raise ValueError(
-            f"`lags` must be at most {most:,} for {subject.states:,} states, as the responses at "
-            f"all of them are held; got {counted[-1]:,}. Leave out lags without memory."
+            f"`lags` must be below {LAST_LAG:,} and at most {MOST_LAGS:,} of them, as each takes a "
+            f"product at every step; got {len(counted):,} up to {counted[-1]:,}. Leave out lags "
+            f"without memory."
         )
     require_all_read(subject)
     if subject.states > MOST_STATES:
@@ -215,6 +217,9 @@ class Climb:
         radius = float(np.abs(values).max())
         if radius >= 1:
             raise unstable(radius)
+        steps = [] if lags is None else np.diff(lags, prepend=0).tolist()
+        powers = {step: np.linalg.matrix_power(A, step) for step in set(steps)}
+        self.jumps = [powers[step] for step in steps]  # from each lag that counts to the next
         self.modes: tuple[Complexes, Complexes, Complexes] | None = None
         if np.linalg.cond(vectors) < 1e5:  # sums over powers entry by entry, else by doubling
             self.modes = values, vectors, np.linalg.inv(vectors)
@@ -255,18 +260,17 @@ class Climb:
         if self.lags is None:
             Y = self.summed((B / (w + self.s**2) ** 2) @ B.T, transposed=True)
             return U, 2 * self.s**2 * (Y @ C)[self.free]
-        # F = Σ_τ tr K_τᵀHK_τ, H = (G + s²)⁻¹; backwards from the oldest lag
+        # F = Σ_τ tr K_τᵀHK_τ, H = (G + s²)⁻¹; forwards, then back from the oldest lag
         K, columns = C, []
-        for _ in range(int(self.lags[-1]) + 1):
+        for jump in self.jumps:
+            K = jump @ K
             columns.append(K)
-            K = self.A @ K
-        HK = [(B / (w + self.s**2)) @ (B.T @ columns[lag]) for lag in self.lags]
-        value = sum(float((columns[t] * X).sum()) for t, X in zip(self.lags, HK, strict=True))
+        HK = [(B / (w + self.s**2)) @ (B.T @ K) for K in columns]
+        value = float(sum((K * X).sum() for K, X in zip(columns, HK, strict=True)))
         joined = np.concatenate(HK, axis=1)
-        by_lag = dict(zip(self.lags.tolist(), HK, strict=True))
         slope = np.zeros(C.shape)
-        for lag in range(int(self.lags[-1]), -1, -1):
-            slope = self.A.T @ slope + by_lag.get(lag, 0.0)
+        for jump, X in zip(self.jumps[::-1], HK[::-1], strict=True):
+            slope = jump.T @ (slope + X)
         Y = self.summed(joined @ joined.T, transposed=True)
         return value, 2 * (slope - Y @ C)[self.free]
 
@@ -303,10 +307,8 @@ class Climb:
     def bound(self, C: Floats) -> float:
         """No mask of norm one has more: the least of what is proven."""
         found = [self._relaxed(), float(len(self.A))]
-        if self.is_normal:
-            found.append(self._water_filled())
-            if self.shape[1] == 1:
-                found.append(self._modal(C))
+        if self.is_normal and self.shape[1] == 1:
+            found.append(self._modal(C))
         if self.lags is not None:
             found.append(float(len(self.lags) * self.shape[1]))
         return min(found)
@@ -349,15 +351,3 @@ class Climb:
                 break
             x = x * np.sqrt(slope)
         return best
-
-    def _water_filled(self) -> float:
-        """Of a normal A and any number of inputs: max Σx/(x + a), Σx = 1, a = s²(1 − |λ|²)."""
-        values = np.linalg.eigvals(self.A)
-        a = self.s**2 * (1 - np.abs(values) ** 2)
-        low, high = 1e-30, 1 / float(a.min())
-        for _ in range(200):
-            middle = np.sqrt(low * high)
-            filled = float(np.maximum(np.sqrt(a / middle) - a, 0).sum())
-            low, high = (middle, high) if filled > 1 else (low, middle)
-        x = np.maximum(np.sqrt(a / low) - a, 0)  # at least all of the water: a bound
-        return float((x / (x + a)).sum())

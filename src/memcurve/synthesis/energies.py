@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import exact_array
-from memcurve.core.errors import UncertainResultError, unstable
-from memcurve.core.limits import require_room_for_states
+from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.io.adapters import as_network
@@ -24,15 +23,14 @@ from memcurve.solve import (
     responses_to,
     solve_stein,
 )
-from memcurve.synthesis.directions import called, directions_of, driven_problem, noise_level
-from memcurve.synthesis.graded import (
-    jacobi,
-    measured,
-    modal_parts,
-    rational_basis,
-    singular_values,
-    state_maps,
+from memcurve.synthesis.directions import (
+    called,
+    directions_of,
+    driven_problem,
+    noise_level,
+    stable_subject,
 )
+from memcurve.synthesis.graded import jacobi, measured, state_map
 from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
@@ -168,17 +166,6 @@ class Information(SynthesisResult):
         return self.total / float(np.log(2))
 
 
-def _subject(network: Any) -> LinearNetwork:
-    """A network that is driven and small enough for all of its directions."""
-    subject = as_network(network)
-    analysis = driven_problem(subject, None).analysis
-    require_room_for_states(len(analysis), "realization")
-    radius = float(np.abs(analysis.eigenvalues).max())
-    if radius >= 1:
-        raise unstable(radius)
-    return subject
-
-
 def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     """Energy that it takes to steer a network from rest: λ_min, traces, a given state.
 
@@ -201,7 +188,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     >>> energy.lambda_min < 1e-100, bool(energy.errors.max() < 1e-9)
     (True, True)
     """
-    subject = _subject(network).replace(readout=None)
+    subject = stable_subject(network).replace(readout=None)
     goal = None if target is None else exact_array(target, "target")
     if goal is not None and goal.shape != (subject.size,):
         raise ValueError(
@@ -214,7 +201,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         if goal is not None:
             if subject.is_complex:
                 goal = np.concatenate([goal.real, goal.imag])
-            found, relative = measured(subject, lambda one: _energies(one, goal))
+            found, relative = measured(subject, lambda one: _energy(one, goal))
             energy, off = float(found[0]), float(relative[0])
     notes, rank = list(subject.notes), Analysis.of(subject).rank
     if rank == len(sigma) == subject.states and not sigma[-1] ** 2 > 0:
@@ -237,29 +224,23 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     )  # fmt: skip
 
 
-def _singular_values(network: LinearNetwork, s: float = 1.0) -> dict[str, Floats]:
-    """σ of what is read by each way."""
-    if network.readout is not None:
-        return {"white": _white(network, s, 1)[0]}
-    return {name: singular_values(T) for name, T in state_maps(network)}
+def _singular_values(network: LinearNetwork, s: float = 1.0) -> Floats:
+    """σ of what is read."""
+    return jacobi(state_map(network))[0] if network.readout is None else _white(network, s, 1)[0]
 
 
-def _energies(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> dict[str, Floats]:
-    """‖T⁻¹x‖² by each way; infinite where some of x is ``outside`` of what is reached."""
-    reached = Analysis.of(network).nodes
-    rest, found = np.delete(goal, reached), {}
-    for name, T in state_maps(network):
-        columns = np.sqrt(np.square(np.abs(T)).sum(axis=0))
-        rows = np.abs(T / columns).max(axis=1)
-        rows[rows == 0] = 1.0
-        scaled, wanted = T / columns / rows[:, None], goal[reached] / rows
-        white = np.linalg.lstsq(scaled, wanted, rcond=None)[0]
-        missed = float(np.linalg.norm(scaled @ white - wanted))
-        if rest.any() or missed > outside * float(np.linalg.norm(wanted)):
-            found[name] = np.array([np.inf])
-        else:
-            found[name] = np.array([np.square(np.abs(white / columns)).sum()])
-    return found
+def _energy(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> Floats:
+    """‖T⁻¹x‖², infinite where some of x is ``outside`` of what is reached."""
+    reached, T = Analysis.of(network).nodes, state_map(network)
+    columns = np.sqrt(np.square(T).sum(axis=0))
+    rows = np.abs(T / columns).max(axis=1)
+    rows[rows == 0] = 1.0
+    scaled, wanted = T / columns / rows[:, None], goal[reached] / rows
+    white = np.linalg.lstsq(scaled, wanted, rcond=None)[0]
+    missed = float(np.linalg.norm(scaled @ white - wanted))
+    if np.delete(goal, reached).any() or missed > outside * float(np.linalg.norm(wanted)):
+        return np.array([np.inf])
+    return np.array([np.square(white / columns).sum()])
 
 
 def hankel_values(network: Any, output: Any = None) -> HankelValues:
@@ -286,36 +267,37 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
     >>> memcurve.hankel_values(memcurve.ensembles.delay_line(3), [0, 0, 1]).values
     array([1., 1., 1.])
     """
-    subject = _subject(network)
+    subject = stable_subject(network)
     weights = _outputs(subject, output)
 
-    def by_ways(one: LinearNetwork) -> dict[str, Floats]:
+    def singular_values(one: LinearNetwork) -> Floats:
         analysis = Analysis.of(one)
         scale = np.ldexp(1.0, analysis.exponents)[:, None]
         rows = np.eye(one.states) if weights is None else weights
-        reading = scale * rows[analysis.nodes]
-        found = {}
-        if reading.shape[1] == 1:  # outputs are excited as inputs are: both sides graded
-            try:
-                poles, V, c = modal_parts(analysis)
-                basis = rational_basis(poles)
-                sizes = np.sqrt(np.square(np.abs(basis)).sum(axis=0))
-                even = basis / sizes
-                middle = (even.T * ((reading[:, 0] @ V) * c)) @ even
-                found["poles"] = singular_values(sizes[:, None] * middle * sizes)
-            except UncertainResultError:
-                pass
-        Q = solve_stein(analysis.A.T, reading @ reading.T)
-        values, vectors = np.linalg.eigh((Q + Q.T) / 2)
-        root = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T
-        for name, T in state_maps(one):
-            found[name] = singular_values(root @ (T / scale))
-        return {name: h[: len(analysis)] for name, h in found.items()}
+        S = _observability(analysis.A, scale * rows[analysis.nodes])
+        T = state_map(one) / scale
+        # columns of both are graded: without their sizes the product keeps the digits of all
+        sizes = [np.sqrt(np.square(X).sum(axis=0)) for X in (S, T)]
+        S, T = (X / np.where(size > 0, size, 1.0) for X, size in zip((S, T), sizes, strict=True))
+        return jacobi(sizes[0][:, None] * (S.T @ T) * sizes[1])[0][: len(analysis)]
 
     with few_threads(subject.states), np.errstate(all="ignore"):
-        values, errors = measured(subject, by_ways)
+        values, errors = measured(subject, singular_values)
     name = called(subject)
     return HankelValues(values, errors, name, subject.notes)
+
+
+def _observability(A: Floats, weights: Floats) -> Floats:
+    """S with SSᵀ = Σ (Aᵀ)^j w wᵀ A^j: one output is excited by Aᵀ as an input is by A."""
+    if weights.shape[1] == 1:
+        transposed = LinearNetwork(A.T, weights[:, 0])
+        T = state_map(transposed)
+        S = np.zeros((len(A), T.shape[1]))
+        S[Analysis.of(transposed).nodes] = T
+        return S
+    Q = solve_stein(A.T, weights @ weights.T)
+    values, vectors = np.linalg.eigh((Q + Q.T) / 2)
+    return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
 
 def _outputs(network: LinearNetwork, output: Any) -> Floats | None:
@@ -396,7 +378,7 @@ def _alone(network: LinearNetwork, s: float, curve: MemoryCurve) -> tuple[Floats
     loss = np.maximum(loss, least)
     if network.states <= FEW_STATES and not relative.max() <= CLOSE:
         with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
-            closer, off = measured(network, lambda one: {"white": _white(one, s, len(curve))[3]})
+            closer, off = measured(network, lambda one: _white(one, s, len(curve))[3].ravel())
             closer, off = closer.reshape(loss.shape), off.reshape(loss.shape)
             loss, relative = np.where(off < relative, closer, loss), np.minimum(off, relative)
     return -0.5 * np.log(loss).sum(axis=1), 0.5 * relative.sum(axis=1)

@@ -14,7 +14,7 @@ from memcurve.core.notes import Note
 from memcurve.core.types import SEED, Floats, Integers
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
-from memcurve.synthesis.directions import MANY_STATES, UNSURE, called, directions_of
+from memcurve.synthesis.directions import FEW_STATES, UNSURE, called, directions_of
 from memcurve.synthesis.result import SynthesisResult
 
 #: Random choices of nodes that are compared with. Doubled: twice the time of a tenth of it.
@@ -121,7 +121,7 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     # x/(1 + x) is concave and 0 at 0: several nodes hold no more than each by itself (Rotfel'd)
     apart = float(np.sort((variances / (1 + variances)).sum(axis=0))[-wanted:].sum())
     bound = _bound(rows, chosen, value, min(apart, every)) + error
-    if error > UNSURE and subject.states < MANY_STATES:  # as of nodes in very different units
+    if error > UNSURE and subject.states <= FEW_STATES:  # as of nodes in very different units
         with contextlib.suppress(UncertainResultError), rank_among_notes():
             curve = memory_curve(subject.replace(readout=allowed[chosen]), 1, noise=found.level)
             if curve.total_error < error:

@@ -13,7 +13,6 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from memcurve.core.optional import optional
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.operator import Operator
@@ -152,13 +151,6 @@ class SynthesisResult(Reported):
     def _sections(self) -> list[Section]:
         title, text = self._prose["section"]
         return [Section(title, text, chart=self.chart())]
-
-    def to_xarray(self) -> Any:
-        """An xarray Dataset of the :meth:`columns` over the first of them, the figures attached."""
-        xr = optional("xarray", "this", "frames")
-        (index, places), *others = self.columns().items()
-        data = {name: (index, np.asarray(values)) for name, values in others}
-        return xr.Dataset(data, coords={index: np.asarray(places)}, attrs=dict(self.figures()))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the chart of the report."""

@@ -12,11 +12,16 @@ from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
-from memcurve.io.adapters import as_network
 from memcurve.memory import input_normal, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis
-from memcurve.synthesis.directions import called, driven_problem, require_all_read
+from memcurve.synthesis.directions import (
+    called,
+    driven_problem,
+    noise_level,
+    require_all_read,
+    stable_subject,
+)
 from memcurve.synthesis.result import PROSE, Network, SynthesisResult
 from memcurve.synthesis.schur import banded, schur_parameters
 
@@ -112,10 +117,11 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
     >>> white.before.round(1), white.after.round(1)
     (array([22.8]), array([50.]))
     """
-    subject = as_network(network)
     noise = np.atleast_1d(exact_array(levels, "levels"))
-    if noise.ndim != 1 or noise.size == 0 or np.iscomplexobj(noise) or not noise.min() > 0:
+    if noise.ndim != 1 or noise.size == 0:
         raise ValueError(f"`levels` must be standard deviations above 0, got {levels!r}.")
+    noise = np.array([noise_level(level, "levels") for level in noise.tolist()])
+    subject = stable_subject(network)
     require_all_read(subject)
     problem = driven_problem(subject, None)
     with rank_among_notes():

@@ -9,15 +9,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from memcurve.io import (
     CHECKPOINTS,
     Archive,
     NetworkFileError,
-    as_array,
     open_checkpoint,
     open_safetensors,
     readable,
     reading,
+    tensor_tree,
 )
 
 INDEX = "model.safetensors.index.json"
@@ -49,16 +51,33 @@ class Checkpoint:
 
 
 def open_model(model: Any) -> Checkpoint:
-    """Open whatever holds a model's tensors."""
+    """Open whatever holds a model's tensors, and those that its configuration implies."""
+    checkpoint = _opened(model)
+    checkpoint.archive.arrays.update(tensor_tree(_implied(checkpoint.config)).arrays)
+    return checkpoint
+
+
+def _implied(config: Mapping[str, Any]) -> dict[str, Any]:
+    """RetNet's decays log(1 − 2^(−5 − h)) and angles, which not all libraries store."""
+    heads, width = config.get("num_heads"), config.get("hidden_size")
+    if config.get("model_type") != "retnet" or not (heads and width):
+        return {}
+    width = round(width * config.get("expand_k", 1)) // heads
+    decay = np.log(1 - np.exp2(-5.0 - np.arange(heads)))
+    angle = np.repeat(10_000.0 ** (-np.arange(0, width, 2) / width), 2)
+    return {"retention.decay": decay.astype("f4"), "retention.angle": angle.astype("f4")}
+
+
+def _opened(model: Any) -> Checkpoint:
     if isinstance(model, str | os.PathLike):
         path = Path(model)
         return _folder(path) if path.is_dir() else Checkpoint(path.name, _file(path))
     if hasattr(model, "state_dict"):
         config: Any = getattr(model, "config", None)
         settings = config.to_dict() if hasattr(config, "to_dict") else {}
-        return Checkpoint(type(model).__name__, _tree(model.state_dict()), settings)
+        return Checkpoint(type(model).__name__, tensor_tree(model.state_dict()), settings)
     if isinstance(model, Mapping):
-        return Checkpoint("tensors", _tree(model))
+        return Checkpoint("tensors", tensor_tree(model))
     raise TypeError(
         f"`model` must be a folder, a file, a module or a mapping of tensors; got "
         f"{type(model).__name__}. Save its weights, or pass module.state_dict()."
@@ -109,18 +128,3 @@ def _json(path: Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise NetworkFileError(f"{path}: must hold names and values, got {type(content).__name__}.")
     return content
-
-
-def _tree(content: Any) -> Archive:
-    """Tensors by dotted names, of nested mappings as jax and flax have them."""
-    arrays: dict[str, Any] = {}
-
-    def enter(value: Any, name: str) -> None:
-        if isinstance(value, Mapping):
-            for key, part in value.items():
-                enter(part, f"{name}.{key}" if name else str(key))
-        elif hasattr(value, "shape"):
-            arrays[name] = as_array(value, name)
-
-    enter(content, "")
-    return Archive("model", arrays)

@@ -47,11 +47,11 @@ class Recurrence(NamedTuple):
         drive = np.ones(self.poles.shape[1]) if self.drive is None else self.drive[channel]
         return LinearNetwork(np.diag(self.poles[channel]), drive)
 
-    def output_weights(self, channel: int) -> Floats | None:
+    def output_weights(self, channel: int = 0) -> Floats | None:
         """Weights of the outputs of a channel (states, outputs), for its real states."""
         if self.output is None:
             return None
-        weights = self.output[channel] if self.networks == () else self.output
+        weights = self.output if self.networks else self.output[channel]
         if not np.iscomplexobj(weights):
             return np.asarray(weights.T)
         return np.concatenate([weights.real.T, -weights.imag.T])
@@ -213,6 +213,11 @@ def _rg_lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return Recurrence(np.exp(-8.0 * np.asarray(gate, float) * strength)[:, None])
 
 
+def _retnet(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    decay, angle = (np.asarray(each, float) for each in found)
+    return Recurrence(np.exp(decay[:, None] + 1j * angle[::2]))  # listed twice, for sine and cosine
+
+
 def _gated(decay: Callable[[Floats], Floats], of_gate: bool = False) -> Any:
     """A decay that is a function of one tensor; a given gate is that tensor, or the decay."""
 
@@ -269,9 +274,9 @@ KINDS = (
          "of the delta rule (arXiv 2412.06464, KDA) the decay, not what it erases",
          gate="Δ = softplus(bias)", axes=1),
     Kind("RG-LRU", (("recurrent_param", "a_param"),), _rg_lru,
-         "a = exp(−8 r softplus(Λ)): De et al. 2024, arXiv 2402.19427; transformers, "
-         "modeling_recurrent_gemma", gate="r = σ(bias)",
-         optional=("recurrent_gate_bias", "a_gate.b")),
+         "a = exp(−8 r softplus(Λ)): De et al. 2024, arXiv 2402.19427; "
+         "google-deepmind/recurrentgemma, torch/layers.py; transformers, modeling_recurrent_gemma",
+         gate="r = σ(bias)", optional=("recurrent_gate_bias", "a_gate.b")),
     Kind("RWKV-6", (("time_decay", "w_proj.linear.lora.2.bias"),
                     ("time_decay_w1", "w_proj.linear.lora.0.weight")),
          _gated(lambda w: np.exp(-np.exp(w)), of_gate=True),
@@ -293,6 +298,10 @@ KINDS = (
     Kind("HGRN", (("lower_bounds",),), _gated(_hgrn_rest),
          "f = γ + (1 − γ)σ(0), γ a cumulative softmax over layers: Qin et al. 2023, arXiv "
          "2311.04823; fla/models/hgrn", gate="f at input zero, all layers"),
+    Kind("RetNet", (("decay",), ("angle",)), _retnet,
+         "γ_h e^(iθ_j) for keys that stay, which turn by θ_j a step: Sun et al. 2023, arXiv "
+         "2307.08621; microsoft/torchscale, architecture/retnet.py, "
+         "component/multiscale_retention.py; fla/layers/multiscale_retention.py", axes=1),
     Kind("fixed (A, B)", (("A",), ("B",)), _fixed,
          "A and B as they are stored: Voelker et al. 2019 (LMU), Gu et al. 2020, arXiv 2008.07669 "
          "(HiPPO)", fits=_is_square),
@@ -336,13 +345,3 @@ def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Found]:
                     taken.add(prefix)
                     for place in range(shape[0]) if is_stacked else (None,):
                         yield Found(prefix, kind, (*chosen, *more), place)
-
-
-def fixed_decays(config: Mapping[str, Any]) -> Recurrence | None:
-    """Decays that the configuration implies: RetNet's, γ = 1 − 2^(−5 − h) (arXiv 2307.08621)."""
-    if config.get("model_type") != "retnet":
-        return None
-    heads = config.get("decoder_retention_heads") or config.get("num_heads")
-    if not isinstance(heads, int) or heads < 1:
-        return None
-    return Recurrence(np.asarray(1 - np.exp2(-5.0 - np.arange(heads)), dtype=float)[:, None])

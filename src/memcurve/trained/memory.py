@@ -11,24 +11,22 @@ import numpy as np
 from memcurve.core.arguments import exact_array, require_number, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note, counted
-from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
-from memcurve.inputs.noise import floating_point_deviations
+from memcurve.inputs.noise import Noise, floating_point_deviations
 from memcurve.io import NetworkFileError
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.rendering import report
 from memcurve.synthesis import hankel_values
-from memcurve.trained.channels import ChannelMemory, channel_memory
+from memcurve.trained.channels import ChannelMemory, channel_hankel_values, channel_memory
 from memcurve.trained.checkpoints import Checkpoint, open_model
 from memcurve.trained.kinds import (
     KINDS,
     Found,
     Numbers,
     Recurrence,
-    fixed_decays,
     recognised,
 )
 
@@ -133,19 +131,6 @@ class ModelMemory(report.Reported):
         rows = [_row(each) for each in self.layers]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
-    def to_xarray(self) -> Any:
-        """Every channel, by layer, padded with NaN to the widest layer."""
-        xr = optional("xarray", "this", "frames")
-        widest = max(each.channels for each in self.layers)
-        tables = {}
-        for name in ("error", *_MEDIANS):
-            values = np.full((len(self.layers), widest), np.nan)
-            for row, each in zip(values, self.layers, strict=True):
-                row[: each.channels] = getattr(each, name)
-            tables[name] = (("layer", "channel"), values)
-        names = [each.name for each in self.layers]
-        return xr.Dataset(tables, coords={"layer": names}, attrs={"model": self.model})
-
     def plot(self, ax: Any = None) -> Any:
         """Draw a heat map: usable memory of the channels, sorted, layer by layer."""
         from memcurve.rendering import plot
@@ -224,8 +209,7 @@ def layers(
     select : str or sequence of str, optional
         Only layers whose names contain one of these.
     hankel : bool
-        Compute the Hankel singular values of every channel too, to relative accuracy: a quarter of
-        a second for each channel of 32 states.
+        Compute the Hankel singular values of every channel too, to relative accuracy.
     progress : bool or function
         As for :func:`memcurve.memory_curve`.
 
@@ -239,24 +223,17 @@ def layers(
     >>> result.layers[0].kind, result.layers[0].states
     ('LRU', 16)
     """
-    checkpoint = open_model(model)
-    level = given_noise(noise)
-    found, rest = selected(checkpoint, select), fixed_decays(checkpoint.config)
-    if not found and rest is None:
+    checkpoint, level = open_model(model), given_noise(noise)
+    found = selected(checkpoint, select)
+    if not found:
         raise NetworkFileError(_nothing(checkpoint, select))
     values = dict(gates or {})
     rows, notes = [], []
     with listening(progress) as tell:
         for k, each in enumerate(found):
             tell("layers", k, len(found))
-            gate = values.pop(each.name, None)
-            rows.append(_layer(checkpoint, each, gate, level, hankel))
+            rows.append(_layer(checkpoint, each, values.pop(each.name, None), level, hankel))
         tell("layers", len(found), len(found))
-    if rest is not None:
-        digits = FORMATS.get(str(checkpoint.config.get("torch_dtype")), 23)
-        at = _format_noise(digits) if level is None else level
-        about = ("retention", "RetNet", "")
-        rows.append(_summary(about, rest, "from the configuration", at, hankel))
     if values:
         raise ValueError(
             f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
@@ -302,10 +279,11 @@ def given_noise(noise: Any) -> float | None:
     return require_number(noise, "noise", rule, lambda s: LEAST_NOISE <= s <= 1 / LEAST_NOISE)
 
 
-def layer_noise(checkpoint: Checkpoint, found: Found, given: float | None) -> float:
-    """The noise of a layer: as given, or the rounding of the format that it is stored in."""
-    kind = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
-    return _format_noise(FORMATS.get(kind, 23)) if given is None else given
+def layer_noise(checkpoint: Checkpoint, found: Found, given: float | None) -> tuple[float, str]:
+    """The noise of a layer, by default the rounding of its number format; and that format."""
+    number_format = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
+    noise = _format_noise(FORMATS.get(number_format, 23)) if given is None else given
+    return noise, number_format
 
 
 def _format_noise(digits: int) -> float:
@@ -344,38 +322,25 @@ def layer_recurrence(checkpoint: Checkpoint, found: Found, gate: Any = None) -> 
 def _layer(
     checkpoint: Checkpoint, found: Found, gate: Any, level: float | None, hankel: bool
 ) -> LayerMemory:
-    number_format = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
+    noise, number_format = layer_noise(checkpoint, found, level)
     given = None if gate is None else exact_array(gate, "gates")
     said = found.kind.gate and (f"{found.kind.gate}, at rest" if gate is None else "as given")
-    about = (found.name, found.kind.name, said)
-    noise = layer_noise(checkpoint, found, level)
     recurrence = layer_recurrence(checkpoint, found, given)
-    return _summary(about, recurrence, number_format, noise, hankel)
-
-
-def _summary(
-    about: tuple[str, str, str],
-    recurrence: Recurrence,
-    number_format: str,
-    noise: float,
-    hankel: bool,
-) -> LayerMemory:
-    """The memory of a layer, of which ``about`` tells name, kind and gate."""
-    name, kind, gate = about
-    if recurrence.networks:
-        memory = network_memory(recurrence.networks, noise, name)
+    if recurrence.poles is None:
+        memory = _network_memory(recurrence.networks, noise, found.name)
         states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
     else:
         poles = recurrence.poles
-        assert poles is not None
-        require_decay(poles, name)
+        require_decay(poles, found.name)
         memory = channel_memory(poles, recurrence.drive, noise)
         states, inputs = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1), 1
-    channels = len(memory.usable)
     fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
+    channels = len(memory.usable)
     if hankel:
         fields["hankel"], fields["hankel_error"] = _hankel(recurrence, channels, states)
-    return LayerMemory(name, kind, gate, states, channels, inputs, number_format, noise, **fields)
+    return LayerMemory(
+        found.name, found.kind.name, said, states, channels, inputs, number_format, noise, **fields
+    )
 
 
 def require_decay(poles: Numbers, name: str) -> None:
@@ -391,44 +356,43 @@ def require_decay(poles: Numbers, name: str) -> None:
 
 def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats, Floats]:
     """Hankel values of each channel and their relative errors, with zeros for lost states."""
+    if recurrence.poles is not None:
+        return channel_hankel_values(recurrence.poles, recurrence.drive, recurrence.output)
     values, errors = np.zeros((channels, states)), np.zeros((channels, states))
-    for k in range(channels):
-        found = hankel_values(recurrence.network(k), recurrence.output_weights(k))
-        values[k, : len(found.values)] = found.values
-        errors[k, : len(found.values)] = found.errors
+    for k, network in enumerate(recurrence.networks):
+        hankel = hankel_values(network, recurrence.output_weights())
+        values[k, : len(hankel)], errors[k, : len(hankel)] = hankel.values, hankel.errors
     return values, errors
 
 
-def network_memory(networks: Sequence[LinearNetwork], noise: float, name: str) -> ChannelMemory:
-    """Layers whose modes are not alone: each network by the exact method, states of variance 1."""
+class RelativeNoise(Noise):
+    """Observation noise as a share of the standard deviation of each state."""
+
+    is_relative, label = True, "relative noise"
+
+    def __init__(self, share: float) -> None:
+        self.share = share
+
+    def observation(self, state_deviations: Floats) -> Floats:
+        return self.share * np.where(state_deviations > 0, state_deviations, 1.0)
+
+
+def _network_memory(networks: Sequence[LinearNetwork], noise: float, name: str) -> ChannelMemory:
+    """Layers whose modes are not alone: each network by the exact method."""
     rows = []
     for each in networks:
-        A, C = each.real_pair()
-        dense = np.asarray(A.toarray() if hasattr(A, "toarray") else A)
-        mask = np.asarray(C).reshape(len(dense), -1)
         try:
-            curve = memory_curve(unit_states(dense, mask), noise=noise)
+            curve = memory_curve(each, noise=RelativeNoise(noise))
         except UncertainResultError as error:
             raise NetworkFileError(f"{name}: {error}") from error
         within = np.cumsum(curve.values)
         half, nine = np.searchsorted(within, np.array([0.5, 0.9]) * curve.total) + 1.0
         age = float(curve.values @ np.arange(len(within)) / curve.total)
-        moduli = float(np.abs(np.linalg.eigvals(dense)).max())
-        slowest = -1 / np.log(moduli) if 0 < moduli < 1 else 0.0
-        rank = len(dense) if curve.rank is None else curve.rank
+        radius = each.spectral_radius
+        slowest = -1 / np.log(radius) if 0 < radius < 1 else 0.0
+        rank = each.states if curve.rank is None else curve.rank
         rows.append((curve.total, curve.total_error, rank, half, nine, age, slowest))
     return ChannelMemory(*(np.array(column) for column in zip(*rows, strict=True)))
-
-
-def unit_states(A: Floats, C: Floats) -> LinearNetwork:
-    """The same network with states of standard deviation one."""
-    from scipy.linalg import solve_discrete_lyapunov
-
-    sizes = np.sqrt(np.diag(solve_discrete_lyapunov(A, C @ C.T)))
-    live = sizes > 0
-    A, C, sizes = A[np.ix_(live, live)], C[live], sizes[live]
-    scaled = C / sizes[:, None]
-    return LinearNetwork(A * sizes / sizes[:, None], scaled[:, 0] if C.shape[1] == 1 else scaled)
 
 
 def _row(layer: LayerMemory) -> dict[str, Any]:

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import require_number
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
-from memcurve.core.types import Floats
-from memcurve.network import LinearNetwork
+from memcurve.core.types import EPS, Floats
 from memcurve.trained.channels import rounding_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
 from memcurve.trained.kinds import Found, Numbers, Recurrence
@@ -35,7 +34,6 @@ from memcurve.trained.memory import (
     layer_noise,
     layer_recurrence,
     layer_tensors,
-    network_memory,
     require_decay,
     selected,
 )
@@ -193,7 +191,7 @@ class _Analysis:
         """None where modes are not alone, or are shared by channels."""
         if found.kind.modes is None:
             return None
-        noise = layer_noise(checkpoint, found, level)
+        noise, _ = layer_noise(checkpoint, found, level)
         recurrence, tensors = layer_recurrence(checkpoint, found), layer_tensors(checkpoint, found)
         poles, rows, sizes = _rows(recurrence, found.name)
         stored = np.atleast_2d(tensors[found.names[0]])
@@ -201,7 +199,7 @@ class _Analysis:
         if stored.shape != poles.shape or steps.size > max(1, len(poles)):
             return None
         order = _order(rows, poles.shape[1], noise)
-        losses = _losses(recurrence, rows, order, noise)
+        losses = _losses(rows, order, noise)
         return cls(found, tensors, recurrence, noise, rows, sizes, order, losses)
 
     def needed(self, tolerance: float) -> Floats:
@@ -253,17 +251,17 @@ def _rows(recurrence: Recurrence, name: str) -> tuple[Numbers, Floats, Floats]:
         require_decay(recurrence.poles, name)
         rows, sizes, _ = state_rows(recurrence.poles, recurrence.drive)
         return recurrence.poles, rows, sizes
-    [network] = recurrence.networks  # diagonal, of several inputs: E[xx*] and E[xxᵀ] are Cauchy
-    poles, B = network.A.diagonal(), np.asarray(network.C).reshape(network.size, -1)
-    require_decay(poles, name)
-    P = (B @ B.conj().T) / (1 - np.multiply.outer(poles, poles.conj()))
-    Q = (B @ B.T) / (1 - np.multiply.outer(poles, poles))
-    G = np.block([[(P + Q).real, (Q - P).imag], [(Q + P).imag, (P - Q).real]]) / 2
-    turn = np.arange(2 * len(poles)).reshape(2, -1).T.ravel()
-    G = G[np.ix_(turn, turn)]
-    sizes = np.sqrt(np.diag(G))
-    values, vectors = np.linalg.eigh(G / np.outer(sizes, sizes))
-    return poles[None], (vectors * np.sqrt(np.maximum(values, 0.0)))[None], sizes[None]
+    [network] = recurrence.networks  # diagonal, of several inputs
+    poles = power = network.A.diagonal()
+    require_decay(poles[None], name)
+    X = np.asarray(network.C).reshape(network.size, -1)
+    while np.abs(power).max() > EPS:  # [B, ΛB, Λ²B, …] by doubling; QR errs by rounding of each row
+        X = np.concatenate([X, power[:, None] * X], axis=1)
+        rows = np.stack([X.real, X.imag], axis=1).reshape(2 * len(X), -1)
+        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
+        X, power = rows[::2] + 1j * rows[1::2], power**2
+    sizes = np.linalg.norm(rows, axis=1)
+    return poles[None], (rows / sizes[:, None])[None], sizes[None]
 
 
 def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
@@ -286,25 +284,19 @@ def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
     return turns
 
 
-def _losses(recurrence: Recurrence, rows: Floats, order: Any, noise: float) -> Floats:
+def _losses(rows: Floats, order: Any, noise: float) -> Floats:
     """By how much usable memory falls, at most, when the first 0, 1, … modes are left out."""
     modes = order.shape[1]
-    parts, totals = rows.shape[1] // modes, []
+    totals, errors = [], []
     for count in range(modes):
-        stays = np.repeat(order >= count, parts, axis=1)
-        if recurrence.networks:
-            [network], kept = recurrence.networks, order[0] >= count
-            small = LinearNetwork(network.A[kept][:, kept], np.asarray(network.C)[kept])
-            memory = network_memory([small], noise, "the pruned layer")
-            totals.append(memory.usable + np.array([[-1.0], [1.0]]) * memory.error)
-        else:
-            sigma = np.linalg.svd(rows * stays[:, :, None], compute_uv=False)
-            usable = (sigma**2 / (sigma**2 + noise**2)).sum(axis=1)
-            totals.append(usable + np.array([[-1.0], [1.0]]) * rounding_error(sigma, noise))
-    lowest, highest = np.stack(totals, axis=2)
-    losses = np.asarray(highest[:, :1] - lowest)
+        stays = np.repeat(order >= count, rows.shape[1] // modes, axis=1)
+        sigma = np.linalg.svd(rows * stays[:, :, None], compute_uv=False)
+        totals.append((sigma**2 / (sigma**2 + noise**2)).sum(axis=1))
+        errors.append(rounding_error(sigma, noise))
+    usable, error = np.stack(totals, axis=1), np.stack(errors, axis=1)
+    losses = usable[:, :1] + error[:, :1] - (usable - error)
     losses[:, 0] = 0.0
-    return losses
+    return np.asarray(losses)
 
 
 def _taken(tensor: Any, keep: Any, axis: int, by_channel: bool) -> Any:

@@ -138,10 +138,6 @@ class MeasurementReport(Reported):
     def _attributes(self) -> Mapping[str, Any]:
         return {**self.curve._attributes(), "verdict": " ".join(self.verdict)}
 
-    def to_xarray(self) -> Any:
-        """The memory curve as an xarray Dataset, the verdict among its attributes."""
-        return self.curve.to_xarray().assign_attrs(verdict=" ".join(self.verdict))
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the memory curve; ``to_html()`` has all figures."""
         return self.curve.plot(ax=ax)

@@ -11,7 +11,6 @@ import numpy as np
 from memcurve.core.arguments import Seed, generator
 from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
@@ -60,15 +59,8 @@ class ScaleProfile(Result):
         """One row per scale: total and error."""
         return {"scale": self.scales, "total": self.totals, "error": self.errors}
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over the scales."""
-        xr = optional("xarray", "this", "frames")
-        limit = float("nan") if self.limit is None else self.limit.total
-        return xr.Dataset(
-            {"total": ("scale", self.totals), "error": ("scale", self.errors)},
-            coords={"scale": self.scales},
-            attrs={"model": self.model, "limit": limit, "notes": "\n".join(self.notes)},
-        )
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"model": self.model, "limit": self.limit.total if self.limit else float("nan")}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw total memory against the input's scale, with the small-signal limit."""

@@ -87,10 +87,10 @@ def as_network(
         )
     if readout is not None and "readout" in taken:
         options["readout"], readout = readout, None
-    found = adapter(network, **options)
+    converted = adapter(network, **options)
     given = {"readout": readout, "name": name}
     changes = {part: value for part, value in given.items() if value is not None}
-    return found.replace(**changes) if changes else found
+    return converted.replace(**changes) if changes else converted
 
 
 Adapter = Callable[..., LinearNetwork]

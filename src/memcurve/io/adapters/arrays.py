@@ -142,16 +142,8 @@ def lru(
 ) -> LinearNetwork:
     """A linear recurrent unit (Orvieto et al. 2023), from its parameters.
 
-    λ = exp(−exp(ν) + i·exp(θ)), and row k of the input matrix is exp(γ_k)·B_k.
-
-    Parameters
-    ----------
-    nu_log, theta_log, gamma_log : (N,) array or torch tensor
-        ν, θ and, optionally, γ.
-    B : (N, d) complex array, or (N, d, 2) with real and imaginary parts
-        Input matrix, without its normalisation.
-    name
-        As for :func:`diagonal`.
+    λ = exp(−exp(ν) + i·exp(θ)), and row k of the input matrix is exp(γ_k)·B_k, where B is (N, d)
+    and complex, or (N, d, 2) with real and imaginary parts.
 
     Examples
     --------
@@ -175,14 +167,8 @@ def s4d(
 ) -> LinearNetwork:
     """One feature of an S4D layer (Gu et al. 2022): λ = −exp(log_A_real) + i·A_imag.
 
-    Parameters
-    ----------
-    log_A_real, A_imag, log_dt : (N,) array or torch tensor, and float
-        One feature's row of the layer's parameters.
-    B : (N,) array, optional
-        Input vector, all ones by default, as in the layer.
-    discretisation, name
-        As for :func:`diagonal`.
+    The first three are one feature's row of the layer's parameters; B is all ones by default, as in
+    the layer. Other parameters as for :func:`diagonal`.
 
     Examples
     --------
@@ -206,14 +192,9 @@ def s5(
 ) -> LinearNetwork:
     """An S5 layer (Smith et al. 2022), from its parameters.
 
-    Parameters
-    ----------
-    Lambda, B : (N,) and (N, d) complex array, or with real and imaginary parts on a last axis
-        Continuous-time eigenvalues, and the input matrix in the coordinates of the eigenvectors.
-    log_step : float, (N,) or (N, 1) array
-        Logarithms of the time steps.
-    discretisation, name
-        As for :func:`diagonal`.
+    Continuous-time eigenvalues, (N,), and the input matrix in the coordinates of the eigenvectors,
+    (N, d), complex or with real and imaginary parts on a last axis; logarithms of the time steps.
+    Other parameters as for :func:`diagonal`.
 
     Examples
     --------

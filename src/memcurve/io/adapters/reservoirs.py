@@ -56,14 +56,14 @@ def is_linear(node: Any) -> bool:
 
 def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
     """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
-    found = _reservoir(obj)
-    is_readout = _kind(found) not in _RESERVOIRS and hasattr(found, "fit")
-    if is_readout or not hasattr(found, "initialized"):
+    own = _reservoir(obj)
+    is_readout = _kind(own) not in _RESERVOIRS and hasattr(own, "fit")
+    if is_readout or not hasattr(own, "initialized"):
         raise TypeError(
             f"`model` must be a reservoirpy node with states, or a Model with one, got "
-            f"{_label(found)}."
+            f"{_label(own)}."
         )
-    node = copy.deepcopy(_initialised(found, input_dim)[0])
+    node = copy.deepcopy(_initialised(own, input_dim)[0])
     return node, int(node.input_dim)
 
 

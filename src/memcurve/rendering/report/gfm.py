@@ -60,14 +60,6 @@ def _line(text: str) -> str:
 
 
 def _table(table: Table) -> str:
-    cells = [[_inline(cell) for cell in row] for row in (table.head, *table.rows)]
-    widths = [max(3, *(len(row[k]) for row in cells)) for k in range(len(table.head))]
-    rule = [
-        "-" * (width - 1) + ":" if k in table.numeric else "-" * width
-        for k, width in enumerate(widths)
-    ]
-    lines = [cells[0], rule, *cells[1:]]
-    for line in lines:
-        for k, width in enumerate(widths):
-            line[k] = line[k].rjust(width) if k in table.numeric else line[k].ljust(width)
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    rule = ["--:" if k in table.numeric else "---" for k in range(len(table.head))]
+    head, *rows = [[_inline(cell) for cell in row] for row in (table.head, *table.rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))

@@ -101,8 +101,8 @@ def remarks(chart: Chart, most: int = MOST_POINTS) -> list[str]:
         int(np.sum((chart.log_x & (series.x <= 0)) | (chart.log_y & (series.y <= 0))))
         for series in chart.series
     )
-    kept = "every peak stays" if chart.kind == "lines" else "the outline stays"
-    thinned = f"{drawn:,} of {there:,} points are drawn, chosen so that {kept}."
+    stays = "every peak stays" if chart.kind == "lines" else "the outermost stay"
+    thinned = f"{drawn:,} of {there:,} points are drawn, chosen so that {stays}."
     dropped = f"Values that are not positive are not on the logarithmic axis: {lost:,}."
     return [thinned] * (drawn < there) + [dropped] * (lost > 0)
 
@@ -324,7 +324,9 @@ def decimated(chart: Chart, series: Series, most: int | None = MOST_POINTS) -> S
     if chart.kind != "lines":
         keep = np.isfinite(y)
         x, y, band = x[keep], y[keep], []
-        chosen = np.arange(x.size) if most is None or x.size <= most else _outline(x, y, most)
+        # of many one here and there, from the innermost to the outermost
+        among = np.linspace(0, x.size - 1, min(x.size, most or x.size)).astype(np.intp)
+        chosen = np.sort(np.argsort(np.hypot(x, y))[among])
     else:
         if band:  # drawn where both ends are; on a logarithmic axis zero is its lower end
             low, high = band
@@ -361,14 +363,6 @@ def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
     return np.unique(np.concatenate(chosen))
 
 
-def _outline(x: Floats, y: Floats, most: int) -> NDArray[np.intp]:
-    """Indices of points that look like all: one in each cell of a grid, and the furthest."""
-    cells, width = int(most**0.5) - 1, max(float(np.ptp(x)), float(np.ptp(y))) or 1.0
-    place = np.floor(np.stack([x - x.min(), y - y.min()]) * (cells / width)).astype(np.int64)
-    first = np.unique(place[0] * (cells + 1) + place[1], return_index=True)[1]
-    return np.unique(np.append(first, np.argmax(np.hypot(x, y))))
-
-
 # Colours: Okabe and Ito's, moved until they stand out from a white and from a dark page
 
 # on a light and on a dark page: lines need a contrast of 3 with what is behind them, text one of
@@ -394,22 +388,15 @@ _COLOURS = {
 }
 LIGHT: Mapping[str, str] = {name: light for name, (light, _) in _COLOURS.items()}
 DARK: Mapping[str, str] = {name: dark for name, (_, dark) in _COLOURS.items()}
-#: Pictures within a page of unknown colours: text and axes take the colour of the text around.
-AROUND: Mapping[str, str] = {
-    **LIGHT,
-    **dict.fromkeys(("ink", "muted", "edge", "series-6"), "currentColor"),
-    "surface": "transparent",
-    "grid": "#80808033",
-}
 #: How many series have a colour of their own.
 COLOURS = 7
 
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
-def config(colours: Mapping[str, str] | None = None, font: str = FONT) -> dict[str, Any]:
+def config(colours: Mapping[str, str] | None = None) -> dict[str, Any]:
     """How Vega-Lite draws; without ``colours`` they are variables of the page's styles."""
     text = resources.files(__package__).joinpath("theme.json").read_text(encoding="utf-8")
     if colours is not None:
         text = re.sub(r"var\(--([\w-]+)\)", lambda name: colours[name[1]], text)
-    return {"font": font, **json.loads(text)}
+    return {"font": FONT, **json.loads(text)}

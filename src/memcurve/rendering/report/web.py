@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
-import hashlib
+import io
 import itertools
 import json
 import math
@@ -250,9 +251,6 @@ def _chart(chart: Chart, heading: str, number: int, most: int) -> str:
 
 # The piece for a notebook
 
-# width and height of the picture, and points drawn of each of its series
-_WIDTH, _HEIGHT, _POINTS = 600, 240, 600
-_FONT = "Helvetica, Arial, sans-serif"
 _TONES = {True: "#00926b", False: "#d5443a", None: "#808a96"}
 # notebooks style tables with rules of their own, which only styles of the elements outdo
 _CELLS = {"number": "style='text-align:right'", "wordy": "style='text-align:left'"}
@@ -261,9 +259,9 @@ _CELLS = {"number": "style='text-align:right'", "wordy": "style='text-align:left
 def fragment(document: Document) -> str:
     """A document as one ``div`` element for a notebook.
 
-    It has the verdict, the figures, the tables and the notes and, where vl-convert-python is
-    installed, a picture of the first chart. There are no scripts, so that it is shown in
-    notebooks that are not trusted too; text takes the colour of the notebook.
+    It has the verdict, the figures, the tables, the notes and a picture of the first lines. There
+    are no scripts, so that it is shown in notebooks that are not trusted too; text takes the colour
+    of the notebook.
     """
     parts = [f"<p><b>{text(document.title)}</b></p>\n", paragraphs(document.subtitle)]
     if document.verdict:
@@ -274,7 +272,8 @@ def fragment(document: Document) -> str:
     if document.figures:
         names, values = zip(*document.figures, strict=True)
         parts.append(table(Table(names, (values,))))
-    pictured = next((s.chart for s in document.sections if s.chart is not None), None)
+    charts = (section.chart for section in document.sections)
+    pictured = next((chart for chart in charts if chart and chart.kind == "lines"), None)
     for section in document.sections:
         picture = _picture(pictured) if pictured and section.chart is pictured else ""
         if picture or section.table is not None or section.points:
@@ -288,20 +287,14 @@ def fragment(document: Document) -> str:
 
 
 def _picture(chart: Chart) -> str:
-    """A chart as SVG within the text; nothing where the package that draws it is missing."""
-    try:
-        import vl_convert
-    except ImportError:
-        return ""
-    spec = vega.specification(chart, _POINTS)
-    if chart.kind != "disc":
-        spec |= {"width": _WIDTH} | ({"height": _HEIGHT} if chart.kind == "lines" else {})
-        del spec["autosize"]
-    config = vega.config(vega.AROUND, _FONT)
-    svg: str = vl_convert.vegalite_to_svg(spec, config=config)
-    # names within a picture are seen in the whole notebook: two pictures must not share them
-    own = hashlib.sha256(svg.encode()).hexdigest()[:12]
-    svg = re.sub(r"\b(clip|gradient_?)(\d+)\b", rf"memcurve-{own}-\g<1>\g<2>", svg)
+    """Lines as an image within the text."""
+    from matplotlib.figure import Figure
+
+    from memcurve.rendering import plot
+
+    picture, figure = io.BytesIO(), Figure(figsize=(7.0, 4.2), layout="constrained")
+    plot.chart(chart, ax=figure.add_subplot())
+    figure.savefig(picture, format="png", dpi=100)
+    content = base64.b64encode(picture.getvalue()).decode()
     label = text(vega.described(chart))
-    named = f"<svg role='img' aria-label='{label}' style='max-width:100%;height:auto'"
-    return f"<div style='margin:8px 0'>{svg.replace('<svg', named, 1)}</div>\n"
+    return f"<img src='data:image/png;base64,{content}' alt='{label}' style='max-width:100%'>\n"

@@ -43,7 +43,7 @@ SCATTER = 3.0
 
 @dataclass(frozen=True)
 class Explanation:
-    """One way to arrive at a claimed number.
+    """One explanation of a claimed number.
 
     ``value`` is what this way gives, ``tolerance`` how far a number made so may lie from it.
     ``fit`` is one of ``FITS``; ``likelihood`` is how usual such numbers are, times the share of
@@ -104,14 +104,10 @@ class Bounds:
 
     def over(self, first: int, last: int | None, inputs: int) -> tuple[float, float]:
         """Bounds of the sum over lags first … last, or all from the first on."""
+        held = float(self.held[first : None if last is None else last + 1].sum())
         if last is not None:
-            held = float(self.held[first : last + 1].sum())
             return held, min(float(inputs * (last + 1 - first)), self.most)
-        if first == 0:
-            return self.least, self.most
-        start = float(self.held[:first].sum())
-        later = max(self.least - inputs * first, float(self.held[first:].sum()))
-        return later, self.most - start
+        return max(self.least - inputs * first, held), self.most - float(self.held[:first].sum())
 
     def start(self, network: LinearNetwork, rank: int, tolerance: float) -> MemoryCurve:
         """The curve as far as its sum is known to within ``tolerance``: lags that are whole.
@@ -336,8 +332,6 @@ def _partial_sums(case: ClaimContext, terms: Floats, kind: str) -> list[Explanat
 
 #: Lengths of simulations that people choose.
 ROUND_SAMPLES = (500, 1000, 1500, 2000, 2500, 3000, 4000, 5000, 6000, 8000, 10_000, 20_000, 50_000)
-#: Longer ones are not solved for.
-MOST_SAMPLES = 10_000_000
 #: The excess of one simulation scatters about its mean by some of it.
 EXCESS_SCATTER = 0.25
 #: Totals of simulations and of ill-conditioned inverses differ by at least this, relative to them.
@@ -387,11 +381,6 @@ def few_samples(case: ClaimContext) -> Iterator[Explanation]:
         fit = "as it is" if given else "round value"
         fitting = [one for samples in lengths for one in _in_sample(case, last, samples, fit)]
         yield from sorted(fitting, key=lambda one: abs(one.value - case.claimed))[:1]
-    held, missing = _held(case, spans[0])
-    if case.samples is None and case.claimed > held:
-        samples = math.ceil(missing * N / (case.claimed - held))
-        if spans[0] + N + 2 < samples < MOST_SAMPLES:
-            yield from _in_sample(case, spans[0], samples, "solved for")
 
 
 def _in_sample(case: ClaimContext, last: int, samples: int, fit: str) -> Iterator[Explanation]:
@@ -508,43 +497,17 @@ def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
     """The input was correlated in time: N is no bound, and lags repeat each other."""
     if case.input is not None or case.network.inputs > 1:
         return
-    totals = {0.0: case.curve.total}
     chosen = AR_COEFFICIENTS if case.states <= ALL_UP_TO else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
     for coefficient in chosen:
-        both = _coloured_totals(case, coefficient)
-        if both is None:
+        try:
+            curve = ask(Problem.of(case.network, 1, input=ARMA(ar=[coefficient])), warn=False)
+        except UncertainResultError:
             return
-        totals[coefficient] = both[0]
-        for value, without in zip(both, ("", ", without lag 0"), strict=True):
+        for lag_0, without in ((0.0, ""), (float(curve.values[0]), ", without lag 0")):
             yield from case.explanation(
-                "coloured_input", value, "round value", coefficient=f"{coefficient:g}",
-                without=without,
+                "coloured_input", curve.total - lag_0, "round value",
+                coefficient=f"{coefficient:g}", without=without,
             )  # fmt: skip
-    # the smallest coefficient that gives a number above the total for white input
-    for low, high in itertools.pairwise(sorted(totals)):
-        is_within = totals[low] < case.claimed <= totals[high]
-        if totals[0.0] + case.tolerance < case.claimed and is_within:
-            from scipy.optimize import brentq
-
-            def excess(coefficient: float) -> float:
-                both = _coloured_totals(case, coefficient)
-                return 0.0 if both is None else both[0] - case.claimed
-
-            fitting = f"{brentq(excess, low, high, xtol=5e-4):.3g}"
-            yield from case.explanation(
-                "coloured_input", case.claimed, "solved for", coefficient=fitting, without=""
-            )
-            return
-
-
-def _coloured_totals(case: ClaimContext, coefficient: float) -> tuple[float, float] | None:
-    """The total for AR(1) input, with and without lag 0."""
-    problem = Problem.of(case.network, 1, input=ARMA(ar=[coefficient]))
-    try:
-        curve = ask(problem, warn=False)
-    except UncertainResultError:
-        return None
-    return curve.total, curve.total - float(curve.values[0])
 
 
 # --- the judgement

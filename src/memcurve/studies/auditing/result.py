@@ -57,8 +57,6 @@ class Audit(Reported):
         Numbers of nodes, of real states, and of inputs.
     curve : MemoryCurve or None
         The exact memory curve, every value with its error; None where the network is too large.
-    horizons : dict
-        First lag from which on MC_τ is below 0.5, and below 0.1; None where that is not known.
     account : Account
         States, rank, margin, and why memory is lost where it is.
     estimates : tuple of Estimate
@@ -83,7 +81,7 @@ class Audit(Reported):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Audit/2"
-    DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
+    DERIVED: ClassVar[tuple[str, ...]] = ("verdict", "horizons")
 
     network: str
     size: int
@@ -91,7 +89,6 @@ class Audit(Reported):
     inputs: int
     input: str
     curve: MemoryCurve | None
-    horizons: Mapping[str, int | None]
     account: Account
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
@@ -129,6 +126,12 @@ class Audit(Reported):
     def rank(self) -> int | None:
         """Rank of the Krylov matrix of the stored numbers."""
         return self.account.rank if self.curve is None else self.curve.rank
+
+    @property
+    def horizons(self) -> Mapping[str, int | None]:
+        """First lag from which on MC_τ is below 0.5, and below 0.1; None where that is unknown."""
+        levels = () if self.curve is None else (0.5, 0.1)
+        return {str(level): self.exact.horizon(level) for level in levels}
 
     @property
     def exact(self) -> MemoryCurve:
@@ -218,7 +221,7 @@ class Audit(Reported):
         return self.exact.plot(ax=ax)
 
     def _derived(self) -> dict[str, Any]:
-        return {"verdict": list(self.verdict)}
+        return {"verdict": list(self.verdict), "horizons": self.horizons}
 
     def __repr__(self) -> str:
         return "\n".join([f"<Audit of {self.network}>", *(f"  {line}" for line in self.verdict)])

@@ -244,7 +244,6 @@ def _in_full(
     return Audit(
         **asked.fields(),
         curve=curve,
-        horizons={"0.5": curve.horizon(0.5), "0.1": curve.horizon(0.1)},
         account=account,
         estimates=shown,
         usable=usable,
@@ -273,7 +272,7 @@ def _require_time_for(network: LinearNetwork) -> None:
     if isinstance(network.A, Operator):
         raise TooLargeError("`network` must have a matrix here: `A` is known by its products only.")
     analysis = Analysis.of(network)
-    if not network.is_sparse or analysis.path is not None or not len(analysis):
+    if not network.is_sparse or not len(analysis):
         return
     largest = max(map(len, separate_parts(analysis.stored)))
     seconds = estimated_cost(largest).seconds
@@ -314,7 +313,6 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
     return Audit(
         **asked.fields(),
         curve=None,
-        horizons={},
         account=account,
         estimates=(),
         usable=usable,

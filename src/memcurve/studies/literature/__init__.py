@@ -10,15 +10,15 @@ from typing import Any
 from memcurve.core.arguments import require_limit, table_entry
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
-from memcurve.studies.literature.claim import JudgedClaim, PublishedClaim, judged
+from memcurve.studies.literature.claim import JudgedClaim, PublishedClaim
 
 __all__ = ["CLAIMS", "JudgedClaim", "PublishedClaim", "judge_claim"]
 
 
 def _published(name: str, about: dict[str, Any]) -> PublishedClaim:
     module = import_module(f"{__name__}.{name.replace('-', '_')}")
-    about["needs"] = tuple(about.get("needs", ()))
-    return PublishedClaim(name=name, study=module.study, judge=module.judge, **about)
+    lists = {key: tuple(about.get(key, ())) for key in ("needs", "compared")}
+    return PublishedClaim(name=name, study=module.study, judge=module.judge, **about | lists)
 
 
 _TEXTS = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))
@@ -46,9 +46,9 @@ def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> Judge
     >>> memcurve.judge_claim("rodan-2011").word
     'right'
     """
-    claim: Any = table_entry(CLAIMS, name, "name")
+    claim: PublishedClaim = table_entry(CLAIMS, name, "name")
     seed = require_limit(seed, "seed")
     for package in claim.needs:
         optional(package, f"the study of {name}", _EXTRAS.get(package))
     with listening(progress) as tell:
-        return judged(claim, claim.study(seed, tell), seed)
+        return claim.judged(*claim.study(seed, tell), seed)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, masks
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, RADIUS, NOISE = 60, 0.95, 1e-3
 #: |λ| = RADIUS·u^power, u uniform: from all over the disc to its edge.
@@ -28,13 +28,12 @@ def _network(power: float, rng: np.random.Generator) -> LinearNetwork:
     return LinearNetwork(Q @ A @ Q.T, masks.normal(SIZE, seed=rng))
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Mean modulus, exact total, and usable memory."""
     from scipy.stats import spearmanr
 
     rng, rows, points = np.random.default_rng(seed), [], []
-    for count, power in enumerate(POWERS):
-        tell("spectra", count, len(POWERS))
+    for power in watched(POWERS, "spectra", len(POWERS), tell):
         for draw in range(DRAWS):
             network = _network(power, rng)
             modulus = float(np.abs(np.linalg.eigvals(network.A)).mean())
@@ -45,16 +44,13 @@ def study(seed: int, tell: Listener) -> Evidence:
                 label = f"mean |λ| = {modulus:.2f}"
                 points.append(Point(label, usable, exact.total, exact.total_error))
     moduli, totals, usables = np.array(rows).T
-    return Evidence(
-        tuple(points),
-        {
-            "least_total": float(totals.min()),
-            "largest_total": float(totals.max()),
-            "usable_correlation": float(spearmanr(moduli, usables).statistic),
-            "least_usable": float(usables.min()),
-            "largest_usable": float(usables.max()),
-        },
-    )
+    return points, {
+        "least_total": float(totals.min()),
+        "largest_total": float(totals.max()),
+        "usable_correlation": float(spearmanr(moduli, usables).statistic),
+        "least_usable": float(usables.min()),
+        "largest_usable": float(usables.max()),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

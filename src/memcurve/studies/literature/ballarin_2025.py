@@ -12,7 +12,7 @@ from memcurve.data import memory_from_data
 from memcurve.data.measuring import measure_scales
 from memcurve.network import ensembles
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, RADIUS, SAMPLES, WASHOUT = 30, 0.9, 10_000, 500
 SCALES = (1e-3, 0.3, 3.0, 100.0)
@@ -26,7 +26,7 @@ def rademacher(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return rng.choice([-1.0, 1.0], shape)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """R² of 10⁴ steps, clipped at N, beside measured totals; then usable memory, by scale."""
     networks = {}
     for kind in KINDS:
@@ -57,20 +57,17 @@ def study(seed: int, tell: Listener) -> Evidence:
         points.append(Point(label, min(then.total, SIZE), float(true), float(error)))
     normal, orthogonal = (usable[kind] for kind in KINDS)
     best = int(np.argmax(normal))
-    return Evidence(
-        tuple(points),
-        {
-            "size": SIZE,
-            "least": float(total.totals.min()),
-            "largest": float(total.totals.max()),
-            "error": float(total.errors.max()),
-            "noise": NOISE,
-            "usable": float(normal[best]),
-            "best_scale": SCALES[best],
-            "usable_weak": float(normal[0]),
-            "usable_orthogonal": float(orthogonal.max()),
-        },
-    )
+    return points, {
+        "size": SIZE,
+        "least": float(total.totals.min()),
+        "largest": float(total.totals.max()),
+        "error": float(total.errors.max()),
+        "noise": NOISE,
+        "usable": float(normal[best]),
+        "best_scale": SCALES[best],
+        "usable_weak": float(normal[0]),
+        "usable_orthogonal": float(orthogonal.max()),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

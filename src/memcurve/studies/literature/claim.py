@@ -7,7 +7,7 @@ which sees nothing but the study's numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -34,12 +34,8 @@ class Point:
     error: float = 0.0
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What a claim's study computed: points to compare, and the numbers that decide."""
-
-    points: tuple[Point, ...]
-    numbers: Numbers
+#: What a claim's study computed: points to compare, and the numbers that decide.
+Study = tuple[Sequence[Point], Numbers]
 
 
 class Verdict:
@@ -63,6 +59,9 @@ class PublishedClaim:
         What is claimed, in our words.
     measured : str
         What the authors did: model, length, and in what sense their statement is meant.
+    compared : tuple of str
+        What is compared, the columns of the table: a formula, a protocol that the study repeats or
+        published values; and what is true, exact or measured.
     study : callable
         Takes a seed and a progress callback, and computes.
     judge : callable
@@ -81,7 +80,8 @@ class PublishedClaim:
     link: str
     statement: str
     measured: str
-    study: Callable[[int, Listener], Evidence] = field(repr=False)
+    compared: tuple[str, str]
+    study: Callable[[int, Listener], Study] = field(repr=False)
     judge: Callable[[Numbers], Verdict] = field(repr=False)
     sentences: Mapping[str, str] = field(repr=False)
     needs: tuple[str, ...] = ()
@@ -91,11 +91,19 @@ class PublishedClaim:
         """In a line."""
         return f"{self.authors} ({self.year}), {self.title}, {self.source}"
 
-    def verdict(self, numbers: Numbers) -> tuple[Word, str]:
-        """What the claim turns out to be, and why."""
-        found = self.judge(numbers)
-        text = "".join(self.sentences[name] for name in found.sentences).rstrip(".")
-        return found.word, f"{text.format(**numbers, **found.facts)}."
+    def judged(self, points: Sequence[Point], numbers: Numbers, seed: int) -> JudgedClaim:
+        """The claim with the verdict that follows from the study."""
+        verdict = self.judge(numbers)
+        text = "".join(self.sentences[name] for name in verdict.sentences).rstrip(".")
+        cited = ("name", "citation", "link", "statement", "measured", "compared")
+        return JudgedClaim(
+            **{name: getattr(self, name) for name in cited},
+            word=verdict.word,
+            verdict=f"{text.format(**numbers, **verdict.facts)}.",
+            points=tuple(points),
+            numbers={name: float(value) for name, value in numbers.items()},
+            seed=seed,
+        )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -111,12 +119,12 @@ class JudgedClaim(Result):
 
     Attributes
     ----------
-    name, citation, link, statement, measured
+    name, citation, link, statement, measured, compared
         Of the claim; see :class:`memcurve.studies.literature.PublishedClaim`.
     word, verdict : str
         ``"right"``, ``"right in another sense"`` or ``"an artefact"``; and why, with the numbers.
     points : tuple of Point
-        What the authors' method gives, and what is true.
+        What is ``compared``: what the authors' method gives, and what is true.
     numbers : dict
         Those that decide.
     seed : int
@@ -130,6 +138,7 @@ class JudgedClaim(Result):
     link: str
     statement: str
     measured: str
+    compared: tuple[str, str] = ("as computed then", "true")
     word: Word
     verdict: str
     points: tuple[Point, ...]
@@ -144,14 +153,15 @@ class JudgedClaim(Result):
         return {name: [getattr(point, name) for point in self.points] for name in names}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the published numbers beside the true ones."""
+        """Draw what is compared side by side."""
         from memcurve.rendering import plot
 
         return plot.then_and_true(self, ax=ax)
 
     def __repr__(self) -> str:
+        then, true = self.compared
         lines = [f"<JudgedClaim {self.name}: {self.word}", f"  {self.statement}"]
-        lines += [f"  {p.label}: then {p.then:.4g}, true {p.true:.4g}" for p in self.points]
+        lines += [f"  {p.label}: {then} {p.then:.4g}, {true} {p.true:.4g}" for p in self.points]
         return "\n".join([*lines, f"  {self.verdict}>"])
 
 
@@ -160,15 +170,9 @@ def usual_input(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return rng.uniform(-0.8, 0.8, shape)
 
 
-def judged(claim: PublishedClaim, study: Evidence, seed: int) -> JudgedClaim:
-    """The claim with the verdict that follows from the study."""
-    word, verdict = claim.verdict(study.numbers)
-    cited = ("name", "citation", "link", "statement", "measured")
-    return JudgedClaim(
-        **{name: getattr(claim, name) for name in cited},
-        word=word,
-        verdict=verdict,
-        points=study.points,
-        numbers={name: float(value) for name, value in study.numbers.items()},
-        seed=seed,
-    )
+def measured(model: Any, lags: int, seed: int, precision: float = 0.5, budget: float = 20) -> Any:
+    """The memory of a driven model, for the usual input; ``budget`` is in seconds."""
+    from memcurve.data.measuring import measure
+
+    asked: dict[str, Any] = {"precision": precision, "budget": budget, "seed": seed}
+    return measure(model, lags, input=usual_input, progress=False, **asked)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.auditing.estimates import PROTOCOLS
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZES = (10, 20, 40)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """The protocol on rings and random networks, beside the exact memory from lag 1 on."""
     points = []
-    for count, size in enumerate(SIZES):
-        tell("networks", count, len(SIZES))
+    for size in watched(SIZES, "networks", len(SIZES), tell):
         ring = ensembles.cyclic(size, spectral_radius=0.9)
         drawn = ensembles.normal(size, spectral_radius=0.9, seed=seed)
         for name, network in (("ring", ring), ("random", drawn)):
@@ -25,14 +24,11 @@ def study(seed: int, tell: Listener) -> Evidence:
             exact = memory_curve(network, 2 * size + 1)[1:]
             points.append(Point(f"{name}, N = {size}", float(scores.sum()), exact.total))
     rings = [point for point in points if point.label.startswith("ring")]
-    return Evidence(
-        tuple(points),
-        {
-            "least_excess": min(point.then - point.true for point in rings),
-            "largest_excess": max(point.then - point.true for point in rings),
-            "largest_loss": max(point.true - point.then for point in points),
-        },
-    )
+    return points, {
+        "least_excess": min(point.then - point.true for point in rings),
+        "largest_excess": max(point.then - point.true for point in rings),
+        "largest_loss": max(point.true - point.then for point in points),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

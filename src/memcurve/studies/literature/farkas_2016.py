@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float64
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, SIGMA, INPUT_SCALE = 100, 0.085, 1e-6
 SKIPPED, TRAINED, TESTED = 1000, 4000, 1000
@@ -27,26 +27,26 @@ def _simulated(A: Floats, C: Floats, seed: int) -> float:
     return float(sum(np.corrcoef(one, other)[0, 1] ** 2 for one, other in pairs))
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """A random reservoir and its nearest orthogonal one, of the same spectral radius."""
     rng = np.random.default_rng(seed)
     W, C = SIGMA * rng.standard_normal((SIZE, SIZE)), rng.uniform(-1, 1, SIZE)
     U, _, V = np.linalg.svd(W)
     radius = float(np.abs(np.linalg.eigvals(W)).max())
     points, numbers = [], dict[str, float]()
-    for count, (name, A) in enumerate((("random", W), ("orthogonal", radius * (U @ V)))):
-        tell("reservoirs", count, 2)
+    reservoirs = {"random": W, "orthogonal": radius * (U @ V)}
+    for name, A in watched(reservoirs.items(), "reservoirs", 2, tell):
         network = LinearNetwork(A, C)
         exact, usable = memory_curve(network), memory_curve(network, noise=Float64())
         simulated = _simulated(A, C, seed + 1)
-        lag_0 = float(exact.values[0])
-        points.append(Point(name, simulated, exact.total - lag_0, exact.total_error))
+        from_1 = exact.total - float(exact.values[0])
+        points.append(Point(name, simulated, from_1, exact.total_error))
         numbers |= {
             f"{name}_simulated": simulated,
             f"{name}_exact": exact.total,
             f"{name}_usable": usable.total,
         }
-    return Evidence(tuple(points), numbers)
+    return points, numbers
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -4,36 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZES, FACTORS = (4, 16), (2, 4, 8, 16)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """The bound S/(K + 1), and the best memory of lag K among rings of S nodes."""
     from scipy.optimize import minimize_scalar
 
-    points = list[Point]()
-    for size in SIZES:
-        for factor in FACTORS:
-            tell("lags", len(points), len(SIZES) * len(FACTORS))
-            lag = factor * size
+    points, cases = [], [(size, factor * size) for size in SIZES for factor in FACTORS]
+    for size, lag in watched(cases, "lags", len(cases), tell):
 
-            def lost(log_rate: float, size: int = size, lag: int = lag) -> float:
-                ring = ensembles.cyclic(size, spectral_radius=np.exp(-np.exp(log_rate)))
-                return -float(memory_curve(ring, lag + 1)[lag])
+        def lost(log_rate: float, size: int = size, lag: int = lag) -> float:
+            ring = ensembles.cyclic(size, spectral_radius=np.exp(-np.exp(log_rate)))
+            return -float(memory_curve(ring, lag + 1)[lag])
 
-            best = minimize_scalar(lost, bounds=(np.log(0.05 / lag), 0.0), method="bounded")
-            label = f"S = {size}, K = {lag}: MC_K at most"
-            points.append(Point(label, size / (lag + 1), -float(best.fun)))
+        best = minimize_scalar(lost, bounds=(np.log(0.05 / lag), 0.0), method="bounded")
+        label = f"S = {size}, K = {lag}: MC_K at most"
+        points.append(Point(label, size / (lag + 1), -float(best.fun)))
     ratios = [point.true / point.then for point in points]
-    return Evidence(
-        tuple(points),
-        {"least_ratio": min(ratios), "largest_ratio": max(ratios), "size": SIZES[-1]},
-    )
+    return points, {"least_ratio": min(ratios), "largest_ratio": max(ratios)}
 
 
 def judge(numbers: Numbers) -> Verdict:

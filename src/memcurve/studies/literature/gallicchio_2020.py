@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import defaultdict
 
 import numpy as np
 from scipy.linalg import solve_discrete_lyapunov
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
-from memcurve.data.measuring import measure
-from memcurve.memory import MemoryCurve, memory_curve
+from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict, usual_input
+from memcurve.studies.literature.claim import (
+    Numbers,
+    Point,
+    Study,
+    Verdict,
+    measured,
+    usual_input,
+)
 
 SIZE, RADIUS, SCALE = 100, 0.9, 1.0
 #: Nodes that the input enters, from one to all.
@@ -26,39 +32,37 @@ RUNS, STEPS, WASHOUT = 20, 200, 100
 LEAST_GAIN = 0.2
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Exact memory of linear networks, measured memory of tanh ones, by nodes that are driven."""
     rng = np.random.default_rng(seed)
     A = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed).A
     sparse = ensembles.sparse_normal(SIZE, spectral_radius=RADIUS, density=0.05, seed=seed).A
-    points, numbers = [], dict[str, float]()
-    for count, entered in enumerate(ENTERED):
-        tell("input sparsity", count, len(ENTERED) + 1)
-        C = np.zeros(SIZE)
-        C[rng.permutation(SIZE)[:entered]] = rng.uniform(-1, 1, entered)
-        exact = memory_curve(LinearNetwork(A, C))
-        driven = _measured(A, C, seed)
-        label = f"input to {entered} of {SIZE} nodes"
+    cases = {f"{n}": (f"input to {n} of {SIZE} nodes", A, _mask(n, rng)) for n in ENTERED}
+    cases["sparse"] = ("weights of density 0.05", sparse, cases[f"{ENTERED[-1]}"][2])
+    points, numbers = [], {"driven_error": 0.0}
+    for name, (label, weights, C) in watched(cases.items(), "sparsity", len(cases), tell):
+        exact = memory_curve(LinearNetwork(weights, C))
+        driven = measured(NonlinearNetwork(weights, C, input_scale=SCALE), 150, seed)
         points.append(Point(label, driven.total, exact.total, exact.total_error))
-        numbers[f"exact_{entered}"] = exact.total
-        numbers[f"driven_{entered}"] = driven.total
-        numbers["driven_error"] = max(driven.total_error, numbers.get("driven_error", 0.0))
-    tell("sparse weights", len(ENTERED), len(ENTERED) + 1)
-    exact = memory_curve(LinearNetwork(sparse, C))
-    driven = _measured(sparse, C, seed)
-    points.append(Point("weights of density 0.05", driven.total, exact.total, exact.total_error))
-    numbers |= {"exact_sparse": exact.total, "driven_sparse": driven.total}
-    return Evidence(tuple(points), numbers | _dimensions(seed))
+        numbers |= {f"exact_{name}": exact.total, f"driven_{name}": driven.total}
+        numbers["driven_error"] = max(driven.total_error, numbers["driven_error"])
+    return points, numbers | _dimensions(seed)
+
+
+def _mask(entered: int, rng: np.random.Generator) -> Floats:
+    """Input weights of some nodes, at random."""
+    C = np.zeros(SIZE)
+    C[rng.permutation(SIZE)[:entered]] = rng.uniform(-1, 1, entered)
+    return C
 
 
 def _dimensions(seed: int) -> dict[str, float]:
     """Dimensions that the states fill, by nodes that are driven: exact of linear networks."""
-    rng, found = np.random.default_rng([seed, 1]), dict[str, list[float]]()
+    rng, ratios = np.random.default_rng([seed, 1]), defaultdict[str, list[float]](list)
     for draw in range(DRAWS):
         A = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed + draw).A
         for entered in (ENTERED[0], ENTERED[-1]):
-            C = np.zeros(SIZE)
-            C[rng.permutation(SIZE)[:entered]] = rng.uniform(-1, 1, entered)
+            C = _mask(entered, rng)
             z = usual_input(rng, (RUNS, WASHOUT + STEPS))
             states = NonlinearNetwork(A, C, input_scale=SCALE).simulate_replicas(z, WASHOUT)
             states = states.reshape(-1, SIZE)
@@ -66,21 +70,10 @@ def _dimensions(seed: int) -> dict[str, float]:
                 ("exact", solve_discrete_lyapunov(A, np.outer(C, C))),
                 ("driven", np.cov(states.T)),
             ):
-                name = f"{kind}_dimension_{entered}"
-                found.setdefault(name, []).append(_participation_ratio(covariance))
-    return {name: float(np.mean(values)) for name, values in found.items()}
-
-
-def _participation_ratio(covariance: Floats) -> float:
-    """(Σλ)² / Σλ² over the variances λ of the principal components: N where all are equal."""
-    return float(np.trace(covariance) ** 2 / np.sum(covariance**2))
-
-
-def _measured(A: Any, C: Floats, seed: int) -> MemoryCurve:
-    network = NonlinearNetwork(A, C, input_scale=SCALE)
-    return measure(
-        network, 150, precision=0.5, input=usual_input, seed=seed, budget=20, progress=False
-    )
+                # (Σλ)² / Σλ² over the variances λ of the principal components: N if all are equal
+                ratio = np.trace(covariance) ** 2 / np.sum(covariance**2)
+                ratios[f"{kind}_dimension_{entered}"].append(ratio)
+    return {name: float(np.mean(values)) for name, values in ratios.items()}
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -4,44 +4,39 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import fisher_curve
 from memcurve.network import LinearNetwork, ensembles, masks
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE = 40
 #: How much each link of the chain amplifies.
 GAIN = 1.5
+NORMAL = ("orthogonal", "symmetric", "ring")
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Total Fisher memory of normal matrices, of a random one, and of an amplifying chain."""
     unit = masks.normal(SIZE, seed=seed)
     unit = unit / np.linalg.norm(unit)
-    first = np.eye(SIZE)[0]
-    normal = {
+    weights = {
         "orthogonal": ensembles.orthogonal(SIZE, spectral_radius=0.9, seed=seed).A,
         "symmetric": ensembles.symmetric(SIZE, spectral_radius=0.9, seed=seed).A,
         "ring": ensembles.cyclic(SIZE, spectral_radius=0.9).A,
+        "random": ensembles.normal(SIZE, spectral_radius=0.9, seed=seed).A,
+        "chain": np.diag(np.full(SIZE - 1, GAIN), -1),
     }
-    others = {"random": ensembles.normal(SIZE, spectral_radius=0.9, seed=seed).A}
-    points, found = [], {}
-    for count, (name, A) in enumerate((normal | others).items()):
-        tell("networks", count, len(normal | others) + 1)
-        curve = fisher_curve(LinearNetwork(A, unit))
-        points.append(Point(name, 1.0 if name in normal else SIZE, curve.total, curve.total_error))
-        found[name] = curve.total
-    chain = fisher_curve(LinearNetwork(np.diag(np.full(SIZE - 1, GAIN), -1), first))
-    points.append(Point(f"chain, gain {GAIN:g}", SIZE, chain.total, chain.total_error))
-    return Evidence(
-        tuple(points),
-        {
-            "farthest_from_one": max(abs(found[name] - 1) for name in normal),
-            "random": found["random"],
-            "chain": chain.total,
-            "bound": SIZE,
-        },
-    )
+    points, totals = [], {}
+    for name, A in watched(weights.items(), "networks", len(weights), tell):
+        curve = fisher_curve(LinearNetwork(A, np.eye(SIZE)[0] if name == "chain" else unit))
+        points.append(Point(name, 1.0 if name in NORMAL else SIZE, curve.total, curve.total_error))
+        totals[name] = curve.total
+    return points, {
+        "farthest_from_one": max(abs(totals[name] - 1) for name in NORMAL),
+        "random": totals["random"],
+        "chain": totals["chain"],
+        "bound": SIZE,
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork, ensembles
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE = 40
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Rank modulo primes beside the sum of the exact curve, for networks that lose some."""
     blocks = np.kron(np.eye(2), ensembles.normal(SIZE // 2, spectral_radius=0.9, seed=seed).A)
     ring = ensembles.cyclic(SIZE, spectral_radius=0.9)
@@ -23,20 +23,16 @@ def study(seed: int, tell: Listener) -> Evidence:
         "ring, every second node": ring.replace(C=np.tile([1.0, 0.0], SIZE // 2)),
     }
     points = []
-    for count, (name, network) in enumerate(networks.items()):
-        tell("networks", count, len(networks))
+    for name, network in watched(networks.items(), "networks", len(networks), tell):
         curve = memory_curve(network, 2000)
         points.append(
             Point(name, rank(network), float(curve.values.sum()), float(curve.error.sum()))
         )
-    return Evidence(
-        tuple(points),
-        {
-            "largest_difference": max(abs(point.then - point.true) for point in points),
-            "least_rank": min(point.then for point in points),
-            "largest_rank": max(point.then for point in points),
-        },
-    )
+    return points, {
+        "largest_difference": max(abs(point.then - point.true) for point in points),
+        "least_rank": min(point.then for point in points),
+        "largest_rank": max(point.then for point in points),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

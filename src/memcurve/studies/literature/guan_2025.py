@@ -8,14 +8,13 @@ from memcurve.core.progress import Listener
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.continuous import ContinuousNetwork, hippo
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, STEP, LAGS, NOISE = 32, 0.01, 1000, 1e-6
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """HiPPO-LegS as S4 starts, its eigenvalues alone, and its normal part as S4D starts."""
-    tell("starts", 0, 1)
     legs = hippo("legs", SIZE)
     low_rank = np.sqrt(np.arange(SIZE) + 0.5)
     normal = legs.A + np.outer(low_rank, low_rank)  # eigenvalues −1/2 ± iω instead of −1 … −N
@@ -28,19 +27,16 @@ def study(seed: int, tell: Listener) -> Evidence:
         Point(f"MC at lag {lag}: S4D beside S4", float(curves[1][lag]), float(curves[0][lag]))
         for lag in (0, 10, 50, 100)
     )
-    return Evidence(
-        points,
-        {
-            "same_spectrum": float(np.abs(curves[0].values - curves[2].values).max()),
-            "starts": float(np.abs(curves[0].values - curves[1].values).max()),
-            "s4_total": curves[0].total,
-            "s4d_total": curves[1].total,
-            "s4_horizon": curves[0].horizon(0.1) or 0,
-            "s4d_horizon": curves[1].horizon(0.1) or 0,
-            "s4_usable": usable[0],
-            "diagonal_usable": usable[2],
-        },
-    )
+    return points, {
+        "same_spectrum": float(np.abs(curves[0].values - curves[2].values).max()),
+        "starts": float(np.abs(curves[0].values - curves[1].values).max()),
+        "s4_total": curves[0].total,
+        "s4d_total": curves[1].total,
+        "s4_horizon": curves[0].horizon(0.1) or 0,
+        "s4d_horizon": curves[1].horizon(0.1) or 0,
+        "s4_usable": usable[0],
+        "diagonal_usable": usable[2],
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

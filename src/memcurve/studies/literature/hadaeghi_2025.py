@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.data import memory_from_data
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, EDGES, RADIUS, NOISE = 64, 320, 0.99, 1e-5
 SAMPLES, WASHOUT, LAGS = 3000, 500, 128
@@ -30,11 +30,10 @@ def _network(reciprocity: int, rng: np.random.Generator) -> LinearNetwork:
     return LinearNetwork(scale_to_spectral_radius(A, RADIUS), rng.uniform(-1, 1, SIZE))
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Simulated memory, exact total and usable memory against reciprocity."""
     points, numbers = [], dict[str, float]()
-    for count, share in enumerate(RECIPROCITY):
-        tell("reciprocity", count, len(RECIPROCITY))
+    for share in watched(RECIPROCITY, "reciprocity", len(RECIPROCITY), tell):
         rows = []
         for draw in range(DRAWS):
             rng = np.random.default_rng([seed, draw])
@@ -49,7 +48,7 @@ def study(seed: int, tell: Listener) -> Evidence:
         points.append(Point(f"{share} % reciprocal", simulated, total))
         numbers |= {f"total_{share}": total, f"usable_{share}": usable}
         numbers[f"error_{share}"] = float(np.std([row[2] for row in rows]) / np.sqrt(DRAWS))
-    return Evidence(tuple(points), numbers)
+    return points, numbers
 
 
 def judge(numbers: Numbers) -> Verdict:

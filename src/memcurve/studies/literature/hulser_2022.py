@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 from memcurve.synthesis import task_error
 
 SIZE = 50
@@ -16,11 +16,10 @@ KINDS = {"normal": 0.99, "symmetric": 0.9, "orthogonal": 0.9}
 DELAY, OTHERS = 40, ("average:80", "ar:0.97")
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Errors of tasks, by weighted capacities and exactly, of networks alike in total."""
     points, totals = list[Point](), list[float]()
-    for count, (kind, radius) in enumerate(KINDS.items()):
-        tell("networks", count, len(KINDS))
+    for kind, radius in watched(KINDS.items(), "networks", len(KINDS), tell):
         network = getattr(ensembles, kind)(SIZE, spectral_radius=radius, seed=seed)
         totals.append(memory_curve(network).total)
         for target in (DELAY, *OTHERS):
@@ -29,17 +28,14 @@ def study(seed: int, tell: Listener) -> Evidence:
             points.append(Point(f"{kind}, {task}: NMSE", exact.weighted, exact.nmse, exact.error))
     single = [point for point in points if "delay" in point.label]
     several = [point for point in points if point not in single]
-    return Evidence(
-        tuple(points),
-        {
-            "least_total": min(totals),
-            "largest_total": max(totals),
-            "least_error": min(point.true for point in single),
-            "largest_error": max(point.true for point in single),
-            "delay_difference": max(abs(point.then - point.true) for point in single),
-            "largest_ratio": max(np.exp(abs(np.log(p.then / p.true))) for p in several),
-        },
-    )
+    return points, {
+        "least_total": min(totals),
+        "largest_total": max(totals),
+        "least_error": min(point.true for point in single),
+        "largest_error": max(point.true for point in single),
+        "delay_difference": max(abs(point.then - point.true) for point in single),
+        "largest_ratio": max(np.exp(abs(np.log(p.then / p.true))) for p in several),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

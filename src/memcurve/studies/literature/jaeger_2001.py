@@ -4,41 +4,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.data import memory_from_data
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, DRAWS = 50, 8
 LENGTHS = (300, 1000, 10_000)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """R² of readouts on the rows they were fitted to, over 200 lags, beside the exact total."""
     networks = [ensembles.normal(SIZE, spectral_radius=0.9, seed=seed + k) for k in range(DRAWS)]
     exact = [memory_curve(network) for network in networks]
-    points, passed = [], 0.0
-    for count, length in enumerate(LENGTHS):
-        tell("simulations", count, len(LENGTHS))
+    points = []
+    for length in watched(LENGTHS, "simulations", len(LENGTHS), tell):
         z = np.random.default_rng([seed, length]).uniform(-1, 1, length + 200)
         states = networks[0].simulate(z)
         lags = min(200, length // 2)
-        found = memory_from_data(
+        simulated = memory_from_data(
             states, z, lags, washout=200, checks=False, estimator="in_sample"
         ).total
-        passed = max(passed, found)
         label = f"N = {SIZE}, {length:,} steps"
-        points.append(Point(label, found, exact[0].total, exact[0].total_error))
-    return Evidence(
-        tuple(points),
-        {
-            "largest": max(curve.total for curve in exact),
-            "least": min(curve.total for curve in exact),
-            "bound": SIZE,
-            "simulated": passed,
-        },
-    )
+        points.append(Point(label, simulated, exact[0].total, exact[0].total_error))
+    return points, {
+        "largest": max(curve.total for curve in exact),
+        "least": min(curve.total for curve in exact),
+        "bound": SIZE,
+        "simulated": max(point.then for point in points),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

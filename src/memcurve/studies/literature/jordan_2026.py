@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, RADIUS, LAGS, NOISE = 32, 0.9, 600, 0.1
 #: Sizes of the Jordan blocks of each pair of eigenvalues; fewer pairs for larger ones.
@@ -29,11 +29,10 @@ def _network(block: int) -> LinearNetwork:
     return LinearNetwork(A, C)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """How long the response lasts, and how far memory reaches."""
     points, numbers = [], dict[str, float]()
-    for count, block in enumerate(BLOCKS):
-        tell("blocks", count, len(BLOCKS))
+    for block in watched(BLOCKS, "blocks", len(BLOCKS), tell):
         network = _network(block)
         curve = memory_curve(network, LAGS)
         response, x = np.empty(LAGS), network.C
@@ -47,7 +46,7 @@ def study(seed: int, tell: Listener) -> Evidence:
             f"half_{block}": curve.horizon(0.5) or 0,
             f"usable_{block}": memory_curve(network, noise=NOISE).total,
         }
-    return Evidence(tuple(points), numbers)
+    return points, numbers
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
 from memcurve.data.measuring import measure
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_norm
 from memcurve.studies.auditing.estimates import PROTOCOLS
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 REGIONS, DENSITY = 90, 0.4
-#: Shares of the connections that are lost, which stand for age.
-LOST = (0.0, 0.3, 0.6, 0.9)
+#: Shares of the connections that are lost, which stand for age, and networks that lose them.
+LOST, DRAWS = (0.0, 0.3, 0.6, 0.9), 3
 
 
 def brain(lost: float, seed: int) -> NonlinearNetwork:
@@ -32,36 +34,33 @@ def unit_interval(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return rng.uniform(0, 1, shape)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """The protocol on networks that lose connections, beside measured memory over its lags."""
     from scipy.stats import spearmanr
 
     protocol = PROTOCOLS["braph"](REGIONS)
-    points = []
-    for count, lost in enumerate(LOST):
-        tell("networks", count, len(LOST))
-        network = brain(lost, seed)
-        score = float(protocol.measure(network, np.random.default_rng(seed)).sum())
+    points, cases = [], [*product(range(DRAWS), LOST)]
+    for draw, lost in watched(cases, "networks", len(cases), tell):
+        network = brain(lost, seed + draw)
+        score = float(protocol.measure(network, np.random.default_rng(seed + draw)).sum())
         curve = measure(
             network, protocol.last_lag + 1, precision=0.5, input=unit_interval, seed=seed,
             steps=40_000, progress=False,
         )[1:]  # fmt: skip
-        label = f"{lost:.0%} of the connections lost"
+        label = f"network {draw + 1}, {lost:.0%} of the connections lost"
         points.append(Point(label, score, curve.total, curve.total_error))
     scores, true = ([getattr(p, name) for p in points] for name in ("then", "true"))
-    return Evidence(
-        tuple(points),
-        {
-            "chance": protocol.last_lag * float(np.sqrt(REGIONS / protocol.samples)),
-            "least_score": min(scores),
-            "largest_score": max(scores),
-            "least_true": min(true),
-            "largest_true": max(true),
-            "order": float(spearmanr(scores, true).statistic),
-            "largest_error": max(point.error for point in points),
-            "largest_excess": max(point.then - point.true for point in points),
-        },
-    )
+    return points, {
+        "networks": len(points),
+        "chance": protocol.last_lag * float(np.sqrt(REGIONS / protocol.samples)),
+        "least_score": min(scores),
+        "largest_score": max(scores),
+        "least_true": min(true),
+        "largest_true": max(true),
+        "order": float(spearmanr(scores, true).statistic),
+        "largest_error": max(point.error for point in points),
+        "largest_excess": max(point.then - point.true for point in points),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

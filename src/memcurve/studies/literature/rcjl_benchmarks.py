@@ -6,19 +6,19 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.data import correlations
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.studies.auditing.estimates import PROTOCOLS
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, RADIUS, WEAK = 100, 0.9, 0.1
 #: Of `ipc`: delays and degrees of products of Legendre polynomials, steps, ridge, rows trained on.
 DELAYS, DEGREE, STEPS, RIDGE, TRAINED = 10, 3, 2000, 1.0, 0.8
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Both scores of a linear network whose capacities are known: all of them are of degree 1."""
     drawn = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed)
     networks = {
@@ -27,26 +27,21 @@ def study(seed: int, tell: Listener) -> Evidence:
         "ring": ensembles.cyclic(SIZE, spectral_radius=RADIUS),
     }
     points, protocol = [], PROTOCOLS["rcjl"](SIZE)
-    for count, (name, network) in enumerate(networks.items()):
-        tell("networks", count, len(networks) + 1)
+    for name, network in watched(networks.items(), "networks", len(networks), tell):
         score = protocol.measure(network, np.random.default_rng(seed))
         exact = memory_curve(network, 2 * SIZE)[1:]
         points.append(Point(f"memory_capacity, {name}", float(score.sum()), exact.total))
-    tell("ipc", len(networks), len(networks) + 1)
     nonlinear = _nonlinear_ipc(drawn, np.random.default_rng(seed))
     points.append(Point("ipc of degree 2 and 3, random", nonlinear, 0.0))
-    return Evidence(
-        tuple(points),
-        {
-            "random": points[0].then,
-            "weak": points[1].then,
-            "ring": points[2].then,
-            "total": points[0].true,
-            "lags": protocol.last_lag,
-            "listed": float(memory_curve(drawn, protocol.last_lag + 1)[1:].values.sum()),
-            "ipc_nonlinear": nonlinear,
-        },
-    )
+    return points, {
+        "random": points[0].then,
+        "weak": points[1].then,
+        "ring": points[2].then,
+        "total": points[0].true,
+        "lags": protocol.last_lag,
+        "listed": float(memory_curve(drawn, protocol.last_lag + 1)[1:].values.sum()),
+        "ipc_nonlinear": nonlinear,
+    }
 
 
 def _nonlinear_ipc(network: LinearNetwork, rng: np.random.Generator) -> float:

@@ -5,42 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.core.optional import optional
-from memcurve.core.progress import Listener
-from memcurve.data.measuring import measure
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict, usual_input
+from memcurve.core.progress import Listener, watched
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, measured
 
 UNITS, LAST_LAG, REPEATS = 100, 50, 8
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """The documented call, the same with other seeds, and a measurement of the same reservoir."""
     nodes = optional("reservoirpy.nodes", "this study", "adapters")
     observables = optional("reservoirpy.observables", "this study", "adapters")
     model = nodes.Reservoir(UNITS, sr=1, seed=1) >> nodes.Ridge(ridge=1e-4)
-    found = []
-    for k in range(1, REPEATS + 1):
-        tell("the documented call", k, REPEATS)
-        found.append(float(observables.memory_capacity(model, k_max=LAST_LAG, seed=k)))
-    tell("measurement", REPEATS, REPEATS)
+    seeds = watched(range(1, REPEATS + 1), "the documented call", REPEATS, tell)
+    totals = [float(observables.memory_capacity(model, k_max=LAST_LAG, seed=k)) for k in seeds]
     reservoir = nodes.Reservoir(UNITS, sr=1, seed=1)  # with the same weights, by its seed
-    true = measure(
-        reservoir, 400, precision=0.2, input=usual_input, seed=seed, budget=30, progress=False
-    )
+    true = measured(reservoir, 400, seed, precision=0.2, budget=30)
     listed = true[1 : LAST_LAG + 1]
     points = (
-        Point("as documented, lags 1 … 50", found[0], listed.total, listed.total_error),
-        Point("with eight seeds, mean", float(np.mean(found)), listed.total, listed.total_error),
-        Point("all lags from 0 on", found[0], true.total, true.total_error),
+        Point("as documented, lags 1 … 50", totals[0], listed.total, listed.total_error),
+        Point("with eight seeds, mean", float(np.mean(totals)), listed.total, listed.total_error),
+        Point("all lags from 0 on", totals[0], true.total, true.total_error),
     )
-    numbers = {
-        "documented": found[0],
-        "mean": float(np.mean(found)),
-        "spread": float(np.std(found)),
+    return points, {
+        "documented": totals[0],
+        "mean": float(np.mean(totals)),
+        "spread": float(np.std(totals)),
         "listed": listed.total,
         "total": true.total,
         "error": true.total_error,
     }
-    return Evidence(points, numbers)
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -2,30 +2,26 @@
 
 from __future__ import annotations
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 CASES = ((10, 0.5), (10, 0.9), (50, 0.9), (50, 0.99), (200, 0.999))
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """N − (1 − r^2N) beside the exact memory from lag 1 on."""
     points = []
-    for count, (size, weight) in enumerate(CASES):
-        tell("rings", count, len(CASES))
+    for size, weight in watched(CASES, "rings", len(CASES), tell):
         curve = memory_curve(ensembles.cyclic(size, spectral_radius=weight))[1:]
         formula = size - (1 - weight ** (2 * size))
         label = f"N = {size}, weight {weight:g}"
         points.append(Point(label, formula, curve.total, curve.total_error))
-    return Evidence(
-        tuple(points),
-        {
-            "largest_difference": max(abs(point.then - point.true) for point in points),
-            "largest_error": max(point.error for point in points),
-        },
-    )
+    return points, {
+        "largest_difference": max(abs(point.then - point.true) for point in points),
+        "largest_error": max(point.error for point in points),
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

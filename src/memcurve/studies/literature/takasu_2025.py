@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE, RADIUS, NOISE = 200, 0.9, 1e-3
 READ = (5, 10, 20, 50, 100, 200)
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Usable memory, and the exact total, of the first nodes of a random network."""
     network = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed)
     points = []
-    for count, read in enumerate(READ):
-        tell("readouts", count, len(READ))
+    for read in watched(READ, "readouts", len(READ), tell):
         part = network.replace(readout=range(read))
         exact = memory_curve(part)
         usable = memory_curve(part, noise=NOISE).total
@@ -28,16 +27,13 @@ def study(seed: int, tell: Listener) -> Evidence:
         name: np.diff(np.log([getattr(p, which) for p in points])) / np.diff(logs)
         for name, which in (("usable", "then"), ("exact", "true"))
     }
-    return Evidence(
-        tuple(points),
-        {
-            "exact_slope": float(slopes["exact"].min()),
-            "first_slope": float(slopes["usable"][0]),
-            "last_slope": float(slopes["usable"][-1]),
-            "first": points[0].then,
-            "last": points[-1].then,
-        },
-    )
+    return points, {
+        "exact_slope": float(slopes["exact"].min()),
+        "first_slope": float(slopes["usable"][0]),
+        "last_slope": float(slopes["usable"][-1]),
+        "first": points[0].then,
+        "last": points[-1].then,
+    }
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.inputs.noise import Float64
 from memcurve.memory import memory_curve, rank
 from memcurve.network import ensembles
 from memcurve.network.krylov import krylov_matrix
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZE = 100
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Rank as ``numpy.linalg.matrix_rank`` finds it, beside the exact one and usable memory."""
     networks = {
         "random": ensembles.normal(SIZE, spectral_radius=0.95, seed=seed),
@@ -22,13 +22,12 @@ def study(seed: int, tell: Listener) -> Evidence:
         "ring": ensembles.cyclic(SIZE, spectral_radius=0.95),
     }
     points, numbers = [], dict[str, float]()
-    for count, (name, network) in enumerate(networks.items()):
-        tell("architectures", count, len(networks))
+    for name, network in watched(networks.items(), "architectures", len(networks), tell):
         seen = int(np.linalg.matrix_rank(krylov_matrix(network.A, network.C, SIZE)))
         points.append(Point(name, seen, rank(network)))
         usable = memory_curve(network, noise=Float64()).total
         numbers |= {f"{name}_seen": seen, f"{name}_rank": points[-1].true, f"{name}_usable": usable}
-    return Evidence(tuple(points), numbers)
+    return points, numbers
 
 
 def judge(numbers: Numbers) -> Verdict:

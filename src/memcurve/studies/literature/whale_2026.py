@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
-from memcurve.data.measuring import measure
 from memcurve.io.adapters.graphs import cect_dataset, cect_wiring
-from memcurve.memory import MemoryCurve, memory_curve, rank
+from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict, usual_input
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, measured
 
 #: What was reported, with biological weights and with the best that were found.
 BIOLOGICAL, OPTIMISED = 1.39, 23.91
@@ -23,15 +22,13 @@ SCALES = (0.1, 1.0, 10.0)
 LAGS = 200
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """The worm's own weights, and weights at random on the same wiring, linear and tanh."""
     wiring, cells, _ = cect_wiring(cect_dataset("VarshneyDataReader", "this study"))
     own, rng = wiring.toarray(), np.random.default_rng(seed)
     C = rng.uniform(-1, 1, len(cells))
     signed = [np.where(own, rng.uniform(-1, 1, own.shape), 0.0) for _ in range(DRAWS)]
     positive = [np.where(own, rng.uniform(0, 1, own.shape), 0.0) for _ in range(DRAWS)]
-    steps = 1 + 2 * len(SCALES)
-    tell("weights", 0, steps)
     mine = _linear(own, C)
     ranks = [rank(_linear(weights, C)) for weights in (*signed, *positive)]
     numbers: dict[str, float] = {
@@ -49,17 +46,20 @@ def study(seed: int, tell: Listener) -> Evidence:
         Point("best for random: total", OPTIMISED, numbers["highest_rank"]),
         Point(f"best for random: usable (σ = {NOISE:g})", OPTIMISED, numbers["signed_usable"]),
     ]
-    weights = (("biological", own, BIOLOGICAL), ("signed", signed[0], OPTIMISED))
-    for name, matrix, then in weights:
-        label = "best for random" if name == "signed" else name
-        for scale in SCALES:
-            tell("weights", len(points) - 3, steps)
-            found = _driven(matrix, C, scale, seed)
-            numbers[f"{name}_tanh_{scale:g}"] = found.total
-            numbers["tanh_error"] = max(found.total_error, numbers["tanh_error"])
-            point = Point(f"{label}: tanh, input {scale:g}", then, found.total, found.total_error)
-            points.append(point)
-    return Evidence(tuple(points), numbers)
+    weights = {
+        "biological": ("biological", own, BIOLOGICAL),
+        "signed": ("best for random", signed[0], OPTIMISED),
+    }
+    cases = [(name, scale) for name in weights for scale in SCALES]
+    for name, scale in watched(cases, "weights", len(cases), tell):
+        label, matrix, then = weights[name]
+        A = scale_to_spectral_radius(matrix, RADIUS)
+        curve = measured(NonlinearNetwork(A, C, input_scale=scale), LAGS // 2, seed)[1:]
+        numbers[f"{name}_tanh_{scale:g}"] = curve.total
+        numbers["tanh_error"] = max(curve.total_error, numbers["tanh_error"])
+        label = f"{label}: tanh, input {scale:g}"
+        points.append(Point(label, then, curve.total, curve.total_error))
+    return points, numbers
 
 
 def _linear(weights: Floats, C: Floats) -> LinearNetwork:
@@ -68,17 +68,7 @@ def _linear(weights: Floats, C: Floats) -> LinearNetwork:
 
 def _usable(network: LinearNetwork) -> float:
     """From lag 1 on, as capacities of echo state networks are counted."""
-    curve: MemoryCurve = memory_curve(network, LAGS, noise=NOISE)[1:]
-    return curve.total
-
-
-def _driven(weights: Floats, C: Floats, scale: float, seed: int) -> MemoryCurve:
-    A = scale_to_spectral_radius(weights, RADIUS)
-    model = NonlinearNetwork(A, C, input_scale=scale)
-    found: MemoryCurve = measure(
-        model, LAGS // 2, precision=0.5, input=usual_input, seed=seed, budget=20, progress=False
-    )[1:]
-    return found
+    return float(memory_curve(network, LAGS, noise=NOISE)[1:].total)
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -4,41 +4,37 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
+from memcurve.core.progress import Listener, watched
 from memcurve.inputs.noise import StateNoise
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles, masks
-from memcurve.studies.literature.claim import Evidence, Numbers, Point, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
 SIZES = (25, 50, 100, 200)
 NOISE = 0.1
 
 
-def study(seed: int, tell: Listener) -> Evidence:
+def study(seed: int, tell: Listener) -> Study:
     """Memory under process noise; of orthogonal networks beside what is claimed."""
     totals: dict[str, list[float]] = {"orthogonal": [], "normal": []}
     points = []
-    for count, size in enumerate(SIZES):
-        tell("sizes", count, len(SIZES))
+    for size in watched(SIZES, "sizes", len(SIZES), tell):
         # of the same total power for every size
         noise = StateNoise(NOISE / np.sqrt(size))
-        for kind, found in totals.items():
+        for kind, values in totals.items():
             network = getattr(ensembles, kind)(size, spectral_radius=1 - 0.5 / size, seed=seed)
             network = LinearNetwork(network.A, masks.normal(size, seed=seed + 1))
-            found.append(memory_curve(network, noise=noise).total)
+            values.append(memory_curve(network, noise=noise).total)
         # then: in proportion to the smallest, which is said of orthogonal networks alone
-        found = totals["orthogonal"]
-        in_proportion = found[0] * size / SIZES[0]
-        points.append(Point(f"orthogonal, N = {size}", in_proportion, found[-1]))
+        values = totals["orthogonal"]
+        in_proportion = values[0] * size / SIZES[0]
+        points.append(Point(f"orthogonal, N = {size}", in_proportion, values[-1]))
     growth = np.log(SIZES[-1] / SIZES[0])
-    return Evidence(
-        tuple(points),
-        {
-            f"{kind}_exponent": float(np.log(found[-1] / found[0]) / growth)
-            for kind, found in totals.items()
-        }
-        | {"ratio": totals["orthogonal"][-1] / totals["normal"][-1]},
-    )
+    exponents = {
+        f"{kind}_exponent": float(np.log(values[-1] / values[0]) / growth)
+        for kind, values in totals.items()
+    }
+    return points, exponents | {"ratio": totals["orthogonal"][-1] / totals["normal"][-1]}
 
 
 def judge(numbers: Numbers) -> Verdict:

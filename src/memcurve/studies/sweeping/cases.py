@@ -61,10 +61,6 @@ class Quantity:
     missing: str = "not known"
 
 
-def _count(meaning: str, label: str, of: Callable[[AnsweredCase], Any]) -> Quantity:
-    return Quantity(meaning, label, of, bounded=True, counts_states=True)
-
-
 def _usable(number_format: str, states: str, label: str) -> Quantity:
     meaning, label = f"total with states {states}", f"usable memory {label}"
     return Quantity(meaning, label, lambda answer: answer.usable[number_format], bounded=True)
@@ -81,15 +77,15 @@ def _horizon(share: float) -> Quantity:
 BEYOND = "beyond the lags"
 #: What a case can keep.
 QUANTITIES = {
-    "total": _count(
+    "total": Quantity(
         "memory over all lags (or those of the method), under the case's noise, if any",
-        "total memory", lambda answer: answer.curve.total),
+        "total memory", lambda answer: answer.curve.total, bounded=True, counts_states=True),
     "total_error": Quantity(
         "the method's own bound on the error of the total", "error bound of the total",
         lambda answer: answer.curve.total_error),
-    "rank": _count(
+    "rank": Quantity(
         "rank of the Krylov matrix: the total without noise for white input", "rank",
-        lambda answer: answer.rank),
+        lambda answer: answer.rank, bounded=True, counts_states=True),
     "usable_float64": _usable("float64", "in double precision", "in float64"),
     "usable_float32": _usable("float32", "in single precision", "in float32"),
     "usable_16bit": _usable("16 bit", "recorded with 16 bits", "with 16 bits"),
@@ -114,13 +110,6 @@ FORMAT = "memcurve.Case/1"
 LIFTED = ("spectral_radius", "density", "mask")
 #: The names that some fields take.
 TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
-
-
-@functools.cache
-def ensemble_options(ensemble: str) -> tuple[str, ...]:
-    """Options that a study may give to an ensemble, besides its size and seed."""
-    parameters = inspect.signature(ENSEMBLES[ensemble]).parameters
-    return tuple(name for name in parameters if name not in ("size", "seed"))
 
 
 @functools.cache
@@ -255,34 +244,14 @@ TIDY: dict[str, Callable[[Any], Any]] = {
 class Case:
     """A network, a method to compute its memory, and what to keep of the result.
 
-    Attributes
-    ----------
-    ensemble, size
-        As for :func:`memcurve.ensembles.make`.
-    file, digest
-        A file of your own instead, as for :func:`memcurve.load_network`, and the SHA-256 of its
-        contents, which are part of the case; the size is then its number of states.
-    spectral_radius, density, mask, ensemble_options
-        Options of the ensemble; None is its own default. W and the mask of a file are scaled and
-        replaced by them.
-    leak : float or None
-        Leak rate lr of the nodes: A is (1 − lr) I + lr W, and C is lr times the mask.
-    inputs : int
-        Number of inputs, each with a mask of its own.
-    input : str or None
-        Input process in the words of :func:`memcurve.inputs.parse`; None is white.
-    noise : float, str or None
-        A standard deviation, or words like ``"state:1e-3"``, ``"float32"``, ``"12bit:4"``.
-    method, options
-        As for :func:`memcurve.memory_curve`.
-    lags : int or None
-        Number of lags; None is the method's own choice.
-    seed : int or None
-        Of everything drawn: connectivity, mask, and what the method draws.
-    keep : tuple of str
-        Names from :data:`memcurve.studies.sweeping.cases.QUANTITIES`.
-    curve : bool
-        Whether to keep the whole curve.
+    ``ensemble``, ``size``, ``spectral_radius``, ``density``, ``mask`` and ``ensemble_options`` are
+    those of :func:`memcurve.ensembles.make`, None the ensemble's own default; ``seed`` is that of
+    everything drawn. In place of an ensemble, ``file`` is one of your own with the SHA-256 of its
+    contents as its ``digest``; W and the mask of a file are scaled and replaced. With a ``leak``
+    rate lr, A is (1 − lr) I + lr W and C is lr times the mask. ``inputs`` have a mask each;
+    ``input`` and ``noise`` are words of the command, or a standard deviation; ``method``,
+    ``options`` and ``lags`` are those of :func:`memcurve.memory_curve`. ``keep`` names some of
+    :data:`memcurve.studies.sweeping.cases.QUANTITIES`, and ``curve`` says whether to keep it all.
 
     Examples
     --------
@@ -414,10 +383,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
         network = network_of(asked)
         curve = _curve(asked, network)
         if not math.isfinite(curve.total):
-            raise UncertainResultError(
-                f"method {asked.method!r} gives a total of {curve.total} for this network; "
-                f"method='exact' gives its memory."
-            )
+            raise UncertainResultError(f"method {asked.method!r} gives a total of {curve.total}.")
         answer = AnsweredCase(asked, network, curve)
         kept = {name: _known(QUANTITIES[name].of(answer)) for name in asked.keep}
     if not asked.curve:

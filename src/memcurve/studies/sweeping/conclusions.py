@@ -19,10 +19,8 @@ PROSE: dict[str, str] = tomllib.loads(
 def concluded(table: CaseTable) -> str:
     """The range of a quantity, and the axis along which its mean changes most in a grid."""
     study, rows = table.study, len(table.rows)
-    drawn = study.picture.quantity or () if study is not None else ()
+    drawn = study.picture.quantity or ()
     quantities = list(dict.fromkeys([*drawn, *table.quantities]))  # what is drawn comes first
-    if not quantities:
-        return PROSE["nothing kept"]
     trivial = [name for name in quantities if table.counts_states(name)]
     quantity = next((name for name in quantities if name not in trivial), quantities[0])
     kind, overall = QUANTITIES[quantity], table.spread(quantity)
@@ -43,9 +41,9 @@ def concluded(table: CaseTable) -> str:
     axes = [a for a in table.axes if a != "seed" and len(set(table.columns()[a])) > 1]
     if len(axes) > 1 and kind.counts_states:  # that a total grows with the size is no news
         axes = [axis for axis in axes if axis != "size"]
-    # of lists side by side, and of a random search, no axis is the cause
-    is_grid = study is not None and study.design == "grid"
-    means = {axis: table.means(axis, quantity) for axis in axes if is_grid}
+    # of a random search no axis is the cause
+    is_grid = study.design == "grid"
+    means = {axis: _means(table, axis, quantity) for axis in axes if is_grid}
     axis = max(means, key=lambda one: _width(means[one]), default=None)
     if axis is not None and _width(means[axis]) >= SAME:
         along = means[axis]
@@ -54,6 +52,12 @@ def concluded(table: CaseTable) -> str:
         ends |= {"lowest": _word(lowest), "highest": _word(highest)}
         return head + PROSE["along"].format(axis=axis.replace("_", " "), **facts, **ends)
     return head + PROSE["range"].format(**facts)
+
+
+def _means(table: CaseTable, axis: str, quantity: str) -> dict[Any, float]:
+    """Means by the values of an axis, where anything is known."""
+    means = {v: table.spread(quantity, **{axis: v})["mean"] for v in table.values(axis)}
+    return {value: mean for value, mean in means.items() if not math.isnan(mean)}
 
 
 def _width(means: dict[Any, float]) -> float:

@@ -1,7 +1,8 @@
 """Worker pools: this process, local processes, a Dask cluster or MPI ranks.
 
-Each is a :class:`Pool` around a ``concurrent.futures.Executor``; they differ in how they start, how
-they end, and how the loss of a worker shows. The workers run :func:`run_cases_of`.
+Each is a :class:`Pool` that runs a :class:`CaseRunner`; they differ in how they start, how they end
+and how the loss of a worker shows. Only a :class:`WorkerProcess` is known to have died for the case
+that it ran; it also is what a case with a time limit is run in, wherever that is.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import CancelledError, Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import connection, parent_process, resource_tracker, util
-from multiprocessing.context import SpawnContext, SpawnProcess
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from multiprocessing import connection, parent_process, resource_tracker
 from typing import Any
 
 from memcurve.core.arguments import require_number, require_size, table_entry
@@ -33,14 +33,19 @@ from memcurve.studies.sweeping.store import CaseOutcome
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 #: Key and content, as JSON, of a case without a result.
 Pending = tuple[str, str]
+Outcomes = Future[list[CaseOutcome]]
 
+#: Seconds of work per task. Doubled: less overhead, more to lose.
+TASK_SECONDS = 0.2
 #: Environment of the workers; BLAS libraries read it once, when they are loaded.
 _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "BLIS")}
 #: One case at a time per process, also of a Dask worker with several threads: the number of BLAS
 #: threads and warning filters are global.
 _ONE_AT_A_TIME = threading.Lock()
-#: Crashes after which a suspected case is run alone. Doubled: more work is repeated.
-CRASHES_ALLOWED = 3
+#: Deaths of a process after which the case it ran is blamed. Doubled: more is repeated.
+_DEATHS = 4
+#: Starts of a process that is killed meanwhile. Doubled: more patience where memory is short.
+_STARTS = 20
 #: Error of a case that ends its process.
 DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 _KEPT = "Finished cases are saved; run the same command again to continue."
@@ -60,79 +65,191 @@ def versions() -> dict[str, str]:
     return {package: installed[package] for package in ("memcurve", "numpy", "scipy")}
 
 
-def run_cases_of(
-    job: Job,
-    expected: dict[str, str],
-    budget: float,
-    cases: list[Pending],
-    *,
-    limit: float | None = None,
-) -> list[CaseOutcome]:
-    """Run a job on some cases and return their outcomes.
+@dataclass(frozen=True)
+class CaseRunner:
+    """Runs a job on cases: in this process, or in one beside it where it may be killed.
 
-    After ``budget`` seconds the rest is left for later, so that finished cases reach the store. The
-    versions of the packages must be ``expected``, those of the driver. A case that takes more than
-    ``limit`` seconds fails.
+    After twice the time of a task the rest is left for later, so that finished cases reach the
+    store. A case fails after ``limit`` seconds. Packages must have the driver's ``versions``.
     """
-    differing = [f"{n} {v}, not {expected[n]}" for n, v in versions().items() if v != expected[n]]
-    if differing:
-        raise UnusableWorkerError(
-            f"a worker has {' and '.join(differing)}, so results could differ; install the "
-            f"versions of the driver on all workers."
-        )
-    outcomes: list[CaseOutcome] = []
-    # one BLAS thread: more are slower here, and another number of them gives other digits
-    with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
-        end = time.perf_counter() + budget
-        for case in cases:
-            if limit is None:
-                outcomes.append(_outcome(job, *case))
-            else:
-                run = functools.partial(run_cases_of, job, expected, 0.0)
-                outcomes.append(_within(limit, case, run))
-            if time.perf_counter() > end:
+
+    job: Job
+    limit: float | None = None
+    versions: dict[str, str] = field(default_factory=versions)
+
+    def anywhere(self, cases: list[Pending]) -> list[CaseOutcome]:
+        """In this process if there is no time limit."""
+        if self.limit is None:
+            return self.here(cases)
+        with _ONE_AT_A_TIME:
+            return self.beside(_BESIDE, cases)
+
+    def here(self, cases: list[Pending]) -> list[CaseOutcome]:
+        """In this process."""
+        for package, version in versions().items():
+            if version != (ours := self.versions[package]):
+                raise UnusableWorkerError(
+                    f"a worker has {package} {version}, not {ours}, so results could differ; "
+                    f"install the versions of the driver on all workers."
+                )
+        # one BLAS thread: more are slower here, and another number of them gives other digits
+        with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
+            return _in_turn(self._outcome, cases)
+
+    def beside(self, worker: WorkerProcess, cases: list[Pending]) -> list[CaseOutcome]:
+        """In a process of its own, which is replaced if a case ends it."""
+        return _in_turn(functools.partial(self._outcome_beside, worker), cases)
+
+    def _outcome(self, case: Pending) -> CaseOutcome:
+        (key, content), start = case, time.perf_counter()
+        try:
+            result = self.job(json.loads(content))
+            return CaseOutcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
+        except (Exception, SystemExit) as problem:
+            error = f"{type(problem).__name__}: {problem}"
+            return CaseOutcome.of(key, None, None, error, time.perf_counter() - start)
+
+    def _outcome_beside(self, worker: WorkerProcess, case: Pending) -> CaseOutcome:
+        error, start = DIED, 0.0
+        for _ in range(_DEATHS):  # whoever killed the process need not have meant the case
+            worker.prepare(self.here, [])  # which is no time of the case
+            start = time.perf_counter()
+            try:
+                return CaseOutcome(*worker.call(self.here, [case], limit=self.limit)[0])
+            except WorkerDiedError:
+                continue
+            except TimeoutError:  # nothing less ends a call into a C library that does not return
+                worker.stop()
+                error = f"TimeoutError: ended after {self.limit:g} s, the limit per case"
                 break
+        return CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)
+
+
+def _in_turn(run: Callable[[Pending], CaseOutcome], cases: list[Pending]) -> list[CaseOutcome]:
+    outcomes, end = [], time.perf_counter() + 2 * TASK_SECONDS
+    for case in cases:
+        outcomes.append(run(case))
+        if time.perf_counter() > end:
+            break
     return outcomes
 
 
-def _outcome(job: Job, key: str, content: str) -> CaseOutcome:
-    start = time.perf_counter()
-    try:
-        result = job(json.loads(content))
-        if not isinstance(result, dict) or result.keys() != {"values", "curve"}:
-            raise TypeError(f"a job must return a dict of values and curve, got {result!r:.200}")
-        return CaseOutcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
-    except (Exception, SystemExit) as problem:
-        error = f"{type(problem).__name__}: {problem}"
-        return CaseOutcome.of(key, None, None, error, time.perf_counter() - start)
+class WorkerDiedError(ChildProcessError):
+    """A worker process ended in the middle of a call."""
+
+    def __init__(self, exit_code: int | None) -> None:
+        super().__init__(f"a worker process died (exit code {exit_code})")
+        self.was_killed = exit_code is None or exit_code < 0
 
 
-def _within(limit: float, case: Pending, run: Callable[[list[Pending]], Any]) -> CaseOutcome:
-    """The outcome of a case in a process of its own, which is killed after ``limit`` seconds.
+class WorkerProcess:
+    """A process of one BLAS thread that makes calls, one by one; it starts anew if it has died."""
 
-    Nothing less ends a call into a C library that does not return.
-    """
-    error, start = "", time.perf_counter()
-    for _ in range(CRASHES_ALLOWED + 1):  # whoever killed the process need not have meant the case
+    _starting = threading.Lock()  # of all of them: a start changes the environment
+
+    def __init__(self) -> None:
+        self._process: Any = None
+        self._pipe: Any = None
+        self._function: Any = None  # that it has; a job may be large, and is sent once
+        self._is_closed = False
+
+    def prepare(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Start it and let it make this call, unless the function is there already."""
+        for _ in range(_STARTS):  # it may be killed as it starts, too
+            is_alive = self._process is not None and self._process.is_alive()
+            if is_alive and function == self._function:
+                return
+            try:
+                self.call(function, *arguments)
+            except WorkerDiedError as death:
+                if not death.was_killed:  # by itself, as it would again
+                    break
+        raise UnusableWorkerError(
+            f"no worker process could be started; a script must start a sweep under `if __name__ "
+            f"== '__main__':`. {_KEPT}"
+        )
+
+    def call(
+        self, function: Callable[..., Any], *arguments: Any, limit: float | None = None
+    ) -> Any:
+        """What the function returns or raises there, within so many seconds."""
+        if self._process is None:
+            self._spawn()
         try:
-            _ASIDE.start()
-            _ASIDE.submit(run, []).result()  # its start is no time of the case
-            error, start = DIED, time.perf_counter()
-            outcome: CaseOutcome = _ASIDE.submit(run, [case]).result(limit)[0]
-            return outcome
-        except TimeoutError:
-            error = f"TimeoutError: ended after {limit:g} s, the limit per case"
-            break
-        except BrokenProcessPool:
-            _ASIDE.stop()
-    _ASIDE.stop()
-    if not error:
-        raise UnusableWorkerError(f"no process could be started for a case. {_KEPT}")
-    return CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)
+            self._pipe.send((None if function == self._function else function, arguments))
+            answer = self._pipe.recv() if self._pipe.poll(limit) else None
+        except (EOFError, OSError) as error:
+            self._process.join(1)
+            code = self._process.exitcode
+            self.stop()
+            raise WorkerDiedError(code) from error
+        if answer is None:
+            raise TimeoutError(f"no answer within {limit} s")
+        is_error, value = answer
+        self._function = None if is_error else function
+        if is_error:
+            raise value
+        return value
+
+    def stop(self) -> None:
+        """Kill it: it has nothing that the store does not have or that cannot be redone."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.join(1)
+            self._pipe.close()
+        self._process = self._function = None
+
+    def close(self) -> None:
+        """The same from another thread and for good: a call that is under way raises."""
+        with self._starting:
+            self._is_closed = True
+            if (process := self._process) is not None:
+                process.kill()
+                process.join(1)
+
+    def _spawn(self) -> None:
+        with self._starting:
+            if self._is_closed:
+                raise UnusableWorkerError(f"the workers have been stopped. {_KEPT}")
+            context = multiprocessing.get_context("spawn")
+            self._pipe, theirs = context.Pipe()
+            process = context.Process(target=_serve, args=(theirs,), daemon=True)
+            with _inherited():
+                process.start()
+            theirs.close()
+            self._process = process
 
 
-def prepare_process() -> None:
-    """Initialise a worker process: it ignores Ctrl-C and ends when its parent does."""
+@contextlib.contextmanager
+def _inherited() -> Iterator[None]:
+    """What a worker is to have from its start: one BLAS thread, and deaf ears for Ctrl-C."""
+    # libraries read the environment when they are loaded, long before any code of ours runs;
+    # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
+    before = {name: os.environ.get(name) for name in _ONE_THREAD}
+    os.environ.update(_ONE_THREAD)
+    # Dask's workers may have no children, since these could outlive them; ours do not
+    ours = multiprocessing.current_process()._config  # type: ignore[attr-defined]
+    is_daemon = ours.pop("daemon", False)
+    masked = None
+    if sys.platform != "win32":
+        # the process that multiprocessing starts aside, with the first of others, unblocks it
+        resource_tracker.ensure_running()
+        masked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        if masked is not None:
+            signal.pthread_sigmask(signal.SIG_SETMASK, masked)
+        ours["daemon"] = is_daemon
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+def _serve(pipe: Any) -> None:
+    """The life of a worker process: it answers calls until its parent ends."""
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the driver's to handle
     if sys.platform == "linux":
@@ -142,19 +259,33 @@ def prepare_process() -> None:
         parent_death_signal = 1  # PR_SET_PDEATHSIG
         with contextlib.suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(parent_death_signal, signal.SIGKILL)
-    if (parent := parent_process()) is not None:
 
-        def watch() -> None:
-            connection.wait([parent.sentinel])
-            os._exit(1)
+    def watch() -> None:
+        connection.wait([parent_process().sentinel])  # type: ignore[union-attr]
+        os._exit(1)
 
-        threading.Thread(target=watch, name="parent watch", daemon=True).start()
+    threading.Thread(target=watch, name="parent watch", daemon=True).start()
+    function: Any = None
+    while True:
+        try:
+            given, arguments = pipe.recv()
+            function = given or function
+            answer = False, function(*arguments)
+        except EOFError:
+            return
+        except Exception as error:
+            answer = True, error
+        pipe.send(answer)
+
+
+#: Where this process runs cases that have a time limit.
+_BESIDE = WorkerProcess()
 
 
 class Pool:
-    """Workers behind a ``concurrent.futures.Executor``, and how to handle their loss."""
+    """Workers behind a ``concurrent.futures.Executor``."""
 
-    #: Whether ``submit`` computes at once, in the calling process.
+    #: Whether ``run`` computes at once, in the calling process.
     inline = False
     #: How many tasks run at the same time.
     workers = 1
@@ -163,17 +294,13 @@ class Pool:
     def start(self) -> None:
         """Make the pool ready; a pool that is ready stays as it is."""
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run ``function`` in a worker; a BrokenExecutor says that the pool has to be renewed."""
-        future: Future[Any] = self._executor.submit(function, *arguments)
-        return future
+    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
+        """Compute outcomes in a worker."""
+        outcomes: Outcomes = self._executor.submit(runner.anywhere, cases)
+        return outcomes
 
     def check(self) -> None:
         """Raise if no result can be expected any more; called about once a second."""
-
-    def renew(self) -> None:
-        """Replace an executor that is broken."""
-        raise UnusableWorkerError(f"the workers are gone. {_KEPT}")
 
     def stop(self) -> None:
         """End the workers now, whatever they do; may be called again."""
@@ -184,127 +311,65 @@ class Pool:
 
 
 class SerialPool(Pool):
-    """No workers: each task is computed when it is submitted."""
+    """No workers: each task is computed when it is given."""
 
     inline = True
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = Future()
+    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
+        future: Outcomes = Future()
         try:
-            future.set_result(function(*arguments))
+            future.set_result(runner.anywhere(cases))
         except Exception as error:
             future.set_exception(error)
         return future
 
     def stop(self) -> None:
-        """End what :func:`_within` has started."""
-        _ASIDE.stop()
-
-
-class _Worker(SpawnProcess):
-    """A process that starts with one BLAS thread and deaf to Ctrl-C."""
-
-    def start(self) -> None:
-        # libraries read the environment when they are loaded, long before any code of ours runs;
-        # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
-        before = dict(os.environ)
-        os.environ.update(_ONE_THREAD)
-        # Dask's workers may have no children, since these could outlive them; ours do not
-        ours = multiprocessing.current_process()._config  # type: ignore[attr-defined]
-        is_daemon = ours.pop("daemon", False)
-        try:
-            with blocked_interrupts():
-                super().start()
-        finally:
-            ours["daemon"] = is_daemon
-            for name in _ONE_THREAD.keys() - before:
-                del os.environ[name]
-            os.environ.update({name: before[name] for name in _ONE_THREAD.keys() & before})
-
-
-class _Context(SpawnContext):
-    """Spawned processes, all of which are known, so that they can be ended."""
-
-    started: tuple[_Worker, ...] = ()
-
-    def Process(self, *arguments: Any, **options: Any) -> _Worker:  # type: ignore[override]
-        """Make a process, as the pool asks for it."""
-        process = _Worker(*arguments, **options)
-        self.started = (*(p for p in self.started if p.exitcode is None), process)
-        return process
-
-
-@contextlib.contextmanager
-def blocked_interrupts() -> Iterator[None]:
-    """Keep Ctrl-C from this thread for a while, and for good from what is started meanwhile."""
-    if sys.platform == "win32":
-        yield
-        return
-    # the process that multiprocessing starts aside, with the first of others, unblocks it
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        _BESIDE.stop()
 
 
 class ProcessPool(Pool):
-    """Processes on this machine, one BLAS thread each."""
+    """Processes on this machine, each with a thread that feeds it."""
 
     def __init__(self, workers: int) -> None:
-        self.workers, self._context = workers, _Context()
+        self.workers, self._own = workers, threading.local()
+        self._processes: list[WorkerProcess] = []
 
     def start(self) -> None:
         """The processes themselves start when there is something to do."""
-        self._executor = self._executor or ProcessPoolExecutor(
-            self.workers, mp_context=self._context, initializer=prepare_process
+        self._executor = self._executor or ThreadPoolExecutor(
+            self.workers, initializer=self._add_process
         )
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        try:
-            return super().submit(function, *arguments)
-        except (OSError, ValueError) as error:
-            # where a process dies while another one is being started, the pool closes the pipes
-            # that the latter is to inherit
-            if getattr(self._executor, "_broken", False):
-                raise BrokenProcessPool("a worker died while another was started") from error
-            raise
+    def _add_process(self) -> None:
+        self._own.process = WorkerProcess()
+        self._processes.append(self._own.process)
 
-    def renew(self) -> None:
-        self.stop()
-        self.start()
+    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
+        executor: ThreadPoolExecutor = self._executor
+        return executor.submit(lambda: runner.beside(self._own.process, cases))
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """The future of a call in a process, which may raise a WorkerDiedError."""
+        return self._executor.submit(lambda: self._own.process.call(function, *arguments))
 
     def stop(self) -> None:
-        """Kill them: they have nothing that the store does not have or that cannot be redone."""
-        self._shut_down(wait=False)
-        for process in self._context.started:
-            # one that has been closed, or was never started
-            with contextlib.suppress(ValueError, AttributeError, AssertionError):
-                process.kill()
-                process.join(1)
-        self._context.started = ()
+        self._end(wait=False)
 
     def finish(self) -> None:
-        self._shut_down(wait=True)
+        self._end(wait=True)
 
-    def _shut_down(self, *, wait: bool) -> None:
-        if self._executor is not None:
-            self._executor.shutdown(wait=wait, cancel_futures=True)
-            self._executor = None
-
-
-#: Where this process runs cases that have a time limit; at its end it would wait for it forever.
-_ASIDE = ProcessPool(1)
-util.Finalize(None, _ASIDE.stop, exitpriority=0)
+    def _end(self, *, wait: bool) -> None:
+        executor, self._executor = self._executor, None
+        if executor is not None:
+            executor.shutdown(wait=wait, cancel_futures=True)
+        while self._processes:
+            self._processes.pop().close()
 
 
 class MpiPool(Pool):
     """The other ranks of ``mpiexec -n 4 memcurve sweep …``; these never get past making it.
 
-    MPI ends all ranks of a job when one of them dies, the driver included. The store stays whole,
-    and the same command goes on; a case that always kills its process is found out by running the
-    study in processes, where it becomes a failed row.
+    MPI ends all ranks when one of them dies, the driver included; the store stays whole.
     """
 
     def __init__(self) -> None:
@@ -377,22 +442,17 @@ class DaskPool(Pool):
         self._last_seen = time.monotonic()
         threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
 
-    def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        future: Future[Any] = Future()
+    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
+        future: Outcomes = Future()
         try:
-            remote = self._client.submit(function, *arguments, pure=False, retries=5)
+            remote = self._client.submit(runner.anywhere, cases, pure=False, retries=5)
             self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error
         return future
 
     async def _hand_over(self, remote: Any, future: Future[Any]) -> None:
-        """Pass the outcome of a task on.
-
-        Dask's own executor looks at the state of a task after it has fetched the result. If the
-        worker dies in between the result is lost there, and if the fetching fails its future never
-        ends.
-        """
+        """Pass the outcome of a task on; Dask's own executor loses it if the worker dies then."""
         try:
             future.set_result(await remote.client.gather(remote, asynchronous=True))
         except self._distributed.KilledWorker as error:
@@ -445,9 +505,8 @@ def open_executor(
     """A pool of workers, which end with the context.
 
     Enter it before the store: under MPI every rank gets here, and those that work for rank 0 leave
-    by ``SystemExit(0)`` when it has finished. Dask workers at ``address`` need the driver's
-    versions of memcurve, numpy and scipy, and one process each, since threads of one process take
-    turns; ``dask_timeout`` is how many seconds to wait for a worker.
+    by ``SystemExit(0)`` when it has finished. ``dask_timeout`` is how many seconds to wait for a
+    worker.
     """
     if workers is not None:
         require_size(workers, "workers")

@@ -34,13 +34,13 @@ _MOST_HUES = 14
 def chosen_picture(table: CaseTable) -> Picture:
     """The picture that the study asks for, with what it leaves open chosen from its axes."""
     study, columns = table.study, table.columns()
-    asked = study.picture if study else Picture()
+    asked = study.picture
     axes = [axis for axis in table.axes if axis != "seed"]
     numbers = [axis for axis in axes if is_numeric(columns[axis])]
     numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
     words = [axis for axis in axes if axis not in numbers]
     kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
-    is_random = study is not None and study.design == "random"
+    is_random = not _is_grid(table)
     if kind is None:
         many = [axis for axis in numbers if len({*columns[axis]}) > 3]
         is_plane = numbers[:2] == many[:2] != many[:1] and not (is_random or x or hue or words)
@@ -60,9 +60,14 @@ def chosen_picture(table: CaseTable) -> Picture:
         # numbers drawn at random are all different, so that no colour stands for two of them
         colours = words if is_random and kind != "curves" else [*words, *numbers]
         hue = hue or next((axis for axis in colours if kind == "curves" or axis != x), None)
-    kept = [name for name in table.quantities if QUANTITIES[name].bounded]
-    kept = sorted(kept or table.quantities, key=table.finished.is_flat)
-    quantity = asked.quantity or tuple(kept[:1] if hue or kind == "heatmap" else kept[:6])
+    finished = table.finished
+
+    def is_flat(name: str) -> bool:
+        return finished.counts_states(name) or len({*finished.columns()[name]}) < 2
+
+    bounded = [name for name in table.quantities if QUANTITIES[name].bounded]
+    names = sorted(bounded or table.quantities, key=is_flat)
+    quantity = asked.quantity or tuple(names[:1] if hue or kind == "heatmap" else names[:6])
     return asked.model_copy(update={"kind": kind, "x": x, "y": y, "hue": hue, "quantity": quantity})
 
 
@@ -75,13 +80,11 @@ def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = Non
         )
     chosen = picture or chosen_picture(sweep)
     _require_readable(table, chosen)
-    title = table.study.title if table.study else ""
     kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
     drawn = kinds.get(chosen.kind or "lines", _draw_lines)
     ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
     drawn(table, chosen, ax)
-    if title:
-        ax.set_title(title, fontsize=11, loc="left", pad=8)
+    ax.set_title(table.study.title, fontsize=11, loc="left", pad=8)
     return ax
 
 
@@ -89,18 +92,11 @@ def _require_readable(table: CaseTable, picture: Picture) -> None:
     """Raise for a picture that cannot be drawn, or that nobody could read."""
     kind, quantities = picture.kind, picture.quantity or ()
     remedy = "change the study's [picture] table."
-    if not table.rows:
-        raise ValueError(
-            "a sweep must have a finished case to draw, and all failed or are pending."
-        )
     for quantity in quantities:
         if all(value is None for value in table.columns()[quantity]):
             raise ValueError(
                 f"no finished case has a {quantity!r}, so it cannot be drawn; {remedy}"
             )
-    if kind == "heatmap" and len(quantities) > 1:
-        listed = ", ".join(quantities)
-        raise ValueError(f"a heat map shows one quantity, got {listed}; {remedy}")
     if kind == "lines" and not is_numeric(table.values(picture.x or "seed")):
         raise ValueError(
             f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
@@ -307,7 +303,7 @@ def _averaged(table: CaseTable, picture: Picture) -> tuple[str, list[str]]:
 
 
 def _is_grid(table: CaseTable) -> bool:
-    return table.study is not None and table.study.design == "grid"
+    return table.study.design == "grid"
 
 
 def _draw_bound(table: CaseTable, x: str, ax: Axes) -> None:

@@ -7,7 +7,6 @@ import json
 import math
 import os
 import tempfile
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,14 +17,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from memcurve.core.cells import csv_text
-from memcurve.core.display import grid
+from memcurve.core.display import columns_of_text, grid
 from memcurve.core.optional import optional
 from memcurve.core.result import Result, replacing, require_ending
 from memcurve.studies.sweeping.cases import QUANTITIES
 from memcurve.studies.sweeping.conclusions import concluded
 from memcurve.studies.sweeping.pictures import draw
 from memcurve.studies.sweeping.store import CaseResult, Store
-from memcurve.studies.sweeping.studies import WHOLE, Named, Picture, Study
+from memcurve.studies.sweeping.studies import Named, Picture, Study
 from memcurve.studies.sweeping.tables import CaseTable, alike
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 FilePath = str | os.PathLike[str]
 #: Rows of printed tables at most; files have all. Doubled: longer tables.
 _SHOWN_GROUPS = 40
-#: Seeds listed in the provenance; more are given by range and number. Doubled: longer files.
-_MOST_SEEDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +42,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     Attributes
     ----------
     name : str
-        The name of the study, ``"cases"`` for cases that were given one by one.
+        The name of the study.
     text : str
         The study as TOML, verbatim.
     rows : tuple of CaseResult
@@ -92,9 +89,9 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             return read_sweep(opened, opened.number(study))
 
     @cached_property
-    def study(self) -> Study | None:  # type: ignore[override]
-        """The study, None for cases that were given one by one."""
-        return None if is_list(self.text) else Study.from_text(self.text, self.name)
+    def study(self) -> Study:  # type: ignore[override]
+        """The study."""
+        return Study.from_text(self.text, self.name)
 
     @property
     def failed(self) -> tuple[CaseResult, ...]:
@@ -104,9 +101,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     @cached_property
     def provenance(self) -> Mapping[str, Any]:
         """Provenance of the numbers: the study's text, the runs and their versions, the seeds."""
-        seeds: Any = sorted({row.case["seed"] for row in self.rows if "seed" in row.case})
-        if len(seeds) > _MOST_SEEDS:
-            seeds = {"from": seeds[0], "to": seeds[-1], "count": len(seeds)}
+        seeds = sorted({row.case["seed"] for row in self.rows if "seed" in row.case})
         about = {"name": self.name, "study": self.text, "runs": list(self.runs), "seeds": seeds}
         return {"format": self.FORMAT, **about}
 
@@ -128,8 +123,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         Parameters
         ----------
         ax : matplotlib axes, optional
-            Where to draw; by default a new figure, with a panel for each value of an axis that the
-            picture does not show (sizes first). The axes returned are those of the first panel.
+            Where to draw; by default a new figure.
         picture : Picture, optional
             What to draw; by default what the study says, or what suits its axes: a quantity against
             an axis with the number of states as a dashed line, bars for ensembles or methods, a
@@ -138,15 +132,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         """
         return draw(self, picture, ax)
 
-    def to_pandas(self) -> Any:
-        """A pandas DataFrame, one row per case, without curves."""
-        pd = optional("pandas", "this", "frames")
-        frame = pd.DataFrame(self.columns())
-        for axis in WHOLE:  # pandas would make floats of them, which round seeds
-            if axis in frame and frame[axis].hasnans:
-                frame[axis] = pd.array(self.columns()[axis], dtype="Int64")
-        frame.attrs.update(self.provenance)
-        return frame
+    def _attributes(self) -> Mapping[str, Any]:
+        return self.provenance
 
     def to_xarray(self) -> Any:
         """An xarray Dataset over the axes of a grid, else over the cases.
@@ -159,9 +146,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         names, sizes, coordinates = self._dimensions()
         table = self.columns()
         variables: dict[str, Any] = {}
-        for name in (*self.quantities, "seconds"):
-            known = QUANTITIES.get(name)
-            meaning = known.meaning if known else "time of the computation in seconds"
+        meanings = {name: QUANTITIES[name].meaning for name in self.quantities}
+        for name, meaning in (meanings | {"seconds": "time of the computation"}).items():
             numbers = np.array(table[name], dtype=float)  # None is NaN
             variables[name] = (names, numbers.reshape(sizes), {"description": meaning})
         for name in ("status", "error", "memcurve_version"):
@@ -175,7 +161,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             coordinates["lag"] = ("lag", np.arange(count))
             about = {"description": "memory at each lag"}
             variables["memory"] = ((*names, "lag"), memory.reshape(*sizes, count), about)
-        attributes = {"title": self.study.title if self.study else ""}
+        attributes = {"title": self.study.title}
         for key, value in self.provenance.items():
             text = isinstance(value, str)
             attributes[key] = value if text else json.dumps(value, ensure_ascii=False)
@@ -219,7 +205,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
         """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
         study, table = self.study, self.columns()
-        if study is None or study.design != "grid" or study.count != len(self):
+        if study.design != "grid" or study.count != len(self):
             coordinates = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
             return ("case",), (len(self),), coordinates
         coordinates = {}
@@ -231,8 +217,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         return tuple(coordinates), lengths, coordinates
 
     def _derived(self) -> dict[str, Any]:
-        derived = {"seeds": self.provenance["seeds"], "counts": self.counts}
-        return derived | {"notes": [{"kind": note.kind, "text": note} for note in self.notes]}
+        notes = [{"kind": note.kind, "text": note} for note in self.notes]
+        return {"seeds": self.provenance["seeds"], "counts": self.counts, "notes": notes}
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -241,13 +227,9 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         return ", ".join(f"{n:,} {status}" for status, n in self.counts.items() if n) or "no cases"
 
     def __repr__(self) -> str:
-        lines = [f"<Sweep {self.name}: {self._head()}>"]
-        table = self.cells(_SHOWN_GROUPS)
-        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-        for cells in table if len(table) > 1 else ():
-            padded = (cell.rjust(width) for cell, width in zip(cells, widths, strict=True))
-            lines.append("  ".join(padded).rstrip())
-        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+        table = columns_of_text(self.cells(_SHOWN_GROUPS))
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n".join([f"<Sweep {self.name}: {self._head()}>", *table, *notes])
 
     def _repr_html_(self) -> str:
         head, *body = self.cells(_SHOWN_GROUPS)
@@ -275,14 +257,7 @@ def require_writable(path: FilePath) -> str:
 
 
 def _coordinate(values: list[Any]) -> Any:
-    if any(isinstance(value, str) for value in values):
-        return np.array([value or "" for value in values], dtype=object)
-    return np.array(values, dtype=float if None in values else None)  # None is NaN
-
-
-def is_list(text: str) -> bool:
-    """Whether a text in a store, which has no table then, stands for cases given one by one."""
-    return not tomllib.loads(text)
+    return np.array(values, dtype=object if isinstance(values[0], str) else None)
 
 
 def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
@@ -290,19 +265,18 @@ def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
 
     ``asked`` is a study of the same cases; title, picture and the order of the rows are then its.
     """
-    text, begun = store.studies()[number], store.runs()
-    rows = list(store.rows(number))
-    name = [about.get("name", "study") for study, about in begun.values() if study == number][-1]
-    if asked is not None and asked.text != text:
-        text, name = asked.text, asked.name
+    rows, begun = list(store.rows(number)), store.runs()
+    if asked is None:
+        name = [about.get("name", "study") for of, about in begun.values() if of == number][-1]
+        asked = Study.from_text(store.studies()[number], name)
+    elif asked.text != store.studies()[number]:
         places = {case.key: place for place, case in enumerate(asked.cases())}
         rows.sort(key=lambda row: places[row.key])
     # a run that found everything done has computed nothing, and is not among them
     computed = sorted({row.run for row in rows if row.run is not None})
     runs = tuple({"run": run, **begun[run][1]} for run in computed)
-    result = Sweep(name, text, runs, tuple(rows))
-    if asked is not None:
-        vars(result)["study"] = asked  # which need not be read again
+    result = Sweep(asked.name, asked.text, runs, tuple(rows))
+    vars(result)["study"] = asked  # which need not be read again
     return result
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import hashlib
 import os
 import platform
 import random
@@ -18,7 +17,7 @@ from memcurve.core.arguments import require_number
 from memcurve.core.limits import blas_libraries
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
-from memcurve.studies.sweeping.cases import Case, evaluate
+from memcurve.studies.sweeping.cases import evaluate
 from memcurve.studies.sweeping.engine import run_cases
 from memcurve.studies.sweeping.executors import Job, open_executor
 from memcurve.studies.sweeping.result import Sweep, read_sweep, require_writable
@@ -34,7 +33,7 @@ _TIMED_SECONDS = 10.0
 
 
 def sweep(
-    study: Study | str | os.PathLike[str] | Mapping[str, Any] | Iterable[Case | Mapping[str, Any]],
+    study: Study | str | os.PathLike[str] | Mapping[str, Any],
     store: str | os.PathLike[str] | None = "sweep.sqlite",
     *,
     executor: str = "processes",
@@ -52,8 +51,8 @@ def sweep(
 
     Parameters
     ----------
-    study : Study, path, mapping or iterable of Case
-        A study, a study file, the name of a built-in study, the tables of a file, or cases.
+    study : Study, path or mapping
+        A study, a study file, the name of a built-in study, or the tables of a file.
     store : path or None
         File in which results are saved; None for a temporary one.
     executor : str
@@ -68,7 +67,7 @@ def sweep(
         Required for a study of more than a million cases.
     case_timeout : float, optional
         Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
-        default. Each worker then needs a second process.
+        default. On Dask and MPI each worker then needs a second process.
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.
@@ -86,16 +85,18 @@ def sweep(
     >>> result.to_xarray()["total"].values.tolist()
     [[5.0, 10.0], [5.0, 10.0]]
     """
-    chosen, text, cases = _planned(study)
-    name = chosen.name if chosen else "cases"
-    if chosen is not None:
-        require_few(chosen, allow_many)
+    if isinstance(study, Mapping):
+        study = Study.from_dict(study)
+    elif not isinstance(study, Study):
+        study = Study.load(study)
+    require_few(study, allow_many)
+    cases = ((case.key, case.to_dict()) for case in study.cases())
     with finished_cases(
-        evaluate, name, text, ((case.key, case.to_dict()) for case in cases), store,
+        evaluate, study.name, study.text, cases, store,
         executor=executor, workers=workers, address=address, retry_failed=retry_failed,
         case_timeout=case_timeout, progress=progress,
     ) as (opened, number):  # fmt: skip
-        return read_sweep(opened, number, chosen)
+        return read_sweep(opened, number, study)
 
 
 @contextlib.contextmanager
@@ -159,29 +160,6 @@ def provenance() -> dict[str, Any]:
     }
 
 
-def _planned(study: Any) -> tuple[Study | None, str, Iterable[Case]]:
-    """The study, its text, and its cases."""
-    if isinstance(study, str | os.PathLike):
-        study = Study.load(study)
-    elif isinstance(study, Mapping):
-        study = Study.from_dict(study)
-    if isinstance(study, Study):
-        return study, study.text, study.cases()
-    try:
-        listed = [case if isinstance(case, Case) else Case.from_dict(case) for case in study]
-    except TypeError as error:
-        raise TypeError(
-            f"`study` must be a Study, a file, the name of a shipped study, or cases; got "
-            f"{study!r:.100} ({error})."
-        ) from None
-    if not listed:
-        raise ValueError("`study` must have at least one case, got none.")
-    digest = hashlib.sha256("".join(case.key for case in listed).encode()).hexdigest()
-    # a comment: without a table it is no study, but tells one list of cases from another
-    text = f"# cases given one by one: {len(listed)} of them, sha256 of their keys {digest}\n"
-    return None, text, listed
-
-
 def estimate(
     study: Study, store: Path, *, workers: int, retry_failed: bool = False, time_it: bool = True
 ) -> dict[str, Any]:
@@ -198,9 +176,9 @@ def estimate(
     done = failed = seconds = error = None
     places: Sequence[int] = range(study.count)
     if study.count <= MANY_CASES:
-        finished = ("done",) if retry_failed else ("done", "failed")
         each = [statuses.get(case.key) for case in study.cases()]
         done, failed = each.count("done"), 0 if retry_failed else each.count("failed")
+        finished = ("done",) if retry_failed else ("done", "failed")
         places = [place for place, status in enumerate(each) if status not in finished]
     # drawn with a fixed seed, so that the same question has the same answer
     count = min(_TIMED_CASES, len(places)) if time_it else 0

@@ -136,18 +136,15 @@ class Store:
     def open(cls, path: str | os.PathLike[str] | None, *, read_only: bool = False) -> Self:
         """Open the store at ``path``; one that is to be written to is created if missing.
 
-        None is a temporary one, gone when it is closed. Raises OSError if another process writes
-        to it, or if the file or its folder cannot be read or written; ValueError if it is no store,
-        was written by a newer version, or is damaged.
+        None is a temporary one. Raises OSError if another process writes to it or it cannot be read
+        or written, ValueError if it is no store, of a newer version, or damaged.
         """
         with contextlib.ExitStack() as undo:
             if path is None:
                 folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
                 path = Path(undo.enter_context(folder), "sweep.sqlite")
             file = Path(path)
-            if file.is_dir():
-                raise IsADirectoryError(f"{file} is a folder; give a file in it.")
-            if read_only and not file.exists():
+            if read_only and not file.is_file():
                 raise FileNotFoundError(
                     f"{file}: there is no such store; check the path, or run the sweep first."
                 )
@@ -166,11 +163,10 @@ class Store:
         self.close()
 
     def begin_study(self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]) -> int:
-        """Register a study, given as its text and the keys and contents of its cases.
+        """Register a study by its text and the keys and contents of its cases; returns its number.
 
-        Returns its number. One that is there already goes on; the same text with other cases gets
-        a number of its own. A case that is named twice is one. There may be millions: only some
-        thousands are held at a time.
+        One that is there already goes on; the same text with other cases gets a number of its own.
+        There may be millions of cases: only some thousands are held at a time.
         """
         stream, connection = enumerate(cases), self._connection
         insert_study = "INSERT INTO studies (text, created) VALUES (?, ?)"
@@ -282,11 +278,7 @@ def _now() -> str:
 
 @contextlib.contextmanager
 def _writer_lock(path: Path) -> Iterator[None]:
-    """Hold the right to write to ``path``, at most until the end of the process.
-
-    It is a lock of the system on ``<path>.lock``, not the presence of that file: a process that was
-    killed holds nothing, and the file may stay.
-    """
+    """Hold the right to write, by a lock of the system, of which a killed process holds nothing."""
     # of the process, not of the thread that opened the store
     lock = FileLock(f"{path}.lock", thread_local=False)
     try:
@@ -297,9 +289,8 @@ def _writer_lock(path: Path) -> Iterator[None]:
             f"another sweep is writing to {path}; wait for it or give another --store."
         ) from None
     except (OSError, NotImplementedError) as error:
-        reason = getattr(error, "strerror", None) or error
         raise OSError(
-            f"{path}: cannot be written ({reason}); check that its folder exists, may be written "
+            f"{path}: cannot be written ({error}); check that its folder exists, may be written "
             f"to, has room and is on a local disk, or give another --store."
         ) from error
     try:
@@ -329,13 +320,8 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _connect(path: Path, *, read_only: bool) -> sqlite3.Connection:
-    mode = "mode=ro" if read_only else "mode=rwc"
-    # SQLite keeps an index beside a file that is being written to, even for readers. In a folder
-    # that cannot be written to there is no writer, and none is needed.
-    is_frozen = read_only and not os.access(path.resolve().parent, os.W_OK)
-    if is_frozen and not Path(f"{path}-wal").exists():
-        mode = "immutable=1"
-    uri = f"file:{quote(os.fsencode(path.resolve()))}?{mode}"
+    mode = "ro" if read_only else "rwc"
+    uri = f"file:{quote(os.fsencode(path.resolve()))}?mode={mode}"
     return sqlite3.connect(uri, uri=True, isolation_level="IMMEDIATE", timeout=10)
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import itertools
 import json
 import math
 import os
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 import numpy as np
 from pydantic import (
@@ -28,16 +27,14 @@ from pydantic import (
     ValidationError,
 )
 
+from memcurve.core.arguments import table_entry
 from memcurve.io import NETWORK_FORMATS, name_as_text
-from memcurve.memory import METHODS
 from memcurve.studies.sweeping.cases import (
     LARGEST,
-    QUANTITIES,
     TABLES,
     TIDY,
     USUAL,
     Case,
-    ensemble_options,
     label,
     tidy_keep,
 )
@@ -49,7 +46,6 @@ AXES = (
 )  # fmt: skip
 WHOLE = ("size", "inputs", "lags", "seed")
 NUMBERS = (*WHOLE, "spectral_radius", "density", "leak", "noise")
-DESIGNS = ("grid", "zip", "random")
 #: The built-in studies, one file each.
 LIBRARY = Path(__file__).with_name("builtin")
 
@@ -101,27 +97,19 @@ class _Range(_Table):
     log: StrictBool = False
 
 
-def _one_of(names: Collection[str]) -> AfterValidator:
-    def check(given: str) -> str:
-        if given not in names:
-            raise ValueError(f"{given!r} is none of {', '.join(names)}{_near(given, names)}.")
-        return given
-
-    return AfterValidator(check)
+def _as_tuple(given: Any) -> Any:
+    return (given,) if isinstance(given, str) else given
 
 
-_Axis = Annotated[StrictStr, _one_of(AXES)]
-_Quantities = Annotated[
-    tuple[Annotated[StrictStr, _one_of(QUANTITIES)], ...],
-    BeforeValidator(lambda given: (given,) if isinstance(given, str) else given),
-    Field(min_length=1),
-]
+_Axis = Literal[AXES]  # type: ignore[valid-type]
+_Quantity = Annotated[str, AfterValidator(lambda name: tidy_keep(name)[0])]
+_Quantities = Annotated[tuple[_Quantity, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 
 
 class Picture(_Table):
     """What to draw: a kind, the axes across, up (of a heat map) and by colour, the quantities."""
 
-    kind: Annotated[StrictStr, _one_of(("lines", "bars", "heatmap", "curves"))] | None = None
+    kind: Literal["lines", "bars", "heatmap", "curves"] | None = None
     x: _Axis | None = None
     y: _Axis | None = None
     hue: _Axis | None = None
@@ -136,11 +124,9 @@ class _File(_Table):
     title: StrictStr = ""
     keep: _Quantities = USUAL
     curves: StrictBool = False
-    conclusion: Any = None  # of studies of version 0.1, without a meaning now
     picture: Picture = Picture()
     quick: dict[str, Any] | None = None
     grid: dict[str, Any] | None = None
-    zip: dict[str, Any] | None = None
     random: dict[str, Any] | None = None
 
 
@@ -148,22 +134,18 @@ class _File(_Table):
 class Study:
     """What to vary, what to keep of each case, and what to draw at the end.
 
-    Made from a file by :meth:`load`, or in Python by :meth:`grid`, :meth:`zip` and
-    :meth:`random`. Cases are generated lazily: a study of a billion takes no memory.
+    Made from a file by :meth:`load`, or in Python by :meth:`grid` and :meth:`random`. Cases are
+    generated lazily: a study of a billion takes no memory.
 
     Attributes
     ----------
-    name : str
-        The name of the file without its ending.
-    text : str
-        The study as TOML, verbatim; saved with the results.
-    title : str
-        Title of the picture.
+    name, text, title : str
+        The name of the file without its ending, the study as TOML, and the picture's title.
     design : str
-        ``"grid"``, ``"zip"`` or ``"random"``.
+        ``"grid"`` or ``"random"``.
     axes : dict
         The values of each axis, in the order of the file.
-    samples, search_seed
+    samples, search_seed : int or None
         Number of cases and seed of a random search.
     keep, curves
         Quantities saved for each case, and whether its curve is saved.
@@ -202,19 +184,13 @@ class Study:
     @property
     def count(self) -> int:
         """Number of cases; none is made to count them."""
-        if self.design == "random":
-            return self.samples or 0
-        lengths = [len(values) for values in self.axes.values()]
-        return math.prod(lengths) if self.design == "grid" else max(lengths)
+        return self.samples or math.prod(len(values) for values in self.axes.values())
 
     @property
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
-        axes = {"seed"} if self.design == "random" else set()
-        for axis, values in self.axes.items():
-            if isinstance(values, Span) or any(value != values[0] for value in values):
-                axes.add(axis)
-        return tuple(axis for axis in AXES if axis in axes)
+        axes = {axis for axis, values in self.axes.items() if _varies(values)}
+        return tuple(axis for axis in AXES if axis in axes or (axis == "seed" and self.samples))
 
     def cases(self) -> Iterator[Case]:
         """All cases, one by one; in a grid the last axis runs fastest."""
@@ -229,8 +205,6 @@ class Study:
             raise ValueError(f"{self.name}: {self.design}: case {index}: {error}") from None
 
     def _values_at(self, index: int) -> dict[str, Any]:
-        if self.design == "zip":
-            return {a: v[0] if len(v) == 1 else v[index] for a, v in self.axes.items()}
         chosen: dict[str, Any] = {}
         if self.design == "grid":
             for axis, values in reversed(self.axes.items()):
@@ -257,18 +231,6 @@ class Study:
 
     def _require_cases(self) -> None:
         """Raise where values that are fine by themselves do not go together."""
-        if self.design == "zip":
-            lengths = {axis: len(values) for axis, values in self.axes.items() if len(values) > 1}
-            if len(set(lengths.values())) > 1:
-                listed = ", ".join(f"{axis} has {length}" for axis, length in lengths.items())
-                raise ValueError(
-                    f"zip: all lists must have the same length, but {listed}; make them equal, or "
-                    f"take [grid] for all combinations."
-                )
-            keys = [case.key for case in self.cases()]
-            if len(set(keys)) < len(keys):
-                raise ValueError("zip: two cases are the same; give them seeds of their own.")
-            return
         # only what an ensemble, a mask and a method take depends on the others
         first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
         if self.design == "random":
@@ -294,23 +256,20 @@ class Study:
                 f"{os.fspath(source)}: there is no such study file; check the path, or use a "
                 f"built-in study: {', '.join(shipped())}."
             )
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            raise ValueError(f"{path.name}: is not TOML, which is UTF-8 text: {error}.") from None
-        return cls.from_text(text, name_as_text(path.stem), quick=quick)
+        return cls.from_text(path.read_bytes(), name_as_text(path.stem), quick=quick)
 
     @classmethod
-    def from_text(cls, text: str, name: str = "study", *, quick: bool = False) -> Self:
+    def from_text(cls, text: str | bytes, name: str = "study", *, quick: bool = False) -> Self:
         """The study written in ``text``."""
         try:
+            text = text if isinstance(text, str) else text.decode()
             content = tomllib.loads(text)
             if quick:
                 content = _made_quick(content)
                 text = _as_toml(content)
             study = cls(name=name, text=text, **_checked(content))
             study._require_cases()
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise ValueError(
                 f"{name}: is not TOML: {error}; a study is written like `[grid]`, then `size = "
                 f"[50, 100]`, one axis per line."
@@ -330,11 +289,6 @@ class Study:
         return cls._of("grid", name, fields)
 
     @classmethod
-    def zip(cls, *, name: str = "study", **fields: Any) -> Self:
-        """The first values of all axes, the second of all, and so on."""
-        return cls._of("zip", name, fields)
-
-    @classmethod
     def random(cls, samples: int, seed: int, *, name: str = "study", **fields: Any) -> Self:
         """A random search: ``samples`` cases from lists and from ``{low, high, log}``."""
         return cls._of("random", name, {"samples": samples, "seed": seed} | fields)
@@ -349,7 +303,7 @@ class Study:
         varied = {
             axis: f"{values.low:g} … {values.high:g}" if isinstance(values, Span) else len(values)
             for axis, values in self.axes.items()
-            if isinstance(values, Span) or len(values) > 1
+            if _varies(values)
         }
         listed = ", ".join(f"{axis}: {values}" for axis, values in varied.items()) or "one case"
         return f"<Study {self.name}: {self.count:,} cases, {self.design}; {listed}>"
@@ -367,17 +321,20 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in LIBRARY.glob("*.toml"))
 
 
+def _varies(values: Any) -> bool:
+    return isinstance(values, Span) or len(values) > 1
+
+
 # --- Checking a file.
 
 
 def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a study in these tables, or a ValueError that names field and value."""
     file = _validated(_File, content)
-    designs = [design for design in DESIGNS if getattr(file, design) is not None]
-    if len(designs) != 1:
-        given = ", ".join(f"[{design}]" for design in designs) or "none"
-        raise ValueError(f"must have one of [grid], [zip] and [random]; got {given}.")
-    [design] = designs
+    if (file.grid is None) == (file.random is None):
+        given = "none" if file.grid is None else "both"
+        raise ValueError(f"must have either [grid] or [random]; got {given}.")
+    design = "grid" if file.random is None else "random"
     table, samples, seed = dict(getattr(file, design)), None, None
     if design == "random":  # its seed is that of the search, from which each case gets its own
         samples, seed = (table.pop(name, None) for name in ("samples", "seed"))
@@ -387,10 +344,7 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     axes = {}
     for axis, given in table.items():
         if axis not in AXES:
-            raise ValueError(
-                f"{design}.{axis}: there is no such axis{_near(axis, AXES)}; there are "
-                f"{', '.join(AXES)}."
-            )
+            raise ValueError(f"{design}.{axis}: there is no such axis, but {', '.join(AXES)}.")
         try:
             axes[axis] = _axis_values(axis, given, design)
         except (TypeError, ValueError) as error:
@@ -427,8 +381,7 @@ def _validated(model: Any, content: Any) -> Any:
 def _axis_values(axis: str, given: Any, design: str) -> Sequence[Any] | Span:
     """The values of an axis as a study writes them; long ranges are not expanded.
 
-    Only in a grid may no value be there twice: in a zip that makes another case, in a random search
-    it is drawn twice as often.
+    In a random search a value that is there twice is drawn twice as often.
     """
     if isinstance(given, Mapping) and axis in NUMBERS:
         return _range_values(axis, _validated(_Range, given), design)
@@ -484,28 +437,14 @@ def _value(axis: str, value: Any) -> Any:
         return TIDY[axis](value)
     options = dict(value) if isinstance(value, Mapping) else {"name": value}
     name = options.pop("name", None)
-    if not isinstance(name, str) or name not in TABLES[axis]:
-        near = _near(name, TABLES[axis])
-        raise ValueError(f"{name!r} is none of {', '.join(TABLES[axis])}{near}.")
-    taken = ensemble_options(name) if axis == "ensemble" else METHODS[name].settings
-    if unknown := options.keys() - set(taken):
-        allowed = ", ".join(taken) or "none"
-        raise ValueError(f"{name!r} has no option {min(unknown)!r}; it takes {allowed}.")
+    table_entry(TABLES[axis], name, axis)
     return Named(name, TIDY["options"](options))
-
-
-def _near(given: Any, names: Collection[str]) -> str:
-    close = difflib.get_close_matches(str(given), names, 1)
-    return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 def _made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
     """The tables with those values of ``[quick]`` in place of the whole study's."""
     if "quick" not in content:
-        raise ValueError(
-            "has no [quick] table, which would say what a quick run takes in place of the whole; "
-            "add one, e.g. `[quick]`, then `size = 20`, or run it whole."
-        )
+        raise ValueError("has no [quick] table; add one, e.g. `[quick]`, then `size = 20`.")
     design = _checked(content)["design"]
     whole = {key: value for key, value in content.items() if key != "quick"}
     return whole | {design: dict(content[design]) | dict(content["quick"])}

@@ -39,12 +39,12 @@ STATISTICS = ("mean", "sd", "min", "max")
 
 
 class CaseTable:
-    """Rows of a sweep; ``study`` is None for a list of cases."""
+    """Rows of a sweep."""
 
     rows: Sequence[CaseResult]
-    study: Study | None
+    study: Study
 
-    def __init__(self, rows: Sequence[CaseResult], study: Study | None) -> None:
+    def __init__(self, rows: Sequence[CaseResult], study: Study) -> None:
         self.rows, self.study = rows, study
 
     @cached_property
@@ -61,16 +61,12 @@ class CaseTable:
     @cached_property
     def quantities(self) -> tuple[str, ...]:
         """What was kept, in the order of the documentation."""
-        kept = {name for row in self.rows for name in row.case.get("keep", ())}
-        return tuple(name for name in QUANTITIES if name in kept)
+        return tuple(name for name in QUANTITIES if name in self.study.keep)
 
-    @cached_property
+    @property
     def axes(self) -> tuple[str, ...]:
         """What varies between the cases."""
-        if self.study is not None:
-            return self.study.varied
-        table = self.columns()
-        return tuple(a for a in AXES if a in table and len({*map(str, table[a])}) > 1)
+        return self.study.varied
 
     def columns(self) -> Mapping[str, list[Any]]:
         """All rows as columns of equal length: the case, its values, status, error and time.
@@ -85,8 +81,7 @@ class CaseTable:
         table: dict[str, list[Any]] = {}
         for axis in AXES:
             column = [case.get(axis) for case in cases]
-            varies = self.study is not None and axis in self.study.varied
-            if varies or any(value is not None for value in column):
+            if axis in self.axes or any(value is not None for value in column):
                 table[axis] = alike(axis, column)
         for name in self.quantities:
             table[name] = [(row.values or {}).get(name) for row in self.rows]
@@ -98,14 +93,14 @@ class CaseTable:
     def _groups(self) -> dict[tuple[str, ...], dict[tuple[Any, ...], list[int]]]:
         return {}
 
-    def groups(self, axes: Sequence[str]) -> Mapping[tuple[Any, ...], list[int]]:
+    def groups(self, *axes: str) -> Mapping[tuple[Any, ...], list[int]]:
         """Where each combination of values of the axes stands among the rows."""
-        if tuple(axes) not in self._groups:
-            groups: dict[tuple[Any, ...], list[int]] = {}
-            for k in range(len(self.rows)):
-                groups.setdefault(tuple(self._columns[axis][k] for axis in axes), []).append(k)
-            self._groups[tuple(axes)] = groups
-        return self._groups[tuple(axes)]
+        if axes not in self._groups:
+            groups = self._groups[axes] = {}
+            for place in range(len(self.rows)):
+                values = tuple(self._columns[axis][place] for axis in axes)
+                groups.setdefault(values, []).append(place)
+        return self._groups[axes]
 
     def values(self, axis: str) -> list[Any]:
         """What an axis takes, numbers in order and words as they come."""
@@ -114,22 +109,13 @@ class CaseTable:
 
     def places(self, **at: Any) -> list[int]:
         """Rows in which the axes have these values."""
-        return self.groups(tuple(at)).get(tuple(at.values()), [])
-
-    def numbers(self, quantity: str, **at: Any) -> list[float]:
-        """What is known of a quantity there."""
-        column = self._columns[quantity]
-        return [column[k] for k in self.places(**at) if column[k] is not None]
+        return self.groups(*at).get(tuple(at.values()), [])
 
     def spread(self, quantity: str, **at: Any) -> dict[str, float]:
-        """Mean, standard deviation, least and greatest; NaN where that is not known."""
-        spread = _spread(self.numbers(quantity, **at))
+        """Mean, standard deviation, least and greatest there; NaN where that is not known."""
+        column = self._columns[quantity]
+        spread = _spread([column[k] for k in self.places(**at) if column[k] is not None])
         return {name: math.nan if value is None else value for name, value in spread.items()}
-
-    def means(self, axis: str, quantity: str, **at: Any) -> dict[Any, float]:
-        """Means by the values of an axis, where anything is known."""
-        means = {v: self.spread(quantity, **at, **{axis: v})["mean"] for v in self.values(axis)}
-        return {value: mean for value, mean in means.items() if not math.isnan(mean)}
 
     def counts_states(self, quantity: str) -> bool:
         """Whether every case has as much of a quantity as states."""
@@ -138,10 +124,6 @@ class CaseTable:
             v is not None and abs(v - n) <= SAME * n
             for v, n in zip(self._columns[quantity], states, strict=True)
         )
-
-    def is_flat(self, quantity: str) -> bool:
-        """Whether there is nothing to see in a picture: as much as states, or the same, always."""
-        return self.counts_states(quantity) or len({*self._columns[quantity]}) < 2
 
     def summary(self, quantities: Iterable[str] | None = None) -> list[dict[str, Any]]:
         """Count, mean, standard deviation, minimum and maximum over the seeds.
@@ -159,7 +141,7 @@ class CaseTable:
             if name not in self.quantities:
                 listed = ", ".join(self.quantities)
                 raise ValueError(f"`quantities` must be among {listed}; got {name!r}.")
-            for group, places in self.groups(axes).items():
+            for group, places in self.groups(*axes).items():
                 column = [self._columns[name][k] for k in places]
                 numbers = [number for number in column if number is not None]
                 status = Counter(self.rows[k].status for k in places)
@@ -239,16 +221,12 @@ def texts(values: Iterable[Any]) -> dict[Any, str]:
     return {v: number_text(v) if isinstance(v, float) else _text(v) for v in values}
 
 
-def _labelled(case: Mapping[str, Any], study: Study | None) -> Mapping[str, Any]:
+def _labelled(case: Mapping[str, Any], study: Study) -> Mapping[str, Any]:
     """The fields of a case, with ensemble and method as the study names them."""
-    columns = dict(case)
-    if "ensemble" in case:
-        columns["ensemble"] = label(case["ensemble"], case.get("ensemble_options", {}))
-    columns["method"] = label(case["method"], case.get("options", {}))
-    axes = study.axes if study is not None else {}
+    columns = {**case, "method": label(case["method"], case.get("options", {}))}
     # a density, say, given with the name of an ensemble is a field of the case, and is then no axis
-    beside = [name for name in LIFTED if name not in axes]
-    for ensemble in axes.get("ensemble", ()):
+    beside = [name for name in LIFTED if name not in study.axes]
+    for ensemble in study.axes.get("ensemble", ()):
         own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
         meant = ensemble.name == case.get("ensemble") and own == case.get("ensemble_options", {})
         if meant and all(case.get(name) == ensemble.options.get(name) for name in beside):

@@ -7,6 +7,7 @@ import sys
 from typing import Any
 
 from cyclopts import App
+from cyclopts.help import DefaultFormatter
 
 from memcurve.core.version import __version__
 from memcurve.views.cli.process import EXIT_CODES, exit_code
@@ -33,20 +34,13 @@ COMMANDS = {
 }
 
 
-class _Help:
+class _Help(DefaultFormatter):
     """Help whose sentences the terminal breaks, not also the lines of a docstring."""
 
     def __call__(self, console: Any, options: Any, panel: Any) -> None:
-        from cyclopts.help import DefaultFormatter
-
         for entry in panel.entries:
             _unfold(entry.description)
-        DefaultFormatter()(console, options, panel)
-
-    def render_usage(self, console: Any, options: Any, usage: Any) -> None:
-        from cyclopts.help import DefaultFormatter
-
-        DefaultFormatter().render_usage(console, options, usage)
+        super().__call__(console, options, panel)
 
     def render_description(self, console: Any, options: Any, description: Any) -> None:
         _unfold(description)

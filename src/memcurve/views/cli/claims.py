@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from memcurve.views.cli.console import Printer, json_text
-from memcurve.views.cli.options import OUTPUT, Flag, OutputOptions, Seed, usage
+from memcurve.views.cli.options import OUTPUT, OutputOptions, Seed, usage
 from memcurve.views.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ _COLOURS = {"right": "green", "right in another sense": "yellow", "an artefact":
 def claims(
     name: str | None = None,
     *,
-    every: Flag = False,
     seed: Seed = 1,
     output: OutputOptions = OUTPUT,
 ) -> None:
@@ -29,64 +28,31 @@ def claims(
       memcurve claims
       memcurve claims rodan-2011
       memcurve claims farkas-2016 --plot farkas.png
-      memcurve claims --every --json
 
     Parameters
     ----------
     name
         The claim to examine; without it, all are listed.
-    every
-        Examine all claims whose packages are installed.
     """
-    from json import loads
-
     from memcurve.core.arguments import table_entry
     from memcurve.studies.literature import CLAIMS, judge_claim
 
-    if name is None and (output.plot is not None or output.save is not None):
-        raise UsageError("--plot and --save are about one claim; give its name.")
-    if name is not None and every:
-        raise UsageError(f"--every examines all claims; leave out {name}.")
-    if name is None and not every:
+    if name is None:
+        if output.plot is not None or output.save is not None:
+            raise UsageError("--plot and --save are about one claim; give its name.")
         _list(list(CLAIMS.values()), output.json)
         return
-    if every:
-        missing = _missing(CLAIMS.values())
-        found = [
-            judge_claim(one, seed=seed, progress=sys.stderr.isatty())
-            for one in CLAIMS
-            if one not in missing
-        ]
-        if output.json:
-            print(json_text([loads(one.to_json()) for one in found]))
-            return
-        rows: list[tuple[str, str, str]] = [(one.name, one.word, one.verdict) for one in found]
-        rows += [(one, "not examined", f"needs {', '.join(what)}") for one, what in missing.items()]
-        Printer().table(("claim", "verdict", "reason"), rows, indent=0)
-        return
-    assert name is not None
     with usage():
         table_entry(CLAIMS, name, "name")
     output.show(judge_claim(name, seed=seed, progress=sys.stderr.isatty()), _print)
 
 
-def _missing(found: Any) -> dict[str, tuple[str, ...]]:
-    """The packages that claims need and that are not there."""
-    from importlib.util import find_spec
-
-    lacking = {
-        claim.name: tuple(package for package in claim.needs if find_spec(package) is None)
-        for claim in found
-    }
-    return {name: packages for name, packages in lacking.items() if packages}
-
-
-def _list(found: list[Any], as_json: bool) -> None:
+def _list(claims: list[Any], as_json: bool) -> None:
     if as_json:
         names = ("name", "citation", "link", "statement", "measured", "needs")
-        print(json_text([{name: getattr(claim, name) for name in names} for claim in found]))
+        print(json_text([{name: getattr(claim, name) for name in names} for claim in claims]))
         return
-    rows = [(claim.name, claim.statement) for claim in found]
+    rows = [(claim.name, claim.statement) for claim in claims]
     Printer().table(("claim", "statement"), rows, indent=0)
     print("memcurve claims NAME examines one of them.", file=sys.stderr)
 
@@ -101,5 +67,5 @@ def _print(result: JudgedClaim) -> None:
         gap = point.then - point.true
         off = f"{gap if abs(gap) > max(point.error, 1e-9) else 0:+.3g}"
         rows.append((point.label, f"{point.then:.4f}", f"{point.true:.4f}", error, off))
-    printer.table(("", "published", "true", "± error", "off by"), rows, right=range(1, 5))
+    printer.table(("", *result.compared, "± error", "difference"), rows, right=range(1, 5))
     printer.line((f"{result.word}: ", _COLOURS[result.word]), result.verdict)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from memcurve.views.cli.console import Printer
+from memcurve.views.cli.console import print_table
 from memcurve.views.cli.options import (
     NETWORK,
     OUTPUT,
@@ -78,7 +78,6 @@ def _content(result: Comparison) -> dict[str, Any]:
 
 
 def _print(result: Comparison) -> None:
-    exact, printer = result.exact, Printer()
-    about = "; ".join([f"  {exact.network}", *result.setting])
-    printer.line(("network", "bold"), f"{about}; totals over lags 0 … {len(exact) - 1}")
-    printer.table(result.HEADER, result.table(), right=range(1, 4))
+    about = "; ".join([str(result.exact.network), *result.setting])
+    about += f"; totals over lags 0 … {len(result.exact) - 1}"
+    print_table(("network", about), result.HEADER, result.table(), right=range(1, 4))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from memcurve.core.notes import counted
-from memcurve.views.cli.console import Printer, styled
+from memcurve.views.cli.console import print_table
 from memcurve.views.cli.options import (
     EXECUTOR,
     FILE,
@@ -142,14 +142,12 @@ def connectome(
 
 
 def _print(result: NullComparison) -> None:
-    printer = Printer()
     scale = "scaled to match" if result.rescaled else "at their own scale"
-    about = f"  {result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
+    about = f"{result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
     about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
-    printer.line(("network", "bold"), about)
-    printer.table(result.HEADER, result.table(), right=range(2, len(result.HEADER)))
-    printer.wrapped(styled(result.sentence))
-    printer.notes(result.notes)
+    right = range(2, len(result.HEADER))
+    said: Any = {"more": result.sentence, "notes": result.notes}
+    print_table(("network", about), result.HEADER, result.table(), right=right, **said)
 
 
 def _network(file: Path, inputs: str | None, part: FileOptions) -> LinearNetwork:

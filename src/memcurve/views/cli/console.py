@@ -102,41 +102,53 @@ class Printer:
     ) -> None:
         """Print a table without lines, the columns ``right`` aligned to the right.
 
-        Those are numbers, and stay whole. Where a terminal is too narrow, heads and words are
-        folded; where it still is, each row is a list of its own, one cell per line.
+        Those are numbers, and stay whole. Where a terminal is too narrow, words are folded, then
+        heads; where it still is, it breaks the lines itself.
         """
-        from rich.cells import cell_len
         from rich.measure import Measurement
         from rich.table import Table
 
-        body = [[styled(cell).plain for cell in row] for row in rows]
-        shown = [k for k, head in enumerate(heads) if head or any(row[k] for row in body)]
+        body = [[styled(cell) for cell in row] for row in rows]
+        shown = [k for k, head in enumerate(heads) if head or any(row[k].plain for row in body)]
         room, unbounded = self.console.width - indent, self.console.options.update(width=PIPE_WIDTH)
-
-        def grid(*, folded: bool) -> Table:
+        for between in (" ", "\n"):
             table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
             for k in shown:
-                words = [*heads[k].split(), *(row[k] for row in body)]
-                width = max(map(cell_len, words)) if folded and k in right else None
-                justify: Any = "right" if k in right else "left"
-                table.add_column(styled(heads[k]), justify=justify, overflow="fold", width=width)
+                head, how = styled(heads[k]), dict[str, Any]()
+                if k in right:
+                    head = styled(between.join(heads[k].split()))
+                    cells = [*head.split(), *(row[k] for row in body)]
+                    how = {"justify": "right", "width": max(cell.cell_len for cell in cells)}
+                table.add_column(head, overflow="fold", **how)
             for row in body:
-                table.add_row(*(styled(row[k]) for k in shown))
-            return table
-
-        table = grid(folded=False)
-        if Measurement.get(self.console, unbounded, table).maximum > room:
-            table = grid(folded=True)
-        if Measurement.get(self.console, unbounded, table).minimum > room:
-            width = max(len(heads[k]) for k in shown)
-            for row in body:
-                self.named([(heads[k], row[k]) for k in shown if row[k].strip()], width)
-                self.console.print()
-            return
+                table.add_row(*(row[k] for k in shown))
+            wide = Measurement.get(self.console, unbounded, table)
+            if wide.maximum <= room:
+                break
+        width, self.console.width = self.console.width, max(room, wide.minimum)
         with self.console.capture() as lines:
-            self.console.print(table, width=room)
+            self.console.print(table)
+        self.console.width = width
         for line in lines.get().splitlines():
             print((" " * indent + line).rstrip(), file=self.console.file)
+
+
+def print_table(
+    about: tuple[str, str],
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    right: Collection[int],
+    more: str = "",
+    notes: Iterable[str] = (),
+) -> None:
+    """Print what a table is about, by a word and a text, the table, a sentence and notes."""
+    printer = Printer()
+    printer.line((about[0], "bold"), f"  {about[1]}")
+    printer.table(heads, rows, right=right)
+    if more:
+        printer.wrapped(styled(more))
+    printer.notes(notes)
 
 
 def say_written(**files: Path | None) -> None:
@@ -250,7 +262,7 @@ def _print_chart(printer: Printer, chart: Chart, height: int) -> None:
         printer.line(line)
 
 
-def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> Sequence[str]:
+def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> list[str]:
     """The first shown series of a chart as lines of braille dots; none where it has no points.
 
     The ends of both axes are written beside and below.
@@ -262,30 +274,27 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGH
     first = next((series for series in chart.series if series.shown), None)
     if first is None or width < 10:
         return []
-    points = decimated(chart, first, most=20_000)
-    places = np.flatnonzero(np.isfinite(points.y))
-    if not places.size:
+    points = decimated(chart, first, most=None)
+    x, y = points.x[np.isfinite(points.y)], points.y[np.isfinite(points.y)]
+    if not x.size:
         return []
-    x, y = points.x[places], points.y[places]
     low, high = float(y.min()), float(y.max())
     if not chart.log_y and 0 < low <= 0.6 * high:
         low = 0.0  # as the chart has it
 
-    def places_of(values: Any, low: float, high: float, log: bool, count: int) -> Any:
+    def places(values: Any, low: float, high: float, log: bool, count: int) -> Any:
         """Where values fall among so many dots."""
         values, low, high = map(np.log, (values, low, high)) if log else (values, low, high)
-        return np.round((values - low) / ((high - low) or 1.0) * (count - 1)).astype(np.int64)
+        return (values - low) / ((high - low) or 1.0) * (count - 1)
 
-    columns = places_of(x, x.min(), x.max(), chart.log_x, 2 * width)
-    heights = places_of(y, low, high, chart.log_y, 4 * height)
+    # a line from column to column, each of which is filled up to the height of the next
+    columns = places(x, x.min(), x.max(), chart.log_x, 2 * width)
+    up = np.interp(np.arange(2 * width), columns, places(y, low, high, chart.log_y, 4 * height))
+    up = np.rint(up[: int(columns.max()) + 1]).astype(np.int64)
     dots = np.zeros((4 * height, 2 * width), dtype=np.int64)
-    for k in range(len(x)):
-        start = k - 1 if k and places[k] == places[k - 1] + 1 else k  # else there is a gap
-        across, up = columns[k] - columns[start], heights[k] - heights[start]
-        count = max(abs(across), abs(up), 1)
-        steps = np.arange(count + 1)
-        line = [heights[start] + up * steps / count, columns[start] + across * steps / count]
-        dots[tuple(np.round(line).astype(np.int64))] = 1
+    for k, (here, after) in enumerate(zip(up, [*up[1:], up[-1]], strict=True)):
+        start, end = sorted((here, after - np.sign(after - here)))
+        dots[start : end + 1, k] = 1
     cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(height, 4, width, 2), _DOTS)
     digits = next((n for n in range(3, 16) if f"{low:.{n}g}" != f"{high:.{n}g}"), 3)
     labels = [f"{high:.{digits}g}", *[""] * (height - 2), f"{low:.{digits}g}"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from memcurve.views.cli.console import SHOWN_LAGS, Printer
+from memcurve.views.cli.console import SHOWN_LAGS, Printer, print_table
 from memcurve.views.cli.options import (
     NETWORK,
     OUTPUT,
@@ -22,8 +22,8 @@ from memcurve.views.cli.process import UsageError, over_ranks, require_at_most_o
 if TYPE_CHECKING:
     from memcurve.memory import MemoryCurve, NoiseProfile
 
-# inputs whose own curves are shown
-_SHOWN_INPUTS = 6
+# inputs whose own curves are shown: as many as fit into 80 columns
+_SHOWN_INPUTS = 5
 
 
 def curve(
@@ -88,8 +88,6 @@ def curve(
     with over_ranks(mpi) as ranks, rank_among_notes():  # of which one speaks, also of errors
         require_at_most_one(forecast=forecast, fisher=fisher, profile=profile)
         require_at_most_one(profile=profile, lags=lags is not None)  # totals are over all lags
-        if file is not None and forecast and str(file).isdigit():
-            raise UsageError(f"--forecast takes no number; --lags {file} gives the steps ahead.")
         if forecast and (options.input is None or several):
             raise UsageError(
                 "--forecast needs an input that is not white, e.g. --input ar:0.9, and takes one "
@@ -177,8 +175,6 @@ def _print_curve(result: MemoryCurve) -> None:
 
 def _print_family(family: NoiseProfile) -> None:
     """One column per noise level: its total, and its memory at some lags."""
-    printer = Printer()
-    printer.line(("network", "bold"), f"  {family.curves[0].network}; {family.noise}")
     rows = [
         ("total", *(f"{total:.6f}" for total in family.totals)),
         ("± error", *(f"{error:.1e}" for error in family.total_errors)),
@@ -186,14 +182,12 @@ def _print_family(family: NoiseProfile) -> None:
     for k in [k for k in SHOWN_LAGS if k < len(family.lags)]:
         rows.append((f"lag {family.lags[k]}", *(f"{value:.6f}" for value in family.values[:, k])))
     heads = ("", *(f"noise {level:g}" for level in family.levels))
-    printer.table(heads, rows, right=range(len(heads)))
-    printer.notes(family.notes)
+    about = ("network", f"{family.curves[0].network}; {family.noise}")
+    print_table(about, heads, rows, right=range(len(heads)), notes=family.notes)
 
 
 def _print_profile(profile: NoiseProfile) -> None:
     """One row per noise level, and the number formats."""
-    printer = Printer()
-    printer.line(("network", "bold"), f"  {profile.curves[0].network}; {profile.noise}")
     formats = sorted(profile.marks.items(), key=lambda mark: mark[1])
     rows = []
     for level, total, error in sorted(
@@ -203,5 +197,6 @@ def _print_profile(profile: NoiseProfile) -> None:
         formats = formats[len(passed) :]
         above = f"above {', '.join(passed)}" if passed else ""
         rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
-    printer.table(("noise", "usable memory", "± error", ""), rows, right=range(3))
-    printer.notes(profile.notes)
+    about = ("network", f"{profile.curves[0].network}; {profile.noise}")
+    heads = ("noise", "usable memory", "± error", "")
+    print_table(about, heads, rows, right=range(3), notes=profile.notes)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from memcurve.views.cli.console import Printer
+from memcurve.views.cli.console import print_table
 from memcurve.views.cli.options import REPORT, SEVERAL, ReportOptions
 
 if TYPE_CHECKING:
@@ -47,24 +48,17 @@ def layers(
     """
     from memcurve.trained import layers as run
 
-    level = noise if noise is None or not _is_number(noise) else float(noise)
+    level: str | float | None = noise
+    with contextlib.suppress(ValueError, TypeError):
+        level = float(noise or "")
     output.show(run(model, noise=level, select=select, hankel=hankel), _print)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _print(result: ModelMemory) -> None:
-    printer = Printer()
     columns = result.columns()
-    noise = sorted(set(columns["noise"]))
-    about = f"  {len(result.layers)} recurrent layers; noise {', '.join(f'{s:.2g}' for s in noise)}"
-    printer.line((result.model, "bold"), f"{about} of each state; medians over the channels")
+    noise = ", ".join(f"{s:.2g}" for s in sorted(set(columns["noise"])))
+    about = f"{len(result.layers)} recurrent layers; noise {noise} of each state; medians over the "
+    about += "channels"
     shown = {
         "layer": "layer", "kind": "kind", "channels": "channels", "states": "states",
         "usable": "usable", "half": "half within", "nine_tenths": "9/10 within",
@@ -74,5 +68,5 @@ def _print(result: ModelMemory) -> None:
         [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
         for row in zip(*(columns[name] for name in shown), strict=True)
     ]
-    printer.table(list(shown.values()), rows, right=range(2, len(shown)))
-    printer.notes([str(note) for note in result.notes])
+    heads, right = list(shown.values()), range(2, len(shown))
+    print_table((result.model, about), heads, rows, right=right, notes=result.notes)

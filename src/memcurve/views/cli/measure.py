@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from cyclopts import Parameter
 
 from memcurve.core.notes import Note
 from memcurve.views.cli.console import Printer
@@ -32,34 +29,12 @@ if TYPE_CHECKING:
 Activation = Literal["tanh", "relu", "identity"]
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class ModelOptions:
-    """How a network from a file, or of an ensemble, is driven.
-
-    Parameters
-    ----------
-    activation
-        Activation function of the nodes.
-    input_scale
-        Factor on the input weights.
-    command
-        Your own program instead of a network: it reads one line of numbers per step from its
-        standard input and writes one line of states for each.
-    """
-
-    activation: Activation = "tanh"
-    input_scale: float = 1.0
-    command: str | None = None
-
-
-MODEL = ModelOptions()
-
-
 def measure(
     model: str | None = None,
     *,
-    about: ModelOptions = MODEL,
+    activation: Activation = "tanh",
+    input_scale: float = 1.0,
+    command: str | None = None,
     options: NetworkOptions = NETWORK,
     precision: float | None = None,
     budget: float | None = None,
@@ -87,6 +62,13 @@ def measure(
         A network from a file, as for `memcurve curve`; or FILE.py:NAME, an object that this Python
         file makes: a network, a torch module, a reservoirpy model, a function from inputs to
         states, or one of memcurve.models. Without one, a built-in ensemble is used.
+    activation
+        Activation function of the nodes.
+    input_scale
+        Factor on the input weights.
+    command
+        Your own program instead of a network: it reads one line of numbers per step from its
+        standard input and writes one line of states for each.
     precision
         Largest half-width of the 90 % interval of the total; default 0.05, with --dossier 0.1, with
         --scales 0.2.
@@ -115,7 +97,7 @@ def measure(
     if capacity is not None and capacity not in DEFAULT_REACH:
         most = max(DEFAULT_REACH)
         raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
-    subject, said = _subject(model, about, options)
+    subject, said = _subject(model, options, command, activation, input_scale)
     output.require_other_than(None if model is None else Path(model))
     given: dict[str, Any] = {"precision": precision, "budget": budget}
     given = {name: value for name, value in given.items() if value is not None}
@@ -153,15 +135,19 @@ def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
 
 
 def _subject(
-    model: str | None, about: ModelOptions, options: NetworkOptions
+    model: str | None,
+    options: NetworkOptions,
+    command: str | None = None,
+    activation: Activation = "tanh",
+    input_scale: float = 1.0,
 ) -> tuple[Any, tuple[Note, ...]]:
     """The object to run, and what the file it comes from says of it."""
-    if about.command is not None:
+    if command is not None:
         if model is not None:
             raise UsageError(f"--command takes the place of a model; leave out {model}.")
         from memcurve.data.measuring import models
 
-        return models.Command(about.command, inputs=options.inputs or 1), ()
+        return models.Command(command, inputs=options.inputs or 1), ()
     if model is not None and ".py:" in model:
         return from_python(model), ()
     from memcurve import NonlinearNetwork
@@ -174,15 +160,15 @@ def _subject(
     notes = network.notes
     if leak is not None and options.leak is None:
         text = "the leak rate of the file is that of the network: x ← (1 − lr)·x + lr·"
-        text += f"{about.activation}(W x + Win z{'' if network.shift is None else ' + bias'})"
+        text += f"{activation}(W x + Win z{'' if network.shift is None else ' + bias'})"
         notes = (Note("network", text), *notes)
     driven = NonlinearNetwork(
         network.A,
         network.C,
-        activation=about.activation,
+        activation=activation,
         leak=1.0 if leak is None else leak.item() if getattr(leak, "size", 0) == 1 else leak,
-        input_scale=about.input_scale,
+        input_scale=input_scale,
         shift=network.shift,
-        name=f"{about.activation} of {network.name}" if network.name else None,
+        name=f"{activation} of {network.name}" if network.name else None,
     )
     return driven, notes

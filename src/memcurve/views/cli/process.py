@@ -45,17 +45,6 @@ class UsageError(ValueError):
     """Options that exclude or need each other, or a value no command could make sense of."""
 
 
-def user_errors() -> tuple[type[Exception], ...]:
-    """What users can bring about; anything else is a mistake in this package.
-
-    Among the ValueErrors are LinAlgError, UnstableNetworkError and UnicodeError.
-    """
-    from memcurve.core.errors import ModelError, UncertainResultError
-
-    named = (ValueError, TypeError, ImportError, OverflowError, OSError, MemoryError)
-    return (*named, UncertainResultError, ModelError)
-
-
 def require_at_most_one(**options: Any) -> None:
     """Raise where several of these options are given: they exclude each other."""
     given = [option_name(name) for name, value in options.items() if value not in (None, False)]
@@ -179,7 +168,11 @@ def exit_code(
             warn("stopped; no file is half-written.")
         return INTERRUPTED
     except Exception as error:
-        if not isinstance(error, (CycloptsError, *user_errors())):
+        from memcurve.core.errors import ModelError, UncertainResultError
+
+        own = (CycloptsError, UncertainResultError, ModelError)
+        named = (ValueError, TypeError, ImportError, OverflowError, OSError, MemoryError)
+        if not isinstance(error, (*own, *named)):  # else it is a mistake in this package
             raise
         text, code = _explained(error, options)
         _report(error, text)
@@ -233,6 +226,18 @@ def _unknown(error: UnknownOptionError, options: list[str]) -> str:
     return f"Unknown option: {asked}. {remedy}"
 
 
+def _folded(text: str) -> str:
+    """Lines as they are, or folded between words where a terminal would break them."""
+    if not sys.stderr.isatty():
+        return text
+    import shutil
+    import textwrap
+
+    width = max(shutil.get_terminal_size().columns, 40)
+    folded = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(map(folded.fill, text.split("\n")))
+
+
 def discard_output() -> None:
     """Let what is still in the buffer go nowhere: the interpreter would fail on it at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
@@ -258,18 +263,6 @@ def _report(error: BaseException, message: str) -> None:
         with contextlib.suppress(OSError):
             # names from files may hold escape sequences
             print(_folded(f"memcurve: error: {clean(message)}"), file=sys.stderr)
-
-
-def _folded(text: str) -> str:
-    """Lines as they are, or folded between words where a terminal would break them."""
-    if not sys.stderr.isatty():
-        return text
-    import shutil
-    import textwrap
-
-    width = max(shutil.get_terminal_size().columns, 40)
-    folded = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(map(folded.fill, text.split("\n")))
 
 
 def _without_number(error: OSError) -> str:

@@ -152,7 +152,7 @@ def _shown(
 def _print(result: Sweep) -> None:
     """The summary over seeds, what failed, and the sentence."""
     printer = Printer()
-    if result.study and result.study.title:
+    if result.study.title:
         printer.line((result.study.title, "bold"))
     # a terminal shows so many groups, a file or pipe all of them
     head, *body = result.cells(most=60 if sys.stdout.isatty() else None)

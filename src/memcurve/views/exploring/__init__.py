@@ -7,7 +7,6 @@ itself, which marimo runs; ``server`` serves it, ``static_page`` is one that nee
 
 from __future__ import annotations
 
-from memcurve.views.exploring.drawn import drawn_network
 from memcurve.views.exploring.scene import move_eigenvalue
 
-__all__ = ["drawn_network", "move_eigenvalue"]
+__all__ = ["move_eigenvalue"]

@@ -18,19 +18,15 @@ with app.setup:
     import marimo as mo
 
     from memcurve.core.errors import UncertainResultError, UnstableNetworkError
-    from memcurve.network import masks
+    from memcurve.network import ensembles, masks
     from memcurve.views.exploring import figures, jobs, widgets
-    from memcurve.views.exploring.drawn import HANDLES, drawn_curve
     from memcurve.views.exploring.files import MOST_BYTES, START_FILE, network_of, python_lines
     from memcurve.views.exploring.scene import (
-        DRAWN,
         HIGHEST_RADIUS,
         MOST_NODES,
         NOISES,
         OWN_MASK,
-        WIRINGS,
         PageSettings,
-        is_large,
         moved_scene,
         read_link,
         scene_of,
@@ -80,7 +76,7 @@ def controls(first, upload):
     def _slider(start, stop, step, value, label):
         return mo.ui.slider(start, stop, step, value=value, label=label, **_shown)
 
-    ensemble = mo.ui.dropdown(list(WIRINGS), first.ensemble, label="ensemble", **_wide)
+    ensemble = mo.ui.dropdown(list(ensembles.ENSEMBLES), first.ensemble, label="ensemble", **_wide)
     size = mo.ui.slider(1, MOST_NODES, value=first.size, label="nodes N", **_typed)
     radius = _slider(0.01, HIGHEST_RADIUS, 0.01, first.spectral_radius, "spectral radius ρ")
     density = _slider(0.01, 1.0, 0.01, first.density, "density of the weights")
@@ -124,8 +120,9 @@ def network_now(contents, name, draft, rest, scale_file, use_file):
         else:
             _radius = draft.spectral_radius if scaled else None
             _network = network_of(file, contents, draft.mask, draft.seed, _radius)
-        if is_large(_network):
-            vast, _trouble = _network, figures.about_large(_network, file)
+        if _network.states > MOST_NODES:
+            vast, _trouble = _network, figures.PROSE["large"]
+            _trouble = _trouble.format(states=_network.states, most=MOST_NODES, file=file)
             rest(None)
         else:
             base = scene_of(_network)
@@ -167,25 +164,14 @@ def strength_control():
 
 @app.cell
 def products(scene, strength, told):
-    mo.stop(told is None or not told.has_products)
-    widgets.products(scene, strength)
+    mo.stop(told is None or told.kind != "products")
+    widgets.beside(figures.products_section(scene, strength.value), strength)
 
 
 @app.cell
-def drawing(ensemble, first, use_file):
-    wish = None
-    if ensemble.value == DRAWN and not use_file.value:
-        wish = mo.ui.anywidget(widgets.Wish(lags=list(HANDLES), heights=first.heights))
-    mo.vstack([wish, mo.Html(figures.says(figures.PROSE["drawn"]))]) if wish is not None else None
-    return (wish,)
-
-
-@app.cell
-def memory(base, file, scene, settings):
+def memory(base, scene, settings):
     mo.stop(scene is None)
-    _is_drawn = settings.ensemble == DRAWN and file is None
-    _wanted = drawn_curve(settings.heights, settings.size) if _is_drawn else None
-    widgets.memory(scene, settings, base, _wanted)
+    widgets.memory(scene, settings, base)
 
 
 @app.cell
@@ -205,14 +191,15 @@ def spectrum(base):
 def usable(rested, settings, vast):
     mo.stop(rested() is None and vast is None)
     _network = vast if vast is not None else rested().scene.network
-    _job = jobs.usable, (_network, settings.arguments(), vast is not None)
+    _usable = partial(jobs.usable, has_curve=vast is None)
+    _job = _usable, (_network, settings.arguments())
     widgets.section({"usable": _job}, partial(figures.usable_section, settings))
 
 
 @app.cell
 def theorem(lag, rested):
     mo.stop(rested() is None)
-    widgets.theorem(rested().scene, lag)
+    widgets.beside(figures.theorem_section(rested().scene, round(lag.value)), lag)
 
 
 @app.cell
@@ -234,9 +221,8 @@ def export(file, rested, scaled, settings):
 
 
 @app.cell
-def draft_now(density, ensemble, first, mask, radius, seed, size, wish):
+def draft_now(density, ensemble, first, mask, radius, seed, size):
     # what the network is made of: input and noise leave it, and a moved eigenvalue, alone
-    _heights = first.heights if wish is None else wish.value["heights"]
     draft = PageSettings(
         ensemble=ensemble.value,
         size=round(size.value),
@@ -244,7 +230,6 @@ def draft_now(density, ensemble, first, mask, radius, seed, size, wish):
         density=round(float(density.value), 6),
         mask=mask.value,
         seed=first.seed if seed.value is None else round(seed.value),
-        wanted=" ".join(f"{height:g}" for height in _heights),
     )
     return (draft,)
 
@@ -279,17 +264,10 @@ def moving(base, disc, draft, rest):
 
 
 @app.cell
-def lag_memory():
-    chosen_lags = []  # the last one stays when the network changes
-    return (chosen_lags,)
-
-
-@app.cell
-def lag_control(chosen_lags, rested):
+def lag_control(rested):
     mo.stop(rested() is None)
-    _scene = rested().scene
-    _start = min([*chosen_lags[-1:], figures.telling_lag(_scene)][0], _scene.end)
-    _how = {"include_input": True, "full_width": True, "on_change": chosen_lags.append}
+    _scene, _how = rested().scene, {"include_input": True, "full_width": True}
+    _start = min(figures.telling_lag(_scene), _scene.end)
     lag = mo.ui.slider(0, _scene.end, value=_start, label="lag τ", **_how)
     return (lag,)
 

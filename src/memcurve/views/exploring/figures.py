@@ -15,16 +15,15 @@ from memcurve.core.notes import counted
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float32
 from memcurve.memory import MemoryCurve, is_known
-from memcurve.network import LinearNetwork, ensembles
-from memcurve.network.masks import is_random
+from memcurve.network import ensembles
 from memcurve.rendering.report import Chart, Section, Series, Table, vega, web
 from memcurve.rendering.report.document import listed
 from memcurve.state_affine import Capacities, bilinear, capacities
 from memcurve.studies.auditing.result import spectrum_section, usable_chart
-from memcurve.studies.auditing.sentences import number
+from memcurve.studies.auditing.sentences import number, small
 from memcurve.studies.comparison import ComparisonRow
 from memcurve.views.exploring.jobs import Job, asked_curve, shown_methods
-from memcurve.views.exploring.scene import MOST_NODES, OWN_MASK, PageSettings, Scene
+from memcurve.views.exploring.scene import PageSettings, Scene
 
 LOWEST, HIGHEST = -0.25, 1.5  # drawn for standard methods, which can return anything
 NEARLY_ALL = 0.998  # of the memory, below which the lags drawn are said to miss some
@@ -38,7 +37,6 @@ PROSE = {
     "τ steps later, summed over the inputs.",
     "area": " The area under the curve is the total memory.",
     "before": " The dashed line is the curve before the move.",
-    "wanted": " The dashed line is the wanted curve; this network is within {gap:.3f} of it.",
     "poles": " For white input without noise it depends only on the controllable eigenvalues.",
     "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
     "no curve": " With {asked} there is no curve: {problem}",
@@ -69,18 +67,14 @@ PROSE = {
     "rest, {left:.6f}, is still inside, and that is the memory MC_{lag}. As a formula, "
     "MC_τ = Σ_(j>τ) b_j², the tail energy. Its sum over all lags is the number of controllable "
     "eigenvalues.",
-    "drawn": "Drag the points: what is to be left of an input after so many steps. The total "
-    "memory is always the number N of nodes, so the curve is stretched along the lags to that "
-    "sum; the network whose memory comes closest is made at once: at most five weights a node.",
     "products": "The input also multiplies the states: x_t = A x + s z_t B x + C z_t. At "
     "s = {s:g}, {linear:.2f} of {total:g} is memory of single inputs, {second:.2f} holds products "
     "of two, {rest:.2f} those of more. Nothing is lost: the total stays {total:g}.",
-    "large": "{states} are more than the {most} that this page computes while you watch: of this "
-    "network it shows usable memory alone. `memcurve audit {file}` in a terminal gives more.",
+    "large": "{states:,} states are more than the {most} that this page computes while you watch: "
+    "of this network it shows usable memory alone. `memcurve audit {file}` gives more.",
     "no memory curve": "These settings have no memory curve.",
     "not shown": "{file} cannot be shown.",
     "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
-    "export": "Export",
 }
 
 TITLE = (
@@ -90,28 +84,24 @@ TITLE = (
 )
 
 
-def headline(scene: Scene, settings: PageSettings, found: Mapping[str, Any]) -> str:
-    """Total and usable memory as HTML, as far as their curves are ``found``."""
-    theory = total(scene.curve if not settings.colour else found.get("theory"))
+def headline(scene: Scene, settings: PageSettings, arrived: Mapping[str, Any]) -> str:
+    """Total and usable memory as HTML, as far as their curves have ``arrived``."""
+    theory = _total(scene.curve if not settings.colour else arrived.get("theory"))
     coloured = f" for {asked_name(replace(settings, noise=0.0))}" if settings.colour else ""
     parts = [f"<strong>{theory}</strong> in theory{coloured}"]
     if scene.curve.total:
-        usable = total(found.get("usable"))
-        parts.append(f"<strong>{usable}</strong> usable {how_read(settings)}")
+        usable = _total(arrived.get("usable"))
+        read = f"with noise {settings.noise:g}" if settings.noise else "in single precision"
+        parts.append(f"<strong>{usable}</strong> usable {read}")
     return " · ".join(f"<span>{part}</span>" for part in parts)
 
 
-def how_read(settings: PageSettings) -> str:
-    """How the states are read: with the noise that is set, or else as single precision has them."""
-    return f"with noise {settings.noise:g}" if settings.noise else "in single precision"
-
-
-def total(curve: Any) -> str:
+def _total(curve: Any) -> str:
     """A total, or what stands in its place while it is on its way, or where it is not known."""
     if curve is None:
         return "…"
     known = isinstance(curve, MemoryCurve) and is_known(curve)
-    return _known(curve.total, curve.total_error) if known else "?"
+    return _with_error(curve.total, curve.total_error) if known else "?"
 
 
 def headline_jobs(scene: Scene, settings: PageSettings) -> dict[str, Job]:
@@ -139,27 +129,17 @@ def summary(scene: Scene) -> str:
         states=counted(network.read_states, "state"),
         read="" if network.readout is None else " read",
         half="" if lag is None else PROSE["half"].format(lag=lag),
-        accuracy=PROSE["accurate" if error else "exact"].format(error=at_most(error)),
+        accuracy=PROSE["accurate" if error else "exact"].format(error=small(error)),
     )
 
 
-def at_most(error: float) -> str:
-    """A bound in one digit, rounded up."""
-    if error == 0:
-        return "0"
-    power = math.floor(math.log10(error))
-    digit = math.ceil(error / 10.0**power * (1 - 1e-12))
-    return f"{digit}e{power:+03d}" if digit < 10 else f"1e{power + 1:+03d}"
-
-
 def memory_section(
-    scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None,
-    wanted: Floats | None = None,
-) -> Section:  # fmt: skip
+    scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None
+) -> Section:
     """The exact curve, that under the input and noise set, and that of the scene ``before``."""
     scene = scene if before is None else replace(scene, end=before.end)
-    name = "exact" if settings.is_plain else "white input, no noise"
-    series = [_drawn(scene, name, scene.curve.values)]
+    name = asked_name(settings)
+    series = [_drawn(scene, "white input, no noise" if name else "exact", scene.curve.values)]
     inputs = scene.network.inputs
     text = PROSE["curve" if inputs == 1 else "curves"].format(inputs=inputs) + PROSE["area"]
     text += PROSE["before"] if before is not None else ""
@@ -168,56 +148,44 @@ def memory_section(
     if held < NEARLY_ALL * scene.curve.total:
         text += PROSE["tail"].format(held=number(held))
     if isinstance(asked, MemoryCurve):
-        series.append(_drawn(scene, asked_name(settings), asked.values))
-        total, name = _known(asked.total, asked.total_error), asked_name(settings)
+        series.append(_drawn(scene, name, asked.values))
+        total = _with_error(asked.total, asked.total_error)
         text += PROSE["asked"].format(asked=name, total=total, without=scene.curve.total)
     elif isinstance(asked, Exception):
-        text += PROSE["no curve"].format(asked=asked_name(settings), problem=asked)
+        text += PROSE["no curve"].format(asked=name, problem=asked)
     if before is not None:
         series.append(_drawn(scene, "before the move", before.curve.values, dashed=True))
-    if wanted is not None:
-        series.append(_drawn(scene, "wanted", wanted, dashed=True))
-        shared = min(len(wanted), len(scene.curve))
-        gap = np.abs(wanted[:shared] - scene.curve.values[:shared]).max()
-        text += PROSE["wanted"].format(gap=gap)
     # axes that stay where they are while something is dragged, with room for the first of few dots
     ends = (0.0, float(max(1, scene.end)))
-    chart = Chart(
-        "Memory curve",
-        "lag τ",
-        "memory MC_τ",
-        tuple(series),
-        x_range=ends if scene.end >= vega.MOST_DOTS else vega.padded(*ends, log=False),
-        y_range=(0.0, float(inputs)),
-    )
+    x_range = ends if scene.end >= vega.MOST_DOTS else vega.padded(*ends, log=False)
+    axes: Any = {"x_range": x_range, "y_range": (0.0, float(inputs))}
+    chart = Chart("Memory curve", "lag τ", "memory MC_τ", tuple(series), **axes)
     return Section("Memory curve", text, chart=chart)
 
 
 def asked_name(settings: PageSettings) -> str:
-    """Input and noise in words."""
+    """Input and noise in words; nothing for white input without noise."""
     parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
     parts += [f"noise {settings.noise:g}"] if settings.noise else []
     return ", ".join(parts)
 
 
-def _known(total: float, error: float) -> str:
+def _with_error(total: float, error: float) -> str:
     """A total, with its error where that reaches the digits that are written."""
-    hidden = error < 10.0 ** (math.floor(math.log10(total)) - 4) if total > 0 else error == 0
-    return number(total) if hidden else f"{number(total)} ± {at_most(error)}"
+    return number(total) if error <= 1e-5 * total else f"{number(total)} ± {small(error)}"
 
 
-def standard_section(scene: Scene, found: Mapping[str, Any]) -> Section:
-    """Standard methods; ``found`` has a row or an error for those that have arrived."""
+def standard_section(scene: Scene, arrived: Mapping[str, Any]) -> Section:
+    """Standard methods; ``arrived`` has a row or an error of those that have been computed."""
     series = [_drawn(scene, "exact", scene.curve.values)]
     truth = number(float(scene.curve.values[: compared_lags(scene)].sum()))
-    rows = [("exact", truth, at_most(float(scene.curve.error.max())), "")]
+    rows = [("exact", truth, small(float(scene.curve.error.max())), "")]
     errors = []
-    for name, shown in shown_methods().items():
-        outcome = found.get(name)
+    for name in shown_methods():
+        outcome = arrived.get(name)
         if isinstance(outcome, ComparisonRow) and outcome.curve is not None:
-            cut = np.clip(outcome.curve.values, LOWEST, HIGHEST)
-            series.append(_drawn(scene, name, cut, dashed=shown.dashed))
-            rows.append((name, number(outcome.total), f"{outcome.largest_error:.1e}", outcome.note))
+            series.append(_drawn(scene, name, np.clip(outcome.curve.values, LOWEST, HIGHEST)))
+            rows.append((name, number(outcome.total), small(outcome.largest_error), outcome.note))
             errors += [outcome.largest_error] if math.isfinite(outcome.largest_error) else []
         elif outcome is None:
             rows.append((name, "…", "", ""))
@@ -250,7 +218,7 @@ def usable_section(settings: PageSettings, arrived: Mapping[str, Any]) -> Sectio
         return Section(title, usable.reason)
     text = PROSE["usable"]
     if (single := usable.at("float32")) is not None:
-        text += PROSE["single"].format(total=_known(single.total, single.error))
+        text += PROSE["single"].format(total=_with_error(single.total, single.error))
     if settings.colour:
         text += PROSE["input"].format(colour=settings.colour)
     return Section(title, text, chart=usable_chart(usable, without))
@@ -273,14 +241,14 @@ def is_movable(scene: Scene) -> bool:
     return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
-def theorem_section(scene: Scene, lag: int) -> Section:
-    """The tail-energy theorem at one lag: the curve that the impulse response makes."""
+def theorem_section(scene: Scene, lag: int) -> tuple[Section, list[Chart]]:
+    """The tail-energy theorem at one lag: an all-pass impulse response, and the curve it makes."""
     title = "Why: the tail-energy theorem"
-    poles = scene.eigenvalues.counting
-    if scene.response is None or poles is None:
-        return Section(title, PROSE["no filter"])
+    poles, b = scene.eigenvalues.counting, scene.response
+    if b is None or poles is None:
+        return Section(title, PROSE["no filter"]), []
     held = float(scene.curve.values[lag])
-    chart = Chart(
+    curve = Chart(
         "… and the resulting curve",
         "lag τ",
         "memory MC_τ",
@@ -288,13 +256,17 @@ def theorem_section(scene: Scene, lag: int) -> Section:
         marks=((f"τ = {lag}", float(lag)),),
         levels=((f"MC_{lag} = {held:.6f}", held),),
     )
-    gone = float((scene.response[: lag + 1] ** 2).sum())
+    steps = np.arange(len(b), dtype=float)
+    parts = {"out by lag τ": steps <= lag, "still inside: the memory": steps > lag}
+    series = tuple(Series(name, steps[part], b[part]) for name, part in parts.items())
+    response = Chart("An all-pass impulse response …", "step j", "response b_j", series)
+    gone = float((b[: lag + 1] ** 2).sum())
     left = max(0.0, 1 - gone)
     text = PROSE["theorem"].format(count=len(poles), gone=gone, lag=lag, left=left)
-    return Section(title, text, chart=chart)
+    return Section(title, text), [response, curve]
 
 
-def products_section(scene: Scene, strength: float) -> tuple[Section, Chart]:
+def products_section(scene: Scene, strength: float) -> tuple[Section, list[Chart]]:
     """Capacities of a network whose input multiplies its states, and its memory curve."""
     results = _bilinear_results(scene)
     strengths = np.array(list(results))
@@ -308,16 +280,15 @@ def products_section(scene: Scene, strength: float) -> tuple[Section, Chart]:
     now, (one, two, _), total = float(strengths[k]), table[k], float(totals[k])
     mark = ((f"s = {now:g}", now),)
     axis = "strength s of the product"
-    left = Chart("Capacity by degree", axis, "capacity", tuple(lines), marks=mark)
+    degrees = Chart("Capacity by degree", axis, "capacity", tuple(lines), marks=mark)
     curves = (
         _drawn(scene, f"s = {now:g}", results[now].curve.values),
         _drawn(scene, "s = 0", results[0.0].curve.values, dashed=True),
     )
     title = "What is left of the memory curve"
-    right = Chart(title, "lag τ", "memory MC_τ", curves, y_range=(0.0, 1.0))
+    left = Chart(title, "lag τ", "memory MC_τ", curves, y_range=(0.0, 1.0))
     facts = {"s": now, "linear": one, "second": two, "rest": total - one - two, "total": total}
-    text = PROSE["products"].format(**facts)
-    return Section("Where does the memory go?", text, chart=left), right
+    return Section("Where does the memory go?", PROSE["products"].format(**facts)), [degrees, left]
 
 
 @functools.lru_cache(maxsize=1)
@@ -339,15 +310,6 @@ def _drawn(scene: Scene, name: str, values: Floats, **how: Any) -> Series:
     """A curve over the lags that are drawn, or those of them that it has."""
     shown = values[: scene.end + 1]
     return Series(name, np.arange(len(shown), dtype=float), shown, **how)
-
-
-def response_chart(scene: Scene, lag: int) -> Chart:
-    """The impulse response b_j of the all-pass filter, out by ``lag`` and still inside."""
-    b = np.zeros(1) if scene.response is None else scene.response
-    steps, parts = np.arange(len(b), dtype=float), (slice(None, lag + 1), slice(lag + 1, None))
-    names = ("out by lag τ", "still inside: the memory")
-    series = [Series(name, steps[part], b[part]) for name, part in zip(names, parts, strict=True)]
-    return Chart("An all-pass impulse response …", "step j", "response b_j", tuple(series))
 
 
 class VegaChart:
@@ -379,12 +341,6 @@ def says(text: str) -> str:
     return f"<div class='says'>{web.paragraphs(text)}</div>"
 
 
-def tabled(table: Table) -> str:
-    """A table as HTML, in a frame of its own that scrolls."""
-    content = web.table(table, number="class='number'")
-    return f"<div class='scrolls' tabindex='0' role='region' aria-label='table'>{content}</div>"
-
-
 def controls(named: Mapping[str, str]) -> str:
     """Controls, given as HTML by what they control, one below another."""
     each = "".join(f"<div data-control='{name}'>{html}</div>" for name, html in named.items())
@@ -403,11 +359,9 @@ def about_settings(
     """Why there is no curve, and which controls have no effect: page.css hides those."""
     ignored, what = settings.ignored(), "this ensemble"
     if file is not None:
-        drawn = settings.mask != OWN_MASK and is_random(settings.mask)
-        counts = {"spectral_radius": scaled, "seed": drawn}
+        counts = {"spectral_radius": scaled, "seed": settings.draws_mask}
         of_ensembles = ("ensemble", "size", "spectral_radius", "density", "seed")
-        ignored = [name for name in of_ensembles if not counts.get(name)]
-        what = file
+        ignored, what = [name for name in of_ensembles if not counts.get(name)], file
     kind = "no memory curve" if file is None else "not shown"
     html = explained(PROSE[kind].format(file=file), trouble) if trouble else ""
     if ignored:
@@ -418,12 +372,6 @@ def about_settings(
     return html
 
 
-def about_large(network: LinearNetwork, file: str) -> str:
-    """What is shown of a network with too many states for a scene."""
-    states = counted(network.states, "state")
-    return PROSE["large"].format(states=states, most=MOST_NODES, file=file)
-
-
 def about_result(scene: Scene, headline: str) -> str:
     """The main numbers, how long they took, and the notes."""
     notes = web.bullets(scene.curve.notes)
@@ -432,11 +380,6 @@ def about_result(scene: Scene, headline: str) -> str:
         f"<p class='remark'>{web.text(summary(scene))}<br>{web.text(scene.network.name or '')}, "
         f"computed in {1e3 * scene.seconds:.0f} ms.</p>{notes}</div>"
     )
-
-
-def story(text: str) -> str:
-    """A story as HTML."""
-    return f"<div class='tale' aria-live='polite'>{web.paragraphs(text)}</div>"
 
 
 def about_lines(lines: str, link: str | None) -> str:

@@ -7,15 +7,9 @@ import tempfile
 from pathlib import Path, PurePosixPath
 
 from memcurve.core.version import __version__
-from memcurve.io import (
-    NetworkFileError,
-    ending_of,
-    load_network,
-    readable,
-    stem_of,
-)
+from memcurve.io import NetworkFileError, ending_of, load_network, readable, stem_of
 from memcurve.network import LinearNetwork
-from memcurve.views.exploring.scene import DRAWN, OWN_MASK, PageSettings
+from memcurve.views.exploring.scene import OWN_MASK, PageSettings
 
 MOST_BYTES = 50_000_000  # of a file: a dense network of 2,500 nodes, or 10⁶ edges
 #: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
@@ -70,20 +64,25 @@ def python_lines(
 
     ``scaled`` says that the network of a file is scaled to the spectral radius that is set.
     """
-    network, helpers = network_lines(settings, file, scaled), list[str]()
+    options, made = settings.options(), f"memcurve.ensembles.{settings.ensemble}({settings.size}"
+    if file is not None:
+        made = f"memcurve.load_network({file!r}"
+        own = settings.mask == OWN_MASK
+        options = {} if own else {"mask": settings.mask, "seed": settings.seed}
+        options |= {"spectral_radius": settings.spectral_radius} if scaled else {}
+    network = f"network = {made}{''.join(f', {name}={v!r}' for name, v in options.items())})"
+    imports = ""
     if moved is not None:
-        helpers.append("move_eigenvalue")
-        network.append(f"network = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})")
-    if file is None and settings.ensemble == DRAWN:
-        helpers.append("drawn_network")
+        imports = "from memcurve.views.exploring import move_eigenvalue\n"
+        network += f"\nnetwork = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})"
     given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
     profile = ", ".join(["network", *given])
     given += [f"noise={settings.noise!r}"] if settings.noise else []
     asked = f"asked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
     return _SCRIPT.format(
         version=__version__,
-        imports=f"from memcurve.views.exploring import {', '.join(helpers)}\n" if helpers else "",
-        network="\n".join(network),
+        imports=imports,
+        network=network,
         asked=asked if given else "",
         curves="curve, asked" if given else "curve",
         profile=profile,
@@ -102,18 +101,3 @@ print(curve.total, curve.error.max())
 print(memcurve.compare(network, seed={seed}))  # what standard methods report
 memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
 """
-
-
-def network_lines(settings: PageSettings, file: str | None, scaled: bool) -> list[str]:
-    """The lines that draw or read the network."""
-    options = dict(settings.options())
-    if file is None and settings.ensemble == DRAWN:
-        return [f"network = drawn_network({settings.heights}, {settings.size})"]
-    made = f"memcurve.ensembles.{settings.ensemble}({settings.size}"
-    if file is not None:
-        made = f"memcurve.load_network({file!r}"
-        own = settings.mask == OWN_MASK
-        options = {} if own else {"mask": settings.mask, "seed": settings.seed}
-        options |= {"spectral_radius": settings.spectral_radius} if scaled else {}
-    given = "".join(f", {name}={value!r}" for name, value in options.items())
-    return [f"network = {made}{given})"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import BrokenExecutor, wait
-from typing import Any, NamedTuple
+from concurrent.futures import wait
+from typing import Any
 
 import numpy as np
 
@@ -37,21 +37,13 @@ _QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-class ShownMethod(NamedTuple):
-    """A method as the page shows it; ``dashed`` where its colour is close to the exact curve's."""
-
-    method: Method
-    options: Mapping[str, Any]
-    dashed: bool
-
-
-def shown_methods() -> dict[str, ShownMethod]:
-    """The methods in use, by their names on the page: whatever is declared to be shown."""
-    shown = {}
+def shown_methods() -> dict[str, tuple[Method, Mapping[str, Any]]]:
+    """The methods in use with their options, by their names on the page."""
+    shown: dict[str, tuple[Method, Mapping[str, Any]]] = {}
     for method in METHODS.values():
         for variant in method.variants:
             name, options = _QUICKLY.get(variant.key, (variant.name, variant.options))
-            shown[name] = ShownMethod(method, options, dashed=variant.key == "osm_plus")
+            shown[name] = method, options
     return shown
 
 
@@ -63,10 +55,10 @@ def asked_curve(network: LinearNetwork, lags: int | None, arguments: dict[str, A
 
 def estimate(name: str, network: LinearNetwork, lags: int, seed: int) -> ComparisonRow:
     """What one of the methods in use reports for white input, measured against the exact curve."""
-    shown = shown_methods()[name]
-    if "samples" in shown.method.options and network.spectral_radius > SLOWEST:
+    method, options = shown_methods()[name]
+    if "samples" in method.options and network.spectral_radius > SLOWEST:
         raise ValueError("a simulation of this network takes too long to forget its initial state")
-    return compare(network, [(shown.method.name, shown.options)], lags=lags, seed=seed).rows[1]
+    return compare(network, [(method.name, options)], lags=lags, seed=seed).rows[1]
 
 
 def simulated(
@@ -81,9 +73,9 @@ def simulated(
 
 
 def usable(
-    network: LinearNetwork, arguments: dict[str, Any], is_large: bool = False
+    network: LinearNetwork, arguments: dict[str, Any], *, has_curve: bool = True
 ) -> tuple[UsableMemory, float]:
-    """Usable memory in number formats and against noise; and the total without, if not large."""
+    """Usable memory in number formats and against noise; and the total without noise."""
     process, noise = arguments.get("input"), arguments.get("noise")
     if network.states > MOST_STATES:
         with Analysis.kept(network) as analysis, analysis.without_dense_matrices():
@@ -92,9 +84,8 @@ def usable(
             profile = UsableMemory(reason="; ".join(f"{what}: {why}" for what, why in left_out))
     else:
         profile = usable_memory(network, process, noise)
-    if is_large:
-        return profile, float("nan")
-    return profile, asked_curve(network, 1, {"input": process}).total
+    without = asked_curve(network, 1, {"input": process}).total if has_curve else float("nan")
+    return profile, without
 
 
 def _warm_up() -> None:
@@ -115,7 +106,7 @@ class Worker:
         """Start the process and let it load its libraries meanwhile."""
         self._is_open = True
         self._pool.start()
-        self._pool.submit(_warm_up)
+        self._pool.call(_warm_up)
 
     def close(self) -> None:
         """End it, whatever it does."""
@@ -139,14 +130,12 @@ class Worker:
 
     def _outcome(self, function: Callable[..., Any], given: tuple[Any, ...]) -> Any:
         try:
-            future = self._pool.submit(function, *given)
+            future = self._pool.call(function, *given)
             while not wait([future], POLL).done:
                 if not self._is_open:
                     return None
             return future.result()
         except Exception as error:  # every failure is shown in place of its figure
-            if isinstance(error, BrokenExecutor) and self._is_open:
-                self._pool.renew()
             return error
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
-import itertools
 import re
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Collection, Mapping
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 import numpy as np
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic.dataclasses import dataclass
 
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.types import Floats
@@ -23,11 +24,8 @@ from memcurve.network.masks import MASKS, is_random
 from memcurve.solve import impulse_response
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
-from memcurve.views.exploring.drawn import HANDLES, drawn_network
 
 OWN_MASK = "its own"  # that an ensemble brings along, or that stands in a file
-DRAWN = "drawn_curve"  # the wiring that is no ensemble
-WIRINGS = (*ENSEMBLES, DRAWN)
 MOST_NODES = 400  # of a network that is drawn live: about half a second
 HIGHEST_RADIUS = 0.999  # at 1 there is no memory curve
 NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
@@ -36,7 +34,16 @@ MOST_LAGS = 4000  # that are drawn; slower networks go on beyond
 DEFECTIVE = 1e-10  # overlap of eigenvectors below which an eigenvalue counts as multiple
 
 
-@dataclass(frozen=True, kw_only=True)
+def _one_of(values: Collection[Any]) -> AfterValidator:
+    def require(value: Any) -> Any:
+        if value not in values:
+            raise ValueError(f"it must be one of {', '.join(map(str, values))}")
+        return value
+
+    return AfterValidator(require)
+
+
+@dataclass(frozen=True, kw_only=True, config={"extra": "forbid"})
 class PageSettings:
     """Where the controls stand; the defaults are the paper's network.
 
@@ -44,21 +51,14 @@ class PageSettings:
     the radius is that of its loops, for a ring of linear recurrent units the outermost.
     """
 
-    ensemble: str = "sparse_normal"
-    size: int = 100
-    spectral_radius: float = 0.9
-    density: float = 0.1
-    mask: str = OWN_MASK
-    noise: float = 0.0
-    colour: float = 0.0
-    seed: int = 1
-    #: Heights of the curve that is wanted, of a network for a drawn curve.
-    wanted: str = "1 0.78 0.61 0.47 0.37 0.22 0.14 0.05 0.02"
-
-    @property
-    def heights(self) -> list[float]:
-        """Those of the wanted curve, as numbers."""
-        return [float(height) for height in self.wanted.split()]
+    ensemble: Annotated[str, _one_of(ENSEMBLES)] = "sparse_normal"
+    size: Annotated[int, Field(ge=1, le=MOST_NODES)] = 100
+    spectral_radius: Annotated[float, Field(ge=0.01, le=HIGHEST_RADIUS)] = 0.9
+    density: Annotated[float, Field(ge=0.01, le=1)] = 0.1
+    mask: Annotated[str, _one_of([OWN_MASK, *MASKS])] = OWN_MASK
+    noise: Annotated[float, _one_of(NOISES)] = 0.0
+    colour: Annotated[float, Field(ge=-0.95, le=0.95)] = 0.0
+    seed: Annotated[int, Field(ge=0, le=999)] = 1
 
     def options(self) -> dict[str, Any]:
         """The options of the ensemble, all of which matter."""
@@ -71,28 +71,20 @@ class PageSettings:
             asked |= {"mask": self.mask, "seed": self.seed}
         return asked
 
+    @property
+    def draws_mask(self) -> bool:
+        """Whether the mask is drawn at random, by the seed."""
+        return self.mask != OWN_MASK and is_random(self.mask)
+
     def ignored(self) -> list[str]:
         """Controls that do nothing for this ensemble."""
-        takes = set(_OPTIONS[self.ensemble])
-        if self.mask != OWN_MASK and is_random(self.mask):
-            takes |= {"seed"}
-        stand_for = {
-            "size": ("size",), "spectral_radius": _RADII, "density": ("density",),
-            "seed": ("seed",),
-        }  # fmt: skip
-        ignored = [name for name, options in stand_for.items() if takes.isdisjoint(options)]
-        return [*ignored, "mask"] if self.ensemble == DRAWN else ignored
+        takes = _OPTIONS[self.ensemble] | ({"seed"} if self.draws_mask else set())
+        stand_for = {"spectral_radius": _RADII, "density": ("density",), "seed": ("seed",)}
+        return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
         """Draw the network."""
-        if self.ensemble == DRAWN:
-            return drawn_network(self.heights, self.size)
         return make(self.ensemble, self.size, **self.options())
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether the input is white and nothing disturbs the states."""
-        return self.noise == 0 and self.colour == 0
 
     def arguments(self) -> dict[str, Any]:
         """Input and noise, as :func:`memcurve.memory_curve` takes them."""
@@ -102,33 +94,18 @@ class PageSettings:
     def link(self) -> str:
         """The settings as the query of an address, which :func:`read_link` reads back."""
         defaults = vars(type(self)())
-        return "?" + urlencode({k: v for k, v in vars(self).items() if v != defaults[k]})
+        return "?" + urlencode({k: v for k, v in vars(self).items() if v != defaults.get(k)})
 
 
 def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
     """Settings from the query of an address, and what is wrong with it, which keeps its default."""
-    known = vars(PageSettings())
-    given: dict[str, Any] = {}
-    asked = {name: text for name, text in query.items() if name not in _OF_THE_SERVER}
-    wrong = [f"{name[:40]}: known are {', '.join(known)}." for name in asked if name not in known]
-    for name, text in asked.items():
-        if name not in known:
-            continue
-        rule, allowed = _RULES[name]
-        try:
-            value = type(known[name])(text)
-            if not allowed(value):
-                raise ValueError
-            given[name] = value
-        except ValueError:
-            wrong.append(f"{name}={text[:40]}: {rule}.")
-    return PageSettings(**given), wrong
-
-
-def _is_wanted(text: str) -> bool:
-    heights = [float(height) for height in text.split()]
-    falling = all(a >= b for a, b in itertools.pairwise([1.0, *heights, 0.0]))
-    return len(heights) == len(HANDLES) - 1 and falling and heights[0] > 0
+    asked: dict[str, Any] = {k: text for k, text in query.items() if k not in _OF_THE_SERVER}
+    try:
+        return PageSettings(**asked), []
+    except ValidationError as error:
+        wrong = {str(one["loc"][0]): one["msg"] for one in error.errors()}
+    settings = PageSettings(**{name: text for name, text in asked.items() if name not in wrong})
+    return settings, [f"{k[:40]}={asked[k][:40]}: {said}." for k, said in wrong.items()]
 
 
 _RADII = ("spectral_radius", "loop", "radius_max")  # what the control of the radius stands for
@@ -142,29 +119,15 @@ _OPTIONS = {
     for name, ensemble in ENSEMBLES.items()
 }
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
-_OPTIONS[DRAWN] = {"size"}
 
 #: Parameters of an address that are marimo's.
 _OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
-_RULES: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "ensemble": (f"must be one of {', '.join(WIRINGS)}", WIRINGS.__contains__),
-    "size": (f"must be a whole number from 1 to {MOST_NODES}", lambda n: 1 <= n <= MOST_NODES),
-    "spectral_radius": (
-        f"must be a number from 0.01 to {HIGHEST_RADIUS}", lambda r: 0.01 <= r <= HIGHEST_RADIUS,
-    ),
-    "density": ("must be a number from 0.01 to 1", lambda d: 0.01 <= d <= 1),
-    "mask": (f"must be one of {', '.join([OWN_MASK, *MASKS])}", [OWN_MASK, *MASKS].__contains__),
-    "noise": (f"must be one of {', '.join(f'{n:g}' for n in NOISES)}", NOISES.__contains__),
-    "colour": ("must be a number from -0.95 to 0.95", lambda a: -0.95 <= a <= 0.95),
-    "seed": ("must be a whole number from 0 to 999", lambda s: 0 <= s <= 999),
-    "wanted": (f"must be {len(HANDLES) - 1} heights from 1 to 0 that do not rise", _is_wanted),
-}  # fmt: skip
 
 
 # Scenes
 
 
-@dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False)
 class Scene:
     """A network and its exact memory for white input without noise; ``end`` is the last lag drawn.
 
@@ -177,11 +140,6 @@ class Scene:
     end: int
     response: Floats | None
     seconds: float
-
-
-def is_large(network: LinearNetwork) -> bool:
-    """Whether a network has too many states for a scene, which all of its eigenvalues go into."""
-    return network.states > MOST_NODES
 
 
 def scene_of(network: LinearNetwork) -> Scene:

@@ -81,12 +81,8 @@ def _unlisted(address: str) -> Iterator[str]:
     It is in the home folder, since some browsers are kept from all others.
     """
     line = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
-    options: Any = {"prefix": "memcurve-", "suffix": ".html"}
-    with contextlib.ExitStack() as stack:
-        try:
-            file = stack.enter_context(tempfile.NamedTemporaryFile(dir=Path.home(), **options))
-        except (OSError, RuntimeError):  # there is no home, or it cannot be written to
-            file = stack.enter_context(tempfile.NamedTemporaryFile(**options))
+    home = Path.home() if os.access(Path.home(), os.W_OK) else None
+    with tempfile.NamedTemporaryFile(dir=home, prefix="memcurve-", suffix=".html") as file:
         file.write(line.encode())
         file.flush()
         yield Path(file.name).as_uri()
@@ -109,87 +105,55 @@ def _parse_one_at_a_time() -> None:
 
 def listen(host: str, port: int | None) -> socket.socket:
     """A socket on the port asked for, or on the first free one."""
-    try:
-        family = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][0]
-    except OSError as error:
-        raise ValueError(
-            f"`host` must be an address or a name of this machine, got {host!r} "
-            f"({error.strerror or error}); leave it out for {LOOPBACK}."
-        ) from error
-    problem = ""
+    problem: OSError | None = None
     for number in range(FIRST_PORT, LAST_PORT + 1) if port is None else [port]:
-        listening = socket.socket(family, socket.SOCK_STREAM)
-        if os.name == "posix":  # elsewhere it would let two servers share a port
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listening.bind((host, number))
-            listening.listen(128)  # whoever comes before the server is ready waits
-            return listening
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            return socket.create_server((host, number), family=family)
         except OSError as error:
-            listening.close()
-            problem = str(error.strerror or error)
-    which, can = f"port {port}", "cannot"
-    if port is None:
-        which, can = f"none of the ports {FIRST_PORT} … {LAST_PORT}", "can"
+            problem = error
+            if isinstance(error, socket.gaierror):  # the host is no name of this machine
+                break
+    which = f"ports {FIRST_PORT} … {LAST_PORT}" if port is None else f"port {port}"
     raise ValueError(
-        f"{which} of {host} {can} be used ({problem}); give another with --port, or --host."
+        f"{which} of {host} cannot be used ({problem}); give another with --port, or --host."
     )
 
 
 def guarded(app: Asgi, host: str, token: str = "") -> Asgi:
     """Refuse pages of other sites, and other users of this machine, who do not know the token.
 
-    A request must name this machine, by its address or a name that is its own, come from a page of
+    A request must name this machine, by an address or a name that is its own, come from a page of
     this server if from a page, and its path must begin with the token.
     """
+    own_names = {host.lower(), "localhost", socket.gethostname().lower()}
+
+    def is_ours(asked: str, origin: str | None) -> bool:
+        with contextlib.suppress(ValueError):
+            name = urlsplit(f"//{asked}").hostname or ""
+            same_site = origin is None or urlsplit(origin).netloc == asked
+            return same_site and (name in own_names or _address(name) is not None)
+        return False
 
     async def guard(scope: Scope, receive: Any, send: Any) -> None:
-        if scope["type"] not in ("http", "websocket"):
+        refused = b""
+        if scope["type"] in ("http", "websocket"):
+            headers = {name: text.decode("latin-1") for name, text in scope["headers"]}
+            first = (scope["path"].split("/")[1:2] or [""])[0]
+            if not is_ours(headers.get(b"host", ""), headers.get(b"origin")):
+                refused = b"This page is served to the machine it runs on alone."
+            elif token and not secrets.compare_digest(first.encode(), token.encode()):
+                refused = b"Open the address that `memcurve explore` printed: it ends in a token."
+        if not refused:
             await app(scope, receive, send)
-            return
-        headers = {name: text.decode("latin-1") for name, text in scope["headers"]}
-        asked, origin = headers.get(b"host", ""), headers.get(b"origin")
-        first = scope["path"].split("/")[1:2] or [""]
-        if not _names_this_machine(asked, host) or not _same_site(origin, asked):
-            await _refuse(scope, send, b"This page is served to the machine it runs on alone.")
-        elif token and not secrets.compare_digest(first[0].encode(), token.encode()):
-            text = b"Open the address that `memcurve explore` has printed: it ends in a token."
-            await _refuse(scope, send, text)
+        elif scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
         else:
-            await app(scope, receive, send)
+            kind = [(b"content-type", b"text/plain")]
+            await send({"type": "http.response.start", "status": 403, "headers": kind})
+            await send({"type": "http.response.body", "body": refused})
 
     return guard
-
-
-def _names_this_machine(asked: str, host: str) -> bool:
-    try:
-        name = urlsplit(f"//{asked}").hostname or ""
-    except ValueError:
-        return False
-    if is_loopback(host):
-        return is_loopback(name) or name == host
-    return name in {host.lower(), *_own_names()} or _address(name) is not None
-
-
-@functools.cache
-def _own_names() -> tuple[str, ...]:
-    """Names of this machine, asked for once: some systems take seconds to tell them."""
-    return "localhost", socket.gethostname().lower(), socket.getfqdn().lower()
-
-
-def _same_site(origin: str | None, asked: str) -> bool:
-    with contextlib.suppress(ValueError):
-        return origin is None or urlsplit(origin).netloc == asked
-    return False
-
-
-async def _refuse(scope: Scope, send: Any, text: bytes) -> None:
-    if scope["type"] == "websocket":
-        await send({"type": "websocket.close", "code": 1008})
-        return
-    headers = [(b"content-type", b"text/plain")]
-    await send({"type": "http.response.start", "status": 403, "headers": headers})
-    await send({"type": "http.response.body", "body": text})
 
 
 def is_loopback(host: str) -> bool:

@@ -9,85 +9,74 @@ from typing import Any
 from memcurve.memory import memory_curve
 from memcurve.studies.auditing.sentences import number
 from memcurve.views.exploring.jobs import Job, simulated
-from memcurve.views.exploring.scene import (
-    DRAWN,
-    OWN_MASK,
-    PageSettings,
-    Scene,
-)
+from memcurve.views.exploring.scene import OWN_MASK, PageSettings, Scene
 
-Found = Mapping[str, Any]
+#: Texts of the stories, by kind.
+PROSE = {
+    "simulation": "The total memory is {total}, older inputs in directions of ever smaller state "
+    "variance. {name}, used as in its documentation ({about}), reports {reported}: its ridge acts "
+    "like observation noise of {floor:.1g}, under which the usable memory is {usable}. The number "
+    "depends on the protocol, not on the network alone.",
+    "ring": "The input enters at one node and travels around the cycle. For the first {size} lags "
+    "MC_τ is {first:.3f}; for the next {size}, when newer inputs are superimposed, {second:.3f}. "
+    "The total is {total}, one for each node, and the eigenvalues are evenly spaced on a circle.",
+    "evenly": "Every node of the cycle gets the same input, so all {size} states are equal: "
+    "{lost} of {size} eigenvalues are uncontrollable, and the total memory is {total}. Driven at "
+    "one node, the same cycle has {one}: choose “{own}” as the input mask.",
+    "products": "A linear network of {size} nodes remembers {total} inputs. Let the input multiply "
+    "the states, and less and less of that is found in a memory curve: it turns into products of "
+    "past inputs. Move the strength below.",
+}
 
 
 @dataclass(frozen=True)
 class Story:
-    """Where the controls go, what is ordered for it, and the text made of it once all is there."""
+    """Where the controls go, and the facts that its text of PROSE tells.
 
+    The first order is computed before, by a worker.
+    """
+
+    kind: str
     settings: PageSettings
-    tell: Callable[[Scene, Found], str]
+    facts: Callable[[Scene, Any], Mapping[str, Any]] = lambda scene, ordered: {}
     orders: Callable[[Scene], dict[str, Job]] = lambda scene: {}
-    has_products: bool = False
+
+    def tell(self, scene: Scene, arrived: Mapping[str, Any]) -> str:
+        """The text, once all that was ordered has arrived."""
+        facts = {"size": scene.network.size, "total": number(scene.curve.total)}
+        return PROSE[self.kind].format(**facts, **self.facts(scene, arrived.get("first")))
 
 
-def _simulation(scene: Scene, found: Found) -> str:
-    protocol, reported, floor, usable = found["simulation"]
-    return (
-        f"The total memory is {number(scene.curve.total)}, older inputs in directions of ever "
-        f"smaller state variance. {protocol.name}, used as in its documentation "
-        f"({protocol.about}), reports {number(reported)}: its ridge acts like observation noise of "
-        f"{floor:.1g}, under which the usable memory is {number(usable)}. The number depends on "
-        f"the protocol, not on the network alone."
-    )
+def _simulation(scene: Scene, ordered: Any) -> Mapping[str, Any]:
+    protocol, reported, floor, usable = ordered
+    return {
+        "name": protocol.name, "about": protocol.about, "reported": number(reported),
+        "floor": floor, "usable": number(usable),
+    }  # fmt: skip
 
 
-def _ring(scene: Scene, found: Found) -> str:
-    size, curve = scene.network.size, scene.curve
-    return (
-        f"The input enters at one node and travels around the cycle. For the first {size} lags "
-        f"MC_τ is {curve[0]:.3f}; for the next {size}, when newer inputs are superimposed, "
-        f"{curve[size]:.3f}. The total is {number(curve.total)}, one for each node, and the "
-        f"eigenvalues are evenly spaced on a circle."
-    )
-
-
-def _evenly(scene: Scene, found: Found) -> str:
-    size, total = scene.network.size, scene.curve.total
-    fed_at_one = memory_curve(replace(_EVENLY, mask=OWN_MASK).network(), 1).total
-    return (
-        f"Every node of the cycle gets the same input, so all {size} states are equal: "
-        f"{size - round(total)} of {size} eigenvalues are uncontrollable, and the total memory is "
-        f"{number(total)}. Driven at one node, the same cycle has {number(fed_at_one)}: choose "
-        f"“{OWN_MASK}” as the input mask."
-    )
-
-
-def _products(scene: Scene, found: Found) -> str:
-    return (
-        f"A linear network of {scene.network.size} nodes remembers {number(scene.curve.total)} "
-        f"inputs. Let the input multiply the states, and less and less of that is found in a "
-        f"memory curve: it turns into products of past inputs. Move the strength below."
-    )
-
-
-def _drawn(scene: Scene, found: Found) -> str:
-    return (
-        f"The other way round: draw the memory curve, and get a network of {scene.network.size} "
-        f"nodes. Its eigenvalues, its usable memory and the lines that make it follow."
-    )
-
-
-def _simulation_orders(scene: Scene) -> dict[str, Job]:
-    return {"simulation": (simulated, ("reservoirpy", scene.network, 1))}
+def _evenly(scene: Scene, ordered: Any) -> Mapping[str, Any]:
+    driven_at_one = memory_curve(replace(_EVENLY, mask=OWN_MASK).network(), 1).total
+    lost = scene.network.size - round(scene.curve.total)
+    return {"lost": lost, "one": number(driven_at_one), "own": OWN_MASK}
 
 
 _EVENLY = PageSettings(ensemble="cyclic", spectral_radius=0.5, mask="ones")
 
 STORIES = {
-    "why reservoirpy says 30": Story(PageSettings(), _simulation, _simulation_orders),
-    "a ring": Story(PageSettings(ensemble="cyclic", spectral_radius=0.99), _ring),
-    "driven evenly: memory 1": Story(_EVENLY, _evenly),
-    "memory turns into nonlinearity": Story(
-        PageSettings(ensemble="normal", size=20, spectral_radius=0.7), _products, has_products=True
+    "why reservoirpy says 30": Story(
+        "simulation",
+        PageSettings(),
+        _simulation,
+        lambda scene: {"first": (simulated, ("reservoirpy", scene.network, 1))},
     ),
-    "draw a curve, get a network": Story(PageSettings(ensemble=DRAWN, size=20), _drawn),
+    "a ring": Story(
+        "ring",
+        PageSettings(ensemble="cyclic", spectral_radius=0.99),
+        lambda scene, _: {"first": scene.curve[0], "second": scene.curve[scene.network.size]},
+    ),
+    "driven evenly: memory 1": Story("evenly", _EVENLY, _evenly),
+    "memory turns into nonlinearity": Story(
+        "products", PageSettings(ensemble="normal", size=20, spectral_radius=0.7)
+    ),
 }

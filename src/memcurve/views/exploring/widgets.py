@@ -13,7 +13,7 @@ import traitlets
 
 from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
-from memcurve.rendering.report import Chart, Section
+from memcurve.rendering.report import Chart, Section, web
 from memcurve.studies.auditing.structure import Eigenvalues
 from memcurve.views.exploring import figures, jobs
 from memcurve.views.exploring.scene import PageSettings, Scene
@@ -47,22 +47,12 @@ class Disc(anywidget.AnyWidget):  # type: ignore[misc]
     held = traitlets.Bool(False).tag(sync=True)
 
 
-class Wish(anywidget.AnyWidget):  # type: ignore[misc]
-    """A wanted memory curve, whose ``heights`` at ``lags`` can be dragged."""
-
-    _esm = _HERE / "wish.js"
-    _css = _HERE / "disc.css"
-
-    lags = traitlets.List().tag(sync=True)
-    heights = traitlets.List().tag(sync=True)
-
-
-def disc_of(found: Eigenvalues, *, movable: bool) -> Disc:
+def disc_of(eigenvalues: Eigenvalues, *, movable: bool) -> Disc:
     """A disc with the eigenvalues that count, and the others in the background."""
-    shown = found.all if found.counting is None else found.counting
+    shown = eigenvalues.all if eigenvalues.counting is None else eigenvalues.counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
-    silent = [] if found.all_count else _pairs(found.all)
+    silent = [] if eigenvalues.all_count else _pairs(eigenvalues.all)
     return Disc(eigenvalues=_pairs(upper), silent=silent, movable=movable and len(upper) > 0)
 
 
@@ -82,8 +72,8 @@ def _pairs(values: Complexes) -> list[list[float]]:
 def headline(scene: Scene, settings: PageSettings) -> None:
     """Show the main numbers, and what of them can be used as soon as it is there."""
 
-    def draw(found: Mapping[str, Any], busy: bool) -> Any:
-        return mo.Html(figures.about_result(scene, figures.headline(scene, settings, found)))
+    def draw(arrived: Mapping[str, Any], busy: bool) -> Any:
+        return mo.Html(figures.about_result(scene, figures.headline(scene, settings, arrived)))
 
     arriving(figures.headline_jobs(scene, settings), draw, pause=0)
 
@@ -91,44 +81,28 @@ def headline(scene: Scene, settings: PageSettings) -> None:
 def tale(scene: Scene, story: Story) -> None:
     """Tell a story, once all that it needs is there."""
 
-    def draw(found: Mapping[str, Any], busy: bool) -> Any:
-        failed = [str(outcome) for outcome in found.values() if isinstance(outcome, Exception)]
-        text = "…" if busy else " ".join(failed) or story.tell(scene, found)
-        return mo.Html(figures.story(text))
+    def draw(arrived: Mapping[str, Any], busy: bool) -> Any:
+        failed = [str(outcome) for outcome in arrived.values() if isinstance(outcome, Exception)]
+        text = "…" if busy else " ".join(failed) or story.tell(scene, arrived)
+        return mo.Html(f"<div class='tale' aria-live='polite'>{web.paragraphs(text)}</div>")
 
     arriving(story.orders(scene), draw)
 
 
-def memory(scene: Scene, settings: PageSettings, base: Scene, wanted: Any) -> None:
+def memory(scene: Scene, settings: PageSettings, base: Scene) -> None:
     """Show the exact curve at once, and the one under input and noise when it is there."""
-    name = figures.asked_name(settings)
-    given = (scene.network, base.end + 1, settings.arguments())
-
-    def draw(found: Mapping[str, Any], busy: bool) -> Any:
-        before = None if scene is base else base
-        section = figures.memory_section(scene, settings, found.get(name), before, wanted)
-        return laid_out(section, busy)
-
-    arriving({name: (jobs.asked_curve, given)} if name else {}, draw)
+    asked = jobs.asked_curve, (scene.network, base.end + 1, settings.arguments())
+    before = None if scene is base else base
+    section(
+        {"asked": asked} if settings.arguments() else {},
+        lambda arrived: figures.memory_section(scene, settings, arrived.get("asked"), before),
+    )
 
 
-def theorem(scene: Scene, lag: Any) -> None:
-    """Show the impulse response and the curve it makes, at the lag of a slider."""
-    at = round(lag.value)
-    section = figures.theorem_section(scene, at)
-    charts = [] if section.chart is None else [figures.response_chart(scene, at), section.chart]
-    _two_charts(section, lag, charts)
-
-
-def products(scene: Scene, strength: Any) -> None:
-    """Show capacities by degree at the strength of a slider."""
-    section, other = figures.products_section(scene, strength.value)
-    _two_charts(section, strength, [*filter(None, [section.chart]), other])
-
-
-def _two_charts(section: Section, control: Any, charts: list[Chart]) -> None:
-    """A section with a control and two charts beside each other."""
-    parts: list[Any] = [mo.Html(figures.heading(section.title) + figures.says(section.text))]
+def beside(about: tuple[Section, list[Chart]], control: Any) -> None:
+    """Show a section with a control and charts beside each other."""
+    said, charts = about
+    parts: list[Any] = [mo.Html(figures.heading(said.title) + figures.says(said.text))]
     if charts:
         drawn = [figures.VegaChart(chart, titled=True) for chart in charts]
         parts += [control, mo.hstack(drawn, widths="equal")]
@@ -142,7 +116,9 @@ def laid_out(section: Section, busy: bool) -> Any:
         parts.append(figures.VegaChart(section.chart))
     parts.append(mo.Html(figures.says(section.text)))
     if section.table is not None:
-        parts.append(mo.Html(figures.tabled(section.table)))
+        table = web.table(section.table, number="class='number'")
+        frame = "<div class='scrolls' tabindex='0' role='region' aria-label='table'>"
+        parts.append(mo.Html(f"{frame}{table}</div>"))
     return mo.vstack(parts)
 
 
@@ -152,15 +128,15 @@ def arriving(
     pause: float = jobs.DEBOUNCE,
 ) -> None:
     """Show what ``draw`` makes of the results so far, told whether more will come, as they do."""
-    found: dict[str, Any] = {}
+    arrived: dict[str, Any] = {}
 
     def drawn() -> Any:
-        return draw(found, len(found) < len(ordered))
+        return draw(arrived, len(arrived) < len(ordered))
 
     def wait() -> None:
         thread = mo.current_thread()
         for name, outcome in jobs.WORKER.results(ordered, lambda: not thread.should_exit, pause):
-            found[name] = outcome
+            arrived[name] = outcome
             shown = _undisturbed(drawn)
             if not thread.should_exit:  # else the settings have changed
                 _undisturbed(lambda: mo.output.replace(shown))  # noqa: B023
@@ -182,16 +158,15 @@ def _undisturbed(make: Callable[[], Any]) -> Any:
 
 def section(ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]], Section]) -> None:
     """Show a section that changes as results arrive."""
-    arriving(ordered, lambda found, busy: laid_out(draw(found), busy))
+    arriving(ordered, lambda arrived, busy: laid_out(draw(arrived), busy))
 
 
 def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
     """Buttons to download picture, data and Python lines, the lines to read, and a link."""
 
     def curve() -> MemoryCurve:
-        if settings.is_plain:
-            return scene.curve
-        return jobs.asked_curve(scene.network, scene.end + 1, settings.arguments())
+        asked = settings.arguments()
+        return jobs.asked_curve(scene.network, scene.end + 1, asked) if asked else scene.curve
 
     offers: dict[str, tuple[str, Any]] = {
         "Data (CSV)": ("memory.csv", lambda: curve().to_csv().encode()),
@@ -201,4 +176,4 @@ def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
     offered = mo.hstack(buttons, wrap=True, justify="start")
     about = mo.Html(figures.about_lines(lines, link))
-    return mo.vstack([mo.Html(figures.heading(figures.PROSE["export"])), offered, about])
+    return mo.vstack([mo.Html(figures.heading("Export")), offered, about])
