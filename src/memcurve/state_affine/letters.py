@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import EPS, Floats
 from memcurve.state_affine.laws import Law, projected
-from memcurve.state_affine.network import StateAffineNetwork
+from memcurve.state_affine.network import StateAffineNetwork, no_mean
 from memcurve.state_affine.tree import Outputs
 
 DEGREES = 64  # up to which infinite alphabets, as of √(1 − z²), are followed
@@ -41,9 +40,7 @@ def letters_of(
     try:
         mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
     except np.linalg.LinAlgError as error:
-        raise UnstableNetworkError(
-            "the network has no mean: E p has the eigenvalue 1, so that ρ(Φ) ≥ 1. Scale `p` down."
-        ) from error
+        raise no_mean() from error
     r = T @ mean + Q
     r[0] = 0.0
     if network.rounding == "absolute":  # entries of rounding alone would be letters

@@ -328,6 +328,13 @@ class StateAffineNetwork(Connected):
         return f"StateAffineNetwork({', '.join(parts)})"
 
 
+def no_mean() -> UnstableNetworkError:
+    """The error for I − E p that is singular, in floats or modulo primes."""
+    return UnstableNetworkError(
+        "the network has no mean: E p has the eigenvalue 1, so that ρ(Φ) ≥ 1. Scale `p` down."
+    )
+
+
 def step(P: Floats, Q: Floats, factors: Floats, x: Floats) -> Floats:
     """Σ_i f_i (P_i x + q_i) of (R, N) states and (s, R) values of the functions."""
     pairs = zip(factors, P, strict=True)

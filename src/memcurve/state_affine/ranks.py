@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import Floats
 from memcurve.solve import centred, flint_matrix, primes, residues
-from memcurve.state_affine.network import StateAffineNetwork
+from memcurve.state_affine.network import StateAffineNetwork, no_mean
 
 
 class Reached(NamedTuple):
@@ -45,10 +44,7 @@ def reached_by_words(network: StateAffineNetwork) -> Reached:
         if basis and (basis.rank, basis.outputs) == (network.size, network.read_states):
             break
     if not bases:
-        raise UncertainResultError(
-            "I − E p is singular modulo two primes, so that the mean of the states is unknown; "
-            "scale `p` by a factor that is no power of two."
-        )
+        raise no_mean()  # an accident of chance N/p for each of the primes
     return max(bases, key=lambda basis: (basis.rank, basis.outputs))
 
 
