@@ -134,16 +134,15 @@ def test_documented_costs() -> None:
     rows = re.findall(
         r"^\| ([\d,]+) \| ([\d.e+]+) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", text, re.MULTILINE
     )
-    assert [int(row[0].replace(",", "")) for row in rows] == [
-        100, 300, 1000, 3000, 5000, 10_000, 30_000, 100_000,
-    ]  # fmt: skip
+    sizes = [int(row[0].replace(",", "")) for row in rows]
+    assert sizes == [300, 1000, 3000, 5000, 10_000]
     for states, operations, memory, estimated, measured in rows:
         size = int(states.replace(",", ""))
         cost = estimated_cost(size)
         assert float(operations) == pytest.approx(50 * size**3, rel=0.05)
         assert number(memory, SIZES) == pytest.approx(cost.bytes, rel=0.06)
         assert number(estimated, TIMES) == pytest.approx(cost.seconds, rel=0.06)
-        if size >= 300 and not measured.startswith("not measured"):  # below, overhead counts
+        if not measured.startswith("not measured"):
             assert 1 / TIME_FACTOR < number(measured, TIMES) / cost.seconds < TIME_FACTOR, states
 
 
