@@ -75,7 +75,7 @@ def networks(stack: int = 3, size: int = 12, radius: float = 0.9, seed: int = 0)
     return A * (radius / np.abs(np.linalg.eigvals(A)).max(axis=1))[:, None, None]
 
 
-def test_poles(arrays: Callable[[Any], Any], method: str) -> None:
+def test_poles(arrays: Callable[[Any], Any]) -> None:
     poles = np.linalg.eigvals(networks())
     given = arrays(poles)
     curves = curves_of_poles(given, 40)
@@ -177,7 +177,7 @@ def summed(function: Callable[[Any], Any]) -> Callable[[np.ndarray], float]:
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_gradient_of_poles(library: str, method: str) -> None:
+def test_gradient_of_poles(library: str) -> None:
     """Each pole on its own, also those of a pair; repeated poles and zero are no exception."""
     upper = np.array([[0.5 + 0.3j, -0.2 + 0.8j], [0.3j, 0.3j]])
     poles = np.concatenate([upper, upper.conj(), [[0.0, 0.4], [0.0, 0.0]]], axis=1)
@@ -196,7 +196,7 @@ def test_gradient_of_poles(library: str, method: str) -> None:
 
 
 @pytest.mark.parametrize("library", ["torch", "jax"])
-def test_gradient_of_networks(library: str, method: str) -> None:
+def test_gradient_of_networks(library: str) -> None:
     A, C = networks(2, 5), np.ones(5)
 
     def curves(x: Any) -> Any:

@@ -60,10 +60,9 @@ def test_what_is_no_stack_is_refused() -> None:
 def test_notes_are_typed() -> None:
     curves = stack(2)
     assert all(isinstance(note, Note) for note in curves.notes)
-    assert {note.kind for note in curves.notes} == {"method"}
     assert curves[1].notes == curves.notes
     assumed = memory_curves(0.5 * np.eye(1), assume_controllable=True)
-    assert [note.kind for note in assumed.notes] == ["question", "proof", "method"]
+    assert [note.kind for note in assumed.notes] == ["question", "proof"]
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,7 @@ def agrees(curves: MemoryCurves, number: int, one: MemoryCurve) -> bool:
 @pytest.mark.parametrize(
     ("size", "radius"), [(1, 0.9), (2, 0.9), (10, 0.999), (60, 0.9), (220, 0.9)]
 )
-def test_random_stacks(size: int, radius: float, method: str) -> None:
+def test_random_stacks(size: int, radius: float) -> None:
     A = normal_stack(4, size, seed=size, radius=radius)
     C = np.random.default_rng(size).standard_normal((4, size))
     curves = memory_curves(A, C)
@@ -104,7 +104,7 @@ def test_uncontrollable_networks_among_good_ones() -> None:
     assert one.rank < 12
     assert agrees(curves, 1, one)
     assert not curves.values[3].any()
-    assert curves.method == "circle and exact"
+    assert curves.method == "exact and lattice"
     assert any("networks 1, 3: one by one on the CPU" in note for note in curves.notes)
     assumed = memory_curves(A, C, assume_controllable=True)
     assert np.all(assumed.rank == 12)
@@ -191,9 +191,6 @@ def test_refusals() -> None:
     refuses(TypeError, "memory_curves(A, C)", memory_curves, (np.array([0.5, 0.1]), np.ones(2)))
     refuses(ValueError, "`C`", memory_curves, A, np.ones((3, 5)))
     refuses(ValueError, "`C`", memory_curves, A, [1, 1, 1, 1, np.nan])
-    refuses(ValueError, "`certify_up_to`", memory_curves, A, certify_up_to=-1)
-    limited = ("network 0 of the stack", "5 states", "`certify_up_to`", "4")
-    refuses(UncertainResultError, limited, memory_curves, np.eye(5)[None] * 0.5, certify_up_to=4)
 
 
 def test_a_refused_closer_look_names_the_network() -> None:

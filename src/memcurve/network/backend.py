@@ -1,6 +1,6 @@
 """Where arrays live: NumPy, or torch, cupy, jax and others through array-api-compat.
 
-Numbers are computed where the array is. Decisions (stability, rank, how many points) are made on
+Numbers are computed where the array is. Decisions (stability, rank, how many lags) are made on
 the host, from values that carry no gradient, so that they never become part of a graph.
 """
 
@@ -127,28 +127,21 @@ class Backend:
             return array
         return self.xp.take(array, self.put(index.astype(np.int64)), axis=0)
 
-    def running_sum(self, array: Array, *, from_the_end: bool = False) -> Array:
-        """Sums along the last axis, up to and including each entry, or from it to the end."""
-        xp = self.xp
-        summed = getattr(xp, "cumulative_sum", None) or xp.cumsum  # the former from NumPy 2.1 on
-        if from_the_end:
-            return xp.flip(summed(xp.flip(array, axis=-1), axis=-1), axis=-1)
-        return summed(array, axis=-1)
+    def running_sum(self, array: Array) -> Array:
+        """Sums along the last axis, up to and including each entry."""
+        xp = self.xp  # whose function has its name from NumPy 2.1 on
+        return (getattr(xp, "cumulative_sum", None) or xp.cumsum)(array, axis=-1)
 
     def joined(self, parts: Sequence[Array], axis: int) -> Array:
         """Arrays one after another."""
         return parts[0] if len(parts) == 1 else self.xp.concat(list(parts), axis=axis)
 
 
-def spans(count: int, width: int) -> Iterator[slice]:
-    """Consecutive slices of 0 … count − 1, ``width`` long, that end where the axis ends."""
-    for start in range(0, count, width):
-        yield slice(start, min(start + width, count))
-
-
 def blocks(stack: int, size: int) -> Iterator[slice]:
     """Slices of a stack of matrices N×N, as many at a time as find room."""
-    return spans(stack, max(1, TOGETHER // size**2))
+    width = max(1, TOGETHER // size**2)
+    for start in range(0, stack, width):
+        yield slice(start, min(start + width, stack))
 
 
 def without_gradient(array: Any) -> Any:

@@ -8,6 +8,7 @@ rings use of it is named here, and nothing else is imported from outside. Start 
 
 from memcurve.solve.allpass import cascade as cascade
 from memcurve.solve.allpass import impulse_response as impulse_response
+from memcurve.solve.allpass import memory_of_poles as memory_of_poles
 from memcurve.solve.allpass import section_poles as section_poles
 from memcurve.solve.allpass import system_matrix as system_matrix
 from memcurve.solve.analysis import Analysis as Analysis

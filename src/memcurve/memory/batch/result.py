@@ -50,7 +50,7 @@ class MemoryCurves(Result):
     rank : (...) int array
         Rank of [C, AC, A²C, …] of the stored numbers.
     method : str
-        ``"circle"``, ``"lattice"`` or ``"exact"`` (one by one, by memory_curve), or several.
+        ``"lattice"``, ``"exact"`` (one by one, by memory_curve), or both.
     notes : tuple of Note
         Everything one should know before quoting the numbers; networks are counted in the order of
         the flattened stack.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core.arguments import exact_array, require_limit
+from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import Complexes, Floats
@@ -19,13 +19,13 @@ from memcurve.memory.batch.decisions import (
     scaling,
 )
 from memcurve.memory.batch.poles import (
-    FEWEST_POINTS,
     Curves,
-    Plan,
     empty_stack,
+    lattice_curves,
     listed,
-    points_for,
     require_stable,
+    rounding_error,
+    truncation_notes,
 )
 from memcurve.memory.batch.result import MemoryCurves
 from memcurve.memory.curve import MemoryCurve
@@ -52,7 +52,6 @@ def memory_curves(
     lags: int | None = None,
     *,
     assume_controllable: bool = False,
-    certify_up_to: int = 3000,
 ) -> MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
@@ -75,9 +74,6 @@ def memory_curves(
         ``lags=m`` gives lags 0 … m − 1, None as many as matter.
     assume_controllable : bool
         Take it for granted that each mask excites every mode. Saves time, and is noted.
-    certify_up_to : int
-        Number of states up to which a network may be handed to ``memory_curve`` on the CPU; beyond
-        it such a network is refused.
 
     Returns
     -------
@@ -106,7 +102,6 @@ def memory_curves(
     True
     """
     lags = validated_lags(lags)
-    certify_up_to = require_limit(certify_up_to, "certify_up_to")
     if isinstance(A, tuple):
         raise TypeError(
             f"`A` must be an array of matrices, got a tuple; give these and their masks as two "
@@ -120,44 +115,50 @@ def memory_curves(
         )
     if len(mask) == 0:
         return empty_stack(backend, shape, lags)
-    looked_at = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
-    poles, values, sensitivities = zip(*looked_at, strict=True)
-    known = np.concatenate(values)
+    parts = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
+    device_poles, host_poles, sensitivities = zip(*parts, strict=True)
+    poles, known = backend.joined(device_poles, 0), np.concatenate(host_poles)
+    sensitivity = np.concatenate(sensitivities)
     require_stable(known, "A")
-    points = points_for(backend, known, lags)
-    plan = Plan(backend, backend.joined(poles, 0), known, np.concatenate(sensitivities), points)
     # the error is largest where half of an input is remembered
-    uncertain = plan.error(np.sqrt([[0.5]]), lags)[:, 0] > LARGEST_ERROR
-    unproven = np.zeros(len(mask), dtype=bool)
+    error = rounding_error(known, sensitivity, np.sqrt([[0.5]]), lags)[:, 0]
+    uncertain, unproven = error > LARGEST_ERROR, np.zeros(len(mask), dtype=bool)
     if not assume_controllable:
-        open_cases = np.flatnonzero(~uncertain)
-        rows = backend.rows(without_gradient(stacked), open_cases)
-        unproven[open_cases] = ~fully_excited(backend, rows, mask[open_cases])
+        certain = np.flatnonzero(~uncertain)
+        rows = backend.rows(without_gradient(stacked), certain)
+        unproven[certain] = ~fully_excited(backend, rows, mask[certain])
     notes = [NO_MASK] if C is None else []
     notes += [ASSUMED] if assume_controllable else []
     for reason, which in (UNPROVEN, unproven), (UNCERTAIN, uncertain):
         networks = np.flatnonzero(which)
         if len(networks):
-            _require_possible(networks, stacked, reason, certify_up_to)
+            if has_gradient(stacked):
+                raise UncertainResultError(
+                    f"{listed(networks)} of the stack cannot be computed with a gradient, since "
+                    f"{reason}; without one, memory_curve would compute them. Leave them out, or "
+                    f"detach `A`."
+                )
             text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
             notes.append(Note(reason.kind, text))
     careful = np.flatnonzero(unproven | uncertain)
     matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
-    exact = {k: _closer_look(matrix, mask[k], k, lags) for matrix, k in matrices}
+    exact = {k: _exact_curve(matrix, mask[k], k, lags) for matrix, k in matrices}
     for k, curve in exact.items():
         notes += [Note(note.kind, f"network {k}: {note}") for note in curve.notes]
-    rank, methods = np.full(len(mask), mask.shape[1]), {"exact"} if exact else set()
     if exact:  # whose curves are replaced below, and have no gradient
-        points[careful] = FEWEST_POINTS
-        plan = plan._replace(poles=backend.put(known))
-    curves = plan.curves(lags, at_least=max(map(len, exact.values()), default=1))
+        known[careful] = 0.0
+        poles = backend.put(known)
+    at_least = max(map(len, exact.values()), default=1)
+    curves = lattice_curves(backend, poles, known, sensitivity, lags, at_least=at_least)
+    methods = ["exact"] * bool(exact)
     if len(careful) < len(mask):
-        notes += plan.notes(lags, curves)
-        methods |= plan.methods
+        notes += truncation_notes(curves, lags)
+        methods.append("lattice")
+    rank = np.full(len(mask), mask.shape[1])
     if exact:
         rank[careful] = [curve.rank for curve in exact.values()]
         curves = _replaced(backend, curves, exact)
-    return curves.of_stack(backend, shape, rank, methods, notes)
+    return curves.of_stack(backend, shape, rank, " and ".join(methods), notes)
 
 
 def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
@@ -181,26 +182,7 @@ def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
     return poles, np.where(readable[:, None], known, 0.0), sensitivity
 
 
-def _require_possible(
-    networks: NDArray[np.intp], A: Array, reason: str, certify_up_to: int
-) -> None:
-    """Raise where networks would have to be handed to the CPU and cannot be."""
-    if has_gradient(A):
-        raise UncertainResultError(
-            f"{listed(networks)} of the stack cannot be computed with a gradient, since {reason}; "
-            f"without one, memory_curve would take a closer look. Leave them out, or detach `A`."
-        )
-    states = int(A.shape[-1])
-    if states > certify_up_to:
-        raise UncertainResultError(
-            f"{listed(networks)} of the stack must be looked at more closely, one by one on the "
-            f"CPU, since {reason}; but there are {states} states and `certify_up_to` is "
-            f"{certify_up_to}. Raise it (a closer look takes several times as long as the "
-            f"eigenvalues on the CPU), or leave these networks out."
-        )
-
-
-def _closer_look(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:
+def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:
     """The exact curve of a network, whose number messages give."""
     try:
         return memory_curve(LinearNetwork(A, C), lags)
