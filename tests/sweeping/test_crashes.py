@@ -21,7 +21,6 @@ from typing import Any
 import pytest
 
 import sweep_jobs
-from command import mpiexec, needs_mpi
 from memcurve.studies.sweeping.engine import run_cases
 from memcurve.studies.sweeping.executors import open_executor
 from memcurve.studies.sweeping.store import CaseResult, Store
@@ -41,12 +40,12 @@ def _with_path(folder: Path) -> str:
 class Driver:
     """A sweep in a process of its own, all of whose descendants bear its mark."""
 
-    def __init__(self, path: Path, kind: str, *arguments: object, before: tuple[str, ...] = ()):
+    def __init__(self, path: Path, kind: str, *arguments: object):
         self.mark = f"SWEEP_TEST={os.getpid()}.{random.random()}"
         name, value = self.mark.split("=")
         command = [sys.executable, "sweep_jobs.py", path, kind, *arguments]
         self.process = subprocess.Popen(
-            [*before, *map(str, command)],
+            [*map(str, command)],
             cwd=HERE,
             env=os.environ | {name: value, "PYTHONPATH": _with_path(HERE)},
             stdout=subprocess.PIPE,
@@ -77,8 +76,8 @@ def drive() -> Iterator[Callable[..., Driver]]:
     """Start drivers that do not outlive a test that fails."""
     started: list[Driver] = []
 
-    def start(*arguments: Any, **options: Any) -> Driver:
-        started.append(Driver(*arguments, **options))
+    def start(*arguments: Any) -> Driver:
+        started.append(Driver(*arguments))
         return started[-1]
 
     yield start
@@ -433,15 +432,3 @@ def test_a_dask_scheduler_that_is_not_there(drive: Callable[..., Driver], tmp_pa
     ).ended()
     assert code == 1
     assert err.startswith("no Dask scheduler answers at tcp://127.0.0.1:9")
-
-
-@needs_mpi
-def test_under_mpi_rank_0_drives_the_others(drive: Callable[..., Driver], tmp_path: Path) -> None:
-    path = tmp_path / "sweep.db"
-    code, out, err = drive(path, "mpi", "digits", 100, before=mpiexec(3)).ended()
-    assert code == 0, err
-    assert out.count("begun") == 1
-    assert "done=100" in out
-    assert _rows(path) == _undisturbed(tmp_path / "whole.db", 100, 0)
-    _, _, err = drive(path, "mpi", "digits", 100).ended()
-    assert "needs at least two ranks, got one" in err

@@ -23,12 +23,6 @@ def quick(name: str) -> Sweep:
 
 
 @pytest.fixture(scope="module")
-def two_axes() -> Sweep:
-    axes: dict[str, Any] = {"size": [4, 6, 8, 10], "spectral_radius": [0.2, 0.5, 0.8, 0.9]}
-    return run(ensemble="normal", seed=[1, 2], keep=["total", "usable_12bit"], curves=True, **axes)
-
-
-@pytest.fixture(scope="module")
 def sparsity() -> Sweep:
     return quick("sparsity")
 
@@ -100,8 +94,7 @@ def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
     assert exact.get_color() == plot.COLOURS[0]
 
 
-def test_the_axes_choose_the_picture(two_axes: Sweep) -> None:
-    assert chosen_picture(two_axes).kind == "heatmap"
+def test_the_axes_choose_the_picture() -> None:
     cases = [
         ({"size": [5, 6]}, "curves", None),
         ({"size": [5, 6], "curves": False}, "lines", "size"),
@@ -119,18 +112,6 @@ def test_the_axes_choose_the_picture(two_axes: Sweep) -> None:
             "usable memory",
             "memory",
         )
-
-
-def test_heat_map_of_means(two_axes: Sweep) -> None:
-    ax = two_axes.plot()
-    [image] = ax.get_images()
-    cells = np.asarray(image.get_array())
-    # the total is the number of nodes, which needs no picture
-    mean = two_axes.to_xarray()["usable_12bit"].mean("seed").transpose("size", "spectral_radius")
-    np.testing.assert_allclose(cells, mean)
-    assert len(ax.texts) == 16
-    [_, bar] = ax.figure.axes
-    assert bar.get_ylabel() == "usable memory with 12 bits, mean of 2 seeds"
 
 
 def test_curves_end_where_they_are_not_known() -> None:
@@ -181,15 +162,6 @@ def test_nothing_finished_nothing_drawn() -> None:
     found = run(ensemble="normal", size=5, method="osm", noise=1e-3, seed=1)
     with pytest.raises(ValueError, match="finished case"):
         found.plot()
-
-
-def test_random_searches_name_no_causes() -> None:
-    axes: dict[str, Any] = {"size": {"low": 5, "high": 40}, "keep": "usable_12bit"}
-    axes |= {"ensemble": "normal", "spectral_radius": {"low": 0.1, "high": 0.99}}
-    found = sweep(Study.random(20, 1, **axes), None, executor="serial")
-    assert found.sentence.endswith("over 20 cases.")
-    points = found.plot().get_lines()[0]
-    assert (points.get_linestyle(), np.shape(points.get_xdata())) == ("None", (20,))
 
 
 def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:

@@ -10,9 +10,7 @@ from typing import Any
 import jsonschema
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as parquet
 import pytest
-import xarray as xr
 
 import memcurve
 from memcurve import Study, Sweep, sweep
@@ -160,37 +158,19 @@ def test_arrays_have_the_axes_of_the_grid(result: Sweep) -> None:
     assert np.isnan(one["memory"][len(exact) :]).all()
 
 
-def test_other_designs_have_one_dimension() -> None:
-    study = Study.random(5, 1, ensemble=["cyclic", "normal"], size={"low": 3, "high": 9})
-    found = sweep(study, None, executor="serial")
-    assert dict(found.to_xarray().sizes) == {"case": 5}
-
-
-def test_files_read_back_equal(result: Sweep, tmp_path: Path) -> None:
+def test_tables_in_files(result: Sweep, tmp_path: Path) -> None:
     table = result.columns()
-    for ending in (".csv", ".parquet", ".nc", ".json"):
+    for ending in (".csv", ".tex"):
         result.save(tmp_path / f"rows{ending}")
     # pandas before 3 reads the last digit less exactly than Python
     frame = pd.read_csv(tmp_path / "rows.csv", converters={"total": float})
-    stored = parquet.read_table(tmp_path / "rows.parquet")
     for name in ("ensemble", "size", "method", "noise", "seed", "total", "rank", "status", "key"):
         assert frame[name].tolist() == table[name], name
-        assert stored[name].to_pylist() == table[name], name
-    assert stored["largest_error"].to_pylist() == table["largest_error"]
-    assert stored["memory"].to_pylist()[7] == result.rows[7].curve["values"]  # type: ignore[index]
     assert json.loads(frame["memory"][7]) == result.rows[7].curve["values"]  # type: ignore[index]
-    about = json.loads(stored.schema.metadata[b"memcurve"])
-    assert about == json.loads(json.dumps(dict(result.provenance)))
+    about = json.loads(json.dumps(dict(result.provenance)))
     assert json.loads((tmp_path / "rows.csv.json").read_text()) == about | {"notes": []}
-    result.save(tmp_path / "rows.tex")
     assert (tmp_path / "rows.tex").read_text().count(r"\\") == 1 + len(result)
-    with xr.open_dataset(tmp_path / "rows.nc", engine="h5netcdf") as opened:
-        xr.testing.assert_identical(opened.load(), result.to_xarray())
-        assert opened.attrs["study"] == STUDY.text
-    content = json.loads((tmp_path / "rows.json").read_text())
-    assert content["text"] == STUDY.text
-    assert [row["values"] for row in content["rows"]] == [row.values for row in result.rows]
-    with pytest.raises(ValueError, match=r"must end in one of .csv, .parquet, .nc, .json, .tex"):
+    with pytest.raises(ValueError, match=r"must end in one of .json, .csv, .tex"):
         result.save(tmp_path / "rows.xlsx")
 
 
@@ -214,8 +194,6 @@ def test_ensembles_are_told_apart_by_all_their_options() -> None:
         assert set(entries) == {"sparse_normal", "sparse_normal(density=0.05)"}
         assert [entry["count"] for entry in entries.values()] == [2, 2]
         assert entries["sparse_normal"]["mean"] > entries["sparse_normal(density=0.05)"]["mean"]
-        given = found.to_pandas().set_index("ensemble")["density"]
-        assert (given["sparse_normal(density=0.05)"] == 0.05).all()
     both = Study.grid(ensemble=plain, size=5, density=[0.4, 0.8], seed=1, keep="total")
     assert set(sweep(both, None, executor="serial").columns()["ensemble"]) == {plain}
 

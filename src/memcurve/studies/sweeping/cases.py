@@ -106,7 +106,7 @@ USUAL = ("total", "rank")
 #: Ranks of sparse networks of so many nodes take seconds; of ten times as many, half an hour.
 RANK_UP_TO = 20_000
 FORMAT = "memcurve.Case/1"
-#: Options of ensembles that are fields of their own.
+#: Options of ensembles that are fields of their own, too.
 LIFTED = ("spectral_radius", "density", "mask")
 #: The names that some fields take.
 TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "method": METHODS}
@@ -284,15 +284,13 @@ class Case:
 
     def __post_init__(self) -> None:
         # equal cases have one form, and so one key: 1 is 1.0, "white" is None, order means nothing
-        given, options = dict(vars(self)), dict(self.ensemble_options)
-        for name in options.keys() & set(LIFTED):
+        given = dict(vars(self))
+        for name in sorted(self.ensemble_options.keys() & set(LIFTED)):
             if given[name] is not None:
                 raise ValueError(
                     f"`{name}` must be given once, got {given[name]!r} and, among the options of "
-                    f"ensemble {self.ensemble!r}, {options[name]!r}."
+                    f"ensemble {self.ensemble!r}, {self.ensemble_options[name]!r}."
                 )
-            given[name] = options.pop(name)
-        given["ensemble_options"] = options
         if self.file is not None:
             given |= self._of_file()
         for name, tidy in TIDY.items():

@@ -17,9 +17,8 @@ PROSE: dict[str, str] = tomllib.loads(
 
 
 def concluded(table: CaseTable) -> str:
-    """The range of a quantity, and the axis along which its mean changes most in a grid."""
-    study, rows = table.study, len(table.rows)
-    drawn = study.picture.quantity or ()
+    """The range of a quantity, and the axis along which its mean changes most."""
+    rows, drawn = len(table.rows), table.study.picture.quantity or ()
     quantities = list(dict.fromkeys([*drawn, *table.quantities]))  # what is drawn comes first
     trivial = [name for name in quantities if table.counts_states(name)]
     quantity = next((name for name in quantities if name not in trivial), quantities[0])
@@ -41,9 +40,7 @@ def concluded(table: CaseTable) -> str:
     axes = [a for a in table.axes if a != "seed" and len(set(table.columns()[a])) > 1]
     if len(axes) > 1 and kind.counts_states:  # that a total grows with the size is no news
         axes = [axis for axis in axes if axis != "size"]
-    # of a random search no axis is the cause
-    is_grid = study.design == "grid"
-    means = {axis: _means(table, axis, quantity) for axis in axes if is_grid}
+    means = {axis: _means(table, axis, quantity) for axis in axes}
     axis = max(means, key=lambda one: _width(means[one]), default=None)
     if axis is not None and _width(means[axis]) >= SAME:
         along = means[axis]

@@ -1,4 +1,4 @@
-"""Worker pools: this process, local processes, a Dask cluster or MPI ranks.
+"""Worker pools: this process, local processes or a Dask cluster.
 
 Each is a :class:`Pool` that runs a :class:`CaseRunner`; they differ in how they start, how they end
 and how the loss of a worker shows. Only a :class:`WorkerProcess` is known to have died for the case
@@ -366,44 +366,6 @@ class ProcessPool(Pool):
             self._processes.pop().close()
 
 
-class MpiPool(Pool):
-    """The other ranks of ``mpiexec -n 4 memcurve sweep …``; these never get past making it.
-
-    MPI ends all ranks when one of them dies, the driver included; the store stays whole.
-    """
-
-    def __init__(self) -> None:
-        futures = optional("mpi4py.futures", "a sweep under MPI", "mpi")
-        self._world = optional("mpi4py.MPI", "a sweep under MPI", "mpi").COMM_WORLD
-        if self._world.Get_size() < 2:
-            raise ValueError(
-                "kind='mpi' needs at least two ranks, got one: rank 0 drives and the others "
-                "compute; run: mpiexec -n 4 memcurve sweep …"
-            )
-        self._context = contextlib.ExitStack()
-        communicator = futures.MPICommExecutor(self._world, root=0)
-        self._executor = self._context.enter_context(communicator)  # here the other ranks work
-        if self._executor is None:
-            raise SystemExit(0)
-        self.workers = int(self._world.Get_size()) - 1
-
-    def stop(self) -> None:
-        """Drop what is queued and wait a second for what runs; then end the whole job.
-
-        A rank cannot be interrupted, and the driver cannot end before the others.
-        """
-        self._executor.shutdown(wait=False, cancel_futures=True)
-        waiting = threading.Thread(target=self.finish, daemon=True)
-        waiting.start()
-        waiting.join(1)
-        if waiting.is_alive():
-            print(f"memcurve: {sys.exception() or 'stopped'}", file=sys.stderr, flush=True)
-            self._world.Abort(130)
-
-    def finish(self) -> None:
-        self._context.close()  # which does so once
-
-
 class DaskPool(Pool):
     """The workers of a Dask scheduler, which may come and go.
 
@@ -504,9 +466,7 @@ def open_executor(
 ) -> Iterator[Pool]:
     """A pool of workers, which end with the context.
 
-    Enter it before the store: under MPI every rank gets here, and those that work for rank 0 leave
-    by ``SystemExit(0)`` when it has finished. ``dask_timeout`` is how many seconds to wait for a
-    worker.
+    ``dask_timeout`` is how many seconds to wait for a worker.
     """
     if workers is not None:
         require_size(workers, "workers")
@@ -524,7 +484,6 @@ def open_executor(
         "serial": SerialPool,
         "processes": lambda: ProcessPool(workers or cores()),
         "dask": lambda: DaskPool(address or "", dask_timeout),
-        "mpi": MpiPool,
     }
     pool = table_entry(pools, kind, "kind")()
     try:

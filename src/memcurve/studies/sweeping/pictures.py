@@ -33,33 +33,21 @@ _MOST_HUES = 14
 
 def chosen_picture(table: CaseTable) -> Picture:
     """The picture that the study asks for, with what it leaves open chosen from its axes."""
-    study, columns = table.study, table.columns()
-    asked = study.picture
+    asked = table.study.picture
     axes = [axis for axis in table.axes if axis != "seed"]
-    numbers = [axis for axis in axes if is_numeric(columns[axis])]
+    numbers = [axis for axis in axes if is_numeric(table.columns()[axis])]
     numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
     words = [axis for axis in axes if axis not in numbers]
-    kind, x, hue, y = asked.kind, asked.x, asked.hue, asked.y
-    is_random = not _is_grid(table)
+    kind, x = asked.kind, asked.x
     if kind is None:
-        many = [axis for axis in numbers if len({*columns[axis]}) > 3]
-        is_plane = numbers[:2] == many[:2] != many[:1] and not (is_random or x or hue or words)
         across = x or next(iter(numbers or words), None)
         if any(row.curve for row in table.rows) and x is None and len(axes) <= 1:
             kind = "curves"
-        elif y or is_plane:
-            kind = "heatmap"
         else:
             kind = "bars" if across in words or across is None else "lines"
-    if kind == "heatmap":
-        x = x or next(iter(numbers), None)
-        y = y or next((axis for axis in [*numbers, *words] if axis != x), None)
-    else:
-        if kind != "curves":
-            x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
-        # numbers drawn at random are all different, so that no colour stands for two of them
-        colours = words if is_random and kind != "curves" else [*words, *numbers]
-        hue = hue or next((axis for axis in colours if kind == "curves" or axis != x), None)
+    if kind != "curves":
+        x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
+    hue = asked.hue or next((axis for axis in [*words, *numbers] if axis != x), None)
     finished = table.finished
 
     def is_flat(name: str) -> bool:
@@ -67,8 +55,8 @@ def chosen_picture(table: CaseTable) -> Picture:
 
     bounded = [name for name in table.quantities if QUANTITIES[name].bounded]
     names = sorted(bounded or table.quantities, key=is_flat)
-    quantity = asked.quantity or tuple(names[:1] if hue or kind == "heatmap" else names[:6])
-    return asked.model_copy(update={"kind": kind, "x": x, "y": y, "hue": hue, "quantity": quantity})
+    quantity = asked.quantity or tuple(names[: 1 if hue else 6])
+    return asked.model_copy(update={"kind": kind, "x": x, "hue": hue, "quantity": quantity})
 
 
 def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
@@ -80,7 +68,7 @@ def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = Non
         )
     chosen = picture or chosen_picture(sweep)
     _require_readable(table, chosen)
-    kinds = {"bars": _draw_bars, "heatmap": _draw_heatmap, "curves": _draw_curves}
+    kinds = {"bars": _draw_bars, "curves": _draw_curves}
     drawn = kinds.get(chosen.kind or "lines", _draw_lines)
     ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
     drawn(table, chosen, ax)
@@ -103,7 +91,7 @@ def _require_readable(table: CaseTable, picture: Picture) -> None:
         )
     hues = len(table.values(picture.hue)) if picture.hue else 1
     lines = hues if kind == "curves" else hues * len(quantities)
-    if kind != "heatmap" and lines > _MOST_HUES:
+    if lines > _MOST_HUES:
         raise ValueError(
             f"the picture would have {lines} lines, more than the {_MOST_HUES} that can be told "
             f"apart; {remedy}"
@@ -116,10 +104,10 @@ def _coloured(table: CaseTable, picture: Picture) -> list[str]:
     Sizes come first: a mean over them says nothing.
     """
     axes = [picture.hue] if picture.hue else []
-    shown = (picture.x, picture.y, picture.hue, "seed", "lags")
+    shown = (picture.x, picture.hue, "seed", "lags")
     rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
     count = len(picture.quantity or ()) if picture.kind != "curves" else 1
-    for axis in rest if _is_grid(table) and picture.kind != "heatmap" else ():
+    for axis in rest:
         if count * math.prod(len(table.values(one)) for one in (*axes, axis)) <= _MOST_HUES:
             axes.append(axis)
     return axes
@@ -155,12 +143,6 @@ def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
     across = table.values(x)
     for k, (name, quantity, at) in enumerate(_series(table, picture)):
         colour, marker = _colour(k), _MARKERS[k % len(_MARKERS)]
-        if not _is_grid(table):  # cases with nothing else in common are points, not means
-            column = table.columns()[quantity]
-            places = [place for place in table.places(**at) if column[place] is not None]
-            xs, ys = ([one[place] for place in places] for one in (table.columns()[x], column))
-            ax.plot(xs, ys, color=colour, ls="", marker=marker, ms=4, label=name, zorder=3)
-            continue
         mean, low, high = _spreads(table, quantity, at, x)
         finite = np.isfinite(mean)
         points = np.array(across, dtype=float)[finite]
@@ -171,14 +153,8 @@ def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
         )  # fmt: skip
     _finish(table, picture, ax)
     above = [value for value in across if value > 0]
-    if picture.log_x or (picture.log_x is None and _wants_log(above)):
+    if _wants_log(above):
         ax.set_xscale("log")
-        if above and above[-1] / above[0] < 200:
-            from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
-
-            ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-            ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-            ax.xaxis.set_minor_formatter(NullFormatter())
         if len(above) < len(across):
             ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
 
@@ -203,27 +179,6 @@ def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
     if not is_numeric(across):  # the words at the ticks say it
         ax.set_xlabel("")
     ax.grid(visible=False, axis="x")
-
-
-def _draw_heatmap(table: CaseTable, picture: Picture, ax: Axes) -> None:
-    """Means of one quantity over two axes, with the numbers in the cells where there is room."""
-    x, y = picture.x or "seed", picture.y or "seed"
-    [quantity, *_] = picture.quantity or ("total",)
-    across, up = table.values(x), table.values(y)
-    cells = np.array([_spreads(table, quantity, {y: value}, x)[0] for value in up])
-    image = ax.imshow(cells, origin="lower", aspect="auto", cmap="viridis")
-    for axis, values in ((ax.xaxis, across), (ax.yaxis, up)):
-        axis.set_ticks(range(len(values)), list(texts(values).values()))
-    ax.set(xlabel=_AXIS_LABELS.get(x, x), ylabel=_AXIS_LABELS.get(y, y))
-    figure: Any = ax.figure
-    over, missing = _averaged(table, picture)
-    name = QUANTITIES[quantity].label + (f", mean of {over}" if over else "")
-    figure.colorbar(image, ax=ax, label="\n".join([name, *missing]))
-    middle = (np.nanmin(cells) + np.nanmax(cells)) / 2
-    for (b, a), value in np.ndenumerate(cells) if cells.size <= 150 else ():
-        if np.isfinite(value):
-            colour = "white" if value < middle else "black"
-            ax.text(a, b, f"{value:.3g}", ha="center", va="center", color=colour, fontsize=8)
 
 
 def _draw_curves(table: CaseTable, picture: Picture, ax: Axes) -> None:
@@ -291,8 +246,8 @@ def _legend(table: CaseTable, picture: Picture, ax: Axes, *remarks: str) -> None
 
 def _averaged(table: CaseTable, picture: Picture) -> tuple[str, list[str]]:
     """What the cases at one point differ in, and how many of them do not know what is drawn."""
-    shown, columns = (picture.x, picture.y, *_coloured(table, picture)), table.columns()
-    rest = [axis for axis in table.axes if axis not in shown] if _is_grid(table) else []
+    shown, columns = (picture.x, *_coloured(table, picture)), table.columns()
+    rest = [axis for axis in table.axes if axis not in shown]
     over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
     missing = []  # a mean without them may mislead
     for quantity in picture.quantity or () if picture.kind != "curves" else ():
@@ -300,10 +255,6 @@ def _averaged(table: CaseTable, picture: Picture) -> tuple[str, list[str]]:
             why = QUANTITIES[quantity].missing
             missing.append(f"{count:,} of {len(table.rows):,} {why}, not drawn")
     return " × ".join(over), list(dict.fromkeys(missing))
-
-
-def _is_grid(table: CaseTable) -> bool:
-    return table.study.design == "grid"
 
 
 def _draw_bound(table: CaseTable, x: str, ax: Axes) -> None:

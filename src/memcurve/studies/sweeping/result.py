@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +17,7 @@ import numpy as np
 from memcurve.core.cells import csv_text
 from memcurve.core.display import columns_of_text, grid
 from memcurve.core.optional import optional
-from memcurve.core.result import Result, replacing, require_ending
+from memcurve.core.result import Result, replacing
 from memcurve.studies.sweeping.cases import QUANTITIES
 from memcurve.studies.sweeping.conclusions import concluded
 from memcurve.studies.sweeping.pictures import draw
@@ -126,9 +124,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             Where to draw; by default a new figure.
         picture : Picture, optional
             What to draw; by default what the study says, or what suits its axes: a quantity against
-            an axis with the number of states as a dashed line, bars for ensembles or methods, a
-            heat map over two axes, or the curves. Bands reach from the least to the greatest of all
-            cases that share a point.
+            an axis with the number of states as a dashed line, bars for ensembles or methods, or
+            the curves. Bands reach from the least to the greatest of all cases that share a point.
         """
         return draw(self, picture, ax)
 
@@ -136,15 +133,21 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         return self.provenance
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset over the axes of a grid, else over the cases.
+        """An xarray Dataset over the axes of the study.
 
         NaN where a case failed or is pending. Curves are ``memory`` over a further dimension
-        ``lag``, NaN beyond the lags of a case. ``found.sel({"method": "exact"})`` selects; as a
-        keyword, ``method`` is xarray's own.
+        ``lag``, NaN beyond the lags of a case. ``.sel({"method": "exact"})`` selects; as a keyword,
+        ``method`` is xarray's own. ``.to_netcdf`` writes a file.
         """
         xr = optional("xarray", "this", "frames")
-        names, sizes, coordinates = self._dimensions()
-        table = self.columns()
+        table, study = self.columns(), self.study
+        coordinates: dict[str, Any] = {}
+        for axis, values in study.axes.items():  # the rows are in the order of the study
+            if len(values) > 1:
+                shown = [v.label if isinstance(v, Named) else v for v in values]
+                coordinates[axis] = (axis, _coordinate(alike(axis, shown)))
+        names = tuple(coordinates)
+        sizes = [len(values) for _, values in coordinates.values()]
         variables: dict[str, Any] = {}
         meanings = {name: QUANTITIES[name].meaning for name in self.quantities}
         for name, meaning in (meanings | {"seconds": "time of the computation"}).items():
@@ -161,7 +164,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             coordinates["lag"] = ("lag", np.arange(count))
             about = {"description": "memory at each lag"}
             variables["memory"] = ((*names, "lag"), memory.reshape(*sizes, count), about)
-        attributes = {"title": self.study.title}
+        attributes = {"title": study.title}
         for key, value in self.provenance.items():
             text = isinstance(value, str)
             attributes[key] = value if text else json.dumps(value, ensure_ascii=False)
@@ -172,49 +175,18 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
 
         ``.json`` has everything, and :meth:`load` reads it back. ``.csv`` and ``.tex`` have all
         rows as text, with the provenance and the notes in a file beside it, of the same name and
-        ``.json``; ``.parquet`` has the provenance in its metadata, and ``.nc`` (netCDF) is what
-        :meth:`to_xarray` gives.
+        ``.json``.
         """
-        ending = require_writable(path)
-        if ending == ".parquet":
-            pa, parquet = map(importlib.import_module, ("pyarrow", "pyarrow.parquet"))
-            metadata = {"memcurve": json.dumps(self.provenance, ensure_ascii=False)}
-            table = pa.table(self._with_curves()).replace_schema_metadata(metadata)
-            with replacing(path) as stream:
-                parquet.write_table(table, stream)
-        elif ending == ".nc":
-            with tempfile.TemporaryDirectory() as folder, replacing(path) as stream:
-                draft = Path(folder) / "sweep.nc"
-                self.to_xarray().to_netcdf(draft, engine="h5netcdf")
-                stream.write(draft.read_bytes())
-        else:
-            super().save(path)
-            if ending != ".json":
-                about = {**self.provenance, "notes": self.notes}
-                with replacing(f"{os.fspath(path)}.json") as stream:
-                    stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
+        super().save(path)
+        if Path(path).suffix.lower() != ".json":
+            about = {**self.provenance, "notes": self.notes}
+            with replacing(f"{os.fspath(path)}.json") as stream:
+                stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
 
     def to_csv(self) -> str:
         """All rows as CSV, curves as lists in a last column."""
-        return csv_text(self._with_curves())
-
-    def _with_curves(self) -> dict[str, list[Any]]:
         curves = [row.curve and row.curve["values"] for row in self.rows]
-        return {**self.columns(), **({"memory": curves} if any(curves) else {})}
-
-    def _dimensions(self) -> tuple[tuple[str, ...], tuple[int, ...], dict[str, Any]]:
-        """Names, sizes and coordinates: of a whole grid its axes, else one dimension of cases."""
-        study, table = self.study, self.columns()
-        if study.design != "grid" or study.count != len(self):
-            coordinates = {axis: ("case", _coordinate(table[axis])) for axis in self.axes}
-            return ("case",), (len(self),), coordinates
-        coordinates = {}
-        for axis, values in study.axes.items():  # the rows are in the order of the study
-            if len(values) > 1:
-                shown = [v.label if isinstance(v, Named) else v for v in values]
-                coordinates[axis] = (axis, _coordinate(alike(axis, shown)))
-        lengths = tuple(len(values) for _, values in coordinates.values())
-        return tuple(coordinates), lengths, coordinates
+        return csv_text({**self.columns(), **({"memory": curves} if any(curves) else {})})
 
     def _derived(self) -> dict[str, Any]:
         notes = [{"kind": note.kind, "text": note} for note in self.notes]
@@ -236,24 +208,6 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         title = f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
         return title + grid(head, body) + (f"<ul>{notes}</ul>" if notes else "")
-
-
-#: The endings of files that :meth:`Sweep.save` writes, and the packages of the extras it needs.
-ENDINGS: dict[str, dict[str, str]] = {
-    ".csv": {},
-    ".parquet": {"pyarrow": "files"},
-    ".nc": {"xarray": "frames", "h5netcdf": "frames"},
-    ".json": {},
-    ".tex": {},
-}
-
-
-def require_writable(path: FilePath) -> str:
-    """The ending of a file that can be written; raises where a package for it is missing."""
-    ending = require_ending(path, ENDINGS)
-    for package, extra in ENDINGS[ending].items():
-        optional(package, f"writing {ending} files", extra)
-    return ending
 
 
 def _coordinate(values: list[Any]) -> Any:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
 import os
 import platform
 import random
-import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,19 +16,17 @@ from memcurve.core.arguments import require_number
 from memcurve.core.limits import blas_libraries
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
-from memcurve.studies.sweeping.cases import evaluate
+from memcurve.studies.sweeping.cases import Case, evaluate
 from memcurve.studies.sweeping.engine import run_cases
-from memcurve.studies.sweeping.executors import Job, open_executor
-from memcurve.studies.sweeping.result import Sweep, read_sweep, require_writable
-from memcurve.studies.sweeping.store import Store
+from memcurve.studies.sweeping.executors import CaseRunner, Job, open_executor
+from memcurve.studies.sweeping.result import Sweep, read_sweep
+from memcurve.studies.sweeping.store import Store, canonical
 from memcurve.studies.sweeping.studies import Study
 
 #: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
 MANY_CASES = 1_000_000
-#: Cases timed for an estimate. Doubled: a better estimate in twice the time.
+#: Cases timed for an estimate at most. Doubled: a better estimate of quick cases.
 _TIMED_CASES = 12
-#: Seconds after which no further case is timed. Doubled: the same.
-_TIMED_SECONDS = 10.0
 
 
 def sweep(
@@ -56,7 +53,7 @@ def sweep(
     store : path or None
         File in which results are saved; None for a temporary one.
     executor : str
-        ``"processes"`` (default), ``"serial"``, ``"dask"`` or ``"mpi"``.
+        ``"processes"`` (default), ``"serial"`` or ``"dask"``.
     workers : int, optional
         Number of processes; one per core by default.
     address : str, optional
@@ -67,7 +64,7 @@ def sweep(
         Required for a study of more than a million cases.
     case_timeout : float, optional
         Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
-        default. On Dask and MPI each worker then needs a second process.
+        default. On Dask each worker then needs a second process.
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.
@@ -117,7 +114,7 @@ def finished_cases(
     """Run a job on all cases of a study: store, worker pool and progress together.
 
     ``cases`` are keys and contents. Within the context the store is open and has all results, under
-    the number of the study. Under MPI only the driving rank gets there.
+    the number of the study.
     """
     if case_timeout is not None:
         require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
@@ -165,40 +162,32 @@ def estimate(
 ) -> dict[str, Any]:
     """Count the cases that are left and, if ``time_it``, time some of them, chosen at random.
 
-    ``done`` and ``failed`` are None for a study too large to look up; ``estimated_seconds`` is for
-    all that is left, from ``timed_cases``, and None where none was timed.
+    ``estimated_seconds`` is for all that is left, and None where none was timed.
     """
     statuses: dict[str, str] = {}
     if store.is_file():
         with Store.open(store, read_only=True) as opened:
             for number in opened.studies():
                 statuses |= {row.key: row.status for row in opened.rows(number)}
-    done = failed = seconds = error = None
-    places: Sequence[int] = range(study.count)
-    if study.count <= MANY_CASES:
-        each = [statuses.get(case.key) for case in study.cases()]
-        done, failed = each.count("done"), 0 if retry_failed else each.count("failed")
-        finished = ("done",) if retry_failed else ("done", "failed")
-        places = [place for place, status in enumerate(each) if status not in finished]
+    counts, left = Counter[str](), list[Case]()
+    for case in study.cases():
+        status = statuses.get(case.key, "pending")
+        if status == "pending" or (retry_failed and status == "failed"):
+            left.append(case)
+        else:
+            counts[status] += 1
     # drawn with a fixed seed, so that the same question has the same answer
-    count = min(_TIMED_CASES, len(places)) if time_it else 0
-    chosen = [study.case_at(place) for place in random.Random(0).sample(places, count)]
-    for case in chosen[:1]:
-        with contextlib.suppress(Exception):  # the libraries, whose loading is no matter of cases
-            evaluate(dataclasses.replace(case, size=4).to_dict())
-    start, timed = time.perf_counter(), 0
-    for timed, case in enumerate(chosen, 1):
-        try:
-            evaluate(case.to_dict())
-        except Exception as problem:
-            error = f"{type(problem).__name__}: {problem}"
-        seconds = (time.perf_counter() - start) / timed * len(places) / min(workers, len(places))
-        if time.perf_counter() - start > _TIMED_SECONDS:
-            break
+    drawn = random.Random(0).sample(left, min(_TIMED_CASES, len(left)) if time_it else 0)
+    contents = [(case.key, canonical(case.to_dict())) for case in drawn]
+    runner = CaseRunner(evaluate)
+    runner.here(contents[:1])  # loads the libraries
+    timed = runner.here(contents)
+    per_case = sum(outcome.seconds for outcome in timed) / max(1, len(timed))
     return {
-        "count": study.count, "done": done, "failed": failed,
-        "pending": study.count - (done or 0) - (failed or 0), "workers": workers,
-        "estimated_seconds": seconds, "timed_cases": timed, "error": error,
+        "count": study.count, "done": counts["done"], "failed": counts["failed"],
+        "pending": len(left), "workers": workers, "timed_cases": len(timed),
+        "estimated_seconds": per_case * len(left) / min(workers, len(left)) if timed else None,
+        "error": next((outcome.error for outcome in timed if outcome.error), None),
     }  # fmt: skip
 
 
@@ -212,5 +201,3 @@ def require_outputs(files: Mapping[str, Path | None]) -> None:
             raise OSError(f"{option}: {path} must be a file in a folder that exists.")
         if not os.access(path if path.exists() else folder, os.W_OK):
             raise PermissionError(f"{option}: {path}: may not be written to; name another file.")
-        if option == "--export":
-            require_writable(path)

@@ -66,13 +66,6 @@ WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?
 _REGISTERED_AT_ONCE = 5000
 #: Rows read at once. Doubled: readers hold the file longer.
 _READ_AT_ONCE = 200
-_REMEDIES = {
-    sqlite3.SQLITE_FULL: "make room on its disk",
-    sqlite3.SQLITE_READONLY: "check that it and its folder may be written to",
-    sqlite3.SQLITE_CANTOPEN: "check that its folder exists and may be written to",
-    sqlite3.SQLITE_BUSY: "another program holds it; end that one",
-}
-
 Status = Literal["pending", "done", "failed"]
 
 
@@ -314,8 +307,9 @@ def _explained(path: Path) -> Iterator[None]:
                 f"Restore it from a copy or give another --store."
             ) from error
         raise OSError(
-            f"{path}: {error}; {_REMEDIES.get(code & 0xFF, 'check its disk')}. Finished cases are "
-            f"saved; run the same command again to continue."
+            f"{path}: {error}; check that its disk has room, that it and its folder may be written "
+            f"to, and that no other program holds it. Finished cases are saved; run the same "
+            f"command again to continue."
         ) from error
 
 

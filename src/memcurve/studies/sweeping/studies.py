@@ -16,7 +16,6 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 import numpy as np
 from pydantic import (
     AfterValidator,
-    AliasChoices,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -29,15 +28,7 @@ from pydantic import (
 
 from memcurve.core.arguments import table_entry
 from memcurve.io import NETWORK_FORMATS, name_as_text
-from memcurve.studies.sweeping.cases import (
-    LARGEST,
-    TABLES,
-    TIDY,
-    USUAL,
-    Case,
-    label,
-    tidy_keep,
-)
+from memcurve.studies.sweeping.cases import TABLES, TIDY, USUAL, Case, label, tidy_keep
 
 #: What can be varied, in the order of tables.
 AXES = (
@@ -62,27 +53,6 @@ class Named(NamedTuple):
         return label(self.name, self.options)
 
 
-class Span(NamedTuple):
-    """Numbers to draw from, of a random search."""
-
-    low: float
-    high: float
-    log: bool
-    whole: bool
-
-    def at(self, share: float) -> float | int:
-        """The quantile of this ``share``."""
-        low, high = float(self.low), float(self.high)
-        if self.whole:  # each whole number has half a step of room on either side
-            low, high = low - 0.5, high + 0.5
-        if self.log:
-            number = math.exp(math.log(low) + share * (math.log(high) - math.log(low)))
-        else:
-            number = low + share * (high - low)
-        inside = min(self.high, max(self.low, number))
-        return round(inside) if self.whole else inside
-
-
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -90,8 +60,8 @@ class _Table(BaseModel):
 class _Range(_Table):
     """``{from, to}``, with ``step`` for whole numbers, ``count`` and ``log`` for others."""
 
-    first: Any = Field(validation_alias=AliasChoices("from", "low"))
-    last: Any = Field(validation_alias=AliasChoices("to", "high"))
+    first: Any = Field(validation_alias="from")
+    last: Any = Field(validation_alias="to")
     step: Annotated[StrictInt, Field(ge=1)] | None = None
     count: Annotated[StrictInt, Field(ge=2, le=100_000)] | None = None
     log: StrictBool = False
@@ -107,15 +77,13 @@ _Quantities = Annotated[tuple[_Quantity, ...], BeforeValidator(_as_tuple), Field
 
 
 class Picture(_Table):
-    """What to draw: a kind, the axes across, up (of a heat map) and by colour, the quantities."""
+    """What to draw: a kind, the axes across and by colour, the quantities."""
 
-    kind: Literal["lines", "bars", "heatmap", "curves"] | None = None
+    kind: Literal["lines", "bars", "curves"] | None = None
     x: _Axis | None = None
-    y: _Axis | None = None
     hue: _Axis | None = None
     quantity: _Quantities | None = None
     labels: dict[str, StrictStr] = {}
-    log_x: StrictBool | None = None
 
 
 class _File(_Table):
@@ -126,27 +94,22 @@ class _File(_Table):
     curves: StrictBool = False
     picture: Picture = Picture()
     quick: dict[str, Any] | None = None
-    grid: dict[str, Any] | None = None
-    random: dict[str, Any] | None = None
+    grid: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Study:
     """What to vary, what to keep of each case, and what to draw at the end.
 
-    Made from a file by :meth:`load`, or in Python by :meth:`grid` and :meth:`random`. Cases are
-    generated lazily: a study of a billion takes no memory.
+    Made from a file by :meth:`load`, or in Python by :meth:`grid`. Cases are generated lazily: a
+    study of a billion takes no memory.
 
     Attributes
     ----------
     name, text, title : str
         The name of the file without its ending, the study as TOML, and the picture's title.
-    design : str
-        ``"grid"`` or ``"random"``.
     axes : dict
         The values of each axis, in the order of the file.
-    samples, search_seed : int or None
-        Number of cases and seed of a random search.
     keep, curves
         Quantities saved for each case, and whether its curve is saved.
     picture : Picture
@@ -173,10 +136,7 @@ class Study:
     name: str
     text: str
     title: str
-    design: str
-    axes: dict[str, Any]
-    samples: int | None
-    search_seed: int | None
+    axes: dict[str, Sequence[Any]]
     keep: tuple[str, ...]
     curves: bool
     picture: Picture
@@ -184,43 +144,27 @@ class Study:
     @property
     def count(self) -> int:
         """Number of cases; none is made to count them."""
-        return self.samples or math.prod(len(values) for values in self.axes.values())
+        return math.prod(len(values) for values in self.axes.values())
 
     @property
     def varied(self) -> tuple[str, ...]:
         """The axes along which cases differ, in the order of tables."""
-        axes = {axis for axis, values in self.axes.items() if _varies(values)}
-        return tuple(axis for axis in AXES if axis in axes or (axis == "seed" and self.samples))
+        return tuple(axis for axis in AXES if len(self.axes.get(axis, ())) > 1)
 
     def cases(self) -> Iterator[Case]:
-        """All cases, one by one; in a grid the last axis runs fastest."""
-        for index in range(self.count):
-            yield self.case_at(index)
+        """All cases, one by one; the last axis runs fastest."""
+        return map(self.case_at, range(self.count))
 
     def case_at(self, index: int) -> Case:
-        """Case number ``index``, from 0; each has its own seed."""
+        """Case number ``index``, from 0."""
+        chosen, rest = {}, index
+        for axis, values in reversed(self.axes.items()):
+            rest, place = divmod(rest, len(values))
+            chosen[axis] = values[place]
         try:
-            return self._case(self._values_at(index))
+            return self._case(chosen)
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{self.name}: {self.design}: case {index}: {error}") from None
-
-    def _values_at(self, index: int) -> dict[str, Any]:
-        chosen: dict[str, Any] = {}
-        if self.design == "grid":
-            for axis, values in reversed(self.axes.items()):
-                index, place = divmod(index, len(values))
-                chosen[axis] = values[place]
-            return chosen
-        # the same sample however many there are
-        stream = np.random.SeedSequence(self.search_seed, spawn_key=(index,))
-        rng = np.random.default_rng(stream)
-        # of 53 bits, which every format of tables holds exactly
-        chosen["seed"] = int(rng.integers(2**53))
-        for axis, values in sorted(self.axes.items()):
-            share = float(rng.random())
-            is_span = isinstance(values, Span)
-            chosen[axis] = values.at(share) if is_span else values[int(share * len(values))]
-        return chosen
+            raise ValueError(f"{self.name}: grid: case {index}: {error}") from None
 
     def _case(self, values: Mapping[str, Any]) -> Case:
         fields: dict[str, Any] = dict(values)
@@ -232,15 +176,13 @@ class Study:
     def _require_cases(self) -> None:
         """Raise where values that are fine by themselves do not go together."""
         # only what an ensemble, a mask and a method take depends on the others
-        first = {a: v.at(0.0) if isinstance(v, Span) else v[0] for a, v in self.axes.items()}
-        if self.design == "random":
-            first["seed"] = self.search_seed
-        axes = [a for a in ("ensemble", "file", "mask", "method") if a in self.axes]
+        first = {axis: values[0] for axis, values in self.axes.items()}
+        axes = [axis for axis in ("ensemble", "file", "mask", "method") if axis in self.axes]
         for combination in itertools.product(*(self.axes[axis] for axis in axes)):
             try:
                 self._case(first | dict(zip(axes, combination, strict=True)))
             except (TypeError, ValueError) as error:
-                raise ValueError(f"{self.design}: {error}") from None
+                raise ValueError(f"grid: {error}") from None
 
     @classmethod
     def load(cls, source: str | os.PathLike[str], *, quick: bool = False) -> Self:
@@ -286,27 +228,13 @@ class Study:
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
         """All combinations: each axis is a value or a list; other fields as in a file."""
-        return cls._of("grid", name, fields)
-
-    @classmethod
-    def random(cls, samples: int, seed: int, *, name: str = "study", **fields: Any) -> Self:
-        """A random search: ``samples`` cases from lists and from ``{low, high, log}``."""
-        return cls._of("random", name, {"samples": samples, "seed": seed} | fields)
-
-    @classmethod
-    def _of(cls, design: str, name: str, fields: Mapping[str, Any]) -> Self:
         content = {key: fields[key] for key in fields if key in _File.model_fields}
         axes = {key: fields[key] for key in fields if key not in _File.model_fields}
-        return cls.from_dict(content | {design: axes}, name)
+        return cls.from_dict(content | {"grid": axes}, name)
 
     def __repr__(self) -> str:
-        varied = {
-            axis: f"{values.low:g} … {values.high:g}" if isinstance(values, Span) else len(values)
-            for axis, values in self.axes.items()
-            if _varies(values)
-        }
-        listed = ", ".join(f"{axis}: {values}" for axis, values in varied.items()) or "one case"
-        return f"<Study {self.name}: {self.count:,} cases, {self.design}; {listed}>"
+        lengths = (f"{axis}: {len(self.axes[axis])}" for axis in self.varied)
+        return f"<Study {self.name}: {self.count:,} cases; {', '.join(lengths) or 'one case'}>"
 
 
 def shipped() -> list[str]:
@@ -321,46 +249,31 @@ def shipped() -> list[str]:
     return sorted(path.stem for path in LIBRARY.glob("*.toml"))
 
 
-def _varies(values: Any) -> bool:
-    return isinstance(values, Span) or len(values) > 1
-
-
 # --- Checking a file.
 
 
 def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a study in these tables, or a ValueError that names field and value."""
     file = _validated(_File, content)
-    if (file.grid is None) == (file.random is None):
-        given = "none" if file.grid is None else "both"
-        raise ValueError(f"must have either [grid] or [random]; got {given}.")
-    design = "grid" if file.random is None else "random"
-    table, samples, seed = dict(getattr(file, design)), None, None
-    if design == "random":  # its seed is that of the search, from which each case gets its own
-        samples, seed = (table.pop(name, None) for name in ("samples", "seed"))
-        for name, number, least in (("samples", samples, 1), ("seed", seed, 0)):
-            if not isinstance(number, int) or not least <= number <= LARGEST:
-                raise ValueError(f"random.{name}: must be a whole number of at least {least}.")
     axes = {}
-    for axis, given in table.items():
+    for axis, given in file.grid.items():
         if axis not in AXES:
-            raise ValueError(f"{design}.{axis}: there is no such axis, but {', '.join(AXES)}.")
+            raise ValueError(f"grid.{axis}: there is no such axis, but {', '.join(AXES)}.")
         try:
-            axes[axis] = _axis_values(axis, given, design)
+            axes[axis] = _axis_values(axis, given)
         except (TypeError, ValueError) as error:
             # the axis is named already
-            raise ValueError(f"{design}.{axis}: {str(error).removeprefix(f'`{axis}` ')}") from None
+            raise ValueError(f"grid.{axis}: {str(error).removeprefix(f'`{axis}` ')}") from None
     for axis in ("ensemble", "size"):
         if axis in axes and "file" in axes:
-            raise ValueError(f"{design}.{axis}: is for ensembles; leave it out, or `file`.")
+            raise ValueError(f"grid.{axis}: is for ensembles; leave it out, or `file`.")
         if axis not in axes and "file" not in axes:
-            raise ValueError(f"{design}.{axis}: is missing; give a value or a list, or `file`.")
+            raise ValueError(f"grid.{axis}: is missing; give a value or a list, or `file`.")
     for quantity in file.picture.quantity or ():
         if quantity not in file.keep:
             raise ValueError(f"picture.quantity: {quantity!r} is not kept; add it to `keep`.")
     return {
-        "design": design, "axes": axes, "samples": samples, "search_seed": seed,
-        "keep": tidy_keep(file.keep), "title": file.title, "curves": file.curves,
+        "axes": axes, "keep": tidy_keep(file.keep), "title": file.title, "curves": file.curves,
         "picture": file.picture,
     }  # fmt: skip
 
@@ -378,13 +291,10 @@ def _validated(model: Any, content: Any) -> Any:
         raise ValueError(" ".join(problems)) from None
 
 
-def _axis_values(axis: str, given: Any, design: str) -> Sequence[Any] | Span:
-    """The values of an axis as a study writes them; long ranges are not expanded.
-
-    In a random search a value that is there twice is drawn twice as often.
-    """
+def _axis_values(axis: str, given: Any) -> Sequence[Any]:
+    """The values of an axis as a study writes them; long ranges are not expanded."""
     if isinstance(given, Mapping) and axis in NUMBERS:
-        return _range_values(axis, _validated(_Range, given), design)
+        return _range_values(axis, _validated(_Range, given))
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
     if axis == "file":
         values = tuple(itertools.chain.from_iterable(map(_files, values)))
@@ -392,28 +302,24 @@ def _axis_values(axis: str, given: Any, design: str) -> Sequence[Any] | Span:
         raise ValueError("is empty; give at least one value, or leave it out.")
     tidy = tuple(_value(axis, value) for value in values)
     for k, value in enumerate(tidy):
-        if design == "grid" and value in tidy[:k]:
+        if value in tidy[:k]:
             raise ValueError(f"has {values[k]!r} twice; leave one out.")
     return tidy
 
 
-def _range_values(axis: str, asked: _Range, design: str) -> Sequence[Any] | Span:
+def _range_values(axis: str, asked: _Range) -> Sequence[Any]:
     first, last = (_value(axis, end) or 0 for end in (asked.first, asked.last))
-    whole = axis in WHOLE
     if isinstance(first, str) or isinstance(last, str) or not first <= last:
         raise ValueError(f"must go from a number up to another, got {first!r} and {last!r}.")
     if asked.log and first <= 0:
         raise ValueError(f"must begin above 0 with log = true, got {first!r}.")
-    span = Span(first, last, asked.log, whole)
     if asked.count is not None:
+        numbers = (np.geomspace if asked.log else np.linspace)(first, last, asked.count).tolist()
+        if axis in WHOLE:
+            return tuple(dict.fromkeys(_value(axis, round(number)) for number in numbers))
         # to 12 digits: 0.3 and not 0.30000000000000004
-        shares = np.linspace(0, 1, asked.count).tolist()
-        return tuple(
-            _value(axis, span.at(s) if whole else float(f"{span.at(s):.12g}")) for s in shares
-        )
-    if design == "random" and asked.step is None:
-        return span
-    if not whole:
+        return tuple(_value(axis, float(f"{number:.12g}")) for number in numbers)
+    if axis not in WHOLE:
         raise ValueError("needs how many values, e.g. count = 5.")
     return range(int(first), int(last) + 1, asked.step or 1)
 
@@ -445,9 +351,9 @@ def _made_quick(content: Mapping[str, Any]) -> dict[str, Any]:
     """The tables with those values of ``[quick]`` in place of the whole study's."""
     if "quick" not in content:
         raise ValueError("has no [quick] table; add one, e.g. `[quick]`, then `size = 20`.")
-    design = _checked(content)["design"]
+    _checked(content)
     whole = {key: value for key, value in content.items() if key != "quick"}
-    return whole | {design: dict(content[design]) | dict(content["quick"])}
+    return whole | {"grid": content["grid"] | content["quick"]}
 
 
 # --- Writing one.

@@ -10,13 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from memcurve.core.notes import Note, counted
-from memcurve.studies.sweeping.cases import (
-    BEYOND,
-    LIFTED,
-    QUANTITIES,
-    label,
-    number_of_states,
-)
+from memcurve.studies.sweeping.cases import BEYOND, QUANTITIES, label, number_of_states
 from memcurve.studies.sweeping.store import CaseResult
 from memcurve.studies.sweeping.studies import AXES, Study
 
@@ -77,7 +71,7 @@ class CaseTable:
 
     @cached_property
     def _columns(self) -> dict[str, list[Any]]:
-        cases = [_labelled(row.case, self.study) for row in self.rows]
+        cases = [_labelled(row.case) for row in self.rows]
         table: dict[str, list[Any]] = {}
         for axis in AXES:
             column = [case.get(axis) for case in cases]
@@ -221,17 +215,13 @@ def texts(values: Iterable[Any]) -> dict[Any, str]:
     return {v: number_text(v) if isinstance(v, float) else _text(v) for v in values}
 
 
-def _labelled(case: Mapping[str, Any], study: Study) -> Mapping[str, Any]:
-    """The fields of a case, with ensemble and method as the study names them."""
-    columns = {**case, "method": label(case["method"], case.get("options", {}))}
-    # a density, say, given with the name of an ensemble is a field of the case, and is then no axis
-    beside = [name for name in LIFTED if name not in study.axes]
-    for ensemble in study.axes.get("ensemble", ()):
-        own = {name: value for name, value in ensemble.options.items() if name not in LIFTED}
-        meant = ensemble.name == case.get("ensemble") and own == case.get("ensemble_options", {})
-        if meant and all(case.get(name) == ensemble.options.get(name) for name in beside):
-            columns["ensemble"] = ensemble.label
-    return columns
+def _labelled(case: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a case, ensemble and method with their options."""
+    names = (("ensemble", "ensemble_options"), ("method", "options"))
+    labels = {
+        name: label(case[name], case.get(options, {})) for name, options in names if name in case
+    }
+    return {**case, **labels}
 
 
 def alike(axis: str, column: Sequence[Any]) -> list[Any]:

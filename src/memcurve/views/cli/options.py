@@ -80,9 +80,9 @@ Saved = Annotated[
 Exported = Annotated[
     Path | None,
     _file(
-        "memcurve.studies.sweeping.result",
-        "Write all rows, with the study and the versions, to this file (.csv and .tex, with a "
-        ".json beside it, .parquet, .nc, .json).",
+        "memcurve.core.result",
+        "Write all rows, with the study and the versions, to this file (.json; .csv and .tex, with "
+        "a .json beside it).",
     ),
 ]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
@@ -448,8 +448,6 @@ class ExecutorOptions:
         Compute in this process, one case after another.
     dask
         Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786.
-    mpi
-        Compute on the ranks of an MPI job, e.g. mpiexec -n 8 memcurve sweep study.toml --mpi.
     retry_failed
         Compute failed cases again.
     """
@@ -457,19 +455,18 @@ class ExecutorOptions:
     workers: Whole | None = None
     serial: Flag = False
     dask: str | None = None
-    mpi: Flag = False
     retry_failed: Flag = False
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
         given = self.workers is not None
-        require_at_most_one(serial=self.serial, dask=self.dask, mpi=self.mpi, workers=given)
+        require_at_most_one(serial=self.serial, dask=self.dask, workers=given)
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"--workers must be at least 1, got {self.workers}.")
         if self.dask is not None:
             return {"executor": "dask", "address": self.dask}
-        if self.serial or self.mpi:
-            return {"executor": "serial" if self.serial else "mpi"}
+        if self.serial:
+            return {"executor": "serial"}
         return {"executor": "processes", "workers": self.workers}
 
 

@@ -61,7 +61,7 @@ def sweep(
       memcurve sweep
       memcurve sweep sparsity --quick --plot sparsity.png
       memcurve sweep study.toml --dry-run --json
-      memcurve sweep study.toml --workers 2 --export study.parquet
+      memcurve sweep study.toml --workers 2 --export study.csv
       memcurve sweep study.toml --serial --store results.sqlite --plot study.png
 
     Parameters
@@ -95,6 +95,8 @@ def sweep(
     named = study in shipped() and not Path(study).is_file()
     place = store or Path(f"{chosen.name}.sqlite")
     require_other_files(Path(study), place, export, plot, what="study")
+    with usage():
+        require_few(chosen, yes)
     if dry_run or (status and not (export or plot)):
         return _estimated(chosen, place, where, executor.retry_failed, dry_run, json)
     if named and not status:
@@ -104,8 +106,6 @@ def sweep(
     if status:
         result = Sweep.open(place, chosen)
     else:
-        with usage():
-            require_few(chosen, yes)
         with stoppable(place):
             result = run(
                 chosen,
@@ -178,11 +178,8 @@ def _estimated(
     if as_json:
         print(json_text({"study": study.name, "store": str(store), **guess}))
         return FINE
-    print(f"{study.name}: {guess['count']:,} cases ({study.design})")
-    if guess["done"] is None:
-        print("too many to look up which of them are done")
-    else:
-        print("{done:,} done, {failed:,} failed, {pending:,} to compute".format_map(guess))
+    print(f"{study.name}: {guess['count']:,} cases")
+    print("{done:,} done, {failed:,} failed, {pending:,} to compute".format_map(guess))
     if guess["estimated_seconds"] is not None:
         time = f"about {in_words(guess['estimated_seconds'])} with {counted(workers, 'worker')}"
         print(f"{time}: an estimate, from {guess['timed_cases']} of these cases timed here")
