@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from memcurve.inputs import ARMA, Autocovariance, SpectralDensity, White
+from memcurve.inputs import ARMA, Autocovariance, White
 from refusals import refuses
 from tolerances import DENSITY
 
@@ -20,8 +20,6 @@ PROCESSES = {
     "arma": ARMA([1.2, -0.5], [0.4, -0.7, 0.2]),
     "acov": Autocovariance([4.0, 1.0, -0.5, 0.2]),
     "tapered": Autocovariance(0.9 ** np.arange(30), taper="parzen"),
-    "callable": SpectralDensity(lambda w: np.exp(np.cos(w) + 0.5 * np.cos(3 * w))),
-    "smoothed": SpectralDensity(lambda w: w < 1, lags=20),
 }
 
 
@@ -130,7 +128,6 @@ def test_names():
     assert ARMA([0.5, -0.3], [1]).name == "ARMA(2, 1)"
     assert Autocovariance(np.r_[1, np.full(40, 0.01)]).name == "autocovariance of 40 lags"
     assert Autocovariance([2, 1]).name == "autocovariance of 1 lag"
-    assert SpectralDensity(lambda w: 2 + 2 * np.cos(w)).name == "spectral density of 1 lag"
 
 
 @pytest.mark.parametrize("variance", [0, -1, np.inf, "1", True])

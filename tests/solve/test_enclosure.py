@@ -239,8 +239,6 @@ def test_long_autocovariance() -> None:
     finite, exact = (run(A, C, kind, 30, horizons=3) for kind in (cut, inputs.ARMA([0.5])))
     assert finite.memory == pytest.approx(exact.memory, abs=1e-11)
     assert finite.total == pytest.approx(exact.total, abs=1e-11)
-    smooth = inputs.SpectralDensity(lambda w: 1 / (1.25 - np.cos(w)))
-    assert run(A, C, smooth, 30).memory == pytest.approx(exact.memory, abs=1e-9)
 
 
 def test_slow_modes_and_non_normal_ones() -> None:

@@ -13,7 +13,7 @@ from scipy.linalg import block_diag
 from scipy.sparse import csr_array
 
 from memcurve import Float32, LinearNetwork, ensembles, forecasting_curve, inputs, memory_curve
-from memcurve.inputs import ARMA, Autocovariance, InputProcess, SpectralDensity, White
+from memcurve.inputs import ARMA, Autocovariance, InputProcess, White
 from refusals import refuses
 from tolerances import CLOSED_FORM, COLOURED, EPS, SMALL_DIRECT, WHOLE_SUM, coloured
 from truth import truth
@@ -213,7 +213,6 @@ def test_one_process_in_three_forms() -> None:
         ARMA(ma=[0.5]),
         ARMA(ma=[2.0]),  # the same up to its variance
         Autocovariance([1.25, 0.5]),
-        SpectralDensity(lambda w: 1.25 + np.cos(w)),
         "ma:0.5",
     ]
     curves = [memory_curve(network, 50, input=form) for form in forms]
@@ -359,7 +358,7 @@ def test_bad_input(given: Any, error: type[Exception], message: str) -> None:
 
 def test_processes_that_do_not_exist() -> None:
     refuses(ValueError, ("`ar`", "1.1"), ARMA, ar=[1.1])
-    refuses(ValueError, "'bartlett'", Autocovariance, [1.0, 0.9])
+    refuses(ValueError, "'parzen'", Autocovariance, [1.0, 0.9])
     with pytest.raises(ValueError, match="one process for each of the network's 2 inputs, got 3"):
         memory_curve(LinearNetwork(np.eye(3) / 2, np.eye(3, 2)), input=["ar:0.5"] * 3)
 

@@ -12,7 +12,7 @@ added to the states. Imports ``core``. Start reading at ``process``.
 from __future__ import annotations
 
 from memcurve.inputs.arma import ARMA
-from memcurve.inputs.autocovariance import Autocovariance, SpectralDensity, White
+from memcurve.inputs.autocovariance import Autocovariance, White
 from memcurve.inputs.parsing import parse, processes_for
 from memcurve.inputs.process import InputProcess
 
@@ -20,7 +20,6 @@ __all__ = [
     "ARMA",
     "Autocovariance",
     "InputProcess",
-    "SpectralDensity",
     "White",
     "parse",
     "processes_for",

@@ -1,21 +1,20 @@
-"""Processes of finitely many lags: white noise, given autocovariances, a given density.
+"""Processes of finitely many lags: white noise, and given autocovariances.
 
 Their spectral density is a cosine sum f(ω) = γ(0) + 2 Σ_{k≤M} γ(k) cos kω.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.core.arguments import require_number, require_size, table_entry
+from memcurve.core.arguments import require_number, require_size
 from memcurve.core.types import EPS, Floats
-from memcurve.inputs.process import InputProcess, frozen, real_array, real_vector
+from memcurve.inputs.process import InputProcess, frozen, real_vector
 
 #: A shorter series says nothing about its autocovariance.
 SHORTEST_SERIES = 10
@@ -28,33 +27,120 @@ OVERSAMPLING = 16
 CANDIDATES = 256
 #: Newton's steps for each of them. Doubled: nothing, they have converged.
 STEPS = 5
-#: Lag windows w(x), x = k/(M + 1); both have non-negative Fourier transforms.
-TAPERS: dict[str, Callable[[Floats], Floats]] = {
-    "bartlett": lambda x: 1 - x,
-    "parzen": lambda x: np.where(x <= 0.5, 1 - 6 * x**2 * (1 - x), 2 * (1 - x) ** 3),
-}
-#: Intervals of [0, π] on which a callable is sampled. Doubled: peaks half as wide are found.
-GRID = 1 << 20
-#: What is cut off of γ, relative to γ(0), unless the rounding of the samples hides more.
-NEGLIGIBLE = 1e-17
-#: γ has settled when twice the points change it by less, relative to γ(0). Callables round by more
-#: than ε where f is steep.
-SETTLED = 1e-13
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FiniteLags(InputProcess):
-    """A process with γ(k) = ``values[k]`` for k ≤ M and zero beyond; f is a cosine polynomial."""
+class Autocovariance(InputProcess):
+    """A process with given autocovariances γ(0), …, γ(M), and zero beyond.
+
+    Parameters
+    ----------
+    values : (M + 1,) array
+        γ(0), γ(1), …, up to 20,000 lags. The spectral density f(ω) = γ(0) + 2 Σ_k γ(k) cos kω must
+        be non-negative up to rounding: cutting off an autocovariance that has not yet decayed often
+        violates that.
+    taper : None or "parzen"
+        Multiply γ(k) by Parzen's w(k/(M + 1)) first: w(x) = 1 − 6x² + 6x³ for x ≤ ½ and 2(1 − x)³
+        for x > ½.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from memcurve import inputs
+    >>> inputs.Autocovariance([2.0, 1.0]).density_bounds()[0]
+    0.0
+    >>> inputs.Autocovariance([1.0, 0.9, 0.5], taper="parzen").values.round(3)
+    array([1.   , 0.5  , 0.037])
+
+    Of a spectral density, γ is an inverse Fourier transform:
+
+    >>> density = 2 + 2 * np.cos(np.linspace(0, np.pi, 65))
+    >>> inputs.Autocovariance(np.fft.irfft(density)[:2]).values
+    array([2., 1.])
+    """
 
     values: Floats
-    _kind: ClassVar[str] = "autocovariance"
+
+    def __init__(self, values: ArrayLike, *, taper: str | None = None) -> None:
+        gamma = real_vector(values, "values", least=1)
+        lag = int(np.abs(gamma).argmax())
+        if not gamma[0] > 0 or abs(gamma[lag]) > gamma[0]:
+            raise ValueError(
+                f"`values` must start with the variance γ(0) > 0, which no |γ(k)| exceeds, got "
+                f"γ(0) = {gamma[0]:g} and γ({lag}) = {gamma[lag]:g}; list lags from 0 on, each "
+                f"once."
+            )
+        if taper not in (None, "parzen"):
+            raise ValueError(f"`taper` must be None or 'parzen', got {taper!r}.")
+        if taper is not None:
+            gamma = gamma * _parzen(np.arange(len(gamma)) / len(gamma))
+        gamma = gamma[: np.flatnonzero(gamma)[-1] + 1].copy()
+        if len(gamma) > LARGEST_LAGS + 1:
+            raise ValueError(
+                f"`values` must have at most {LARGEST_LAGS} lags, got {len(gamma) - 1}; leave out "
+                f"the last ones, with taper='parzen'."
+            )
+        correlation = gamma / gamma[0]
+        omega, lowest = _minimum(correlation)
+        if lowest < -_rounding(correlation):
+            share = -lowest / _minimum(-correlation)[1]
+            raise ValueError(
+                f"`values` must be the autocovariance of a stationary process, but its spectral "
+                f"density falls to {share:.3g} times its maximum at frequency ω = {omega:.4g}; "
+                f"pass taper='parzen', which mends what was cut off, or estimate "
+                f" it with Autocovariance.from_series."
+            )
+        object.__setattr__(self, "values", frozen(gamma))
+
+    @staticmethod
+    def from_series(
+        series: ArrayLike, lags: int | None = None, *, taper: str | None = "parzen"
+    ) -> Autocovariance:
+        """Estimate the autocovariance of a recorded series.
+
+        The biased estimate with the mean m removed, γ(k) = Σ_t (z_t − m)(z_{t+k} − m) / T, times
+        the taper. It is non-negative definite with the taper, and without it if all T − 1
+        lags are kept.
+
+        Parameters
+        ----------
+        series : (T,) array
+            The recording, at least 10 values.
+        lags : int, optional
+            The last lag M that is kept. The default is 10·log10(T), the usual choice for
+            correlograms, or Andrews' (1991) bandwidth if that is larger: it minimises the mean
+            square error of f at the peak of an AR(1) process with the same γ(1)/γ(0) = r. It is
+            2.6614 (αT)^{1/5} with ``α = 4r²/(1 − |r|)⁴`` for Parzen's taper and 1.1447 (αT)^{1/3}
+            with α = 4r²/(1 − r²)² for Bartlett's. Without a taper the default is T − 1.
+        taper : "parzen" or None
+            As for :class:`Autocovariance`.
+
+        Examples
+        --------
+        >>> from memcurve import inputs
+        >>> z = inputs.ARMA(ar=[0.8]).simulate(10_000, seed=1)
+        >>> inputs.Autocovariance.from_series(z).name
+        'autocovariance of 71 lags'
+        """
+        recorded = real_vector(series, "series", least=SHORTEST_SERIES)
+        last = len(recorded) - 1
+        if lags is not None and require_size(lags, "lags") > last:
+            raise ValueError(
+                f"`lags` must be at most T − 1 = {last}, got {lags}; give less, or a longer series."
+            )
+        gamma = _biased(recorded)
+        if lags is None and taper is not None:
+            r = min(abs(float(gamma[1] / gamma[0])), 1 - 1e-9)
+            bandwidth = 2.6614 * (4 * r**2 / (1 - r) ** 4 * len(gamma)) ** (1 / 5)
+            lags = int(np.ceil(max(10 * np.log10(len(gamma)), bandwidth - 1)))
+        return Autocovariance(gamma if lags is None else gamma[: lags + 1], taper=taper)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(lags={self.finite_lags}, variance={self.variance:g})"
 
     @property
     def name(self) -> str:
-        return f"{self._kind} of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
+        return f"autocovariance of {self.finite_lags} lag{'s' * (self.finite_lags != 1)}"
 
     @property
     def variance(self) -> float:
@@ -108,7 +194,7 @@ class FiniteLags(InputProcess):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class White(FiniteLags):
+class White(Autocovariance):
     """White noise: γ(0) = ``variance``, γ(k) = 0 otherwise, f constant.
 
     Examples
@@ -133,149 +219,6 @@ class White(FiniteLags):
         return rng.standard_normal((count, channels)) * float(np.sqrt(self.variance))
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Autocovariance(FiniteLags):
-    """A process with given autocovariances γ(0), …, γ(M), and zero beyond.
-
-    Parameters
-    ----------
-    values : (M + 1,) array
-        γ(0), γ(1), …, up to 20,000 lags. The spectral density f(ω) = γ(0) + 2 Σ_k γ(k) cos kω must
-        be non-negative up to rounding: cutting off an autocovariance that has not yet decayed often
-        violates that.
-    taper : None, "bartlett" or "parzen"
-        Multiply γ(k) by w(k/(M + 1)) first: w(x) = 1 − x, or 1 − 6x² + 6x³ for x ≤ ½ and
-        2(1 − x)³ for x > ½.
-
-    Examples
-    --------
-    >>> from memcurve import inputs
-    >>> inputs.Autocovariance([2.0, 1.0]).density_bounds()[0]
-    0.0
-    >>> inputs.Autocovariance([1.0, 0.9, 0.5], taper="bartlett").values.round(3)
-    array([1.   , 0.6  , 0.167])
-    """
-
-    def __init__(self, values: ArrayLike, *, taper: str | None = None) -> None:
-        gamma = real_vector(values, "values", least=1)
-        lag = int(np.abs(gamma).argmax())
-        if not gamma[0] > 0 or abs(gamma[lag]) > gamma[0]:
-            raise ValueError(
-                f"`values` must start with the variance γ(0) > 0, which no |γ(k)| exceeds, got "
-                f"γ(0) = {gamma[0]:g} and γ({lag}) = {gamma[lag]:g}; list lags from 0 on, each "
-                f"once."
-            )
-        gamma = _tapered(gamma, taper)
-        if len(gamma) > LARGEST_LAGS + 1:
-            raise ValueError(
-                f"`values` must have at most {LARGEST_LAGS} lags, got {len(gamma) - 1}; leave out "
-                f"the last ones, with taper='parzen'."
-            )
-        correlation = gamma / gamma[0]
-        omega, lowest = _minimum(correlation)
-        if lowest < -_rounding(correlation):
-            share = -lowest / _minimum(-correlation)[1]
-            raise ValueError(
-                f"`values` must be the autocovariance of a stationary process, but its spectral "
-                f"density falls to {share:.3g} times its maximum at frequency ω = {omega:.4g}; "
-                f"pass taper='bartlett' or taper='parzen', which mend what was cut off, or "
-                f"estimate it with Autocovariance.from_series."
-            )
-        object.__setattr__(self, "values", frozen(gamma))
-
-    @classmethod
-    def from_series(
-        cls, series: ArrayLike, lags: int | None = None, *, taper: str | None = "parzen"
-    ) -> Self:
-        """Estimate the autocovariance of a recorded series.
-
-        The biased estimate with the mean m removed, γ(k) = Σ_t (z_t − m)(z_{t+k} − m) / T, times
-        the taper. It is non-negative definite with either taper, and without one if all T − 1
-        lags are kept.
-
-        Parameters
-        ----------
-        series : (T,) array
-            The recording, at least 10 values.
-        lags : int, optional
-            The last lag M that is kept. The default is 10·log10(T), the usual choice for
-            correlograms, or Andrews' (1991) bandwidth if that is larger: it minimises the mean
-            square error of f at the peak of an AR(1) process with the same γ(1)/γ(0) = r. It is
-            2.6614 (αT)^{1/5} with ``α = 4r²/(1 − |r|)⁴`` for Parzen's taper and 1.1447 (αT)^{1/3}
-            with α = 4r²/(1 − r²)² for Bartlett's. Without a taper the default is T − 1.
-        taper : "parzen", "bartlett" or None
-            As for :class:`Autocovariance`.
-
-        Examples
-        --------
-        >>> from memcurve import inputs
-        >>> z = inputs.ARMA(ar=[0.8]).simulate(10_000, seed=1)
-        >>> inputs.Autocovariance.from_series(z).name
-        'autocovariance of 71 lags'
-        """
-        recorded = real_vector(series, "series", least=SHORTEST_SERIES)
-        last = len(recorded) - 1
-        if lags is not None and require_size(lags, "lags") > last:
-            raise ValueError(
-                f"`lags` must be at most T − 1 = {last}, got {lags}; give less, or a longer series."
-            )
-        gamma = _biased(recorded)
-        if lags is None and taper is not None:
-            r = min(abs(float(gamma[1] / gamma[0])), 1 - 1e-9)
-            bandwidth = 2.6614 * (4 * r**2 / (1 - r) ** 4 * len(gamma)) ** (1 / 5)
-            if taper == "bartlett":
-                bandwidth = 1.1447 * (4 * r**2 / (1 - r**2) ** 2 * len(gamma)) ** (1 / 3)
-            lags = int(np.ceil(max(10 * np.log10(len(gamma)), bandwidth - 1)))
-        return cls(gamma if lags is None else gamma[: lags + 1], taper=taper)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class SpectralDensity(FiniteLags):
-    """A process with a given spectral density f(ω) = Σ_k γ(k) e^{−ikω}, even in ω.
-
-    Parameters
-    ----------
-    density : callable
-        Takes an array of frequencies in [0, π] and returns f there. It is sampled at 2^20 points; a
-        peak narrower than that may be missed.
-    lags : int, optional
-        Keep γ up to this lag only, with Parzen's taper, which smooths f over a width of about
-        4/lags and never makes it negative. For densities whose γ decays too slowly: those with
-        jumps, kinks or very sharp peaks.
-
-    ``values`` are γ(0), …, γ(M); what lies beyond is below the rounding of the samples.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memcurve import inputs
-    >>> inputs.SpectralDensity(lambda w: 2 + 2 * np.cos(w)).values.round(12)
-    array([2., 1.])
-    """
-
-    _kind = "spectral density"
-
-    def __init__(self, density: Callable[[Floats], Any], *, lags: int | None = None) -> None:
-        if not callable(density):
-            raise TypeError(
-                f"`density` must be a function of frequencies, got {type(density).__name__}; for "
-                f"samples, pass one that interpolates them, with `lags`."
-            )
-        if lags is not None and require_size(lags, "lags") > LARGEST_LAGS:
-            raise ValueError(f"`lags` must be at most {LARGEST_LAGS}, got {lags}; give less.")
-        gamma = _autocovariance_of(density, whole=lags is not None)
-        if lags is not None:
-            gamma = _tapered(gamma[: lags + 1], "parzen", NEGLIGIBLE)
-        if len(gamma) > LARGEST_LAGS + 1:
-            raise ValueError(
-                f"`density` must be smooth enough for its autocovariance to decay to rounding "
-                f"within {LARGEST_LAGS} lags, got one that does not; smooth out jumps, kinks and "
-                f"very sharp peaks, or pass `lags`, e.g. lags=2000, to have it smoothed with "
-                f"Parzen's taper."
-            )
-        object.__setattr__(self, "values", frozen(gamma))
-
-
 def _biased(series: Floats) -> Floats:
     from scipy.fft import next_fast_len
 
@@ -295,58 +238,9 @@ def _biased(series: Floats) -> Floats:
     return np.clip(gamma, -gamma[0], gamma[0])
 
 
-def _autocovariance_of(density: Callable[[Floats], Any], *, whole: bool) -> Floats:
-    """Return γ from samples on a fine grid, cut where it is negligible unless ``whole``.
-
-    Beyond half the grid γ shows either the rounding of the samples, which is flat, or that it
-    still decays. A power law never falls below twice that within a quarter of the grid, so it is
-    taken for settled only where it has become negligible.
-    """
-    omega = np.linspace(0, np.pi, GRID + 1)
-    samples = real_array(density(omega), "density")
-    if samples.shape not in {omega.shape, ()}:
-        raise ValueError(
-            f"`density` must return one value for each frequency, got shape {samples.shape} for "
-            f"{omega.shape}; write it with numpy functions, or wrap it in numpy.vectorize."
-        )
-    samples = _validated(np.broadcast_to(samples, omega.shape))
-    gamma, coarse = _coefficients(samples), _coefficients(samples[::2])
-    change = np.abs(gamma[: GRID // 4] - coarse[: GRID // 4]).max()
-    last = _last_lag(gamma, 2 * float(np.abs(gamma[GRID // 2 :]).max()))
-    has_settled = change <= SETTLED * gamma[0] and last <= GRID // 4
-    return gamma[: last + 1].copy() if has_settled and not whole else gamma
-
-
-def _validated(samples: Floats) -> Floats:
-    """Refuse negative and vanishing densities; what rounding makes negative becomes zero."""
-    largest, place = samples.max(), int(samples.argmin())
-    if samples[place] < -64 * EPS * max(largest, 0.0):
-        raise ValueError(
-            f"`density` must not be negative, got {samples[place]:.6g} at "
-            f"ω = {np.pi * place / (len(samples) - 1):.6g}; a power spectrum is meant, e.g. the "
-            f"squared modulus of a transfer function."
-        )
-    if not largest > 0:
-        raise ValueError("`density` must not be zero everywhere; give a process with variance > 0.")
-    return np.maximum(samples, 0)
-
-
-def _coefficients(samples: Floats) -> Floats:
-    """Return c_k = 1/π ∫_0^π f(ω) cos kω dω by the trapezoidal rule, k = 0 … n − 1."""
-    return np.fft.irfft(samples, 2 * (len(samples) - 1))[: len(samples)]
-
-
-def _last_lag(gamma: Floats, noise: float) -> int:
-    """Return the last lag at which γ is neither negligible nor below ``noise``."""
-    return int(np.flatnonzero(np.abs(gamma) > max(NEGLIGIBLE * gamma[0], noise))[-1])
-
-
-def _tapered(gamma: Floats, taper: str | None, negligible: float = 0.0) -> Floats:
-    """Return γ(k) w(k/(M + 1)), k = 0 … M, without what is ``negligible``·γ(0) at the end."""
-    if taper is not None:
-        window = table_entry(TAPERS, taper, "taper")
-        gamma = gamma * window(np.arange(len(gamma)) / len(gamma))
-    return gamma[: np.flatnonzero(np.abs(gamma) > negligible * gamma[0])[-1] + 1].copy()
+def _parzen(x: Floats) -> Floats:
+    """Parzen's lag window, whose Fourier transform is not negative."""
+    return np.where(x <= 0.5, 1 - 6 * x**2 * (1 - x), 2 * (1 - x) ** 3)
 
 
 def _on_grid(gamma: Floats, size: int) -> Floats:
