@@ -21,8 +21,6 @@ from memcurve import (
     StateNoise,
     adapters,
     ensembles,
-    fisher_curve,
-    forecasting_curve,
     inputs,
     masks,
     memory_curve,
@@ -150,8 +148,6 @@ QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
     "--noise 0.1 --method certified": lambda: memory_curve(
         NETWORK, 20, noise=0.1, method="certified"
     ),
-    "--forecast --input ar:0.9": lambda: forecasting_curve(NETWORK, "ar:0.9", 20),
-    "--fisher --noise 0.1": lambda: fisher_curve(NETWORK, 0.1, 20),
     "--readout 0,3,5-9": lambda: memory_curve(NETWORK.replace(readout=[0, 3, 5, 6, 7, 8, 9]), 20),
     "--noise 0.1 0.001": lambda: noise_profile(NETWORK, [0.1, 0.001], lags=20),
     "--noise state:0.1 state:0.001": lambda: noise_profile(
@@ -182,8 +178,6 @@ def test_options_are_arguments(
 @pytest.mark.parametrize(
     ("asked", "texts"),
     [
-        ("--input ar:0.9 --forecast", ["1 … 10", "total capacity", "horizon"]),
-        ("--fisher", ["total Fisher"]),
         ("--inputs 2 --lags 8", ["input 0", "input 1"]),
         ("--profile", ["float32", "usable memory"]),
     ],

@@ -72,9 +72,9 @@ def test_options_are_arguments(command, file, recording, tmp_path: Path) -> None
     pair = ["x.npy", "--input", tmp_path / "z.npy"]
     questions: list[tuple[list, dict]] = [
         (["rec.npz"], {}),
-        (["own.npz", "--state-names", "rates", "--input-name", "stimulus"], {}),
-        (["rec.csv", "--input-name", "drive"], {}),
-        (["rec.csv", "--input-name", "drive", "--states", "x0", "x2"], {"states": X[:, [0, 2]]}),
+        (["own.npz", "--states", "rates", "--input", "stimulus"], {}),
+        (["rec.csv", "--input", "drive"], {}),
+        (["rec.csv", "--input", "drive", "--states", "x0", "x2"], {"states": X[:, [0, 2]]}),
         ([*pair, *flags], {"checks": False, "innovations": True, **settings}),
         *(([*pair, "--estimator", name], {"estimator": name}) for name in ESTIMATORS),
     ]
@@ -163,10 +163,6 @@ def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
     assert "drop them, e.g. with --washout " in command(tmp_path / "start.npz").out
     text = failed(command(tmp_path / "fast.npz", "more"), 2)
     assert "unexpected argument 'more'" in text
-    np.savez(tmp_path / "fine.npz", states=X, z=z)
-    assert "is no file, and --input-name" in failed(
-        command(tmp_path / "fine.npz", "--input", "z", "--input-name", "z"), 2
-    )
 
 
 def test_coloured_input_by_itself_or_not(command, tmp_path: Path) -> None:
@@ -211,10 +207,10 @@ def test_what_is_not_there(command, file, recording, tmp_path: Path) -> None:
         ("rec.npz", "--input", "none.npy"): ["none.npy"],
         ("x.npy",): ["--input"],
         ("x.docx",): ["'.docx'"],
-        ("rec.npz", "--state-names", "rates"): ["--states", f"states ({ROWS}, {STATES}) float64"],
-        ("rec.npz", "--input-name", "drive"): ["--input-name"],
-        ("x.csv",): ["a, b, c, d, e, f, drive", "--input-name"],
-        ("x.csv", "--input-name", "g"): ["'g'", "a, b, c, d, e, f, drive"],
+        ("rec.npz", "--states", "rates"): ["--states", f"states ({ROWS}, {STATES}) float64"],
+        ("rec.npz", "--input", "drive"): ["--input"],
+        ("x.csv",): ["a, b, c, d, e, f, drive", "--input"],
+        ("x.csv", "--input", "g"): ["'g'", "a, b, c, d, e, f, drive"],
     }.items():
         said = failed(command(tmp_path / asked[0], *asked[1:]))
         assert all(fact in said for fact in facts), said

@@ -28,7 +28,6 @@ COMMANDS = {
     "curve": "curve --size 30",
     "several inputs": "curve --size 12 --inputs 6",
     "usable memory": "curve --size 10 --profile",
-    "forecast": "curve --size 10 --input ar:0.9 --forecast",
     "compare": "compare --size 10",
     "recording": "data recording.npz --capacity",
     "sweep": "sweep study.toml --serial",

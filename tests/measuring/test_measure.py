@@ -190,8 +190,6 @@ def test_the_command(
     assert memcurve.MemoryCurve.load(result).method == "measured"
     done = inside(monkeypatch, capsys, "measure", "--size", 6, "--scales", 0.1, 1, "--json")
     assert json.loads(done.out)["format"] == "memcurve.ScaleProfile/1"
-    done = inside(monkeypatch, capsys, "measure", "--size", 6, "--precision", 1, "--capacity", 2)
-    assert "at most 6" in done.out
     said = failed(inside(monkeypatch, capsys, "measure", "--dossier", "--lags", 3), 2)
     assert "--lags" in said
     said = failed(inside(monkeypatch, capsys, "measure", "nothing.py:model"), 2)

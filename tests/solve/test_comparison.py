@@ -78,7 +78,7 @@ def test_command(
 ) -> None:
     picture = tmp_path / "compare.png"
     run = partial(inside, monkeypatch, capsys, "compare")
-    done = run("--size", 30, "--masks", 5, "--plot", picture)
+    done = run("--size", 30, "--plot", picture)
     assert done.code == 0, done.err
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
         assert name in done.out

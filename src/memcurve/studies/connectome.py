@@ -21,7 +21,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from memcurve.core.arguments import name_and_options, require_options, require_size, table_entry
+from memcurve.core.arguments import (
+    name_and_options,
+    require_number,
+    require_options,
+    require_size,
+    table_entry,
+)
 from memcurve.core.display import columns_of_text
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.notes import Note, counted
@@ -459,6 +465,7 @@ def _subject(network: LinearNetwork, radius: float | None) -> tuple[LinearNetwor
         notes.append(Note("network", PROSE["scaled"].format(own=own, radius=radius)))
     if radius is None:
         return network, notes
+    radius = require_number(radius, "spectral_radius", "at least 0", lambda r: r >= 0)
     return _scaled(network, radius), notes
 
 

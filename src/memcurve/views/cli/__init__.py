@@ -90,7 +90,7 @@ def _options() -> dict[str, str]:
         long = [name for name in argument.names if name.startswith("--")]
         found |= {argument.field_info.name: long[0]} if long else {}
     # of null models, whose mask is named by --inputs; else it is --input that recordings have
-    return {"mask": found.get("inputs", "--input"), **found}
+    return {"mask": found.get("inputs", "--input"), "input_name": "--input", **found}
 
 
 app = _application(overview=False)

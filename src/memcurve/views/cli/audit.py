@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from memcurve.views.cli.console import print_document, print_screen
 from memcurve.views.cli.options import NETWORK, REPORT, Flag, NetworkOptions, ReportOptions, Whole
@@ -19,10 +18,9 @@ def audit(
     k_max: Whole | None = None,
     samples: Whole | None = None,
     ridge: float | None = None,
-    input_variance: float | None = None,
     options: NetworkOptions = NETWORK,
     layer: str | None = None,
-    channel: Whole = 0,
+    channel: Whole | None = None,
     full: Flag = False,
     fail_on_mismatch: Flag = False,
     output: ReportOptions = REPORT,
@@ -53,21 +51,16 @@ def audit(
         The length of the simulation it comes from, if known.
     ridge
         The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
-    input_variance
-        The variance of the input it comes from, if known.
     layer
         Audit this recurrent layer of a trained model, by the name that `memcurve layers` prints.
     channel
-        Which channel of the layer.
+        Which channel of the layer, from 0 on.
     full
         Print the whole report instead of one screen.
     fail_on_mismatch
         Exit with code 3 if the claimed number is not the network's memory, with 1 if that cannot
         be decided because the network is too large.
     """
-    known: dict[str, Any] = {
-        "k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance,
-    }  # fmt: skip
     if fail_on_mismatch and claimed is None:
         raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
     if options.noise is not None and len(options.noise) > 1:
@@ -76,21 +69,26 @@ def audit(
     from memcurve.studies.auditing import audit as run
 
     if layer is None:
+        if channel is not None:
+            raise UsageError("--channel is about a layer of a model; give --layer, too.")
         network = options.network(file, "sparse_normal")
     elif file is None:
         raise UsageError("--layer names a layer of a model; give the model's file or folder.")
     else:
         from memcurve.trained import layer_network
 
-        network = layer_network(file, layer, channel)
+        options.require_none("--layer")
+        network = layer_network(file, layer, channel or 0)
     more = "--full prints the whole report, --html FILE writes a page."
     show = print_document if full else partial(print_screen, more=more)
     result = run(
         network,
         claimed=claimed,
+        k_max=k_max,
+        samples=samples,
+        ridge=ridge,
         seed=options.seed,
         progress=sys.stderr.isatty(),
-        **known,
         **options.arguments(),
     )
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from memcurve.views.cli.console import print_table
 from memcurve.views.cli.options import (
@@ -26,8 +26,6 @@ def compare(
     methods: Annotated[list[Method] | None, SEVERAL] = None,
     options: NetworkOptions = NETWORK,
     lags: Whole | None = None,
-    masks: Whole = 100,
-    samples: Whole = 10_000,
     output: OutputOptions = OUTPUT,
 ) -> None:
     """Several methods on one network, measured against the exact curve.
@@ -36,7 +34,7 @@ def compare(
 
       memcurve compare --plot compare.png
       memcurve compare --ensemble orthogonal --methods naive osm
-      memcurve compare network.mat --masks 1000
+      memcurve compare network.mat --lags 50
       memcurve compare --input ar:0.9 --noise 1e-6 --save compare.json
 
     Parameters
@@ -48,33 +46,13 @@ def compare(
         naive and montecarlo for coloured input, noise, several inputs or a readout.
     lags
         Number of lags compared, from 0 on. Default: twice the number of states.
-    masks
-        Number of random masks of osm_plus.
-    samples
-        Number of samples of montecarlo.
     """
-    from memcurve.memory import METHODS
     from memcurve.studies.comparison import compare as run
 
     output.require_other_than(file)
-    settings = {"masks": masks, "samples": samples}
-    result = run(
-        options.network(file, "sparse_normal"),
-        methods,
-        lags=lags,
-        seed=options.seed,
-        options={
-            name: {o: v for o, v in settings.items() if o in method.options}
-            for name, method in METHODS.items()
-        },
-        **options.arguments(),
-    )
-    output.show(result, _print, content=lambda: _content(result))
-
-
-def _content(result: Comparison) -> dict[str, Any]:
-    rows = [{k: v for k, v in vars(row).items() if k != "curve"} for row in result.rows]
-    return {"network": result.exact.network, "setting": list(result.setting), "rows": rows}
+    network = options.network(file, "sparse_normal")
+    result = run(network, methods, lags=lags, seed=options.seed, **options.arguments())
+    output.show(result, _print)
 
 
 def _print(result: Comparison) -> None:

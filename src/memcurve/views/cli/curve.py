@@ -33,8 +33,6 @@ def curve(
     method: Method = "exact",
     lags: Whole | None = None,
     tolerance: float | None = None,
-    forecast: Flag = False,
-    fisher: Flag = False,
     profile: Flag = False,
     mpi: Flag = False,
     output: OutputOptions = OUTPUT,
@@ -49,7 +47,7 @@ def curve(
       memcurve curve reservoir.mat --leak 0.3 --transpose --lags 50
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
       memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
-      memcurve curve --input ar:0.9 --forecast --lags 20
+      memcurve curve --input ar:0.9 --lags 20
       memcurve curve --profile --plot usable.png
       mpiexec -n 4 memcurve curve big.npz --noise 1e-3 --mpi
 
@@ -64,16 +62,10 @@ def curve(
         exact: rounding accuracy in milliseconds; certified: proven bounds; the others, from the
         paper of `memcurve paper`, have no error bound.
     lags
-        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
-        --forecast the number of steps ahead, 10 by default.
+        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory.
     tolerance
         Largest acceptable error of --method exact (default 1e-6). Where floating point does not
         reach it, proven bounds are computed, for up to two minutes.
-    forecast
-        Forecasting capacity instead of memory, for input that is not white.
-    fisher
-        Fisher memory instead of memory, for process noise of standard deviation --noise (default
-        1).
     profile
         Total usable memory against the noise level, with number formats marked.
     mpi
@@ -84,48 +76,25 @@ def curve(
     from memcurve.core.errors import rank_among_notes
 
     several = len(options.noise or ()) > 1
-    result: Any
+    result: Any  # a curve, or a profile of noise levels
     with over_ranks(mpi) as ranks, rank_among_notes():  # of which one speaks, also of errors
-        require_at_most_one(forecast=forecast, fisher=fisher, profile=profile)
         require_at_most_one(profile=profile, lags=lags is not None)  # totals are over all lags
-        if forecast and (options.input is None or several):
-            raise UsageError(
-                "--forecast needs an input that is not white, e.g. --input ar:0.9, and takes one "
-                "level of --noise."
-            )
-        if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
+        if mpi and (method != "exact" or not (profile or options.noise)):
             raise UsageError(
                 "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
-                "or --profile, and neither --forecast, --fisher nor --method; or leave out --mpi."
+                "or --profile, and no --method; or leave out --mpi."
             )
-        if fisher and (
-            method != "exact" or options.input is not None or options.readout is not None
-        ):
-            raise UsageError(
-                "--fisher takes neither --method nor --input nor --readout: Fisher memory is a "
-                "property of the whole network and of the noise."
-            )
-        if tolerance is not None and (fisher or method != "exact"):
-            other = "--fisher" if fisher else f"--method {method}"
+        if tolerance is not None and method != "exact":
             raise UsageError(
                 f"--tolerance is for --method exact, the default, which computes until an error is "
-                f"small enough. Leave out --tolerance, or {other}."
+                f"small enough. Leave out --tolerance, or --method {method}."
             )
         output.require_other_than(file)
         arguments = {"method": method, **options.arguments()}
         if tolerance is not None:
             arguments["tolerance"] = tolerance
         network = options.network(file, "normal", ranks)
-        if forecast:
-            result = memcurve.forecasting_curve(
-                network, horizons=10 if lags is None else lags, **arguments
-            )
-        elif fisher:
-            noise = arguments.get("noise", 1.0)
-            if not isinstance(noise, float):
-                raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
-            result = memcurve.fisher_curve(network, noise, lags)
-        elif profile or several:
+        if profile or several:
             levels = arguments.pop("noise", None)
             if isinstance(levels, memcurve.StateNoise):
                 arguments["state_noise"], levels = True, levels.deviation
@@ -154,21 +123,18 @@ def _print_curve(result: MemoryCurve) -> None:
     printer.named(result.summary())
     inputs = result.channels.shape[1]
     channels = [f"input {k}" for k in range(min(inputs, _SHOWN_INPUTS))] if inputs > 1 else []
-    levels = (0.5, 0.1) if result.kind == "memory" and inputs == 1 else ()
-    horizons = {level: result.horizon(level) for level in levels}
+    horizons = {level: result.horizon(level) for level in (0.5, 0.1) if inputs == 1}
     shown = sorted({*SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
-    first, last = int(result.lags[0]), int(result.lags[-1])
+    last = int(result.lags[-1])
     rows = []
-    for lag in [s for s in shown if first <= s < last] + [last]:
-        k = lag - first
-        value = f"{result.values[k]:.{15 if inputs == 1 else 9}f}"
-        error = "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}"
-        parts = [f"{part:.6f}" for part in result.channels[k, : len(channels)]]
+    for lag in [s for s in shown if s < last] + [last]:
+        value = f"{result.values[lag]:.{15 if inputs == 1 else 9}f}"
+        error = "unknown" if math.isnan(result.error[lag]) else f"{result.error[lag]:.1e}"
+        parts = [f"{part:.6f}" for part in result.channels[lag, : len(channels)]]
         firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
         below = f"below {firsts} from here" if firsts else ""
         rows.append((str(lag), value, error, *parts, below))
-    steps = "horizon" if result.kind == "forecasting" else "lag"
-    heads = [steps, result.kind, "± error", *channels, ""]
+    heads = ["lag", "memory", "± error", *channels, ""]
     printer.table(heads, rows, right=range(len(heads) - 1))
     printer.notes(result.notes)
 

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from memcurve.core.notes import Note
 from memcurve.views.cli.console import SHOWN_LAGS, Printer, styled
 from memcurve.views.cli.options import OUTPUT, SEVERAL, Flag, OutputOptions, Whole
-from memcurve.views.cli.process import UsageError, as_options
+from memcurve.views.cli.process import as_options
 
 if TYPE_CHECKING:
     from memcurve.data import Capacity
@@ -32,14 +32,12 @@ class RecordingOptions:
     Parameters
     ----------
     input
-        File of the input, if it is not in the file of the states; otherwise --input-name.
+        File of the input, if it is not in the file of the states; or the name of the input's array
+        or column there, or names of the columns of several inputs. Default: z, u, input or inputs.
     state_names
         Name of the states' array (default: states, X or x), or names of the columns that are
         states (default: all but the input and clocks), also "ch*" and ch0-ch29. Columns without
         names have their numbers, from 0 on.
-    input_name
-        Name of the input's array or column, or names of the columns of several inputs. Default: z,
-        u, input or inputs.
     drop
         Columns that are not states, named in the same way.
     rows
@@ -69,10 +67,7 @@ class RecordingOptions:
     """
 
     input: Annotated[list[str] | None, SEVERAL] = None
-    state_names: Annotated[
-        list[str] | None, SEVERAL, Parameter(name=("--states", "--state-names"))
-    ] = None
-    input_name: Annotated[list[str] | None, SEVERAL] = None
+    state_names: Annotated[list[str] | None, SEVERAL, Parameter(name="--states")] = None
     drop: Annotated[list[str] | None, SEVERAL] = None
     rows: str | None = None
     every: Whole = 1
@@ -120,12 +115,7 @@ class RecordingOptions:
 
     def _which(self) -> dict[str, Any]:
         """The arrays, columns and rows to take."""
-        names, name = self.state_names, self.input_name
-        if self.input is not None and self.input_file is None:
-            if name is not None:
-                given = " ".join(self.input)
-                raise UsageError(f"--input {given} is no file, and --input-name is given too.")
-            name = self.input
+        names, name = self.state_names, None if self.input_file is not None else self.input
         return {
             "state_names": names[0] if names is not None and len(names) == 1 else names,
             "input_name": name[0] if name is not None and len(name) == 1 else name,
@@ -140,7 +130,7 @@ class RecordingOptions:
 RECORDING = RecordingOptions()
 # what findings and notes name by its argument, as it is called here
 _OPTIONS = {name: f"--{name.replace('_', '-')}" for name in vars(RECORDING)}
-_OPTIONS |= {"state_names": "--states"}
+_OPTIONS |= {"state_names": "--states", "input_name": "--input"}
 
 
 def data(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memcurve.core.notes import Note
 from memcurve.views.cli.console import Printer
-from memcurve.views.cli.data import print_capacity, print_memory
+from memcurve.views.cli.data import print_memory
 from memcurve.views.cli.options import (
     NETWORK,
     REPORT,
@@ -24,7 +24,6 @@ from memcurve.views.cli.process import UsageError, require_at_most_one
 
 if TYPE_CHECKING:
     from memcurve.data.measuring import ScaleProfile
-    from memcurve.memory import MemoryCurve
 
 Activation = Literal["tanh", "relu", "identity"]
 
@@ -32,15 +31,14 @@ Activation = Literal["tanh", "relu", "identity"]
 def measure(
     model: str | None = None,
     *,
-    activation: Activation = "tanh",
-    input_scale: float = 1.0,
+    activation: Activation | None = None,
+    input_scale: float | None = None,
     command: str | None = None,
     options: NetworkOptions = NETWORK,
     precision: float | None = None,
     budget: float | None = None,
     steps: Whole | None = None,
     lags: Whole | None = None,
-    capacity: Whole | None = None,
     scales: Annotated[list[float] | None, SEVERAL] = None,
     dossier: Flag = False,
     output: ReportOptions = REPORT,
@@ -63,9 +61,9 @@ def measure(
         file makes: a network, a torch module, a reservoirpy model, a function from inputs to
         states, or one of memcurve.models. Without one, a built-in ensemble is used.
     activation
-        Activation function of the nodes.
+        Activation function of the nodes. Default: tanh.
     input_scale
-        Factor on the input weights.
+        Factor on the input weights. Default: 1.
     command
         Your own program instead of a network: it reads one line of numbers per step from its
         standard input and writes one line of states for each.
@@ -80,8 +78,6 @@ def measure(
     lags
         Number of lags, from 0 on. Default: twice the number of states, at least 100, or as far as
         there is memory.
-    capacity
-        Also the capacity for products of past inputs, up to this degree.
     scales
         Memory against the scale of the input, at these scales, with the exact small-input limit.
     dossier
@@ -89,14 +85,9 @@ def measure(
     """
     dossier = dossier or output.html is not None or output.markdown is not None
     require_at_most_one(dossier=dossier, scales=scales)
-    for name, value in (("steps", steps), ("lags", lags), ("capacity", capacity)):
+    for name, value in (("steps", steps), ("lags", lags)):
         alone: dict[str, Any] = {name: value is not None, "dossier": dossier, "scales": scales}
         require_at_most_one(**alone)
-    from memcurve.data import DEFAULT_REACH
-
-    if capacity is not None and capacity not in DEFAULT_REACH:
-        most = max(DEFAULT_REACH)
-        raise UsageError(f"--capacity must be a degree from 1 to {most}, got {capacity}.")
     subject, said = _subject(model, options, command, activation, input_scale)
     output.require_other_than(None if model is None else Path(model))
     given: dict[str, Any] = {"precision": precision, "budget": budget}
@@ -112,16 +103,8 @@ def measure(
         profile = _with_notes(measuring.measure_scales(subject, scales, **given), said)
         output.show(profile, _print_profile)
     else:
-        curve = measuring.measure(subject, lags, steps=steps, capacity=capacity, **given)
-        output.show(_with_notes(curve, said), _print_curve)
-
-
-def _print_curve(curve: MemoryCurve) -> None:
-    from memcurve import Capacity
-
-    print_memory(curve)
-    if "capacity" in curve.diagnostics:
-        print_capacity(Capacity.from_json(curve.diagnostics["capacity"]))
+        curve = measuring.measure(subject, lags, steps=steps, **given)
+        output.show(_with_notes(curve, said), print_memory)
 
 
 def _print_profile(profile: ScaleProfile) -> None:
@@ -137,21 +120,25 @@ def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
 def _subject(
     model: str | None,
     options: NetworkOptions,
-    command: str | None = None,
-    activation: Activation = "tanh",
-    input_scale: float = 1.0,
+    command: str | None,
+    activation: Activation | None,
+    input_scale: float | None,
 ) -> tuple[Any, tuple[Note, ...]]:
     """The object to run, and what the file it comes from says of it."""
-    if command is not None:
+    if command is not None or (model is not None and ".py:" in model):
+        # it has its own weights and activation
+        for name, value in (("activation", activation), ("input_scale", input_scale)):
+            require_at_most_one(**{name: value, "command": command, "model": model})
         if model is not None:
-            raise UsageError(f"--command takes the place of a model; leave out {model}.")
+            options.require_none(model)
+            return from_python(model), ()
         from memcurve.data.measuring import models
 
-        return models.Command(command, inputs=options.inputs or 1), ()
-    if model is not None and ".py:" in model:
-        return from_python(model), ()
+        options.require_none("--command", "inputs")
+        return models.Command(str(command), inputs=options.inputs or 1), ()
     from memcurve import NonlinearNetwork
 
+    activation = activation or "tanh"
     network, leak = options.driven(None if model is None else Path(model), "normal")
     if network.is_complex or network.readout is not None:
         raise UsageError(
@@ -167,7 +154,7 @@ def _subject(
         network.C,
         activation=activation,
         leak=1.0 if leak is None else leak.item() if getattr(leak, "size", 0) == 1 else leak,
-        input_scale=input_scale,
+        input_scale=1.0 if input_scale is None else input_scale,
         shift=network.shift,
         name=f"{activation} of {network.name}" if network.name else None,
     )

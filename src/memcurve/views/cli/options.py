@@ -6,7 +6,7 @@ import contextlib
 import importlib
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
@@ -333,11 +333,9 @@ class NetworkOptions(FileOptions):
         if self.leak is not None:
             require_number(self.leak, "leak", "above 0 and at most 1", lambda rate: 0 < rate <= 1)
         if file is None:
-            about_a_file = {*self.which(), "transpose", "input_column", "bias_column"}
-            for name in sorted(about_a_file - {"readout", "seed"}):
-                if getattr(self, name) not in (None, False):
-                    raise UsageError(f"{option_name(name)} is about a file; give the file, too.")
-            options = self._of_ensembles()
+            for name in self._given(*_OF_FILES):
+                raise UsageError(f"{option_name(name)} is about a file; give the file, too.")
+            options = self._given(*_OF_ENSEMBLES, "spectral_radius")
             network = self._drawn(options.pop("ensemble", usual_ensemble), **options)
             return self.with_readout(network), self.leak
         network, leak = self._read(file, load_driven)
@@ -346,17 +344,22 @@ class NetworkOptions(FileOptions):
         network = self._with_columns(network.replace(A=network.A.T) if self.transpose else network)
         return self.with_readout(network), self.leak if leak is None else leak
 
-    def _of_ensembles(self) -> dict[str, Any]:
-        """The options of ensembles that are given."""
-        names = ("ensemble", "size", "spectral_radius", "density", "inputs")
-        given = {name: getattr(self, name) for name in names}
-        return {name: value for name, value in given.items() if value is not None}
+    def _given(self, *names: str) -> dict[str, Any]:
+        """Those of the options that are given."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: v for name, v in values.items() if v is not None and v is not False}
+
+    def require_none(self, other: str, *needed: str) -> None:
+        """Raise where options say which network it is, beside another that says so."""
+        names = {field.name for field in fields(self)} - {"seed", "input", "noise", *needed}
+        for name in self._given(*sorted(names)):
+            raise UsageError(f"{option_name(name)} does not go with {other}; leave out one.")
 
     def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
         """What a function of :mod:`memcurve.io` reads from the file."""
         if str(file) in get_args(Ensemble) and not file.exists():
             raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
-        for name in self._of_ensembles().keys() - {"spectral_radius"}:
+        for name in self._given(*_OF_ENSEMBLES):
             raise UsageError(
                 f"{option_name(name)} is for built-in ensembles; leave it out, or the file {file}."
             )
@@ -424,6 +427,12 @@ class NetworkOptions(FileOptions):
 
 
 NETWORK = NetworkOptions()
+#: Options that are about a file, and about a built-in ensemble.
+_OF_FILES = (
+    "matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory", "transpose",
+    "input_column", "bias_column",
+)  # fmt: skip
+_OF_ENSEMBLES = ("ensemble", "size", "density", "inputs")
 
 
 @contextlib.contextmanager

@@ -47,7 +47,7 @@ class UsageError(ValueError):
 
 def require_at_most_one(**options: Any) -> None:
     """Raise where several of these options are given: they exclude each other."""
-    given = [option_name(name) for name, value in options.items() if value not in (None, False)]
+    given = [option_name(name) for name, v in options.items() if v is not None and v is not False]
     if len(given) > 1:
         raise UsageError(f"{' and '.join(given)} exclude each other; give one of them.")
 
