@@ -112,10 +112,6 @@ def _saved(suffix: str, write: Callable[[Path], Any]) -> bytes:
         return path.read_bytes()
 
 
-def _mat(arrays: dict[str, Any], **options: Any) -> bytes:
-    return _saved(".mat", lambda path: scipy.io.savemat(path, arrays, **options))
-
-
 def _npz(**arrays: Any) -> bytes:
     return _saved(".npz", lambda path: np.savez_compressed(path, **arrays))
 
@@ -145,15 +141,6 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         "npz": (".npz", _npz(A=A, C=C, shift=C[:, 0]), network),
         "npz of ours": (".npz", _saved(".npz", lambda p: save_network(own, p)), network),
         "npz of scipy": (".npz", _saved(".npz", lambda p: sparse.save_npz(p, WIRED)), matrix),
-        "mat 5": (".mat", _mat({"W": A, "Win": C, "lr": 0.5, "s": {"a": 1}}), network),
-        "mat 5 struct": (".mat", _mat({"esn": {"W": A, "Win": C, "lr": 0.5}}), network),
-        "mat 5 packed struct": (
-            ".mat",
-            _mat({"esn": {"W": A, "Win": C, "x": {"y": 1}}}, do_compression=True),
-            network,
-        ),
-        "mat 5 packed": (".mat", _mat({"A": A, "C": C}, do_compression=True), network),
-        "mat 5 sparse": (".mat", _mat({"A": WIRED.tocsc(), "C": C}), network),
         "csv": (".csv", _text(np.hstack([A, C]).tolist()), network),
         "mtx listed": (".mtx", _market(WIRED.tocoo()), matrix),
         "mtx in full": (".mtx", _market(A + A.T, symmetry="symmetric"), matrix),
@@ -166,7 +153,6 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         "nodes in txt.gz": (".txt.gz", gzip.compress(b"0 1.5\n2 -1\n3 0.25\n"), mask),
         "recording npy": (".npy", _saved(".npy", lambda p: np.save(p, X)), states),
         "recording npz": (".npz", _npz(X=X, z=Z), recording),
-        "recording mat": (".mat", _mat({"X": X, "z": Z}), recording),
         "recording csv": (".csv", _text(columns, ",", "a,b,c,z"), recording),
         "recording txt": (".txt", _text(columns, "\t", "# a\tb\tc\tz"), recording),
         "recording csv.gz": (".csv.gz", gzip.compress(_text(columns, ",", "a,b,c,z")), recording),
@@ -367,15 +353,6 @@ def _zipped(name: str, head: bytes, count: int) -> bytes:
     return bytes(packed)
 
 
-def _matlab(flags: int, entries: int, sizes: list[int], count: int) -> bytes:
-    """A MATLAB file of one compressed array that is as large as it says, or larger."""
-    head = struct.pack("<4L2L", 14, 2**31, 6, 8, flags, entries) + struct.pack("<4L", 5, 8, *sizes)
-    head += struct.pack("<2L", 1 + (1 << 16), ord("A")) + struct.pack("<2L", 9, 2**31 - 1)
-    raw = _deflated(head, bytes(_MEGABYTE), count)
-    start = _mat({"A": A})[:128]
-    return start + struct.pack("<2L", 15, len(raw) + 2) + b"\x78\x9c" + raw
-
-
 def bombs() -> dict[str, tuple[str, bytes, Reader]]:
     """Files of some kilobytes that are two gigabytes or more once they are unpacked."""
     header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (16384, 16384), }\n"
@@ -389,9 +366,6 @@ def bombs() -> dict[str, tuple[str, bytes, Reader]]:
         "npz": (".npz", _zipped("A.npy", magic + narrow, 2048), matrix),
         "npz header": (".npz", _zipped("A.npy", magic + wide, 2047), matrix),
         "npz recording": (".npz", _zipped("X.npy", magic + wide, 2047), states),
-        "mat": (".mat", _matlab(6, 0, [16384, 16384], 2047), matrix),
-        "mat larger than it says": (".mat", _matlab(6, 0, [4, 4], 2047), matrix),
-        "mat sparse": (".mat", _matlab(5, 2**32 - 1, [4, 4], 2047), matrix),
         "csv.gz of one line": (".csv.gz", _gzipped(line, 2048), matrix),
         "txt.gz of one line": (".txt.gz", _gzipped(line, 2048), recording),
         "csv.gz of long lines": (".csv.gz", _gzipped(12 * line + b"\n", 30), matrix),

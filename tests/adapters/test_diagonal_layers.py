@@ -56,10 +56,6 @@ def test_discretisations(step, discretisation):
     np.testing.assert_array_equal(pair.C, network.C)
     same = as_network((POLES, B), step=step, discretisation=discretisation)
     np.testing.assert_array_equal(same.C, network.C)
-    if discretisation == "zoh":
-        named = as_network({"eigenvalues": POLES, "B": B, "step": step})
-        np.testing.assert_array_equal(named.C, network.C)
-        assert named.notes == ("diagonal A from the vector eigenvalues", *network.notes)
 
 
 def test_conjugate_pairs_add_nothing():
@@ -68,47 +64,6 @@ def test_conjugate_pairs_add_nothing():
     mask = np.r_[B[:3, 0], B[:3, 0].conj()]
     assert memcurve.memory_curve(as_network((half, B[:3, 0]))).total == 6
     assert memcurve.memory_curve(as_network((both, mask))).total == 6
-
-
-def test_lru():
-    nu, theta, gamma = RNG.normal(-2, 0.5, N), RNG.normal(-1, 1, N), RNG.normal(-1, 0.2, N)
-    poles = np.exp(-np.exp(nu) + 1j * np.exp(theta))
-    z = series(2)
-    assert off(adapters.lru(nu, theta, B), z, layer(poles, B, z)) < SAME
-    scaled = np.exp(gamma)[:, None] * B
-    for mask in (B, PAIR):
-        network = adapters.lru(nu, theta, mask, gamma, name="LRU")
-        assert off(network, z, layer(poles, scaled, z)) < SAME
-    names = {"nu_log": nu, "theta_log": theta, "gamma_log": gamma, "B_re": B.real, "B_im": B.imag}
-    for prefix in ("", "layers.0.lru."):
-        found = as_network({prefix + key: value for key, value in names.items()})
-        np.testing.assert_array_equal(found.C, network.C)
-        np.testing.assert_array_equal(found.A.diagonal(), network.A.diagonal())
-        assert found.notes[0].startswith("a linear recurrent unit")
-
-
-def test_s4d():
-    real, imaginary, log_dt = RNG.normal(-1, 0.3, N), np.pi * np.arange(N), np.log(0.02)
-    poles = -np.exp(real) + 1j * imaginary
-    z = series(1)
-    kernel_poles, kernel_mask = np.exp(0.02 * poles), (np.exp(0.02 * poles) - 1) / poles
-    network = adapters.s4d(real, imaginary, log_dt)
-    found = network.simulate(z)
-    assert np.abs(found - layer(kernel_poles, kernel_mask[:, None], z)).max() < SAME
-    other = adapters.s4d(real, imaginary, log_dt, 2 * np.ones(N), discretisation="bilinear")
-    np.testing.assert_allclose(
-        other.A.diagonal(), (1 + 0.01 * poles) / (1 - 0.01 * poles), atol=1e-15
-    )
-    with pytest.raises(ValueError, match=r"those of one feature.*log_A_real\[0\]"):
-        adapters.s4d(np.tile(real, (2, 1)), np.tile(imaginary, (2, 1)), log_dt)
-
-
-def test_s5():
-    log_step = np.log(STEPS)[:, None]
-    states = layer(*discretised(POLES, B, STEPS, "zoh"), series(2))
-    for poles in (POLES, np.column_stack([POLES.real, POLES.imag])):
-        for mask in (B, PAIR):
-            assert off(adapters.s5(poles, mask, log_step), series(2), states) < SAME
 
 
 @pytest.mark.parametrize(
@@ -120,8 +75,6 @@ def test_s5():
         (lambda: adapters.diagonal([1e4], [1.0], step=1.0), "`A` must be finite"),
         (lambda: adapters.diagonal([20.0], [1.0], step=0.1, discretisation="bilinear"), "2/λ"),
         (lambda: adapters.diagonal(POLES, B, step=0.1, discretisation="euler"), "`discretisation`"),
-        (lambda: adapters.lru([0.1], [0.1, 0.2], [1.0]), "must be equally long"),
-        (lambda: adapters.lru([0.1], [0.1], [1.0], [0.1, 0.2]), "`gamma_log` must have one entry"),
         (lambda: as_network((POLES, B, 0.1), step=0.1), "`step` is given twice"),
         (lambda: as_network({"eigenvalues": POLES}), r"has no A and C, or W and Win; it holds eig"),
     ],

@@ -98,7 +98,12 @@ def test_modules_refused():
     with pytest.raises(TypeError, match=r"got Wrapped, which holds .encoder.rnn: pass that"):
         as_network(Wrapped())
     assert as_network(Wrapped().encoder["rnn"]).size == 4
-    refuses(TypeError, "got Linear; or give weights", as_network, nn.Linear(2, 2))
+    refuses(
+        TypeError,
+        "got Linear; state-space layers go to memcurve.layers",
+        as_network,
+        nn.Linear(2, 2),
+    )
     refuses(TypeError, "got torch.Tensor", as_network, torch.zeros(2, 2))
 
 
@@ -139,42 +144,3 @@ def test_state_dicts():
     np.testing.assert_array_equal(
         as_network({"W": np.eye(2), "Win": [1.0, 2.0], "lr": 0.5}).C, [0.5, 1.0]
     )
-
-
-def test_a_linear_recurrent_unit_in_torch():
-    """The layer's recurrence written in torch, from the same parameters."""
-    nu, theta, gamma = (torch.randn(6, dtype=torch.float64) - 1 for _ in range(3))
-    B = torch.randn(6, 2, dtype=torch.complex128)
-    poles = torch.exp(-torch.exp(nu) + 1j * torch.exp(theta))
-    z, x, states = series(2), torch.zeros(6, dtype=torch.complex128), []
-    for row in torch.from_numpy(z).to(torch.complex128):
-        x = poles * x + torch.exp(gamma) * (B @ row)
-        states.append(torch.cat([x.real, x.imag]).numpy())
-    network = adapters.lru(nu, theta, B, gamma)
-    assert off(network, z, np.array(states)) < SAME
-    pair = adapters.lru(nu, theta, torch.view_as_real(B), gamma)
-    np.testing.assert_array_equal(pair.C, network.C)
-
-
-def test_an_s5_layer_in_torch():
-    poles = -torch.rand(6, dtype=torch.float64) + 1j * torch.randn(6, dtype=torch.float64)
-    B = torch.randn(6, 2, dtype=torch.complex128)
-    log_step = torch.log(torch.rand(6, 1, dtype=torch.float64) / 5)
-    step = torch.exp(log_step[:, 0])
-    discrete = torch.exp(step * poles)
-    mask = ((discrete - 1) / poles)[:, None] * B
-    z, x, states = series(2), torch.zeros(6, dtype=torch.complex128), []
-    for row in torch.from_numpy(z).to(torch.complex128):
-        x = discrete * x + mask @ row
-        states.append(torch.cat([x.real, x.imag]).numpy())
-    assert off(adapters.s5(poles, B, log_step), z, np.array(states)) < SAME
-    assert off(as_network((poles, B, step)), z, np.array(states)) < SAME
-
-
-def test_layers_known_by_their_tensors_are_taken() -> None:
-    unit = torch.nn.Module()
-    shapes = {"nu_log": (4,), "theta_log": (4,), "B_re": (4, 2), "B_im": (4, 2)}
-    for name, shape in shapes.items():
-        values = torch.linspace(-2, 0, 8)[: int(np.prod(shape))].reshape(shape)
-        unit.register_parameter(name, torch.nn.Parameter(values))
-    assert np.array_equal(as_network(unit).A.toarray(), as_network(unit.state_dict()).A.toarray())

@@ -259,7 +259,7 @@ def test_damaged_files(tmp_path):
     packed.write_bytes(b"no gzip at all")
     refused(packed, "damaged, incomplete", mask="a")
     braces = written(tmp_path, "a b {'weight': 7}\nb a {'weight': 7}\n", "e.edgelist")
-    refused(braces, "write_weighted_edgelist", mask="a")
+    refused(braces, "must have the columns source, target", mask="a")
     column = written(tmp_path, "a\nb\n", "e.edges")
     refused(column, "must have the columns source, target", mask="a")
     assert load_network(written(tmp_path, "a,b\n", "e.edges"), mask="a").size == 2

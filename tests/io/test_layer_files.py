@@ -45,41 +45,6 @@ def test_leak_rates(layers, name, lr):
     np.testing.assert_array_equal(given.C, each[:, 0])
 
 
-@pytest.mark.parametrize("names", [("eigenvalues", "step"), ("lambda", "Delta"), ("Lambda", "dt")])
-def test_diagonal_layers(layers, names):
-    poles, B = -np.linspace(0.5, 2, 5), RNG.standard_normal((5, 2))
-    network = load_network(layers({names[0]: poles, "B": B, names[1]: 0.1}))
-    np.testing.assert_array_equal(network.A.diagonal(), np.exp(0.1 * poles))
-    np.testing.assert_allclose(
-        network.C, ((np.exp(0.1 * poles) - 1) / poles)[:, None] * B, atol=1e-15
-    )
-    assert network.notes == (
-        f"diagonal A from the vector {names[0]}",
-        "continuous-time eigenvalues and B, discretised (zoh)",
-    )
-    discrete = load_network(layers({names[0]: poles / 3, "B": B}))
-    np.testing.assert_array_equal(discrete.A.diagonal(), poles / 3)
-    path = layers({names[0]: poles / 3, "B": B})
-    np.testing.assert_array_equal(load_matrix(path).diagonal(), poles / 3)
-    np.testing.assert_array_equal(load_network(path, mask=np.ones(5)).C, np.ones(5))
-
-
-@pytest.mark.parametrize("prefix", ["", "encoder.layers_0.lru."])
-def test_linear_recurrent_units(layers, prefix, request):
-    if prefix and "mat" in request.node.name:
-        pytest.skip("MATLAB has no dots in names")
-    nu, theta, gamma = RNG.normal(-2, 0.1, (3, 5))
-    real, imaginary = RNG.standard_normal((2, 5, 2))
-    arrays = {"nu_log": nu, "theta_log": theta, "B_re": real, "B_im": imaginary}
-    arrays["gamma_log"] = gamma
-    network = load_network(layers({prefix + key: value for key, value in arrays.items()}))
-    poles = np.exp(-np.exp(nu) + 1j * np.exp(theta))
-    np.testing.assert_array_equal(network.A.diagonal(), poles)
-    np.testing.assert_array_equal(network.C, np.exp(gamma)[:, None] * (real + 1j * imaginary))
-    assert "linear recurrent unit" in network.notes[0]
-    refused(layers({"nu_log": nu, "theta_log": theta}), "has no A and C, or W and Win")
-
-
 def test_torch_weights_in_safetensors(layers, request):
     if "mat" in request.node.name:
         pytest.skip("MATLAB has no dots in names")

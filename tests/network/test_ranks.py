@@ -171,18 +171,6 @@ def test_a_scaled_file_and_a_drawn_mask(tmp_path: Path) -> None:
         assert agree(found, memory_curve(known, noise=0.1))
 
 
-def test_a_damaged_file_is_told_by_all(tmp_path: Path) -> None:
-    parts = {"A_data": A.data, "A_indices": A.indices[:-5], "A_shape": A.shape}
-    np.savez(tmp_path / "short.npz", C=C, A_indptr=A.indptr, **parts)
-    np.savez(tmp_path / "wild.npz", C=C, A_indptr=A.indptr[::-1], **parts)
-    for name, text in (("short", "too few indices"), ("wild", "overlap")):
-        file = tmp_path / f"{name}.npz"
-        found = on_ranks(2, lambda comm, file=file: load_network(file, communicator=comm))
-        for error in found:
-            with pytest.raises(ValueError, match=text):
-                raise error
-
-
 def test_what_is_refused() -> None:
     def work(comm: Any) -> None:
         network = LinearNetwork(RankRows(uneven(comm), comm), C)

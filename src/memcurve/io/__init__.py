@@ -2,10 +2,10 @@
 
 One module opens each format (``npy``, ``hdf5``, ``tensors``, ``text``, ``market``, ``arrow``,
 ``graphs``), without loading it and without ever running a pickle; ``arrays`` has what they return.
-``networks`` makes a LinearNetwork of that, with ``edges`` and ``nodes`` for lists of these, and
-``recordings`` states and their input, in chunks. Imports networks, masks and what stands below
-them; what others use of it is named here, and nothing else is imported from outside. Start
-reading at :func:`load_network`.
+``networks`` makes a LinearNetwork of that, with ``parts`` for arrays by name, ``edges`` and
+``nodes`` for lists of these, and ``recordings`` states and their input, in chunks. Imports
+networks, masks and what stands below them; what others use of it is named here, and nothing else is
+imported from outside. Start reading at :func:`load_network`.
 """
 
 from memcurve.io.arrays import Archive as Archive
@@ -19,11 +19,9 @@ from memcurve.io.arrays import stem_of as stem_of
 from memcurve.io.graphs import graph_matrix as graph_matrix
 from memcurve.io.graphs import node_names as node_names
 from memcurve.io.networks import NETWORK_FORMATS as NETWORK_FORMATS
-from memcurve.io.networks import as_mask as as_mask
 from memcurve.io.networks import load_driven as load_driven
 from memcurve.io.networks import load_matrix as load_matrix
 from memcurve.io.networks import load_network as load_network
-from memcurve.io.networks import network_parts as network_parts
 from memcurve.io.networks import save_network as save_network
 from memcurve.io.networks import with_leak as with_leak
 from memcurve.io.nodes import NodeTable as NodeTable
@@ -31,6 +29,8 @@ from memcurve.io.nodes import listed_nodes as listed_nodes
 from memcurve.io.nodes import load_nodes as load_nodes
 from memcurve.io.nodes import node_mask as node_mask
 from memcurve.io.nodes import node_place as node_place
+from memcurve.io.parts import as_mask as as_mask
+from memcurve.io.parts import network_parts as network_parts
 from memcurve.io.recordings import RECORDING_FORMATS as RECORDING_FORMATS
 from memcurve.io.recordings import Names as Names
 from memcurve.io.recordings import Source as Source

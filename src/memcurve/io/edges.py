@@ -26,7 +26,7 @@ from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, readin
 from memcurve.io.arrow import distinct, open_arrow
 from memcurve.io.graphs import graph_labels, networkx_graph
 from memcurve.io.nodes import NodeTable, load_nodes, whole_number
-from memcurve.io.text import Batch, Text, is_missing, is_number, real_number
+from memcurve.io.text import Text, is_missing, is_number, real_number
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")
@@ -63,8 +63,6 @@ _FAULTS = {
     "no number": "line {number} has the weight {field!r}, which is not a number; write numbers "
     "with a decimal point; name another column by `matrix`.",
     "infinite": "line {number} has the weight {field}; give a finite one, or remove the line.",
-    "braces": "has attributes in braces, as networkx.write_edgelist writes them; write it with "
-    "networkx.write_weighted_edgelist or write_graphml.",
     "column": "must have a column {column!r} for `matrix`, which names the weights of edges; "
     "{listed}.",
     "ends": "must have the columns source, target and, optionally, weight; got {width} column(s) "
@@ -114,9 +112,17 @@ class EdgeOptions:
         return {name.strip().lower() for name in names}
 
     @property
-    def select(self) -> bool:
+    def are_about_edges(self) -> bool:
         """Whether anything is asked for that only edges have."""
         return any(part is not None for part in (self.nodes, self.min_weight, self.signs))
+
+    def nodes_with(self, text: Any, labels: Sequence[str] | None) -> list[str] | None:
+        """The nodes for which a condition on the table holds, where the text is one; else None."""
+        if self.table is None or labels is None or not isinstance(text, str) or text in labels:
+            return None
+        if not set(text) & set("=<>") or Path(text).is_file():
+            return None
+        return [labels[place] for place in self.table.places(text, labels)]
 
 
 class EdgeList(NamedTuple):
@@ -133,8 +139,24 @@ def open_text(file: Path, options: EdgeOptions) -> Array | Graph:
     text = Text(file)
     if is_list(text) if options.edges is None else options.edges:
         with reading(file):
-            return _TextEdges(text, options).graph()
+            return _read_list(text, options)
     return _read_labelled(text) if _are_labels(text.top[0], text.top[1:]) else text.matrix()
+
+
+def _read_list(text: Text, options: EdgeOptions) -> Graph:
+    """Read lines of text, each of them an edge."""
+    names, rows, skip = _header(text)
+    are_numbers = [is_number(field) for field in rows[0]] if rows else []
+    edges = _Edges(
+        text.file, names, text.width, lambda k: k < len(are_numbers) and are_numbers[k], options
+    )
+    numbers = [k for k in edges.taken if k == edges.weight]
+    words = [k for k in edges.taken if k != edges.weight]
+    for batch in text.batches(skip, blocks=_BLOCKS):
+        columns = text.parsed(batch, numbers=numbers, names=words, has_empty=False)
+        if columns is None or not edges.add_columns(columns):
+            edges.add_fields(batch.numbers, text.columns(batch), text.real)
+    return edges.graph()
 
 
 def counts_nodes(text: Text) -> bool:
@@ -177,10 +199,8 @@ def _is_header(first: list[str], below: list[list[str]]) -> bool:
     """Whether a line names columns: by its words, or by words above numbers."""
     if any(real_number(field) is not None for field in first):
         return False
-    if ends := _ends(first):
-        others = {_word(row[k])[:-1] for row in below for k in ends if k < len(row)}
-        # node1 above node2 and node3 is a node
-        return ends != _numbered(first) or _word(first[ends[0]])[:-1] not in others
+    if _ends(first):
+        return True
     under = below[0] if below else []
     numbers = [real_number(field) is not None for field in under]
     # a weight that cannot be read, 1_0 or none, is an error, not the name of its column
@@ -250,7 +270,14 @@ def _read_labelled(text: Text) -> Graph:
 class _Codes(dict[str, int]):
     """Numbers of names in the order in which they are first met."""
 
+    def __init__(self, are_nodes: bool = False) -> None:
+        """A KeyError names what cannot be a node, which is looked at once."""
+        super().__init__()
+        self.are_nodes = are_nodes
+
     def __missing__(self, name: str) -> int:
+        if self.are_nodes and (is_missing(name) or _is_negative(name)):
+            raise KeyError(name)
         self[name] = len(self)
         return len(self) - 1
 
@@ -264,17 +291,12 @@ class _Codes(dict[str, int]):
         return np.asarray(self.coded(names)[places])
 
 
-class _Nodes(_Codes):
-    """Nodes, each of which is checked once; a KeyError names the one that cannot be."""
-
-    def __missing__(self, name: str) -> int:
-        if is_missing(name) or (name.startswith("-") and real_number(name) is not None):
-            raise KeyError(name)
-        return super().__missing__(name)
+def _is_negative(name: str) -> bool:
+    return name.startswith("-") and real_number(name) is not None
 
 
-class _EdgeColumns:
-    """Columns of a list of edges, read a batch of rows at a time."""
+class _Edges:
+    """Columns of a list of edges, taken a batch of rows at a time."""
 
     def __init__(
         self,
@@ -286,7 +308,7 @@ class _EdgeColumns:
     ) -> None:
         """Find the columns by their names; ``is_number`` says whether one holds numbers."""
         self.file, self.names, self.options = file, names, options
-        self.nodes, self.kinds, self.count = _Nodes(), _Codes(), 0
+        self.nodes, self.kinds, self.count = _Codes(are_nodes=True), _Codes(), 0
         self._parts: list[tuple[NDArray[Any], Floats, NDArray[Any]]] = []
         weight, signs = options.matrix, options.signs
         if weight is not None and weight not in names:
@@ -338,6 +360,34 @@ class _EdgeColumns:
         self.add(ends, weights, kinds[0] if kinds else np.zeros(0, np.int32))
         return True
 
+    def add_fields(
+        self,
+        numbers: Sequence[int],
+        columns: Sequence[Sequence[str]],
+        real: Callable[[str], float | None],
+    ) -> None:
+        """Take the fields of some lines, by column, of which ``numbers`` are the lines."""
+        ends, weights = np.empty((2, len(numbers)), np.int32), np.ones(len(numbers))
+        for k, what in enumerate(("source", "target")):
+            nodes = columns[self.ends[k]]
+            try:
+                ends[k] = self.nodes.coded(nodes)
+            except KeyError as error:
+                name = error.args[0]
+                kind = "no node" if is_missing(name) else "negative"
+                number = numbers[nodes.index(name)]
+                raise _fault(self.file, kind, number=number, what=what, field=name) from None
+        if self.weight is not None:
+            for k, field in enumerate(columns[self.weight]):
+                value = real(field)
+                if value is None or not math.isfinite(value):
+                    kind = "no number" if value is None else "infinite"
+                    kind = "no weight" if is_missing(field) else kind
+                    raise _fault(self.file, kind, number=numbers[k], field=field)
+                weights[k] = value
+        kinds = [] if self.transmitter is None else columns[self.transmitter]
+        self.add(ends, weights, self.kinds.coded(kinds))
+
     def graph(self) -> Graph:
         """The graph of all that was taken."""
         if self.count == 0:
@@ -365,57 +415,6 @@ class _EdgeColumns:
         return "each of weight 1" + (others if self.unused else "")
 
 
-class _TextEdges(_EdgeColumns):
-    """Edges as lines of text."""
-
-    def __init__(self, text: Text, options: EdgeOptions) -> None:
-        self.text = text
-        names, rows, self.skip = _header(text)
-        row = rows[0] if rows else []
-        if row and row[-1].endswith("}"):
-            raise _fault(text.file, "braces")
-        are_numbers = [is_number(field) for field in row]
-        super().__init__(
-            text.file, names, text.width, lambda k: are_numbers[k : k + 1] == [True], options
-        )
-
-    def graph(self) -> Graph:
-        """Read all of it."""
-        numbers = [k for k in self.taken if k == self.weight]
-        names = [k for k in self.taken if k != self.weight]
-        for batch in self.text.batches(self.skip, blocks=_BLOCKS):
-            columns = self.text.parsed(batch, numbers=numbers, names=names, has_empty=False)
-            if columns is None or not self.add_columns(columns):
-                self._add_lines(batch)
-        return super().graph()
-
-    def _add_lines(self, batch: Batch) -> None:
-        """Take some lines field by field."""
-        numbers, columns = batch.numbers, self.text.columns(batch)
-        ends, weights = np.empty((2, len(numbers)), np.int32), np.ones(len(numbers))
-        for k, what in enumerate(("source", "target")):
-            nodes = columns[self.ends[k]]
-            try:
-                ends[k] = self.nodes.coded(nodes)
-            except KeyError as error:
-                name = error.args[0]
-                kind = "no node" if is_missing(name) else "negative"
-                number = numbers[nodes.index(name)]
-                raise _fault(self.file, kind, number=number, what=what, field=name) from None
-        if self.weight is not None:
-            weights[:] = [*map(self._weight, numbers, columns[self.weight])]
-        kinds = [] if self.transmitter is None else columns[self.transmitter]
-        self.add(ends, weights, self.kinds.coded(kinds))
-
-    def _weight(self, number: int, field: str) -> float:
-        value = self.text.real(field)
-        if value is not None and math.isfinite(value):
-            return value
-        kind = "no number" if value is None else "infinite"
-        kind = "no weight" if is_missing(field) else kind
-        raise _fault(self.file, kind, number=number, field=field)
-
-
 def read_table(file: Path, options: EdgeOptions) -> Graph:
     """Read a Feather or Parquet file of edges, whose columns have names."""
     table = open_arrow(file)
@@ -423,11 +422,11 @@ def read_table(file: Path, options: EdgeOptions) -> Graph:
     def is_number(k: int) -> bool:
         return str(table.kinds[k]).startswith(("int", "uint", "float", "double", "decimal"))
 
-    listed = _EdgeColumns(file, table.names, len(table.names), is_number, options)
-    for batch in table.batches([table.names[k] for k in listed.taken], _ROWS):
-        if not listed.add_columns(batch):
-            raise _fault(file, "row", first=listed.count, last=listed.count + batch.num_rows - 1)
-    return listed.graph()
+    edges = _Edges(file, table.names, len(table.names), is_number, options)
+    for batch in table.batches([table.names[k] for k in edges.taken], _ROWS):
+        if not edges.add_columns(batch):
+            raise _fault(file, "row", first=edges.count, last=edges.count + batch.num_rows - 1)
+    return edges.graph()
 
 
 def read_graph(file: Path, options: EdgeOptions) -> Graph:
@@ -440,8 +439,8 @@ def read_graph(file: Path, options: EdgeOptions) -> Graph:
     count = graph.number_of_edges()
     lacking = sum(weight not in data for *_, data in graph.edges(data=True))
     if options.matrix is not None and 0 < lacking == count:
-        known = f"they have {', '.join(names) or 'none'}"
-        raise _fault(file, "column", column=weight, listed=known)
+        there = f"they have {', '.join(names) or 'none'}"
+        raise _fault(file, "column", column=weight, listed=there)
     try:
         weights = exact_array([data.get(weight, 1.0) for *_, data in edges], weight)
     except (TypeError, ValueError) as error:

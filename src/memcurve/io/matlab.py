@@ -1,36 +1,22 @@
-"""MATLAB's files (.mat): HDF5 with rows as columns from version 7.3 on, and version 5 to 7.
-
-The latter are parsed here: scipy.io.loadmat ends Python with a segmentation fault where the type
-codes of a damaged file are wrong.
-"""
+"""MATLAB's files (.mat): HDF5 with rows as columns from version 7.3 on, and scipy's before."""
 
 from __future__ import annotations
 
-import math
-import mmap
-import zlib
 from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from memcurve.core.limits import require_room
-from memcurve.io.arrays import Archive, Array, NetworkFileError
+from memcurve.io.arrays import Archive, Array
 from memcurve.io.hdf5 import dataset, elsewhere, hdf5_file, refused
+from memcurve.io.tensors import tensor_tree
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-#: Classes of arrays by their codes in version 5, from 1 on, and numpy's types of stored numbers.
-_CLASSES = "cell struct object char sparse double single int8 uint8 int16 uint16 int32 uint32 int64"
-_CODES = dict(enumerate([*_CLASSES.split(), "uint64"], 1))
-_STORED = dict(zip((1, 2, 3, 4, 5, 6, 7, 9, 12, 13), "b B h H i I f d q Q".split(), strict=True))
-_NUMBERS = {"logical", *list(_CODES.values())[4:]}
-#: Bytes that one packed byte can give, by the format of zlib.
-_MOST_UNPACKED = 1032
-
-Order = Literal["little", "big"]
+_CLASSES = "logical sparse double single int8 uint8 int16 uint16 int32 uint32 int64 uint64"
+#: Classes of arrays that hold numbers.
+_NUMBERS = frozenset(_CLASSES.split())
 
 
 def open_mat(file: Path) -> Archive:
@@ -43,16 +29,37 @@ def open_mat(file: Path) -> Archive:
             return Archive(
                 file, dict(part for key in keys for part in _parts_73(file, key, archive))
             )
-    if 0 in head[:4]:
-        raise NetworkFileError(
-            f"{file}: cannot be read as .mat: it is damaged, or of version 4; write it again with "
-            f"save('file.mat', '-v7')."
-        )
-    order: Order = {b"IM": "little", b"MI": "big"}[head[126:128]]  # type: ignore[assignment]
+    from scipy.io import whosmat
+
+    _require_complete(file, head)
+    arrays: dict[str, Array] = {}
+    for name, shape, kind in whosmat(file, appendmat=False):
+        arrays[name] = _array(file, name, shape, kind, partial(_loaded, file, name))
+        if kind == "struct":
+            fields = _loaded(file, name, simplify_cells=True)
+            arrays |= tensor_tree({name: fields}, file).arrays
+    return Archive(file, arrays)
+
+
+def _loaded(file: Path, name: str, **options: Any) -> Any:
+    """One variable of a file."""
+    from scipy.io import loadmat
+
+    options |= {"variable_names": [name], "spmatrix": False, "appendmat": False}
+    return loadmat(file, **options)[name]
+
+
+def _require_complete(file: Path, head: bytes) -> None:
+    """Raise where a file of version 5 ends within a variable: scipy's reader may end Python."""
+    if 0 in head[:4]:  # version 4
+        return
+    order, at, size = "little" if head[126:128] == b"IM" else "big", 128, file.stat().st_size
     with file.open("rb") as stream:
-        contents = memoryview(mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ))
-    matrices = _elements(contents[128:], order)
-    return Archive(file, dict(part for one in matrices for part in _parts_5(file, *one, order)))
+        while at < size:
+            stream.seek(at + 4)
+            at += 8 + int.from_bytes(stream.read(4), order)  # type: ignore[arg-type]
+    if at != size:
+        raise ValueError("the file ends within an array")
 
 
 def _array(
@@ -63,103 +70,6 @@ def _array(
     refusal += "A = s.A; save('numbers.mat', 'A', '-v7.3')."
     never = None if kind in _NUMBERS else refusal
     return Array(key, shape, None, load, None, file, kind, kind == "sparse", never)
-
-
-# ---- version 5: elements, each with a type code and a size
-
-
-def _elements(data: memoryview, order: Order) -> Iterator[tuple[int, memoryview]]:
-    at = 0
-    while at < len(data):
-        code = int.from_bytes(data[at : at + 4], order)
-        size, start = int.from_bytes(data[at + 4 : at + 8], order), at + 8
-        if code >> 16:  # up to four bytes are stored within the tag
-            code, size, start = code & 0xFFFF, code >> 16, at + 4
-        if start + size > len(data):
-            raise ValueError("the file ends within an array")
-        yield code, data[start : start + size]
-        at = start + size if code == 15 else -(-(start + size) // 8) * 8
-
-
-def _integers(data: memoryview, order: Order) -> list[int]:
-    return [int.from_bytes(data[at : at + 4], order) for at in range(0, len(data), 4)]
-
-
-def _parts_5(
-    file: Path, code: int, body: memoryview, order: Order, path: str = ""
-) -> Iterator[tuple[str, Array]]:
-    """A matrix by its name, or the struct of that name and its matrices, ``"esn.W"``."""
-    start, is_packed = body, code == 15
-    if is_packed:  # what it is stands in its first bytes
-        start = memoryview(zlib.decompressobj().decompress(body, 4096))
-        code, start = int.from_bytes(start[:4], order), start[8:]
-    if code != 14 or not len(start):
-        raise ValueError(f"an element of type {code} is no array")
-    header = _elements(start, order)
-    flags, shape = (_integers(next(header)[1], order) for _ in range(2))
-    name = path or bytes(next(header)[1]).decode()
-    kind = _CODES.get(flags[0] & 0xFF, "object")
-    entries = flags[1] if kind == "sparse" else math.prod(shape)
-    most = 16 * (entries + sum(shape) + 64) + 4096
-    most = _MOST_UNPACKED * len(body) if kind == "struct" else most
-    contents = partial(_unpacked, body, most) if is_packed else partial(_same, body)
-    if kind == "struct" and entries == 1:
-        _, names, *fields = islice(_elements(contents(), order), 3, None)
-        for field, key in zip(fields, _texts(names[1], len(fields)), strict=True):
-            if len(field[1]):  # an empty field has no bytes
-                yield from _parts_5(file, *field, order, f"{name}.{key}")
-    is_complex, is_logical = flags[0] >> 11 & 1, flags[0] >> 9 & 1
-    load = partial(_numbers, contents, kind, (*shape,), 1 + is_complex, order)
-    yield name, _array(file, name, (*shape,), "logical" if is_logical else kind, load)
-
-
-def _texts(names: memoryview, count: int) -> list[str]:
-    """So many texts, all of which take the same number of bytes."""
-    step = len(names) // max(1, count)
-    return [
-        bytes(names[at * step : (at + 1) * step]).split(b"\0")[0].decode() for at in range(count)
-    ]
-
-
-def _same(body: memoryview) -> memoryview:
-    return body
-
-
-def _unpacked(body: memoryview, most: int) -> memoryview:
-    """Unpack an array as far as its own shape reaches; more is a decompression bomb."""
-    require_room(most, "an array in the file is too large: it", "Take fewer nodes.")
-    unpacking = zlib.decompressobj()
-    contents = unpacking.decompress(body, most)
-    if unpacking.unconsumed_tail:
-        raise ValueError("an array is larger than its dimensions say")
-    return memoryview(contents)[8:]
-
-
-def _numbers(
-    contents: Callable[[], memoryview], kind: str, shape: tuple[int, ...], parts: int, order: Order
-) -> Any:
-    """The numbers of a matrix, by column; of a sparse one after the rows and column starts."""
-    sign = "<" if order == "little" else ">"
-    stored = [
-        np.frombuffer(part, sign + _STORED[code])
-        for code, part in islice(_elements(contents(), order), 3, None)
-    ]
-    places = stored[: 2 * (kind == "sparse")]
-    values, *imaginary = stored[len(places) :]
-    if len(imaginary) != parts - 1:
-        raise ValueError(f"an array of {len(stored)} parts")
-    values = values.astype(float if kind == "sparse" else kind)
-    values = values + 1j * imaginary[0] if imaginary else values
-    if not places:
-        return values.reshape(shape, order="F")
-    from scipy.sparse import csc_array
-
-    rows, starts = (part.astype(np.int64) for part in places)
-    height, width = shape
-    return csc_array((values[: starts[-1]], rows[: starts[-1]], starts), shape=(height, width))
-
-
-# ---- version 7.3
 
 
 def _parts_73(file: Path, path: str, archive: Any) -> Iterator[tuple[str, Array]]:

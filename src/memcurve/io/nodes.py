@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.arguments import exact_array
-from memcurve.core.limits import require_room
-from memcurve.core.notes import counted
+from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
 from memcurve.io.arrow import ARROW, distinct, open_arrow
@@ -37,8 +36,6 @@ from memcurve.io.text import (
 _NAMES = ("id", "rootid", "bodyid", "body", "skid", "node", "name", "neuron", "label", "cell")
 #: Rows of a table of pyarrow that are read at a time.
 _ROWS = 2**20
-#: Peak memory of a node in a list, as measured.
-_BYTES_PER_NODE = 250
 _WHOLE = re.compile(r"\+?\d{1,300}")  # Python reads no number of thousands of digits
 _QUOTES = "'\"`"
 #: What joins comparisons, outside of quotes; and one of these: a column, a sign, a value.
@@ -123,14 +120,12 @@ class NodeTable:
             limit = real_number(text)
             if limit is None:
                 raise ValueError(f"`where`: {name} {sign} needs a number, got {text!r}.")
-            numbers = [real_number(entry) for entry in entries]
-            values = np.array([math.nan if number is None else number for number in numbers])
-            return np.asarray(_COMPARISONS[sign](values, limit))
+            return np.asarray(_COMPARISONS[sign](_numbers(entries), limit))
         is_one = text[:1] in tuple(_QUOTES) and text.count(text[0]) == 2
         wanted = [value.strip().strip(_QUOTES) for value in ([text] if is_one else text.split(","))]
-        known = {*entries}
-        if unknown := [value for value in wanted if value not in known]:
-            near = difflib.get_close_matches(unknown[0], known, 1) or sorted(known)[:8]
+        values = {*entries}
+        if unknown := [value for value in wanted if value not in values]:
+            near = difflib.get_close_matches(unknown[0], values, 1) or sorted(values)[:8]
             raise NetworkFileError(
                 f"{self.file}: no node has {name}={unknown[0]!r}; there is "
                 f"{', '.join(map(repr, near))}."
@@ -140,8 +135,8 @@ class NodeTable:
 
     def places(self, condition: str, labels: Sequence[str]) -> list[int]:
         """Those of the nodes in ``labels`` for which a condition holds, by their places there."""
-        known, wanted = self._places(labels), self.where(condition)
-        places = [known[name] for name in wanted if name in known]
+        among, wanted = self._places(labels), self.where(condition)
+        places = [among[name] for name in wanted if name in among]
         if not places:
             raise NetworkFileError(
                 f"{self.file}: none of the {len(wanted)} nodes with {condition} is in the network, "
@@ -157,23 +152,20 @@ class NodeTable:
 
     def entries(self, column: str, labels: Sequence[str]) -> list[str]:
         """A column in the order of ``labels``, empty for nodes that the table has not."""
-        listed, known = [""] * len(labels), self._places(labels)
-        if not known:
+        listed, among = [""] * len(labels), self._places(labels)
+        if not among:
             raise NetworkFileError(
                 f"{self.file}: has none of the nodes of the network, {labels[0]!r} …; name them "
                 f"alike."
             )
         for name, entry in zip(self.names, self._column(column), strict=True):
-            if name in known:
-                listed[known[name]] = entry
+            if name in among:
+                listed[among[name]] = entry
         return listed
 
     def numbers(self, columns: Sequence[str], labels: Sequence[str]) -> Floats:
         """Columns of numbers, such as positions, one row for each of ``labels``."""
-        values = np.empty((len(labels), len(columns)))
-        for k, column in enumerate(columns):
-            numbers = [real_number(entry) for entry in self.entries(column, labels)]
-            values[:, k] = [math.nan if number is None else number for number in numbers]
+        values = np.stack([_numbers(self.entries(name, labels)) for name in columns], axis=1)
         if not np.isfinite(values).all():
             row, k = np.argwhere(~np.isfinite(values))[0]
             raise NetworkFileError(
@@ -268,6 +260,12 @@ def _arrow_columns(file: Path) -> tuple[list[str], list[Sequence[str]]]:
     return names, [*columns] if columns and columns[0] else []
 
 
+def _numbers(entries: Sequence[str]) -> Floats:
+    """Entries as numbers, NaN where they are none."""
+    numbers = [real_number(entry) for entry in entries]
+    return np.array([math.nan if number is None else number for number in numbers])
+
+
 def whole_number(text: str) -> int | None:
     """The number of a node, also written as 7.0 or 7e0."""
     if _WHOLE.fullmatch(text):
@@ -284,6 +282,60 @@ def node_place(name: str, places: Mapping[str, int]) -> int | None:
     return place if number is None else places.get(str(number))
 
 
+def driven_nodes(
+    mask: Any, labels: Sequence[Any], *, lists: Sequence[str]
+) -> tuple[NDArray[Any], list[Note]]:
+    """The mask of the nodes that are driven, and a note on those in a file that are not there.
+
+    A mapping to weights, names, a text of names, or a file of these: its ending is in ``lists``.
+    """
+    places = {str(label): k for k, label in enumerate(labels)}
+    weights, where, notes = {}, "`mask`", list[Note]()
+    if isinstance(mask, Mapping):
+        weights = {str(name): weight for name, weight in mask.items()}
+    else:
+        names = [str(mask)] if isinstance(mask, str | os.PathLike) else [*map(str, mask)]
+        if isinstance(mask, str) and mask not in places:  # names may have commas in them
+            names = [part.strip() for part in mask.split(",")]
+        weights = dict.fromkeys(names, 1.0)
+        may_be_file = isinstance(mask, os.PathLike) or (
+            isinstance(mask, str) and (ending_of(mask) in lists or Path(mask).is_file())
+        )
+        if may_be_file and any(node_place(name, places) is None for name in names):
+            file = readable(mask)
+            weights, notes = _nodes_of_file(file, places)
+            where = f"{file}:"
+    driven: dict[int, Any] = {}
+    for name, weight in weights.items():
+        place = node_place(name, places)
+        if place is None:
+            near = difflib.get_close_matches(name, places, 1)
+            meant = f"; did you mean {near[0]!r}?" if near else ", nor is there such a file."
+            raise NetworkFileError(
+                f"`mask` must name nodes of the network, {labels[0]!r} … {labels[-1]!r}, got "
+                f"{name!r}, which is none of them{meant}"
+            )
+        if place in driven:
+            raise NetworkFileError(f"{where} must name each node once, got {name!r} twice.")
+        driven[place] = weight
+    return node_mask(driven, len(places)), notes
+
+
+def _nodes_of_file(file: Path, places: Mapping[str, int]) -> tuple[dict[str, float], list[Note]]:
+    """The nodes in a file that the network has, and a note on the others."""
+    listed = listed_nodes(file, places)
+    unknown = [name for name in listed if node_place(name, places) is None]
+    if len(unknown) == len(listed):
+        raise NetworkFileError(
+            f"{file}: must name nodes of the network, such as {next(iter(places))!r}; got "
+            f"{unknown[0]!r} …, none of which is one."
+        )
+    few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
+    text = f"left out {len(unknown):,} of the {counted(len(listed), 'node')} in {file.name}, as "
+    notes = [Note("network", f"{text}the network has none called {few}")] if unknown else []
+    return {name: listed[name] for name in listed if name not in {*unknown}}, notes
+
+
 def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
     """Read a list of nodes, one per line, optionally followed by a weight (else 1).
 
@@ -292,13 +344,13 @@ def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
     weights: dict[str, float] = {}
     with reading(file):
         separator = separator_of([line for _, line in islice(content_lines(file), 20)])
-        for at, (number, line) in enumerate(content_lines(file)):
+        for number, line in content_lines(file):
             fields = [line.strip('"')]
             if separator is not None or node_place(fields[0], places) is None:
                 fields = fields_of(line, separator)
             name, *rest = fields
             weight = real_number(rest[0]) if rest else 1.0
-            if weight is None and at == 0 and node_place(name, places) is None:
+            if weight is None and not weights and node_place(name, places) is None:
                 continue  # a header
             if len(rest) > 1 or weight is None or not math.isfinite(weight) or is_missing(name):
                 raise NetworkFileError(
@@ -311,8 +363,6 @@ def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
                     f"these are the numbers of a mask, give it as mask='C.npy'."
                 )
             weights[name] = weight
-            what = f"{file} is too large: it"
-            require_room(_BYTES_PER_NODE * len(weights), what, "List fewer nodes.")
     if not weights:
         raise NetworkFileError(f"{file}: names no nodes; write one per line.")
     return weights

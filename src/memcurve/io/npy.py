@@ -14,7 +14,6 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from memcurve.io.arrays import Archive, Array, NetworkFileError, block_rows
-from memcurve.network.ranks import RankRows, Ranks
 
 #: The parts of a sparse A, stored as A_data, A_indices, …
 SPARSE_PARTS = ("data", "indices", "indptr", "shape")
@@ -52,11 +51,8 @@ def open_npy(file: Path) -> Array:
     return Array("the array", shape, dtype, load, blocks, file, refusal=refusal)
 
 
-def open_npz(file: Path, ranks: Ranks | None = None) -> Archive:
-    """Open the arrays of an archive; parts of a sparse A make that array.
-
-    Of one stored by rows, each of the ``ranks`` reads its own.
-    """
+def open_npz(file: Path) -> Archive:
+    """Open the arrays of an archive; parts of a sparse A make that array."""
     with file.open("rb") as stream:
         if stream.read(2) != b"PK":
             stream.seek(0)
@@ -77,7 +73,7 @@ def open_npz(file: Path, ranks: Ranks | None = None) -> Archive:
             if size.shape == (2,) and size.dtype is not None and size.dtype.kind in "iu":
                 parts = {prefix + part for part in known}
                 others = {name: array for name, array in arrays.items() if name not in parts}
-                return Archive(file, {"A": _sparse(file, arrays, prefix, ranks)} | others)
+                return Archive(file, {"A": _sparse(file, arrays, prefix)} | others)
     return Archive(file, arrays)
 
 
@@ -133,7 +129,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
     return Array(key, shape, dtype, load, blocks, file, refusal=refusal)
 
 
-def _sparse(file: Path, arrays: dict[str, Array], prefix: str, ranks: Ranks | None) -> Array:
+def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:
     """Open the sparse array that is stored in parts."""
     rows, columns = map(int, arrays[f"{prefix}shape"].whole())
     shape = (rows, columns)
@@ -146,38 +142,9 @@ def _sparse(file: Path, arrays: dict[str, Array], prefix: str, ranks: Ranks | No
             stored = math.prod(arrays[prefix + part].shape) if prefix + part in arrays else 0
             if stored > room:
                 raise ValueError(f"the sparse array stores {stored:,} {part}")
-        if ranks is not None and (prefix or arrays["format"].whole() == b"csr"):
-            return RankRows(_some_rows(arrays, prefix, shape, *ranks.share(rows)), ranks)
         if not prefix:
             return load_npz(file)
         data, indices, indptr, _ = (arrays[prefix + part].whole() for part in SPARSE_PARTS)
         return csr_array((data, indices, indptr), shape=shape)
 
     return Array("A", shape, None, load, file=file, kind="sparse", is_sparse=True)
-
-
-def _some_rows(
-    arrays: dict[str, Array], prefix: str, shape: tuple[int, int], first: int, last: int
-) -> Any:
-    """Rows of a sparse array that is stored by rows; of the others nothing is kept."""
-    from scipy.sparse import csr_array
-
-    ends = arrays[f"{prefix}indptr"].whole()
-    if ends.shape != (shape[0] + 1,) or ends[0] != 0 or np.any(np.diff(ends) < 0):
-        raise ValueError("the rows of the sparse array overlap, or are not as many as it has")
-    begin, count = int(ends[first]), int(ends[last] - ends[first])
-    stored_parts = []
-    for part in ("data", "indices"):
-        stored = arrays[prefix + part]
-        stored.require_readable()
-        if stored.dtype is None or len(stored.shape) != 1 or stored.shape[0] < ends[-1]:
-            raise ValueError(f"the sparse array has too few {part}")
-        entries, filled = np.empty(count, dtype=stored.dtype), 0
-        blocks = stored.rows(begin)
-        while filled < count:
-            block = next(blocks)[: count - filled]
-            entries[filled : filled + len(block)] = block
-            filled += len(block)
-        stored_parts.append(entries)
-    indptr = ends[first : last + 1] - ends[first]
-    return csr_array((*stored_parts, indptr), shape=(last - first, shape[1]))

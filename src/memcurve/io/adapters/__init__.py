@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memcurve.io import load_network
-from memcurve.io.adapters.arrays import diagonal, from_mapping, from_tuple, leaky, lru, s4d, s5
+from memcurve.io.adapters.arrays import diagonal, from_mapping, from_tuple, leaky
 from memcurve.io.adapters.graphs import from_cect, from_graph
 from memcurve.io.adapters.linear_systems import from_system
 from memcurve.io.adapters.reservoirs import conn2res, from_conn2res, from_reservoirpy
@@ -20,7 +20,7 @@ from memcurve.io.adapters.torch_modules import from_torch
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 
-__all__ = ["as_network", "conn2res", "diagonal", "leaky", "lru", "s4d", "s5"]
+__all__ = ["as_network", "conn2res", "diagonal", "leaky"]
 
 
 def as_network(
@@ -49,8 +49,7 @@ def as_network(
         - a discrete-time system of ``scipy.signal`` or python-control (``outputs=True`` reads its
           outputs instead of its states); a continuous-time one with ``step=`` (``method=``)
         - a torch ``nn.RNN`` or ``nn.RNNCell``
-        - a mapping of names to arrays or tensors, e.g. a ``state_dict()`` (``matrix=``, ``mask=``,
-          ``discretisation=``)
+        - a mapping of names to arrays or tensors, e.g. a ``state_dict()`` (``matrix=``, ``mask=``)
         - a networkx graph (``mask=``, ``weight=``, ``spectral_radius=``)
         - a *C. elegans* connectome of cect (``mask=``, ``chemical=``, ``electrical=``, ``signs=``,
           ``cells=``, ``spectral_radius=``)

@@ -1,7 +1,4 @@
-"""Networks from plain arrays: (A, C), (W, Win, lr), state-space layers, mappings of names.
-
-LRU, S4D and S5 are diagonal recurrences: eigenvalues with their B.
-"""
+"""Networks from plain arrays: (A, C), (W, Win, lr), (eigenvalues, B), mappings of names."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ from memcurve.core.arguments import exact_array, rectangular_array
 from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_elsewhere
-from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.diagonal import diagonal_network
 from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 #: What helps where no linear network stands for a model.
@@ -137,84 +134,6 @@ def diagonal(
     return diagonal_network(poles, mask, step=steps, discretisation=discretisation, name=name)
 
 
-def lru(
-    nu_log: Any, theta_log: Any, B: Any, gamma_log: Any = None, *, name: str | None = None
-) -> LinearNetwork:
-    """A linear recurrent unit (Orvieto et al. 2023), from its parameters.
-
-    λ = exp(−exp(ν) + i·exp(θ)), and row k of the input matrix is exp(γ_k)·B_k, where B is (N, d)
-    and complex, or (N, d, 2) with real and imaginary parts.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> unit = memcurve.adapters.lru([-1.0, 0.0], [0.0, 0.5], [[1.0], [1.0]])
-    >>> unit.A.diagonal().round(3)
-    array([ 0.374+0.582j, -0.029+0.367j])
-    """
-    nu, theta, mask, gamma = (tensor_values(v) for v in (nu_log, theta_log, B, gamma_log))
-    return diagonal_network(lru_poles(nu, theta), lru_mask(mask, gamma), name=name)
-
-
-def s4d(
-    log_A_real: Any,
-    A_imag: Any,
-    log_dt: Any,
-    B: Any = None,
-    *,
-    discretisation: str = "zoh",
-    name: str | None = None,
-) -> LinearNetwork:
-    """One feature of an S4D layer (Gu et al. 2022): λ = −exp(log_A_real) + i·A_imag.
-
-    The first three are one feature's row of the layer's parameters; B is all ones by default, as in
-    the layer. Other parameters as for :func:`diagonal`.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> memcurve.adapters.s4d([-0.7, -0.7], [0.0, 3.1], -2.3).A.diagonal().round(3)
-    array([0.951+0.j   , 0.906+0.291j])
-    """
-    decay, frequency = _exponential(log_A_real, "log_A_real"), exact_or_sparse(A_imag, "A_imag")
-    if decay.ndim != 1 or decay.shape != frequency.shape:
-        raise ValueError(
-            f"`log_A_real` and `A_imag` must be equally long vectors, those of one feature, e.g. "
-            f"log_A_real[0]; got shapes {decay.shape} and {frequency.shape}."
-        )
-    mask, step = np.ones(len(decay)) if B is None else B, _exponential(log_dt, "log_dt")
-    poles = -decay + 1j * frequency
-    return diagonal(poles, mask, step=step, discretisation=discretisation, name=name)
-
-
-def s5(
-    Lambda: Any, B: Any, log_step: Any, *, discretisation: str = "zoh", name: str | None = None
-) -> LinearNetwork:
-    """An S5 layer (Smith et al. 2022), from its parameters.
-
-    Continuous-time eigenvalues, (N,), and the input matrix in the coordinates of the eigenvectors,
-    (N, d), complex or with real and imaginary parts on a last axis; logarithms of the time steps.
-    Other parameters as for :func:`diagonal`.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> layer = memcurve.adapters.s5([-0.5 + 1j, -0.5 + 3j], [1.0, 1.0], -2.0)
-    >>> layer.A.diagonal().round(3)
-    array([0.926+0.126j, 0.859+0.369j])
-    """
-    poles = exact_or_sparse(Lambda, "Lambda")
-    if poles.ndim == 2 and poles.shape[1] == 2 and poles.dtype.kind == "f":
-        poles = poles[:, 0] + 1j * poles[:, 1]
-    steps = _exponential(log_step, "log_step")
-    return diagonal(poles, B, step=steps, discretisation=discretisation, name=name)
-
-
-def _exponential(logarithm: Any, argument: str) -> Any:
-    with np.errstate(over="ignore"):  # an overflow is refused later, as infinite
-        return np.exp(exact_or_sparse(logarithm, argument))
-
-
 def from_tuple(
     parts: tuple[Any, ...], *, step: Any = None, discretisation: str | None = None
 ) -> LinearNetwork:
@@ -241,20 +160,16 @@ def from_tuple(
 
 
 def from_mapping(
-    mapping: Mapping[Any, Any],
-    *,
-    matrix: str | None = None,
-    mask: Any = None,
-    discretisation: str = "zoh",
+    mapping: Mapping[Any, Any], *, matrix: str | None = None, mask: Any = None
 ) -> LinearNetwork:
     """Take A and C by their names, or what the names there are make of it, as in files."""
     arrays = {}
     for key, value in mapping.items():
-        known = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
-        arrays[str(key)] = as_array(known, str(key))
+        array = value if hasattr(value, "dtype") else rectangular_array(value, str(key))
+        arrays[str(key)] = as_array(array, str(key))
     name = mask if isinstance(mask, str) else None
     has_mask = mask is not None and name is None
-    parts = network_parts(Archive("the mapping", arrays), matrix, name, has_mask, discretisation)
+    parts = network_parts(Archive("the mapping", arrays), matrix, name, has_mask)
     if has_mask:
         parts["C"] = as_mask(tensor_values(mask))
     leak = parts.pop("leak", None)

@@ -7,12 +7,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.notes import notes_of
-from memcurve.io.adapters.arrays import (
-    RECORD,
-    exact_or_sparse,
-    from_mapping,
-    recurrent_network,
-)
+from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import stacked
 
@@ -27,12 +22,10 @@ def from_torch(module: Any) -> LinearNetwork:
             f"with memcurve.measure(module, seed=1), or {RECORD}."
         )
     if not kinds & {"RNN", "RNNCell"}:
-        tensors = module.state_dict()
-        if {"nu_log", "theta_log"} <= {name.rpartition(".")[2] for name in tensors}:  # an LRU
-            return from_mapping(tensors).replace(name=type(module).__name__)
         raise TypeError(
             f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
-            f"{_inside(module)}; or give weights: as_network((A, C)), or "
+            f"{_inside(module)}; state-space layers go to memcurve.layers(module). Or give "
+            f"weights: as_network((A, C)), or "
             f"as_network(module.state_dict()), with matrix='…' and mask='…' where these have names "
             f"of their own."
         )

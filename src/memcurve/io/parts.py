@@ -1,0 +1,219 @@
+"""Which arrays of a file, or a mapping, are a network.
+
+A and C, or W and Win with a leak rate and a bias, also as fields of a struct; the weights of a
+torch layer; or one array that holds A and C side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import numpy as np
+
+from memcurve.core.limits import require_room_for_states
+from memcurve.core.notes import Note, counted, notes_of
+from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, reading
+
+#: Connectivity and mask, in the order they are looked for.
+_RESERVOIRS = ("W", "W_res", "Wres", "W_rec")
+_PAIRS = (("A", "C"), *((W, Win) for W in _RESERVOIRS for Win in ("Win", "W_in")))
+_LEAKS = ("lr", "leak", "leak_rate", "leaking_rate")
+_BIAS = "bias"
+#: What the recurrent weights of a torch layer are called, before its number.
+_HIDDEN = "weight_hh_l"
+#: Further parts of a network that are read from a .npz file, where they are there.
+EXTRAS = ("shift", "readout")
+_TEXTS = ("labels", "notes")
+_REPLACED = "the file's own input mask, {}, is left out for the one that is given"
+
+#: Arguments of a LinearNetwork, and its ``leak`` where there is one.
+Parts = dict[str, Any]
+
+
+def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_mask: bool) -> Parts:
+    """Return A, C and notes from the arrays named, or else from those that have a usual name.
+
+    Where a mask is given elsewhere (``has_mask``), C is not looked for, and None.
+    """
+    keys, start = archive.arrays.keys(), _struct(archive, matrix)
+    usual = [(start + a, start + c) for a, c in _PAIRS]
+    named = matrix is not None or mask is not None
+    pairs = [(matrix or a, mask or c)[: 1 if has_mask else 2] for a, c in usual]
+    pair = next((names for names in pairs if keys >= {*names}), None)
+    if pair is None and not named:
+        pair = _torch_pair(archive, has_mask)
+    if pair is None:
+        raise _no_pair(archive, pairs, has_mask)
+    A = whole(archive.arrays[pair[0]])
+    C = None if has_mask else _own_mask(archive.arrays[pair[1]], A)
+    own = archive.first([c for a, c in usual if a == pair[0]])
+    notes: list[str | Note] = [_REPLACED.format(own)] if has_mask and own is not None else []
+    used = {*pair, own, *EXTRAS, *_TEXTS}
+    further: Parts = {}
+    if pair[0].removeprefix(start) in _RESERVOIRS:
+        leak = None if named else archive.first([start + name for name in _LEAKS])
+        bias = None if named else archive.first([start + _BIAS])
+        further, about = _reservoir_parts(archive, pair, {*pair, own}, C, leak, bias, A.shape[0])
+        notes = [about[0], *notes, *about[1:]]
+    elif _HIDDEN in pair[0]:
+        further, about = _torch_parts(archive, pair[0], named)
+        notes += about
+    elif not named:
+        if pair[0] == "A" and keys >= {*_PAIRS[1]}:
+            text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
+            notes.append(text + "(--matrix W --mask Win)")
+            used |= {*_PAIRS[1]}
+        notes += _unused(archive, used)
+    return {"A": A, "C": C, "notes": notes_of(notes, "network")} | further
+
+
+def _struct(archive: Archive, matrix: str | None) -> str:
+    """What stands before the names of a network's arrays: the name of the one struct of a pair."""
+    if matrix is not None:
+        return matrix[: matrix.rfind(".") + 1]
+    keys = archive.arrays.keys()
+    starts = {key[: key.rfind(".") + 1] for key in keys}
+    starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in _PAIRS)}
+    return "" if "" in starts or len(starts) != 1 else starts.pop()
+
+
+def _no_pair(archive: Archive, pairs: Sequence[Sequence[str]], has_mask: bool) -> NetworkFileError:
+    wanted = ", or ".join(dict.fromkeys(map(" and ".join, pairs[:2])))
+    problem = f"{archive.source}: has no {wanted}; it holds {archive.listing}."
+    if has_mask:
+        return NetworkFileError(f"{problem} Name the array with matrix='...'.")
+    lacks_mask = archive.first([pair[0] for pair in pairs]) is not None
+    return (MissingMaskError if lacks_mask else NetworkFileError)(
+        f"{problem} Name the arrays with matrix='...' and mask='...', or give the mask as a file, "
+        f"mask='C.npy'; state-space layers go to memcurve.layers."
+    )
+
+
+def _reservoir_parts(
+    archive: Archive,
+    pair: Sequence[str],
+    used: Collection[str | None],
+    C: Any,
+    leak: str | None,
+    bias: str | None,
+    size: int,
+) -> tuple[Parts, list[str | Note]]:
+    """The leak rate and the bias beside W and Win, and what is said of these."""
+    missing = "an activation" if bias is not None else "an activation or bias"
+    taken = f"{' and '.join(pair)} taken as a linear network: the file does not specify {missing}"
+    unused = _unused(archive, {*used, leak, bias})
+    if unused and leak is None:
+        unused = [Note("unused", f"{unused[0]} (a leak rate is called {' or '.join(_LEAKS)})")]
+    if np.ndim(C) == 2 and C.shape[1] > 1:
+        text = f"{pair[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
+        unused.append(Note("unused", f"{text}column (--bias-column)"))
+    parts: Parts = {} if leak is None else {"leak": _flat(archive, leak)}
+    if bias is not None:
+        values = _flat(archive, bias)
+        parts["shift"] = np.full(size, values) if values.size == 1 else values
+    return parts, [taken, *unused]
+
+
+def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:
+    """What is said of arrays that may be part of the network, and were not used."""
+    others = [key for key in archive.arrays if key not in used and key[:2] != "A_"]
+    text = f"not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    return [Note("unused", text)] if others else []
+
+
+def _torch_pair(archive: Archive, has_mask: bool) -> tuple[str, ...] | None:
+    """The weights of the one torch layer that there is, if there is one."""
+    first = f"{_HIDDEN}0"
+    hidden = [key for key in archive.arrays if key.endswith(first)]
+    pairs = [(key, key.replace(_HIDDEN, "weight_ih_l"))[: 1 if has_mask else 2] for key in hidden]
+    pairs = [pair for pair in pairs if archive.arrays.keys() >= {*pair}]
+    return pairs[0] if len(pairs) == 1 else None
+
+
+def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, list[str | Note]]:
+    """The constant of a torch layer, the sum of its two biases, and what is said of the layer."""
+    prefix = hidden[: hidden.rindex(_HIDDEN)] + _HIDDEN
+    others = [key for key in archive.arrays if key.startswith(prefix) and key != hidden]
+    if others and not named:
+        raise archive.fault(
+            f"{hidden} is one layer of several ({', '.join(others)}), which are no network by "
+            f"themselves; pass the module, as_network(module), or name one layer: "
+            f"matrix='{hidden}', mask='{hidden.replace(_HIDDEN, 'weight_ih_l')}'."
+        )
+    said = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
+    if others:
+        said = f"one layer of several: {', '.join(others)} left out"
+    notes: list[str | Note] = [said] if others or not named else []
+    names = [hidden.replace(_HIDDEN, f"bias_{part}_l") for part in ("ih", "hh")]
+    biases = [_flat(archive, name) for name in names if name in archive.arrays]
+    return ({"shift": np.sum(biases, axis=0)} if biases else {}), notes
+
+
+def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
+    """A, or A and C side by side; ``hint`` is what else the file may be."""
+    values, more = whole(array), f"; {hint}" if hint else ""
+    shape: tuple[int, ...] = values.shape
+    rows, columns = shape if len(shape) == 2 else (0, 0)
+    if not 0 < rows <= columns:
+        remedy = "reshape it"
+        if columns:
+            remedy = (
+                "recorded states, one row per time step, go to memory_from_data (memcurve data)"
+            )
+        raise NetworkFileError(
+            f"{array.file}: must hold A, or [A | C] of shape (N, N + d), got shape {shape}; "
+            f"{remedy}{more}."
+        )
+    if rows == columns and not has_mask:
+        raise MissingMaskError(
+            f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
+            f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{more}."
+        )
+    notes = [f"read as a matrix, A of shape {(rows, rows)}; {hint}"] if hint else []
+    if rows < columns and has_mask:
+        own = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
+        notes.insert(0, f"an array of {rows} × {columns} is read as [A | C]; {own}")
+    A, C = (values[:, :rows], values[:, rows:]) if rows < columns else (values, None)
+    C = None if has_mask else as_mask(C)
+    return {"A": A, "C": C, "notes": notes_of(notes, "network")}
+
+
+def texts(archive: Archive, name: str) -> list[str]:
+    """The texts in an archive, if there are any of that name."""
+    stored = archive.arrays.get(name)
+    if stored is None or stored.dtype is None or stored.dtype.kind != "U":
+        return []
+    with reading(stored.file):  # what is no character is found out now
+        return stored.whole().reshape(-1).tolist()  # type: ignore[no-any-return]
+
+
+def whole(array: Any) -> Any:
+    """Read an array; a square one is a connectivity, which is to be worked on."""
+    array.require_room()
+    square = len(array.shape) == 2 and array.shape[0] == array.shape[1]
+    if square and not array.is_sparse and array.file is not None:
+        with reading(array.file):
+            require_room_for_states(array.shape[0], "exact")
+    return array.whole()
+
+
+def _flat(archive: Archive, name: str) -> Any:
+    """A vector from a number, or from a row or column of them, as MATLAB stores both."""
+    array = whole(archive.arrays[name])
+    values = np.asarray(array.toarray() if hasattr(array, "toarray") else array)
+    return values.reshape(-1) if values.size == max(values.shape, default=1) else values
+
+
+def _own_mask(stored: Array, A: Any) -> Any:
+    """The mask in an archive, one row of which is meant as a column."""
+    C = stored.whole()
+    is_row = len(C.shape) == 2 and C.shape[0] == 1 < C.shape[1] == A.shape[0]
+    return as_mask(C.T if is_row else C)
+
+
+def as_mask(C: Any) -> Any:
+    """Return an input mask dense, and as a vector where it has one column."""
+    C = C.toarray() if hasattr(C, "toarray") else C
+    shape: tuple[int, ...] = getattr(C, "shape", ())
+    return C.reshape(-1) if len(shape) == 2 and shape[1] == 1 else C
