@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
-from memcurve import adapters, as_network
+from adapted import SMALL_SIGNAL, off, series, small_signal
+from memcurve import as_network
 from refusals import refuses
 
 torch = pytest.importorskip("torch", reason="torch is not installed")

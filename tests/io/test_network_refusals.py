@@ -9,7 +9,7 @@ from scipy import io
 from memcurve import LinearNetwork, load_network, save_network
 from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError
-from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
+from stored_networks import C2, SPARSE, A, C, refused, same
 from written import write_mat73
 
 
@@ -108,7 +108,7 @@ def test_matlab_files_that_were_cut_off(tmp_path, packed):
     whole = path.read_bytes()
     for length in range(140, len(whole), 7):
         path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match="m.mat"):
+        with pytest.raises(ValueError, match=r"m\.mat"):
             load_network(path)
 
 
