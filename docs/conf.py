@@ -111,7 +111,7 @@ suppress_warnings.append("myst.mathjax")
 autodoc_typehints = "none"  # the docstrings say what is taken, in words
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"exclude-members": "DERIVED, EARLIER_FORMATS"}  # how files are read
+autodoc_default_options = {"exclude-members": "DERIVED"}  # how files are read
 autosummary_generate = False
 napoleon_google_docstring = False
 napoleon_custom_sections = [("Attributes", "returns_style")]  # as text: no names to look up

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -174,18 +173,9 @@ def test_binary_input() -> None:
     assert any("takes 2 values only" in note for note in result.notes)
 
 
-def test_json_of_earlier_versions() -> None:
-    """As version 0.1 wrote it, whose notes have no kinds; and numbers that JSON does not know."""
+def test_numbers_that_json_does_not_know() -> None:
     z, states = driven(1.0, 1000)
     result = capacity_from_data(states[0], z[0], {1: 5, 2: 3}, name="tanh")
-    content = json.loads(result.to_json())
-    notes = [note["text"] for note in content["notes"]]
-    targets = [target | {"single": 0.5} for target in content["targets"]]
-    earlier = content | {"format": "memcurve.Capacity/1", "notes": notes, "targets": targets}
-    earlier["uncut"] = content["by_degree"]
-    read = Capacity.from_json(json.dumps(earlier))
-    for name in ("notes", "by_degree", "targets"):
-        assert getattr(read, name) == getattr(result, name)
     odd = dataclasses.replace(result, total_error=float("nan"))
     assert np.isnan(Capacity.from_json(odd.to_json()).total_error)
 

@@ -20,7 +20,7 @@ NoteKind = Literal[
     "missing",  # rows of a recording that were left out
     "finding",  # what the checks of a recording warn of
     "sweep",  # cases that failed, are missing, or were left out
-    "other",  # of files written before notes had kinds
+    "other",
 ]
 KINDS: tuple[str, ...] = get_args(NoteKind)
 
@@ -54,14 +54,17 @@ class Note(str):
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
-        """As ``{"kind": …, "text": …}`` in JSON; a plain string is read as well."""
+        """As ``{"kind": …, "text": …}`` in JSON."""
         from pydantic_core import core_schema as cs
 
         kind = cs.typed_dict_field(cs.literal_schema(list(KINDS)))
         entry = cs.typed_dict_schema({"kind": kind, "text": cs.typed_dict_field(cs.str_schema())})
-        known = cs.union_schema([entry, cs.str_schema()])
-        write = cs.plain_serializer_function_ser_schema(_to_json)
-        return cs.no_info_after_validator_function(_from_json, known, serialization=write)
+        write = cs.plain_serializer_function_ser_schema(
+            lambda note: {"kind": note.kind, "text": str(note)}
+        )
+        return cs.no_info_after_validator_function(
+            lambda content: cls(content["kind"], content["text"]), entry, serialization=write
+        )
 
 
 def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
@@ -72,11 +75,3 @@ def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 state, 2 states."""
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _from_json(entry: Any) -> Note:
-    return Note("other", entry) if isinstance(entry, str) else Note(entry["kind"], entry["text"])
-
-
-def _to_json(note: Any) -> dict[str, str]:
-    return {"kind": note.kind if isinstance(note, Note) else "other", "text": str(note)}

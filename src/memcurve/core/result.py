@@ -34,8 +34,6 @@ class Result(ABC):
 
     #: ``memcurve.<class>/<version>``, the first entry of its JSON.
     FORMAT: ClassVar[str]
-    #: Versions that are read as well.
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ()
     #: Entries of the JSON that are no fields: :meth:`_derived` makes them, nothing reads them.
     DERIVED: ClassVar[tuple[str, ...]] = ()
     #: Whether the first column says what a row is about: the index of a frame.
@@ -81,11 +79,6 @@ class Result(ABC):
         """What the JSON has besides the fields, for readers other than memcurve."""
         return {}
 
-    @classmethod
-    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
-        """The entries of a file of an earlier format as the fields of today."""
-        return content
-
     def to_json(self) -> str:
         """The whole result as JSON; floats keep every digit, NaN and infinity are strings."""
         fields = _adapter(type(self)).dump_python(self, mode="python")
@@ -105,11 +98,10 @@ class Result(ABC):
         """Read back what :meth:`to_json` wrote."""
         try:
             content = json.loads(text)
-            found = content.pop("format", None) if isinstance(content, dict) else None
-            if found not in (cls.FORMAT, *cls.EARLIER_FORMATS):
+            if not isinstance(content, dict) or content.pop("format", None) != cls.FORMAT:
                 raise ValueError(f"its `format` is not {cls.FORMAT!r}")
             fields = {name: v for name, v in content.items() if name not in cls.DERIVED}
-            result: Self = _adapter(cls).validate_python(cls._upgraded(fields))
+            result: Self = _adapter(cls).validate_python(fields)
         except _WRONG as error:
             raise ValueError(
                 f"`text` must be the JSON of a result written by {cls.__name__}.save: "

@@ -87,7 +87,6 @@ class Capacity(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Capacity/3"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Capacity/1", "memcurve.Capacity/2")
 
     by_degree: Mapping[int, float]
     errors: Mapping[int, float]
@@ -108,14 +107,6 @@ class Capacity(Result):
     def significant(self, degree: int) -> tuple[Target, ...]:
         """The significant targets of one total degree, largest capacity first."""
         return tuple(target for target in self.targets if target.degree == degree)
-
-    @classmethod
-    def _upgraded(cls, content: dict[str, Any]) -> dict[str, Any]:
-        """Without sums, and single estimates, that the joint ones have replaced."""
-        content.pop("uncut", None)
-        for target in content["targets"]:
-            target.pop("single", None)
-        return content
 
     def _attributes(self) -> Mapping[str, Any]:
         return {"total": self.total, "total_error": self.total_error, "rank": self.rank}

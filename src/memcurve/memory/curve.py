@@ -44,7 +44,7 @@ class MemoryCurve(Result):
         slice is over its own lags: ``curve[1:201]`` sums lags 1 … 200, ``curve[1:]`` all lags from
         1 on, also those not listed.
     total_lags : tuple or None
-        First lag, last lag (None: all that follow) and step of the total of a slice; else None.
+        First lag and last lag (None: all that follow) of the total of a slice; else None.
     rank : int or None
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
         that are read; None where it is not computed.
@@ -76,7 +76,6 @@ class MemoryCurve(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.MemoryCurve/2"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.MemoryCurve/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("inputs",)
 
     lags: Integers
@@ -89,7 +88,7 @@ class MemoryCurve(Result):
     method: str
     channel_errors: Floats = field(default_factory=lambda: np.zeros((0, 0)))
     total_error: float = float("nan")
-    total_lags: tuple[int, int | None, int] | None = None
+    total_lags: tuple[int, int | None] | None = None
     kind: str = "memory"
     bands: Floats | None = None
     notes: tuple[Note, ...] = ()
@@ -130,38 +129,35 @@ class MemoryCurve(Result):
         """``curve[τ]`` is the memory at lag τ; ``curve[a:b]`` the curve at lags a … b − 1."""
         if isinstance(lag, slice):
             return self._slice(lag)
-        wanted = lag if isinstance(lag, int | np.integer) else -1
-        found = np.flatnonzero(self.lags == wanted)
-        if len(found) == 0:
+        is_lag = isinstance(lag, int | np.integer) and len(self) > 0
+        if not is_lag or not self.lags[0] <= lag <= self.lags[-1]:
             span = f"lags {self.lags[0]} to {self.lags[-1]}" if len(self) else "no lags"
             raise IndexError(
                 f"lag {lag!r} is not on this curve, which has {span}; compute it with a larger "
                 f"`lags`, or slice it as curve[a:b]."
             )
-        return float(self.values[found[0]])
+        return float(self.values[lag - int(self.lags[0])])
 
     def _slice(self, wanted: slice) -> MemoryCurve:
         """The curve at some lags, with the total over these; all that follow are in it if asked."""
-        chosen, step = _selected(self.lags, wanted), wanted.step or 1
+        chosen = _selected(self.lags, wanted)
         parts: dict[str, Any] = {name: getattr(self, name)[chosen] for name in self._arrays()}
-        lags, counted = parts["lags"], ~chosen
+        lags, before = parts["lags"], ~chosen
         if "end_lag" in self.diagnostics:  # lags of a recording after which none is in the total
-            counted &= self.lags <= self.diagnostics["end_lag"]
+            before &= self.lags <= self.diagnostics["end_lag"]
         is_open = self.total_lags is None or self.total_lags[1] is None
         unlisted = int(self.lags[-1]) + 1 if len(self) else (self.total_lags or (-1,))[0]
         follows = bool(len(lags)) or wanted.start == unlisted
-        if is_open and wanted.stop is None and step == 1 and follows:
+        rounding = EPS * abs(self.total)
+        if is_open and wanted.stop is None and follows:
             if not chosen.all():
-                parts["total"] = self.total - math.fsum(self.values[counted])
-                rounding = EPS * abs(self.total)
-                parts["total_error"] = self.total_error + math.fsum(self.error[counted]) + rounding
-                parts["total_lags"] = (int(lags[0]) if len(lags) else unlisted, None, 1)
+                parts["total"] = self.total - math.fsum(self.values[before])
+                parts["total_error"] = self.total_error + math.fsum(self.error[before]) + rounding
+                parts["total_lags"] = (int(lags[0]) if len(lags) else unlisted, None)
         else:
             parts["total"] = total = math.fsum(parts["values"])
-            rounding = EPS * abs(total)
-            parts["total_error"] = math.fsum(parts["error"]) + rounding
-            first, last = (int(lags[0]), int(lags[-1])) if len(lags) else (0, -1)
-            parts["total_lags"] = (first, last, step)
+            parts["total_error"] = math.fsum(parts["error"]) + EPS * abs(total)
+            parts["total_lags"] = (int(lags[0]), int(lags[-1])) if len(lags) else (0, -1)
         return dataclasses.replace(self, **parts)
 
     @property
@@ -172,13 +168,10 @@ class MemoryCurve(Result):
         every = f"all {lags}" if known else f"the {lags} that the method covers"
         if self.total_lags is None:
             return every
-        first, last, step = self.total_lags
+        first, last = self.total_lags
         if last is None:
             return f"{every} from {first} on"
-        if last < first:
-            return f"no {lags}"
-        several = f"{lags} {first} … {last}"
-        return several if step == 1 else f"{several} in steps of {step}"
+        return f"no {lags}" if last < first else f"{lags} {first} … {last}"
 
     @property
     def _is_estimate(self) -> bool:
@@ -306,18 +299,14 @@ class MemoryCurve(Result):
 
 
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
-    for bound in (wanted.start, wanted.stop, wanted.step):
-        if bound is not None and not isinstance(bound, int | np.integer):
-            raise IndexError(f"a curve is sliced by whole lags, got {bound!r}.")
-    first = int(lags[0]) if len(lags) else 0
-    start = first if wanted.start is None else wanted.start
-    stop = np.inf if wanted.stop is None else wanted.stop
-    step = 1 if wanted.step is None else wanted.step
-    if start < 0 or stop < 0 or step < 1:
+    start, stop = (0 if wanted.start is None else wanted.start), wanted.stop
+    whole = all(isinstance(bound, int | np.integer) for bound in (start, stop or 0))
+    if not whole or start < 0 or (stop or 0) < 0 or wanted.step not in (None, 1):
         raise IndexError(
-            f"a curve is sliced by lag, from 0 on and forwards; got [{start}:{wanted.stop}:{step}]."
+            f"a curve is sliced by whole lags, from 0 on and one by one, as curve[1:20]; got "
+            f"[{wanted.start}:{stop}:{wanted.step}]."
         )
-    return np.asarray((lags >= start) & (lags < stop) & ((lags - start) % step == 0))
+    return np.asarray((lags >= start) & (lags < (np.inf if stop is None else stop)))
 
 
 #: A total is known where its error is at most this share of it, or of one input.
@@ -358,7 +347,6 @@ class NoiseProfile(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.NoiseProfile/2"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.NoiseProfile/1",)
 
     levels: Floats
     curves: tuple[MemoryCurve, ...]

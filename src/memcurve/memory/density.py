@@ -123,7 +123,8 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
         if not nearby.real.max() < 0:
             raise UncertainResultError("rounding decides whether the network is stable.")
         error = np.maximum(error, 10 * np.abs(_density(nearby, lags) - values))
-    age = _mean_age(poles)
+    # ∫τ m dτ = ∫|tr e^(Aτ)|² dτ
+    age = -float((1 / (poles[:, None] + poles.conj())).sum().real) / max(len(poles), 1)
     name = network.name or f"continuous network, N={network.size}"
     return MemoryDensity(name, lags, values, error, float(len(poles)), age, poles, tuple(notes))
 
@@ -201,14 +202,3 @@ def _default_times(poles: Complexes, *, left: float = 1e-3, count: int = 201) ->
     while (np.abs(flow) ** 2).sum() > left * len(poles) and step < 1e12 * first:
         flow, step = flow @ flow, 2 * step
     return np.linspace(0, step, count)
-
-
-def _mean_age(poles: Complexes) -> float:
-    """∫‖e^(A'τ)‖² dτ / n = tr X/n, with A'X + XA'* = −1."""
-    from scipy.linalg import solve_continuous_lyapunov
-
-    if len(poles) == 0:
-        return 0.0
-    A, _ = _realization(poles)
-    X = solve_continuous_lyapunov(A, -np.eye(len(A), dtype=complex))
-    return float(np.trace(X).real / len(poles))

@@ -79,7 +79,6 @@ class MeasurementReport(Reported):
     """
 
     FORMAT: ClassVar[str] = "memcurve.MeasurementReport/1"
-    EARLIER_FORMATS: ClassVar[tuple[str, ...]] = ("memcurve.Dossier/1",)
     DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
 
     model: str
