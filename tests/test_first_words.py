@@ -71,7 +71,7 @@ TYPED = {
 
 
 def test_type_checkers_know_networks_and_options(tmp_path: Path) -> None:
-    options = {name for method in METHODS.values() for name in method.options} - {"progress"}
+    options = {name for method in METHODS.values() for name in method.options}
     assert {*get_type_hints(MethodOptions)} == options
     head = "import memcurve\nimport numpy as np\nimport scipy.signal\n"
     head += "n = memcurve.ensembles.cyclic(5)\n"

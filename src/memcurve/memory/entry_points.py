@@ -469,9 +469,7 @@ def ask_family(
         raise unstable(problem.analysis.runaway)
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).collective())
-        if "progress" in declared.options:  # it tells by itself
-            options = {"progress": progress or False, **options}
-        elif progress is not False:  # else whoever asks tells
+        if progress is not False:  # else whoever asks tells
             tell = stack.enter_context(listening(progress))
             stack.enter_context(problem.analysis.telling(tell))
         found = declared.answer(problem, seed, options)

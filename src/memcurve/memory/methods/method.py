@@ -112,11 +112,6 @@ class Method:
         taken = inspect.signature(self.run).parameters.values()
         return {p.name: p for p in taken if p.kind is p.KEYWORD_ONLY and p.name != "seed"}
 
-    @property
-    def settings(self) -> tuple[str, ...]:
-        """The options that can be written down: in a study file, on a command line."""
-        return tuple(name for name in self.options if name != "progress")
-
     @functools.cached_property
     def draws(self) -> bool:
         """Whether it draws random numbers, and so needs a seed."""

@@ -32,7 +32,6 @@ import numpy as np
 from memcurve.core.arguments import Seed, generator, require_number, require_size, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
-from memcurve.core.progress import Progress, watched
 from memcurve.core.types import EPS, Floats
 from memcurve.memory.methods.method import (
     EVERYTHING,
@@ -253,7 +252,6 @@ def osm_plus(
     distribution: str | Callable[..., Floats] = "normal",
     mask_options: Mapping[str, Any] | None = None,
     truncation: int | None = None,
-    progress: Progress = False,
 ) -> Answer:
     """Average the subspace method over random masks of unit norm, in place of the network's own.
 
@@ -269,8 +267,6 @@ def osm_plus(
         Options of the mask, e.g. ``{"low": 0}`` for the paper's sparse uniform one.
     truncation : int
         Number of columns of the Krylov matrix, at least N; 5N by default.
-    progress : bool or callable
-        Show a bar on stderr, or call a function of (label, done, total).
     """
     A, C = dense_single_input(problem)
     truncation = krylov_columns(len(C), truncation, problem.lags)
@@ -279,10 +275,13 @@ def osm_plus(
     if isinstance(draw, str):
         random = {n: mask for n, mask in mask_table.MASKS.items() if mask_table.is_random(n)}
         draw = table_entry(random, draw, "distribution")
-    streams = generator(seed).spawn(count)
-    drawn = [draw(len(C), seed=stream, **(mask_options or {})) for stream in streams]
-    each = watched(drawn, "OSM+ masks", count, progress)
-    curves = np.array([_subspace_memory(A, mask, truncation) for mask in each])
+    curves = np.empty((count, truncation))
+    tell = problem.analysis.tell
+    for k, stream in enumerate(generator(seed).spawn(count)):
+        tell("OSM+ masks", k, count)
+        mask = draw(len(C), seed=stream, **(mask_options or {}))
+        curves[k] = _subspace_memory(A, mask, truncation)
+    tell("OSM+ masks", count, count)
     values = curves.mean(axis=0)
     return estimate(
         values[: problem.lags or truncation],

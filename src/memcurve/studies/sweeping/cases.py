@@ -299,9 +299,9 @@ class Case:
         if self.file is None:
             require_size(self.size)
             require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
-        unknown = sorted(set(self.options) - set(METHODS[self.method].settings))
+        unknown = sorted(set(self.options) - set(METHODS[self.method].options))
         if unknown:
-            taken = ", ".join(METHODS[self.method].settings) or "none"
+            taken = ", ".join(METHODS[self.method].options) or "none"
             raise TypeError(
                 f"method {self.method!r} takes the options {taken}; got {', '.join(unknown)}."
             )
