@@ -30,18 +30,20 @@ def _matrix(x: Any) -> Any:
 
 
 def capacities(
-    network: StateAffineNetwork, asked: Sequence[Word], bits: int = 900, noise: float = 0.0
-) -> Floats:
-    """Of a network of degree 1 under uniform input, its states read with noise."""
+    network: StateAffineNetwork, asked: Sequence[Word], bits: int = 900, noise: float = 0.0,
+    readout: Any = None,
+) -> Floats:  # fmt: skip
+    """Of a network of degree 1 under uniform input, its states or Dx read with noise."""
     before, flint.ctx.prec = flint.ctx.prec, bits
     try:
-        return _capacities(network, asked, bits // 2, noise)
+        D = np.eye(network.size) if readout is None else readout
+        return _capacities(network, asked, bits // 2, noise, _matrix(D))
     finally:
         flint.ctx.prec = before
 
 
 def _capacities(
-    network: StateAffineNetwork, asked: Sequence[Word], digits: int, noise: float
+    network: StateAffineNetwork, asked: Sequence[Word], digits: int, noise: float, D: Any
 ) -> Floats:
     root = arb(3).sqrt()
     T = [_matrix(network.p[0]), _matrix(network.p[1]) / root]
@@ -69,10 +71,10 @@ def _capacities(
         for k in word[-2::-1]:
             c = (T[k] * c).mid()
         columns.append([c[i, 0] for i in range(size)])
-    C = arb_mat(columns).transpose()
-    X = (G + _matrix(np.eye(size)) * arb(noise) ** 2).solve(C)
-    found = [sum((C[i, j] * X[i, j] for i in range(size)), arb(0)) for j in range(len(asked))]
-    return np.array([float(v.mid()) for v in found])
+    C, rows = D * arb_mat(columns).transpose(), D.nrows()
+    X = (D * G * D.transpose() + _matrix(np.eye(rows)) * arb(noise) ** 2).solve(C)
+    shares = [sum((C[i, j] * X[i, j] for i in range(rows)), arb(0)) for j in range(len(asked))]
+    return np.array([float(v.mid()) for v in shares])
 
 
 def _largest(matrix: Any) -> float:

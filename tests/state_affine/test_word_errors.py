@@ -330,3 +330,38 @@ def test_text_lists_degrees_that_can_be_read() -> None:
     slow = memcurve.capacities(memcurve.bilinear([[0.0]], [[1.7]], [1.0]))
     assert "others" in repr(slow)
     assert len(repr(slow).splitlines()) < 20
+
+
+@pytest.mark.parametrize("gap", [1e-6, 1e-12])
+@pytest.mark.parametrize("noise", [None, 1e-9])
+def test_readouts_are_taken_as_they_are_stored(gap: float, noise: float | None) -> None:
+    """Rows that nearly agree: their products with p, rounded, would be those of another readout."""
+    rng = np.random.default_rng(46)
+    network = family("normal", 4, 46)
+    D = np.tile(rng.standard_normal(4), (2, 1))
+    D[1] += gap * rng.standard_normal(4)
+    result, words = memcurve.capacities(network.replace(readout=D), noise, degree=2), [(1,), (0, 1)]
+    truth = word_oracle.capacities(network, words, noise=noise or 0.0, readout=D)
+    assert np.abs([result.of(word) for word in words] - truth).max() <= result.error < 1e-6
+    assert result.rank == 2
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+def test_small_states_are_usable_beside_large_ones(mixed: bool) -> None:
+    """Noise between the sizes of states, which differ by eleven orders."""
+    rng, units = np.random.default_rng(8), np.array([1e7, 1e-4, 1e-3])
+    A, B = (units[:, None] * rng.standard_normal((3, 3)) / 3 / units for _ in range(2))
+    network = StateAffineNetwork([A, B], units * rng.standard_normal((2, 3)))
+    D, words = rng.standard_normal((3, 3)) if mixed else np.eye(3), word_oracle.words(1, 4)
+    result = memcurve.capacities(network.replace(readout=D), 1e-3)
+    truth = word_oracle.capacities(network, words, noise=1e-3, readout=D)
+    assert np.abs([result.of(word) for word in words] - truth).max() <= result.error < 1e-9
+
+
+def test_a_spectrum_that_turns_is_measured() -> None:
+    """ρ(Φ) of E p with a complex pair as its largest eigenvalues, for which powers swing."""
+    for turn in (0.3, 0.7, 1.57):
+        R = 1.02 * np.array([[np.cos(turn), -3 * np.sin(turn)], [np.sin(turn) / 3, np.cos(turn)]])
+        assert abs(spectral_radius(np.stack([R, 1e-9 * R])) - 1.02**2) < 1e-4
+        network = StateAffineNetwork([R, 1e-9 * R], [[0, 0], [1, 1]])
+        refuses(UnstableNetworkError, "1.0404", memcurve.capacities, network)

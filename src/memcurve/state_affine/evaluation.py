@@ -176,14 +176,13 @@ def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, why: str, tell: Listener
 ) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
-    precise = white_precisely(network, reached, tell, deviations)
-    white = precise.white
-    read = precise.outputs or Outputs(white.T, white.r)
-    text = f"computed in balls of {precise.bits} bits: in floating point {why}"
+    T, r, read, weights, bits = white_precisely(network, reached, tell, deviations)
+    read = read or Outputs(T, r)
     return WordCoordinates(
-        tree=Tree(white.T, white.r, read.out, read.direct, precise.weights),
-        reached=reached.rank, rank=reached.outputs, error=32 * EPS * float(np.sqrt(white.size)),
-        is_noisy=noise is not None, note=Note("arithmetic", text), arithmetic="balls",
+        tree=Tree(T, r, read.out, read.direct, weights),
+        reached=reached.rank, rank=reached.outputs, error=32 * EPS * float(np.sqrt(T.shape[1])),
+        is_noisy=noise is not None, arithmetic="balls",
+        note=Note("arithmetic", f"computed in balls of {bits} bits: in floating point {why}"),
     )  # fmt: skip
 
 
@@ -207,9 +206,9 @@ def _in_floats(
         if not is_rounded or white.size > reached.rank or white.margin < CLEAR:
             raise NotWhiteError(f"{white.size} directions are found instead of {reached.rank}")
         reached = reached._replace(read=reached.rows[: white.size])
-    read = letters.outputs
+    read = _read(network, letters, white, noise, 0.0)
     if is_rounded and read is not None:
-        s = np.linalg.svd(read._replace(out=read.out @ white.states).factor, compute_uv=False)
+        s = np.linalg.svd(read.factor, compute_uv=False)
         reached = reached._replace(read=reached.read[: int((s > CLEAR * s[0]).sum())])
     tell("error", 0, None)
     near, distance = changed_slightly(white, letters.T, letters.r, absolute=is_rounded)
@@ -217,40 +216,57 @@ def _in_floats(
         raise NotWhiteError("the covariance is too ill-conditioned")
     trees = []
     for one, share in ((white, 0.0), (near, CHANGE)):
-        seen = read
-        if read is not None:
-            rng = np.random.default_rng(SEED)
-            size = np.abs(read.out).max() if is_rounded else np.abs(read.out)
-            out = read.out + share * size * rng.standard_normal(read.out.shape)
-            direct = read.direct * (1 + share * rng.standard_normal(read.direct.shape))
-            seen = Outputs(out @ one.states, direct, read.mean)
-        trees.append(_tree(one, seen, letters.weights, reached, noise))
+        read = _read(network, letters, one, noise, share)
+        if read is None or noise is None:
+            trees.append(Tree.of(one, read, letters.weights, reached.outputs))
+        else:
+            deviations = _deviations(noise, (read.factor**2).sum(axis=1), read.mean)
+            trees.append(Tree.of(one, read.over(deviations), letters.weights))
     return _compared(trees, network, reached, noise)
+
+
+def _read(
+    network: StateAffineNetwork, letters: Letters, white: WhiteNetwork, noise: Any, share: float
+) -> Outputs | None:
+    """Letters of what is read of white states, None for all of them without noise.
+
+    A ``share`` of the sizes of what is added up to make them is added at random, at every step: the
+    states may differ by many orders, and their sums round off the smallest.
+    """
+    rng = np.random.default_rng(SEED)
+
+    def changed(part: Floats, size: Any) -> Floats:
+        return np.asarray(part + share * size * rng.standard_normal(part.shape))
+
+    if letters.outputs is not None:
+        out, direct, mean = letters.outputs
+        out = changed(out, np.abs(out).max() if network.rounding == "absolute" else np.abs(out))
+        return Outputs(out @ white.states, changed(direct, np.abs(direct)), mean)
+    D = network.readout
+    if D is None and noise is None:
+        return None
+    S, size, mean = white.states, np.abs(white.states), None
+    if D is not None:
+        S, size, mean = D @ S, np.abs(D) @ size, D @ letters.mean
+    S = changed(S, size)
+    out, direct = S @ white.T, white.r @ S.T
+    return Outputs(changed(out, np.abs(out)), changed(direct, np.abs(direct)), mean)
 
 
 def _under_noise(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any
 ) -> WordCoordinates:
     """Usable capacities where the structure without noise is not known: it is not needed."""
-    trees = []
+    trees, one = [], np.eye(network.size)
     step_T, step_r = changes(letters.T, letters.r, absolute=network.rounding == "absolute")
     for share in (0.0, 1.0):
         T, r = letters.T + share * step_T, letters.r + share * step_r
-        read, G = letters.outputs or Outputs(T, r), solve(T, r.T @ r, 1e-13)
+        own = WhiteNetwork(T, r, one, one)  # in the coordinates of the letters themselves
+        read = _read(network, letters, own, noise, share * CHANGE) or Outputs(T, r)
+        G = solve(T, r.T @ r, 1e-13)
         deviations = _deviations(noise, np.diag(read.covariance(G)), read.mean)
         trees.append(Tree.under_noise(T, r, G, read.over(deviations), letters.weights))
     return _compared(trees, network, reached, noise)
-
-
-def _tree(
-    white: WhiteNetwork, read: Outputs | None, weights: Floats, reached: Reached, noise: Any
-) -> Tree:
-    """The tree of white states and of what is read of them, under noise if any."""
-    if noise is None:
-        return Tree.of(white, read, weights, reached.outputs)
-    read = read or Outputs(white.states @ white.T, white.r @ white.states.T)
-    deviations = _deviations(noise, (read.factor**2).sum(axis=1), read.mean)
-    return Tree.of(white, read.over(deviations), weights)
 
 
 def _compared(

@@ -17,14 +17,15 @@ ORTHONORMAL = 1e-9  # how far functions given as a basis may be from it
 
 
 class Letters(NamedTuple):
-    """T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion; ``outputs`` where not all is read.
+    """T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion, and the mean of the states.
 
     ``weights`` [d, k] is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d
-    is Σ_k weights[d, k] times letter k.
+    is Σ_k weights[d, k] times letter k. ``outputs`` are those of the network, if it has any.
     """
 
     T: Floats
     r: Floats
+    mean: Floats
     outputs: Outputs | None
     weights: Floats
 
@@ -60,7 +61,7 @@ def letters_of(
         degrees = len(law.nodes) - 1 if law.is_discrete else DEGREES
         weights = (law.polynomials(degrees) * root) @ rows.T
     weights[0], weights[1:, 0] = np.eye(len(rows))[0], 0.0
-    return Letters(T, r, outputs, weights)
+    return Letters(T, r, mean, outputs, weights)
 
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats]:

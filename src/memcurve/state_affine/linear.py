@@ -23,7 +23,9 @@ NO_MEMORY = 1e-11  # of all lags not listed, to be taken for nothing; it is part
 
 def as_linear(network: StateAffineNetwork, noise: Any) -> LinearNetwork | None:
     """The linear network that this one is, if it is one: p constant, q of degree one."""
-    if not network.is_polynomial or network.outputs is not None or network.p[1:].any():
+    if not network.is_polynomial or network.p[1:].any():
+        return None
+    if network.outputs is not None or network.readout is not None:
         return None
     if len(network.functions) < 2 or network.q[2:].any() or np.ndim(noise):
         return None

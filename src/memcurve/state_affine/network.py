@@ -118,6 +118,7 @@ class StateAffineNetwork(Connected):
     q: Floats
     input: Law
     functions: tuple[Any, ...]
+    readout: Floats | None
     outputs: tuple[Floats, Floats] | None
     rounding: str
     name: str | None
@@ -159,9 +160,6 @@ class StateAffineNetwork(Connected):
         names = None if labels is None else validated_labels(labels, size)
         if readout is not None and outputs is not None:
             raise ValueError("`readout` is of states and `outputs` takes its place; give one.")
-        if readout is not None:
-            D = _reading(readout, size, names)
-            outputs = D @ P, Q @ D.T
         if outputs is not None:
             out = _real(outputs[0], "outputs")
             if out.ndim != 3 or out.shape[2] != size:
@@ -175,13 +173,15 @@ class StateAffineNetwork(Connected):
         _require_functions(chosen, law)
         fields = {
             "p": _padded(P, terms), "q": _padded(Q, terms), "input": law, "functions": chosen,
+            "readout": None if readout is None else _reading(readout, size, names),
             "outputs": outputs, "rounding": rounding, "name": name, "labels": names,
             "notes": notes_of(notes, "network"),
         }  # fmt: skip
         for field, value in fields.items():
+            for array in value if isinstance(value, tuple) else (value,):
+                if isinstance(array, np.ndarray):
+                    array.flags.writeable = False
             object.__setattr__(self, field, value)
-        for array in (self.p, self.q, *(self.outputs or ())):
-            array.flags.writeable = False
 
     @property
     def size(self) -> int:
@@ -191,7 +191,9 @@ class StateAffineNetwork(Connected):
     @property
     def read_states(self) -> int:
         """Number of states, or of outputs, that are read."""
-        return self.size if self.outputs is None else int(self.outputs[1].shape[1])
+        if self.outputs is not None:
+            return int(self.outputs[1].shape[1])
+        return self.size if self.readout is None else len(self.readout)
 
     @property
     def is_polynomial(self) -> bool:
@@ -241,8 +243,9 @@ class StateAffineNetwork(Connected):
                 before, f = x, factors[:, :, t]
                 x = step(self.p, self.q, f, before)
                 if t >= washout:
-                    read = x if self.outputs is None else step(*self.outputs, f, before)
-                    states[:, t - washout] = read
+                    read = x if self.readout is None else x @ self.readout.T
+                    own = self.outputs  # which depend on the input of the same step
+                    states[:, t - washout] = read if own is None else step(*own, f, before)
         if not np.isfinite(states).all():
             raise UnstableNetworkError(
                 f"the states of this network leave the finite numbers within {steps} steps; scale "
@@ -257,6 +260,8 @@ class StateAffineNetwork(Connected):
             parts["functions"] = None
         if "readout" in changes:
             parts["outputs"] = None
+        if "outputs" in changes:
+            parts["readout"] = None
         return StateAffineNetwork(**(parts | changes))
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -277,6 +282,8 @@ class StateAffineNetwork(Connected):
             arrays |= {"values": self.input.nodes, "probabilities": self.input.weights}
         if self.outputs is not None:
             arrays |= {"out": self.outputs[0], "direct": self.outputs[1]}
+        if self.readout is not None:
+            arrays["readout"] = self.readout
         texts = {"labels": self.labels, "notes": self.notes}
         arrays |= {key: np.array(listed) for key, listed in texts.items() if listed}
         with replacing(file) as stream:
@@ -301,6 +308,7 @@ class StateAffineNetwork(Connected):
             arrays["p"], arrays["q"], law,
             functions=[Power(int(k)) if k.isdigit() else _NAMED[k] for k in kinds],
             outputs=(arrays["out"], arrays["direct"]) if "out" in arrays else None,
+            readout=arrays.get("readout"),
             rounding=rounding, name=Path(path).stem,
             **{k: arrays[k].tolist() for k in ("labels", "notes") if k in arrays},
         )  # fmt: skip
@@ -324,7 +332,7 @@ class StateAffineNetwork(Connected):
     def __repr__(self) -> str:
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", self._kind(), self.input.name]
-        parts += [f"{self.read_states} outputs"] * (self.outputs is not None)
+        parts += [f"{self.read_states} outputs"] * (self.outputs is not self.readout)
         return f"StateAffineNetwork({', '.join(parts)})"
 
 

@@ -18,7 +18,6 @@ from memcurve.state_affine.ranks import Reached
 from memcurve.state_affine.tree import Outputs
 from memcurve.state_affine.white import (
     NotWhiteError,
-    WhiteNetwork,
     applied,
     solve,
     state_units,
@@ -37,7 +36,8 @@ class PreciseLetters(NamedTuple):
     Outputs are in coordinates in which words have their capacities.
     """
 
-    white: WhiteNetwork
+    T: Floats
+    r: Floats
     outputs: Outputs | None
     weights: Floats
     bits: int = 0
@@ -73,15 +73,17 @@ def white_precisely(
 
 def _distance(one: PreciseLetters, other: PreciseLetters) -> float:
     """How far the white letters of two rules are apart."""
-    if one.white.T.shape != other.white.T.shape:
+    if one.T.shape != other.T.shape:
         return np.inf
-    parts = (one.white.T - other.white.T, one.white.r - other.white.r, one.weights - other.weights)
+    parts = (one.T - other.T, one.r - other.r, one.weights - other.weights)
     return max(float(np.abs(part).max(initial=0.0)) for part in parts)
 
 
 def _attempt(
     network: StateAffineNetwork, reached: Reached, finer: int, deviations: Any, tell: Listener
 ) -> PreciseLetters:
+    from flint import arb_mat
+
     C, weights = _expansion(network, finer)
     T, Q = _mixed(C, network.p), _mixed(C, network.q[:, :, None])
     mean = balls.solved(balls.diagonal([1] * network.size) - T[0], Q[0])
@@ -96,17 +98,20 @@ def _attempt(
     white = balls.whitening(_covariance(T, r, tell))
     S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     tilde, drive = [white.seen(t) for t in T], [white.W * one for one in r]
-    outputs = None
+    outputs = means = None
+    # without noise, outputs that others give add nothing, and leave nothing to invert
+    read = reached.read if deviations is None else slice(None)
     if network.outputs is not None:
-        # without noise, outputs that others give add nothing, and leave nothing to invert
-        read = reached.read if deviations is None else slice(None)
         out = _mixed(C, network.outputs[0][:, read])
         offsets = _mixed(C, network.outputs[1][:, read, None])
         mean_of, *direct = (a * mean + b for a, b in zip(out, offsets, strict=True))
         out, means = [one * S for one in out], balls.floats_of(mean_of)[:, 0]
-    elif deviations is not None:
-        out, direct, means = [S * t for t in tilde], [S * one for one in drive], None
-    if network.outputs is not None or deviations is not None:
+    else:
+        if network.readout is not None:
+            D = arb_mat(network.readout[read].tolist())
+            S, means = D * S, balls.floats_of(D * mean)[:, 0]
+        out, direct = [S * t for t in tilde], [S * one for one in drive]
+    if means is not None or deviations is not None:
         gram = _gram(direct + out)
         if deviations is not None:
             noise = deviations(np.diag(balls.floats_of(gram)), means).tolist()
@@ -114,9 +119,7 @@ def _attempt(
         W = balls.whitening(gram).W
         white_out, white_direct = ([W * one for one in part] for part in (out, direct))
         outputs = Outputs(_matrices(white_out), _vectors(white_direct), means)
-    states = balls.floats_of(S)
-    own = WhiteNetwork(_matrices(tilde), _vectors(drive), states, np.zeros(states.T.shape))
-    return PreciseLetters(own, outputs, weights)
+    return PreciseLetters(_matrices(tilde), _vectors(drive), outputs, weights)
 
 
 def _gram(parts: list[Any]) -> Any:
@@ -261,7 +264,8 @@ def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
     except NotWhiteError as error:
         raise UncertainResultError(f"no proof of fading memory was found: {error}.") from error
     slack = 64 * EPS * size * (1 + float((floats**2).sum())) * float(np.abs(V).sum())
-    if not np.linalg.eigvalsh(V - applied(floats, V))[0] - slack > 0.5:
+    least = min(np.linalg.eigvalsh(X)[0] for X in (V, V - applied(floats, V)))
+    if not least - slack > 0.5:
         raise UnstableNetworkError(
             "no proof of fading memory in the mean square was found: the network is too close to "
             "ρ(Φ) = 1. Scale `p` down."

@@ -87,10 +87,13 @@ def _modulo(network: StateAffineNetwork, prime: int) -> Reached | None:
         columns = np.concatenate([columns, W], axis=1)
         names = [(first + j, k) for k in range(len(P)) for j in range(len(chosen))]
         W = np.concatenate([centred(one @ W, prime) for one in P], axis=1)
-    if network.outputs is None:
+    if network.readout is not None:
+        read = [centred(residues(network.readout, prime) @ columns, prime)]
+    elif network.outputs is not None:
+        out, direct = map(letters, network.outputs)
+        read = [driven(out, direct), *(centred(one @ columns, prime) for one in out)]
+    else:
         return Reached(words, rows, rows)
-    out, direct = map(letters, network.outputs)
-    read = [driven(out, direct), *(centred(one @ columns, prime) for one in out)]
     independent = flint_matrix(np.concatenate(read, axis=1).T, prime).rref()[0]
     return Reached(words, rows, _pivots(independent))
 

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import qr, solve_triangular
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
@@ -66,17 +67,25 @@ class Tree:
         """
         if read is None:
             return cls(white.T, white.r, white.T, white.r, weights)
-        # the covariance of outputs is F Fᵀ; the singular values of F lose half the digits less
-        U, s, _ = np.linalg.svd(read.factor, full_matrices=False)
-        X = U / np.hypot(s, 1) if rank is None else U[:, :rank] / np.where(s > 0, s, 1.0)[:rank]
-        return cls(white.T, white.r, X.T @ read.out, read.direct @ X, weights)
+        # L⁻¹F for L Lᵀ = F Fᵀ (+ 1), the covariance of outputs (under noise), which is not formed
+        F = read.factor
+        if rank is None:
+            below = np.concatenate([F.T, np.eye(len(F))])
+            order = np.argsort(-np.abs(below).max(axis=1))  # outputs of very different sizes
+            Q = np.empty_like(below)
+            Q[order] = qr(below[order], mode="economic", pivoting=True)[0]
+            F = Q[: F.shape[1]].T
+        else:
+            F = np.linalg.svd(F, full_matrices=False)[2][:rank]
+        *out, direct = np.split(F, np.arange(1, len(read.out) + 1) * white.size, axis=1)
+        return cls(white.T, white.r, np.stack(out), direct.T, weights)
 
     @classmethod
     def under_noise(cls, T: Floats, r: Floats, G: Floats, read: Outputs, weights: Floats) -> Tree:
         """In the coordinates of the letters themselves, whose covariance G is not inverted."""
-        values, U = np.linalg.eigh(read.covariance(G))
-        X = U / np.sqrt(np.maximum(values, 0) + 1)
-        return cls(T, r, X.T @ read.out, read.direct @ X, weights, G)
+        L = np.linalg.cholesky(read.covariance(G) + np.eye(read.out.shape[1]))
+        out = np.stack([solve_triangular(L, one, lower=True) for one in read.out])
+        return cls(T, r, out, solve_triangular(L, read.direct.T, lower=True).T, weights, G)
 
     @cached_property
     def is_finite(self) -> bool:

@@ -28,6 +28,7 @@ ROUGH = 1e-7  # relative accuracy of a covariance that coordinates are changed w
 WHITE = 4 * EPS  # whiteness that rounding allows, times the square root of the states
 RESTART = 40  # steps of GMRES before it begins anew; twice as many take twice the memory
 POWERS = 0.5  # powers of T_0 are summed until they have shrunk by exp of minus this
+SWINGS = 20  # steps of the power method after which its growth is about ρ
 DIRECT = 16  # states up to which the equation is solved as one linear system
 
 
@@ -41,15 +42,22 @@ def applied(T: Floats, X: Floats) -> Floats:
 
 
 def spectral_radius(T: Floats, steps: int = 2000, tolerance: float = 1e-8) -> float:
-    """ρ(Φ): a positive map, so that the power method from the identity finds it."""
-    X, before, growth = np.eye(T.shape[1]), 0.0, 0.0
-    for _ in range(steps):
-        X = applied(T, X)
+    """ρ(Φ) by the power method from the identity, as Φ is a positive map.
+
+    Eigenvalues ρe^{±iθ} would make it swing for ever: Φ + shift has no other one as large as its
+    largest, which is ρ + shift.
+    """
+    X, before, growth, shift = np.eye(T.shape[1]) / T.shape[1], 0.0, 0.0, 0.0
+    for k in range(steps):
+        X = applied(T, X) + shift * X
         growth = float(np.trace(X))
-        if not growth > 1e-200 or abs(growth - before) < tolerance * growth:
+        if not growth > 1e-200:
+            return 0.0
+        if k > SWINGS and abs(growth - before) < tolerance * growth:
             break
         X, before = X / growth, growth
-    return growth if growth > 1e-200 else 0.0
+        shift = growth if k == SWINGS else shift
+    return growth - shift
 
 
 class Doubling:
