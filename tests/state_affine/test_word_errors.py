@@ -350,7 +350,7 @@ def test_readouts_are_taken_as_they_are_stored(gap: float, noise: float | None) 
 def test_small_states_are_usable_beside_large_ones(mixed: bool) -> None:
     """Noise between the sizes of states, which differ by eleven orders."""
     rng, units = np.random.default_rng(8), np.array([1e7, 1e-4, 1e-3])
-    A, B = (units[:, None] * rng.standard_normal((3, 3)) / 3 / units for _ in range(2))
+    A, B = (units[:, None] * rng.standard_normal((3, 3)) / 5 / units for _ in range(2))
     network = StateAffineNetwork([A, B], units * rng.standard_normal((2, 3)))
     D, words = rng.standard_normal((3, 3)) if mixed else np.eye(3), word_oracle.words(1, 4)
     result = memcurve.capacities(network.replace(readout=D), 1e-3)

@@ -332,7 +332,8 @@ class StateAffineNetwork(Connected):
     def __repr__(self) -> str:
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", self._kind(), self.input.name]
-        parts += [f"{self.read_states} outputs"] * (self.outputs is not self.readout)
+        reads_all = self.outputs is None and self.readout is None
+        parts += [] if reads_all else [f"{self.read_states} outputs"]
         return f"StateAffineNetwork({', '.join(parts)})"
 
 
