@@ -17,6 +17,7 @@ from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.entry_points import rank
 from memcurve.network.continuous import ContinuousNetwork, exponential
 from memcurve.network.krylov import arnoldi_basis
+from memcurve.rendering.report import Chart, Series
 
 #: Changes of A by rounding that the error is measured with. Doubled: twice the time.
 _TRIALS = 3
@@ -57,11 +58,16 @@ class MemoryDensity(Result):
     def _attributes(self) -> Mapping[str, Any]:
         return {"network": self.network, "total": self.total, "mean_age": self.mean_age}
 
+    def chart(self) -> Chart:
+        """What :meth:`plot` draws."""
+        line = Series(f"{self.network}: total {self.total:g}", self.times, self.values)
+        return Chart("", "lag τ", "memory density (inputs per unit time)", (line,))
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the density against the lag."""
         from memcurve.rendering import plot
 
-        return plot.densities(self, ax=ax)
+        return plot.chart(self.chart(), ax=ax)
 
     def __repr__(self) -> str:
         return (

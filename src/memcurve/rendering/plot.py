@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +19,16 @@ import numpy as np
 
 from memcurve.core.progress import is_notebook
 from memcurve.core.result import require_ending
-from memcurve.core.types import Floats
 from memcurve.rendering.report.document import Chart, Series
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+__all__ = [
+    "among_nulls", "capacity", "chart", "curves", "floor_profile", "profile", "save",
+    "then_and_true",
+]  # fmt: skip
 
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
@@ -79,7 +83,7 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
         ax.axhline(height, color=COLOURS[6], lw=1, ls="--", label=_plain(name))
     for (name, x), colour in zip(drawing.marks, itertools.cycle(COLOURS[1:5]), strict=False):
         ax.axvline(x, color=colour, lw=1, ls=":")
-        at = (x, height_at(drawing, x))
+        at = (x, _height_at(drawing, x))
         style = {"textcoords": "offset points", "color": colour, "fontsize": 9}
         ax.annotate(_plain(name), at, xytext=(5, 5), **style)
     ax.set(xlim=drawing.x_range, ylim=drawing.y_range)
@@ -91,7 +95,7 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, drawing.x_label, drawing.y_label, columns)
 
 
-def height_at(drawing: Chart, x: float) -> float:
+def _height_at(drawing: Chart, x: float) -> float:
     """The height of the first line of a chart at ``x``."""
     first = drawing.series[0]
     scale = np.log if drawing.log_x else np.asarray
@@ -166,11 +170,11 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
     name = f"{family.curves[0].network}: usable memory"
     line = Series(name, levels, totals, totals - errors, totals + errors)
     x_label = f"standard deviation of the {family.noise} (input of unit variance)"
-    drawing = _totals(
+    drawing = totals_chart(
         line, x_label, "total usable memory", "without noise, white input", family.rank
     )
     marks = tuple(
-        (f"{name}: {height_at(drawing, level):.3g}", level)
+        (f"{name}: {_height_at(drawing, level):.3g}", level)
         for name, level in family.marks.items()
         if levels[0] <= level <= levels[-1]
     )
@@ -201,50 +205,11 @@ def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
     floors, totals = np.array([*curve.diagnostics["profile"].items()], dtype=float).T
     line = Series(f"{curve.network}: memory above the noise floor", floors, totals)
     x_label, states = "noise floor (in standard deviations of each state)", "number of states"
-    drawing = _totals(line, x_label, "total memory", states, int(curve.diagnostics["states"]))
+    drawing = totals_chart(line, x_label, "total memory", states, int(curve.diagnostics["states"]))
     floor = float(curve.options["noise_floor"])
     if floors[0] <= floor <= floors[-1]:
         drawing = replace(drawing, marks=((f"floor of the curve: {floor:.3g}", floor),))
     return chart(drawing, ax=ax)
-
-
-def scales(profile: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the total memory of a :class:`memcurve.ScaleProfile` against the scale of the input.
-
-    The dashed line is the exact memory of its linearisation, the limit of small inputs.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> weights = memcurve.ensembles.normal(5, spectral_radius=0.5, seed=1)
-    >>> network = memcurve.NonlinearNetwork(weights.A, weights.C)
-    >>> profile = memcurve.measure_scales(network, [0.1, 1.0], seed=1, precision=1)
-    >>> memcurve.plot.scales(profile).get_xlabel()
-    'scale of the input'
-    """
-    low, high = profile.totals - profile.errors, profile.totals + profile.errors
-    line = Series(profile.model, profile.scales, profile.totals, low, high)
-    limit = None if profile.limit is None else profile.limit.total
-    drawing = _totals(line, "scale of the input", "total memory", "small inputs, exact", limit)
-    return chart(drawing, ax=ax)
-
-
-def densities(*results: Any, ax: Axes | None = None) -> Axes:
-    """Draw :class:`memcurve.MemoryDensity` against the lag.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> density = memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [1.0]))
-    >>> memcurve.plot.densities(density).get_ylabel()
-    'memory density (inputs per unit time)'
-    """
-    names = [f"{one.network}: total {one.total:g}" for one in results]
-    lines = (Series(n, one.times, one.values) for n, one in zip(names, results, strict=True))
-    y_label = "memory density (inputs per unit time)"
-    ax = chart(Chart("", "lag τ", y_label, tuple(lines)), ax=ax)
-    ax.set_ylim(bottom=0)
-    return ax
 
 
 def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None = None) -> Axes:
@@ -266,12 +231,14 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     """
     ax = _new_axes() if ax is None else ax
     places, bounds = np.arange(len(results)), [result.rank for result in results]
-    degrees = sorted({degree for result in results for degree in result.by_degree})
-    heights = {
-        degree: np.array([result.by_degree.get(degree, 0.0) for result in results])
-        for degree in degrees
-    }
-    tops = _stacked(ax, places, heights, {degree: f"degree {degree}" for degree in degrees})
+    tops = np.zeros(len(results))
+    for degree in sorted({degree for result in results for degree in result.by_degree}):
+        heights = [result.by_degree.get(degree, 0.0) for result in results]
+        rounds, colour = divmod(degree - 1, len(COLOURS))
+        style: dict[str, Any] = {"color": COLOURS[colour], "hatch": "/" * rounds}
+        ax.bar(places, heights, 0.7, tops, label=f"degree {degree}", **style)
+        tops += heights
+    ax.set_axisbelow(True)
     errors = [result.total_error for result in results]
     ax.errorbar(places, tops, errors, fmt="none", ecolor=COLOURS[6], capsize=4, lw=1.2)
     ax.hlines(bounds, places - 0.38, places + 0.38, color=COLOURS[6], lw=2, label="bound: rank")
@@ -279,27 +246,6 @@ def capacity(*results: Any, labels: Sequence[str] | None = None, ax: Axes | None
     ax.set_xticks(places, [_plain(name) for name in names])
     ax.set(xlim=(-0.6, len(results) - 0.4), ylim=(0, 1.08 * max(bounds)))
     return _labelled(ax, "", "capacity", 4, grid="y")
-
-
-def words(result: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw exact :class:`memcurve.Capacities`: bars over the oldest lag, stacked by degree.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> network = memcurve.bilinear([[0.5]], [[0.3]], [1.0])
-    >>> memcurve.plot.words(memcurve.capacities(network)).get_ylabel()
-    'capacity'
-    """
-    ax = _new_axes() if ax is None else ax
-    seen = np.flatnonzero(result.table.sum(axis=0) > INVISIBLE)
-    lags = np.arange(int(seen[-1]) + 1 if len(seen) else 1)
-    heights = {k: row[: len(lags)] for k, row in enumerate(result.table, start=1)}
-    totals = {k: f"degree {k} (total {result.by_degree.get(k, 0.0):.3g})" for k in heights}
-    tops = _stacked(ax, lags, heights, totals)
-    ax.set_ylim(0, 1.05 * float(tops.max()) or 1.0)
-    ax.locator_params(axis="x", integer=True)
-    return _labelled(ax, "oldest lag (time steps)", "capacity", 1, grid="y")
 
 
 def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
@@ -354,30 +300,6 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     return _labelled(ax, "standard deviations from the mean of the surrogates", "", 2, grid="x")
 
 
-def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw a :class:`memcurve.ModelMemory`: usable memory of the channels of each layer, sorted.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import memcurve
-    >>> weights = {"rnn.nu_log": np.full(4, -3.0), "rnn.theta_log": np.arange(4.0)}
-    >>> memcurve.plot.layer_map(memcurve.layers(weights)).get_xlabel()
-    'share of the channels, sorted (%)'
-    """
-    height = min(12.0, 1.6 + 0.28 * len(model.layers))
-    ax = _new_axes(height=height) if ax is None else ax
-    shares = np.linspace(0, 1, 101)
-    table = np.stack([np.quantile(layer.usable, shares) for layer in model.layers])
-    image = ax.imshow(
-        table, aspect="auto", cmap="viridis", vmin=0, extent=(0, 100, len(table) - 0.5, -0.5)
-    )
-    ax.figure.colorbar(image, ax=ax).set_label("usable memory (inputs)")
-    ax.set_yticks(range(len(table)), [_plain(layer.name) for layer in model.layers], fontsize=8)
-    ax.set_xlabel("share of the channels, sorted (%)")
-    return ax
-
-
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the points of a :class:`memcurve.JudgedClaim`: what is compared, side by side.
 
@@ -430,27 +352,15 @@ def _new_axes(width: float = 7.0, height: float = 4.2) -> Axes:
     return new_figure(width, height).add_subplot()
 
 
-def _totals(line: Series, x_label: str, y_label: str, bound: str, value: float | None) -> Chart:
+def totals_chart(
+    line: Series, x_label: str, y_label: str, bound: str, value: float | None
+) -> Chart:
     """Totals over a logarithmic axis, and their bound."""
     levels = () if value is None else ((f"{bound}: {value:.4g}", float(value)),)
     top = 1.08 * max(float(line.y.max()), *(height for _, height in levels), 0.0)
     return Chart(
         "", x_label, y_label, (line,), log_x=True, levels=levels, y_range=(0.0, top or 1.0)
     )
-
-
-def _stacked(
-    ax: Axes, places: Any, heights: Mapping[int, Floats], names: Mapping[int, str]
-) -> Floats:
-    """Draw bars one on another, in one colour a degree; return where they end."""
-    tops = np.zeros(len(places))
-    for degree, values in heights.items():
-        rounds, colour = divmod(degree - 1, len(COLOURS))
-        style: dict[str, Any] = {"color": COLOURS[colour], "hatch": "/" * rounds}
-        ax.bar(places, values, 0.7, tops, label=names[degree], **style)
-        tops = tops + values
-    ax.set_axisbelow(True)
-    return tops
 
 
 def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any = "both") -> Axes:

@@ -180,10 +180,18 @@ class Capacities(Reported):
         return {"total": self.total, "rank": self.rank, "error": self.error}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw stacked bars by degree over the oldest lag, see :func:`memcurve.plot.words`."""
+        """Draw a line for each degree, over the oldest lag."""
         from memcurve.rendering import plot
 
-        return plot.words(self, ax=ax)
+        return plot.chart(self.chart(), ax=ax)
+
+    def chart(self) -> Chart:
+        """What :meth:`plot` draws."""
+        lags = np.arange(float(self.table.shape[1]))
+        lines = [Series(f"degree {d}", lags, row) for d, row in enumerate(self.table, 1)]
+        shown = tuple(line for line in lines if line.y.any()) or tuple(lines[:1])
+        title = "Capacity by degree and oldest lag"
+        return Chart(title, "oldest lag (time steps)", "capacity", shown)
 
     def _derived(self) -> dict[str, Any]:
         return {"beyond": self.beyond}
@@ -195,10 +203,7 @@ class Capacities(Reported):
         words = tuple((target_name(w), str(sum(w)), f"{c:.6f}") for w, c in self.listed)
         by_degree = Table(("degree", "capacity", "share"), shares, frozenset({0, 1, 2}))
         largest = Table(("target", "degree", "capacity"), words, frozenset({1, 2}))
-        by_lag, lags = "Capacity by degree and oldest lag", np.arange(float(self.table.shape[1]))
-        rows = [(f"degree {d}", row) for d, row in enumerate(self.table, 1) if row.any()]
-        bars = tuple(Series(name, lags, row) for name, row in rows)
-        chart = Chart(by_lag, "oldest lag (time steps)", "capacity", bars) if bars else None
+        chart = self.chart()
         linear = self.by_degree.get(1, 0.0)
         rest = f"{self.total - linear:.6g}"
         return Document(
@@ -217,7 +222,7 @@ class Capacities(Reported):
             ],
             sections=[
                 Section("Capacity by degree", SAYS["degrees"], table=by_degree),
-                Section(by_lag, SAYS["lags"], chart=chart),
+                Section(chart.title, SAYS["lags"], chart=chart),
                 Section("The largest capacities", SAYS["words"], table=largest),
             ],
             notes=self.notes,

@@ -132,10 +132,22 @@ class ModelMemory(report.Reported):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw a heat map: usable memory of the channels, sorted, layer by layer."""
+        """Draw the usable memory of the channels of each layer, from the least to the most."""
         from memcurve.rendering import plot
 
-        return plot.layer_map(self, ax=ax)
+        return plot.chart(self.chart(), ax=ax)
+
+    def chart(self) -> report.Chart:
+        """What :meth:`plot` draws."""
+        quantiles = np.linspace(0, 1, 101)
+        series = tuple(
+            report.Series(each.name, 100 * quantiles, np.quantile(each.usable, quantiles),
+                          shown=len(self.layers) <= 8 or k in (0, len(self.layers) - 1))
+            for k, each in enumerate(self.layers)
+        )  # fmt: skip
+        return report.Chart(
+            "Usable memory over the channels", "share of the channels, %", "usable memory", series
+        )
 
     def document(self) -> report.Document:
         """The report that ``to_html`` and ``to_markdown`` render."""
@@ -143,15 +155,6 @@ class ModelMemory(report.Reported):
         rows = [[_cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
         table = report.Table(
             tuple(columns), tuple(map(tuple, rows)), frozenset(range(3, len(columns)))
-        )
-        quantiles = np.linspace(0, 1, 101)
-        series = tuple(
-            report.Series(each.name, 100 * quantiles, np.quantile(each.usable, quantiles),
-                          shown=len(self.layers) <= 8 or k in (0, len(self.layers) - 1))
-            for k, each in enumerate(self.layers)
-        )  # fmt: skip
-        chart = report.Chart(
-            "Usable memory over the channels", "share of the channels, %", "usable memory", series
         )
         longest = max(self.layers, key=lambda each: float(np.median(each.mean_age)))
         verdict = [
@@ -168,7 +171,9 @@ class ModelMemory(report.Reported):
             figures=[("layers", str(len(self.layers)))],
             sections=[
                 report.Section("Layers", "Medians over the channels.", table=table),
-                report.Section("Channels", "Sorted from the least to the most.", chart=chart),
+                report.Section(
+                    "Channels", "Sorted from the least to the most.", chart=self.chart()
+                ),
             ],
             notes=[str(note) for note in self.notes],
             footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",

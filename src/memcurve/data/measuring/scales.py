@@ -20,6 +20,7 @@ from memcurve.data.prose import note
 from memcurve.inputs.noise import ObservationNoise
 from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, memory_curve
+from memcurve.rendering.report import Series
 
 #: Scales by default.
 SCALES = tuple(float(x) for x in np.logspace(-2, 1, 7))
@@ -66,7 +67,13 @@ class ScaleProfile(Result):
         """Draw total memory against the input's scale, with the small-signal limit."""
         from memcurve.rendering import plot
 
-        return plot.scales(self, ax=ax)
+        limit = None if self.limit is None else self.limit.total
+        low, high = self.totals - self.errors, self.totals + self.errors
+        line = Series(self.model, self.scales, self.totals, low, high)
+        drawing = plot.totals_chart(
+            line, "scale of the input", "total memory", "small inputs, exact", limit
+        )
+        return plot.chart(drawing, ax=ax)
 
     def __repr__(self) -> str:
         rows = zip(self.scales, self.totals, self.errors, strict=True)
