@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from functools import partial
 
 import numpy as np
@@ -172,10 +171,6 @@ def test_what_the_usual_ways_give() -> None:
         assert any(estimate.name in text for text in texts), estimate.name
 
 
-def test_negative_memory() -> None:
-    assert best(audit(NORMAL, claimed=-440)) == "gramian"
-
-
 def test_complex_nodes_counted_once() -> None:
     ring = ensembles.lru_ring(12, seed=1)
     assert best(quickly(ring, claimed=12)) == "complex_nodes"
@@ -285,43 +280,6 @@ def test_a_cut_off_that_was_said_beats_a_guess() -> None:
     result = quickly(line, claimed=4, k_max=4)
     assert best(result) == "cut_off"
     assert claim_of(result).holds
-
-
-def drawn(result: Audit) -> dict[str, bool]:
-    """The curves of the chart of memory, and which of them are switched on."""
-    chart = next(part.chart for part in result.document().sections if part.title == "Memory")
-    assert chart is not None
-    return {series.name: series.shown for series in chart.series}
-
-
-def test_what_is_blamed_for_a_claim_is_drawn() -> None:
-    result = audit(LinearNetwork(np.diag([0.9, 0.5, 0.2]), np.ones(3)), claimed=2.4)
-    claim, totals = result.claim, {one.key: one.total for one in result.estimates}
-    assert claim is not None
-    for one in claim.explanations:
-        assert (one.kind in ("gramian", "simulation")) == bool(one.source)
-        assert not one.source or totals[one.source] == one.value
-    for estimate in result.estimates:
-        blamed = dataclasses.replace(claim.explanations[0], source=estimate.key)
-        wrong = dataclasses.replace(claim, explanations=(blamed,))
-        series = drawn(dataclasses.replace(result, claim=wrong))
-        assert [*series][:2] == ["exact", estimate.name]
-        assert series[estimate.name]
-        right = dataclasses.replace(wrong, holds=True)
-        assert not drawn(dataclasses.replace(result, claim=right))["Monte Carlo"]
-    assert drawn(audit(UNCONTROLLABLE, claimed=30))["OSM"]
-
-
-def test_the_number_format_that_is_blamed_is_drawn() -> None:
-    totals = {row.name: row.total for row in quickly(NORMAL).usable.rows}
-    result = quickly(NORMAL, claimed=f"{totals['float32']:.4f}")
-    assert result.claim is not None
-    named = tuple(one for one in result.claim.explanations if one.kind == "number_format")
-    assert [one.source for one in named] == ["float32"]
-    blamed = dataclasses.replace(result.claim, explanations=named)
-    series = drawn(dataclasses.replace(result, claim=blamed))
-    assert [*series][:2] == ["exact", "usable, in single precision"]
-    assert series["usable, in single precision"]
 
 
 @pytest.mark.parametrize("claimed", ["2.01", "1.98", "2.02"])

@@ -52,8 +52,8 @@ def test_self_loops_of_equal_weight() -> None:
     losses = losses_of(A, np.eye(7)[0])
     [loops] = [loss for loss in losses if loss.nodes == (1, 3, 6)]
     assert (loops.kind, loops.count) == ("repeated", 2)
-    assert "self-loops of nodes 1, 3 and 6" in loops.text
-    assert "control 1 of them" in loops.text
+    assert "nodes 1, 3 and 6 share eigenvalue 0.5, of multiplicity 3" in loops.text
+    assert "control 1 of each" in loops.text
 
 
 def test_self_loops_in_a_chain_count_as_often_as_they_follow_each_other() -> None:
@@ -61,7 +61,7 @@ def test_self_loops_in_a_chain_count_as_often_as_they_follow_each_other() -> Non
     A[1, 0] = A[2, 1] = A[4, 0] = A[3, 4] = 1.0  # 0 → 1 → 2, and 0 → 4 → 3
     [loss] = losses_of(A, np.eye(5)[0])
     assert (loss.count, loss.nodes) == (1, (1, 2, 3))
-    assert "control 2 of them" in loss.text
+    assert "control 2 of each" in loss.text
 
 
 def test_a_self_loop_that_is_never_excited() -> None:
@@ -69,7 +69,7 @@ def test_a_self_loop_that_is_never_excited() -> None:
     A = np.array([[0.25, 0.0, 0.0], [0.0, 0.125, 0.0], [0.25, 0.375, 0.5]])
     [loss] = losses_of(A, [1.0, 1.0, -2.0])
     assert (loss.kind, loss.count, loss.nodes) == ("orthogonal", 1, (2,))
-    assert "self-loop of node 2" in loss.text
+    assert "eigenvalue 0.5 of node 2" in loss.text
 
 
 def test_loops_that_share_their_eigenvalues() -> None:
@@ -189,19 +189,13 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_same_is_told_of_large_networks(request: pytest.FixtureRequest) -> None:
-    """But for the condition number, unless it is beyond all bounds anyway."""
+    """But for squeezing."""
     small = audit(forgetful(), estimates=False)
-    assert small.squeezing is not None  # computed as it is asked for
     request.getfixturevalue("large")
     result = audit(forgetful(), estimates=False)
     totals = [row.total for row in small.usable.rows]
     assert [row.total for row in result.usable.rows] == pytest.approx(totals, abs=1e-9)
-    assert result.squeezing is not None
-    count = len(result.squeezing.components)  # fewer steps: the others are below rounding
-    assert result.squeezing.components[: count - 1] == pytest.approx(
-        small.squeezing.components[: count - 1], rel=1e-6
-    )
-    assert result.squeezing.condition == small.squeezing.condition == structure.WORST_CONDITION
+    assert result.squeezing is None
 
 
 @pytest.mark.usefixtures("large")

@@ -16,6 +16,7 @@ from memcurve.data.measuring.driven import _consistency, measurement_report
 from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent
 from memcurve.data.measuring.models import as_model
 from memcurve.data.prose import REPORT
+from refusals import refuses
 
 Floats = NDArray[np.float64]
 
@@ -110,17 +111,10 @@ def test_the_report_as_a_page(tanh: MeasurementReport) -> None:
     assert "<" in tanh._repr_html_()
 
 
-def test_audits_of_driven_networks_are_measurement_reports(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.studies.auditing import run
-
-    asked: list[dict[str, Any]] = []
-    monkeypatch.setattr(run, "measurement_report", lambda model, **given: asked.append(given))
+def test_audits_are_of_linear_networks() -> None:
     network = NonlinearNetwork(*ensembles.normal(5, seed=1).real_pair())
-    memcurve.audit(network, noise=0.1, seed=3)
-    memcurve.audit(lambda z: z[:, None])
-    assert [(one["noise"], one["seed"]) for one in asked] == [(0.1, 3), (0.0, 1)]
-    with pytest.raises(ValueError, match="`claimed` is judged for linear networks"):
-        memcurve.audit(network, claimed=3)
+    for model in (network, lambda z: z[:, None]):
+        refuses(ValueError, ("`network`", "measurement_report"), memcurve.audit, model)
 
 
 def test_a_report_of_noise_and_of_several_inputs() -> None:

@@ -25,7 +25,6 @@ from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.sentences import say
-from memcurve.studies.auditing.structure import HOPELESS, Squeezing
 from memcurve.studies.auditing.usable import UsableMemory
 
 #: Numbers are compared to this many parts in one at best, whatever digits were given.
@@ -48,7 +47,6 @@ class Explanation:
     ``value`` is what this way gives, ``tolerance`` how far a number made so may lie from it.
     ``fit`` is one of ``FITS``; ``likelihood`` is how usual such numbers are, times the share of
     settings that the fit leaves, times the chance that one is rounded to the claimed digits.
-    ``source`` is the key of the estimate, or the name of the usable memory, that gives it.
     """
 
     kind: str
@@ -57,7 +55,6 @@ class Explanation:
     fit: str
     likelihood: float
     text: str
-    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -140,7 +137,6 @@ class ClaimContext:
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
     input: Any = None  # None for white
-    squeezing: Callable[[], Squeezing | None] = lambda: None  # found out where it matters
     # how the number was made, where it is known
     k_max: int | None = None
     samples: int | None = None
@@ -178,7 +174,7 @@ class ClaimContext:
 
     def explanation(
         self, kind: str, value: float, fit: str, sentence: str = "", *,
-        tolerance: float = 0.0, share: float = 1.0, source: str = "", **facts: Any,
+        tolerance: float = 0.0, share: float = 1.0, **facts: Any,
     ) -> Iterator[Explanation]:  # fmt: skip
         """The explanation, if it fits, in the sentence of its kind or one of its own.
 
@@ -198,7 +194,7 @@ class ClaimContext:
             text = say("explanations.scatter", text=text, tolerance=tolerance)
         likelihood = share * USUAL.get(kind, 1.0) * FITS[fit] * min(1.0, chance)
         scatter = max(self.tolerance, tolerance)
-        yield Explanation(kind, value, scatter, fit, likelihood, text, source)
+        yield Explanation(kind, value, scatter, fit, likelihood, text)
 
 
 def claimed_number(claimed: Any) -> tuple[float, float]:
@@ -273,9 +269,7 @@ def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
     """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
     rank, size, states = case.curve.rank, case.network.size, case.states
     if rank is not None and rank < states:
-        yield from case.explanation(
-            "osm", float(states), "as it is", states=states, rank=rank, source="osm"
-        )
+        yield from case.explanation("osm", float(states), "as it is", states=states, rank=rank)
     if case.network.is_complex and rank == case.network.states:
         total = case.curve.total
         yield from case.explanation("complex_nodes", size, "as it is", size=size, total=total)
@@ -353,16 +347,9 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
             # a simulation has settings, which are guessed
             kind, fit = ("gramian", "as it is") if algebraic else ("simulation", "round value")
             yield from case.explanation(
-                kind, estimate.total, fit, "estimate", tolerance=tolerance, source=estimate.key,
-                name=estimate.name, about=estimate.about,
+                kind, estimate.total, fit, "estimate", tolerance=tolerance, name=estimate.name,
+                about=estimate.about,
             )  # fmt: skip
-
-
-def hopeless_inverse(case: ClaimContext) -> Iterator[Explanation]:
-    """No sum of squares is negative, but the noise of a hopeless inverse is."""
-    squeezing = case.squeezing() if case.claimed < -case.tolerance else None
-    if squeezing is not None and squeezing.condition > HOPELESS:
-        yield from case.explanation("gramian", case.claimed, "as it is", "negative")
 
 
 def few_samples(case: ClaimContext) -> Iterator[Explanation]:
@@ -423,9 +410,7 @@ def number_formats(case: ClaimContext) -> Iterator[Explanation]:
     for row in case.usable.rows:
         if not case.matches(case.curve.total, row.total - case.curve.total):
             kind, sentence = ("noise", "given_noise") if row.given else ("number_format", "")
-            yield from case.explanation(
-                kind, row.total, "as it is", sentence, name=row.name, source=row.name, of=of
-            )
+            yield from case.explanation(kind, row.total, "as it is", sentence, name=row.name, of=of)
 
 
 def noise(case: ClaimContext) -> Iterator[Explanation]:
@@ -515,7 +500,7 @@ def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
 #: In the order in which they are listed where they fit equally well.
 RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
     conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
-    coloured_input, ridge, noise, estimates_of, number_formats, hopeless_inverse,
+    coloured_input, ridge, noise, estimates_of, number_formats,
 )  # fmt: skip
 
 #: Kinds that leave a claim right: only the convention is another.

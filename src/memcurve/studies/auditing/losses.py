@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -11,11 +13,12 @@ from numpy.typing import NDArray
 from memcurve.core.limits import in_words
 from memcurve.core.notes import counted
 from memcurve.core.progress import Listener
+from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import generically_driven
 from memcurve.network.operator import Operator
-from memcurve.solve import Analysis, LostModes, Problem, proportional_rows
+from memcurve.solve import Analysis, Problem, proportional_rows
 from memcurve.studies.auditing.sentences import MOST_NAMED, complex_number, named, say
 
 #: Groups of proportional nodes listed one by one; the others are listed together. Doubled: longer.
@@ -124,10 +127,18 @@ def account_of_wiring(
 
 
 def _loss(
-    kind: str, count: int, sentence: str = "", nodes: tuple[int, ...] = (), /, **facts: Any
+    kind: str, number: int, sentence: str = "", at: tuple[int, ...] = (), /, **facts: Any
 ) -> Loss:
     """A loss, in a sentence of its kind unless it has one of its own."""
-    return Loss(kind, count, say(f"losses.{sentence or kind}", **facts), nodes)
+    return Loss(kind, number, say(f"losses.{sentence or kind}", **facts), at)
+
+
+def _of_nodes(
+    kind: str, number: int, at: tuple[int, ...], network: LinearNetwork, sentence: str = "", /,
+    **facts: Any,
+) -> Loss:  # fmt: skip
+    """The same, of some nodes, which are named."""
+    return _loss(kind, number, sentence, at, nodes=named("node", network.names(at)), **facts)
 
 
 def _unreached(states: Analysis, network: LinearNetwork) -> list[Loss]:
@@ -135,8 +146,7 @@ def _unreached(states: Analysis, network: LinearNetwork) -> list[Loss]:
     if not len(missing):
         return []
     nodes, count = _nodes(missing, network.size), len(missing)
-    facts = {"count": _states(count, network), "nodes": named("node", network.names(nodes))}
-    return [_loss("unreached", count, "", nodes, **facts)]
+    return [_of_nodes("unreached", count, nodes, network, count=_states(count, network))]
 
 
 def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list[Loss]:
@@ -157,68 +167,50 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
 
 def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move in proportion."""
-    A, reached, size = states.stored, states.nodes, network.size
-    groups, silent = proportional_rows(A, states.mask)
-    losses, twins = list[Loss](), dict[tuple[int, ...], Loss]()
+    groups, silent = proportional_rows(states.stored, states.mask)
+    losses, twins = list[Loss](), Counter[tuple[int, ...]]()
     if silent:
-        nodes = _nodes(reached[silent], size)
-        facts = {"nodes": named("node", network.names(nodes))}
-        losses.append(_loss("silent", len(silent), "", nodes, **facts))
-    for group in groups:
-        nodes, count = _nodes(reached[group], size), len(group) - 1
-        if nodes in twins:  # real and imaginary parts of the same nodes
-            twins[nodes] = replace(twins[nodes], count=twins[nodes].count + count)
-            continue
-        sentence = "twins"
-        if not np.any(A[group] if isinstance(A, np.ndarray) else A[group].data):
-            sentence = "input_only"
-        if size < max(reached, default=0) + 1:
-            sentence = "complex_twins"
-        facts = {"nodes": named("node", network.names(nodes))}
-        twins[nodes] = _loss("twins", count, sentence, nodes, **facts)
-    if len(twins) <= MOST_GROUPS + 1:
-        return [*losses, *twins.values()]
+        nodes = _nodes(states.nodes[silent], network.size)
+        losses.append(_of_nodes("silent", len(silent), nodes, network))
+    for group in groups:  # real and imaginary parts of the same nodes are one
+        twins[_nodes(states.nodes[group], network.size)] += len(group) - 1
     # the largest groups one by one, the others in one sentence
-    ordered = sorted(twins.values(), key=lambda loss: (-len(loss.nodes), loss.nodes))
-    others = ordered[MOST_GROUPS:]
-    some = [named("", network.names(loss.nodes)) for loss in others[:MOST_NAMED]]
-    some += [f"and {len(others) - len(some)} more groups"] * (len(others) > len(some))
-    nodes = tuple(sorted({node for loss in others for node in loss.nodes}))
-    count = sum(loss.count for loss in others)
-    together = _loss("twins", count, "groups", nodes, groups="; ".join(some))
-    return [*losses, *ordered[:MOST_GROUPS], together]
+    ordered = sorted(twins, key=lambda nodes: (-len(nodes), nodes))
+    count = MOST_GROUPS if len(ordered) > MOST_GROUPS + 1 else len(ordered)
+    losses += [_of_nodes("twins", twins[nodes], nodes, network) for nodes in ordered[:count]]
+    if others := ordered[count:]:
+        some = [named("", network.names(nodes)) for nodes in others[:MOST_NAMED]]
+        some += [f"and {len(others) - len(some)} more groups"] * (len(others) > len(some))
+        total, nodes = sum(twins[nodes] for nodes in others), tuple(sorted({*chain(*others)}))
+        losses.append(_loss("twins", total, "groups", nodes, groups="; ".join(some)))
+    return losses
 
 
 def _lost_modes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Modes lost to one input, as far as the curve had to tell which they are."""
-    lost = Analysis.of(network).spectrum.lost
-    several = [modes for modes in lost if modes.appears > 1]
-    silent = [modes for modes in lost if modes.appears == 1]
-    losses = [_lost(states, modes, network) for modes in several]
-    losses += [_lost(states, modes, network) for modes in silent if modes.blocks]
-    alone = [modes.values for modes in silent if not modes.blocks]
+    losses, alone = list[Loss](), list[Complexes]()
+    for modes in sorted(states.spectrum.lost, key=lambda modes: modes.appears == 1):
+        facts: dict[str, Any] = {
+            "eigenvalues": _eigenvalues(modes.values),
+            "appears": modes.appears,
+            "driven": modes.counts or "none",
+        }
+        kind = "repeated" if modes.appears > 1 else "orthogonal"
+        if modes.blocks:  # strong components of which it is known
+            parts = [states.nodes[states.strong_components[k]] for k in modes.blocks]
+            nodes = _nodes(np.concatenate(parts), network.size)
+            losses.append(_of_nodes(kind, modes.missing, nodes, network, f"{kind}_nodes", **facts))
+        elif modes.appears > 1:
+            # where zero is lost, some vᵀA = 0 and vᵀC = 0, so that vᵀx = 0 at all times
+            sentence = kind if modes.values.any() else "zeros"
+            losses.append(_loss(kind, modes.missing, sentence, **facts))
+        else:
+            alone.append(modes.values)
     if alone:
         values = np.concatenate(alone)
         facts = {"count": counted(len(values), "mode"), "eigenvalues": _eigenvalues(values)}
         losses.append(_loss("orthogonal", len(values), **facts))
     return losses
-
-
-def _lost(states: Analysis, modes: LostModes, network: LinearNetwork) -> Loss:
-    """Equal eigenvalues, of strong components where it is known of which: self-loops above all."""
-    facts: dict[str, Any] = {"eigenvalues": _eigenvalues(modes.values), "appears": modes.appears}
-    facts["driven"] = modes.counts or "none"
-    if not modes.blocks:
-        # where zero is lost, some vᵀA = 0 and vᵀC = 0, so that vᵀx = 0 at all times
-        return _loss("repeated", modes.missing, "" if modes.values.any() else "zeros", **facts)
-    parts = [states.nodes[states.strong_components[k]] for k in modes.blocks]
-    nodes = _nodes(np.concatenate(parts), network.size)
-    facts["nodes"] = named("node", network.names(nodes))
-    loops = all(len(part) == 1 for part in parts)
-    kind, sentence = "repeated", "equal_self_loops" if loops else "equal_cycles"
-    if modes.appears == 1:
-        kind, sentence = "orthogonal", "self_loop_unexcited" if loops else "cycle_unexcited"
-    return _loss(kind, modes.missing, sentence, nodes, **facts)
 
 
 def _rest(count: int) -> Loss:

@@ -460,7 +460,7 @@ def _claim(audit: Audit) -> Section | None:
 
 
 def _memory(audit: Audit) -> Section | None:
-    """The curve, with that of usable memory, of what is blamed for a claim, and of estimates."""
+    """The curve, with that of usable memory where it comes first, and those of estimates."""
     curve, first = audit.curve, audit.headline
     if curve is None:
         return _curves_under_noise(audit)
@@ -469,21 +469,14 @@ def _memory(audit: Audit) -> Section | None:
     end = min(end, max(4 * audit.account.most, 2 * last, 10), len(curve) - 1)
     if first is not None:  # usable memory fills the chart
         end = min(end, max(3 * (first.horizon or 0), 10))
-    values, error = curve.values[: end + 1], curve.error[: end + 1]
-    is_seen = bool(error.max(initial=0.0) > INVISIBLE)
-    low, high = (np.maximum(values - error, 0), values + error) if is_seen else (None, None)
     name = say("series.exact" if first is None else "series.without_noise")
-    series = [Series(name, curve.lags[: end + 1].astype(float), values, low, high)]
+    series = [Series(name, curve.lags[: end + 1].astype(float), curve.values[: end + 1])]
     if first is not None:
         series.insert(0, _usable_series(first, end))
-    blamed = _blamed(audit)
-    row = audit.usable.at(blamed)
-    if row is not None and row is not first:
-        series.append(_usable_series(row, end))
-    for one in sorted(audit.estimates, key=lambda one: one.key != blamed):
+    for one in audit.estimates:
         lags = np.arange(one.first_lag, min(one.last_lag, end) + 1, dtype=float)
         drawn = np.clip(one.values[: len(lags)], -0.25, 1.5 * max(1, audit.inputs))
-        series.append(Series(one.name, lags, drawn, shown=one.key in (blamed, *SHOWN_AT_FIRST)))
+        series.append(Series(one.name, lags, drawn, shown=one.key in SHOWN_AT_FIRST))
     text = say("sections.memory")
     if first is not None:
         text += say("sections.usable_curve", last=last)
@@ -513,13 +506,6 @@ def _curves_under_noise(audit: Audit) -> Section | None:
     series = [_usable_series(row, len(row.values), _read(row)) for row in rows]
     chart = _chart("noisy_memory", series)
     return _section("memory", say("sections.noisy_memory"), chart=chart)
-
-
-def _blamed(audit: Audit) -> str:
-    """Where a claim that does not hold most likely comes from."""
-    if audit.claim is None or audit.claim.holds is not False or audit.claim.explanation is None:
-        return ""
-    return audit.claim.explanation.source
 
 
 def _gains(audit: Audit) -> Section | None:
@@ -639,8 +625,7 @@ def squeezing_section(squeezing: Squeezing) -> Section:
     first, condition = squeezing.below_rounding, squeezing.condition
     kind = "sections.above_rounding" if first is None else "sections.below_rounding"
     text = say("sections.squeezing", seen=say(kind, first=first, rank=squeezing.numerical_rank))
-    if not math.isnan(condition):
-        more = " or more" if condition >= WORST_CONDITION else ""
-        works = "fail" if condition > HOPELESS else "can work"
-        text += say("sections.condition", condition=condition, more=more, works=works)
+    more = " or more" if condition >= WORST_CONDITION else ""
+    works = "fail" if condition > HOPELESS else "can work"
+    text += say("sections.condition", condition=condition, more=more, works=works)
     return _section("squeezing", text, chart=chart)

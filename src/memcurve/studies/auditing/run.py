@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypedDict, Unpack, overload
+from typing import Any
 
 import numpy as np
 
@@ -16,8 +16,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import TooLargeError, estimated_cost, in_words
 from memcurve.core.notes import Note
 from memcurve.core.progress import Listener, Progress, listening
-from memcurve.data.measuring import MeasurementReport, measurement_report
-from memcurve.data.measuring.models import Model, is_driven
+from memcurve.data.measuring.models import is_driven
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.inputs.noise import ObservationNoise
 from memcurve.io.adapters import as_network
@@ -25,10 +24,9 @@ from memcurve.memory import MemoryCurve, ask, one_level
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import sparse_normal
 from memcurve.network.graph import separate_parts
-from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
 from memcurve.solve import Analysis, Problem
-from memcurve.studies.auditing.claims import Bounds, ClaimContext, claimed_number, judged
+from memcurve.studies.auditing.claims import Bounds, Claim, ClaimContext, claimed_number, judged
 from memcurve.studies.auditing.estimates import Estimate, standard_estimates
 from memcurve.studies.auditing.losses import Account, account_of, account_of_wiring
 from memcurve.studies.auditing.result import Audit
@@ -51,36 +49,6 @@ MOST_GAINED = 500
 USUAL_NOISE = 1e-3
 
 
-class DrivenOptions(TypedDict, total=False):
-    """What an audit of a network that is driven takes."""
-
-    input: Any
-    noise: Any
-    seed: int
-    progress: Progress
-
-
-class AuditOptions(DrivenOptions, total=False):
-    """What an audit of a linear network takes."""
-
-    claimed: float | str | None
-    k_max: int | None
-    samples: int | None
-    ridge: float | None
-    input_variance: float | None
-    estimates: bool
-
-
-@overload
-def audit(
-    network: Model | NonlinearNetwork, **options: Unpack[DrivenOptions]
-) -> MeasurementReport: ...
-
-
-@overload
-def audit(network: Any = None, **options: Unpack[AuditOptions]) -> Audit: ...
-
-
 def audit(
     network: Any = None,
     *,
@@ -94,7 +62,7 @@ def audit(
     seed: int = 1,
     estimates: bool = True,
     progress: Progress = None,
-) -> Audit | MeasurementReport:
+) -> Audit:
     """Total and usable memory of a network, and what a number claimed for it means.
 
     For a network that is too large for its noise-free curve, or that is known by its products only,
@@ -109,10 +77,7 @@ def audit(
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
-        radius 0.9. What is not linear, a :class:`memcurve.NonlinearNetwork`, a torch module with
-        gates, a function or one of :mod:`memcurve.models`, is driven and measured instead: the
-        result is a :class:`memcurve.MeasurementReport`, for which only ``input``, ``noise``,
-        ``seed`` and ``progress`` matter.
+        radius 0.9. :func:`memcurve.measurement_report` has the like for what is not linear.
     claimed : float or str, optional
         A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
         says more than 98.7. The audit finds conventions and artefacts that give this number.
@@ -145,17 +110,14 @@ def audit(
     >>> result.claim.holds, result.claim.explanation.kind
     (True, 'from_lag_1')
     """
-    known = _known_of_claim(claimed, k_max, samples, ridge, input_variance)
+    facts = _facts_of_claim(claimed, k_max, samples, ridge, input_variance)
     seed = require_limit(seed, "seed")
-    given = one_level(noise)
+    one_level(noise)
     if is_driven(network):
-        if known:
-            raise ValueError(
-                "`claimed` is judged for linear networks; memcurve.measure gives the memory of one "
-                "that is driven, and memcurve.as_network its linear network for small inputs."
-            )
-        level = 0.0 if given is None else float(given.levels[0])
-        return measurement_report(network, input=input, noise=level, seed=seed, progress=progress)
+        raise ValueError(
+            "`network` must be linear for an audit; memcurve.measurement_report measures one that "
+            "is driven, and memcurve.as_network gives its linear network for small inputs."
+        )
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)
@@ -165,30 +127,45 @@ def audit(
         def tell(step: str) -> None:
             listener(step, next(steps), None)
 
-        asked = _Asked(subject, processes_for(input, subject.inputs), input, noise, seed, known)
+        processes = processes_for(input, subject.inputs)
+        asked = _Asked(subject, processes, noise, seed, facts)
         tell("exact memory")
         try:
             _require_time_for(subject)
-            curve = _curve(subject, input=input)
+            curve = _curve(subject, input=asked.input)
         except TooLargeError as error:
             return _at_scale(asked, shortly(error), tell, listener)
         return _in_full(asked, curve, estimates, tell)
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Asked:
-    """What an audit is asked, and what is ``known`` of a claim."""
+    """What an audit is asked, and the ``facts`` of a claim."""
 
     network: LinearNetwork
     processes: tuple[InputProcess, ...]
-    input: Any  # None for white
     noise: Any
     seed: int
-    known: dict[str, Any]
+    facts: dict[str, Any]
 
-    def __post_init__(self) -> None:
-        self.white = all(process.is_white for process in self.processes)
-        self.input = None if self.white else self.input
+    @property
+    def white(self) -> bool:
+        """Whether all inputs are white."""
+        return all(process.is_white for process in self.processes)
+
+    @property
+    def input(self) -> tuple[InputProcess, ...] | None:
+        """The input processes; None for white ones."""
+        return None if self.white else self.processes
+
+    def tolerance(self, total: float) -> float:
+        """That of the claim: an integer is rounded by half, unless half is most of the memory."""
+        return min(float(self.facts["tolerance"]), 0.2 * max(1.0, total))
+
+    def judged(self, usable: UsableMemory, tolerance: float, **more: Any) -> Claim:
+        """The claim, judged by what is known."""
+        about = {"network": self.network, "input": self.input, "usable": usable}
+        return judged(ClaimContext(**about | self.facts | {"tolerance": tolerance} | more))
 
     def fields(self) -> dict[str, Any]:
         """Those of an audit that say what it is of."""
@@ -207,9 +184,9 @@ def _in_full(
     asked: _Asked, curve: MemoryCurve, estimates: bool, tell: Callable[[str], None]
 ) -> Audit:
     """The audit of a network whose curve without noise is known."""
-    subject, input, known = asked.network, asked.input, asked.known
+    subject = asked.network
     tell("usable memory")
-    usable = usable_memory(subject, input, asked.noise)
+    usable = usable_memory(subject, asked.input, asked.noise)
     tell("what is lost")
     account = account_of(subject, curve)
     rank = account.most
@@ -226,21 +203,17 @@ def _in_full(
             return curve[:count] if asked.white and len(curve) >= count else _curve(subject, count)
 
         shown, more = standard_estimates(
-            subject, rank, plain, asked.seed, tell, claimed=known.get("claimed")
+            subject, rank, plain, asked.seed, tell, claimed=asked.facts.get("claimed")
         )
         left_out += more
     claim = None
-    if known:
+    if asked.facts:
         tell("the claim")
-        # an integer may be rounded by half, but not where half is most of the memory
-        known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, curve.total))
-        last, listed = known.get("k_max", 0), curve
+        last, listed = asked.facts.get("k_max", 0), curve
         if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
-            listed = _curve(subject, last + 1, input=input)
-        asked_for = {"network": subject, "usable": usable, "input": input} | known
-        claim = judged(
-            ClaimContext(curve=listed, estimates=shown, squeezing=squeezing, **asked_for)
-        )
+            listed = _curve(subject, last + 1, input=asked.input)
+        tolerance = asked.tolerance(curve.total)
+        claim = asked.judged(usable, tolerance, curve=listed, estimates=shown)
     return Audit(
         **asked.fields(),
         curve=curve,
@@ -261,10 +234,10 @@ def _gains(asked: _Asked) -> dict[str, float]:
     if not (asked.white and plain and network.C.any() and network.states <= MOST_GAINED):
         return {}
     level = USUAL_NOISE if noise is None else float(noise.levels[0])
-    found: dict[str, float] = {}
+    gains: dict[str, float] = {}
     with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
-        found = quick_gains(network, level) if level > 0 else {}
-    return {"noise": level} | {way: gain for way, gain in found.items() if np.isfinite(gain)}
+        gains = quick_gains(network, level) if level > 0 else {}
+    return {"noise": level} | {way: gain for way, gain in gains.items() if np.isfinite(gain)}
 
 
 def _require_time_for(network: LinearNetwork) -> None:
@@ -286,7 +259,7 @@ def _require_time_for(network: LinearNetwork) -> None:
 
 def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Listener) -> Audit:
     """The audit of a network that is too large for its curve without noise."""
-    subject, known = asked.network, asked.known
+    subject = asked.network
     analysis, now = Analysis.of(subject), [""]
 
     def begin(step: str) -> None:
@@ -301,13 +274,12 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
         begin("what is lost")
         account, unknown = account_of_wiring(subject, within)
         claim = None
-        if known:
+        if asked.facts:
             begin("the claim")
             bounds = _bounds(usable, account, white=asked.white)
-            known["tolerance"] = min(known["tolerance"], 0.2 * max(1.0, bounds.least))
-            start = bounds.start(subject, account.most, known["tolerance"])
-            asked_for = {"network": subject, "usable": usable, "input": asked.input} | known
-            claim = judged(ClaimContext(curve=start, estimates=(), bounds=bounds, **asked_for))
+            tolerance = asked.tolerance(bounds.least)
+            start = bounds.start(subject, account.most, tolerance)
+            claim = asked.judged(usable, tolerance, curve=start, estimates=(), bounds=bounds)
     dense = (say("left_out.dense"), say("reasons.dense"))
     left_out = ((say("left_out.curve"), why), *unknown, *missing, dense)
     return Audit(
@@ -330,19 +302,19 @@ def _bounds(usable: UsableMemory, account: Account, *, white: bool) -> Bounds:
     best = max(usable.rows, key=lambda row: row.total, default=None)
     if best is None:
         return Bounds(0.0, most, np.zeros(0))
-    known = account.rank is not None and white
-    least = most if known else min(best.total - best.error, most)
-    return Bounds(least, most, best.values)
+    if account.rank is not None and white:
+        return Bounds(most, most, best.values)
+    return Bounds(min(best.total - best.error, most), most, best.values)
 
 
 def _curve(network: LinearNetwork, lags: int | None = None, *, input: Any = None) -> MemoryCurve:
     return ask(Problem.of(network, lags, input=input), warn=False)
 
 
-def _known_of_claim(
+def _facts_of_claim(
     claimed: Any, k_max: Any, samples: Any, ridge: Any, input_variance: Any
 ) -> dict[str, Any]:
-    """What is known about a claim, checked; empty without one."""
+    """A claim and how it was made, checked; empty without one."""
     given = {"k_max": k_max, "samples": samples, "ridge": ridge, "input_variance": input_variance}
     given = {name: value for name, value in given.items() if value is not None}
     if claimed is None:
