@@ -10,7 +10,8 @@ import pytest
 
 from command import failed, inside
 from memcurve.studies.paper import CLAIMS, FIGURES, Settings, reproduce
-from memcurve.studies.paper.claims import CORRECTED, FAILS, HOLDS
+from memcurve.studies.paper.claims import _TEXTS, CORRECTED, FAILS, HOLDS
+from refusals import refuses
 
 TINY = Settings(size=30, masks=4, samples=(200, 400))
 #: Figures of every run; the others are drawn by the slow tests.
@@ -51,9 +52,9 @@ def test_goes_on_where_it_was(folder: Path) -> None:
     assert (folder / "figure1.png").stat().st_mtime_ns > before
 
 
-def test_unknown_figure(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="`figures` must be among 1, 2, 3, 4, 5, 6, got 7"):
-        reproduce(tmp_path, figures=[7])
+def test_what_the_tables_hold(tmp_path: Path) -> None:
+    assert [*CLAIMS] == [*_TEXTS]
+    refuses(ValueError, ("`figures`", "7"), reproduce, tmp_path, figures=[7])
 
 
 @pytest.mark.documentation

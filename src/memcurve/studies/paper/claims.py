@@ -29,8 +29,6 @@ HOLDS, CORRECTED, FAILS = "holds", "holds as corrected", "fails as printed"
 SMALL = ensembles.normal(5, seed=1, spectral_radius=0.7)
 SPARSE = ensembles.sparse_normal(100, seed=1, mask="sparse_normal")
 POWERS = 400  # 0.7^400 is zero for every purpose
-#: The checks by name, in the order of the file; ``claims.toml`` has their texts.
-CLAIMS: dict[str, Callable[[], Outcome]] = {}
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
@@ -42,11 +40,6 @@ class CheckedClaim:
     statement: str
     verdict: str
     figure: str
-
-
-def _claim(check: Callable[[], Outcome]) -> Callable[[], Outcome]:
-    CLAIMS[check.__name__] = check
-    return check
 
 
 def _gramian(A: Floats, B: Floats) -> Floats:
@@ -69,27 +62,23 @@ def _off(curve: MemoryCurve) -> float:
     return float(np.abs(curve.values - memory_curve(SPARSE, 150).values).max())
 
 
-@_claim
 def full_memory() -> Outcome:
     networks = [ensembles.normal(40, seed=s) for s in range(20)]
     worst = max(abs(float(memory_curve(n).values.sum()) - 40) for n in networks)
     return worst < 1e-11, {"worst": worst}
 
 
-@_claim
 def equivalent_conditions() -> Outcome:
     first = memory_curve(LinearNetwork(np.diag([0.9, 0.5, 0.2]), [1, 1, 0])).rank
     second = memory_curve(LinearNetwork(np.diag([0.9, 0.5, 0.0]), [1, 1, 1])).rank
     return (first, second) != (2, 3), {"first": first, "second": second}
 
 
-@_claim
 def generic_full_rank() -> Outcome:
     ranks = [memory_curve(ensembles.uniform(15, seed=s), 1).rank for s in range(200)]
     return set(ranks) == {15}, {"full": ranks.count(15)}
 
 
-@_claim
 def bounds_and_monotonicity() -> Outcome:
     curves = [memory_curve(ensembles.sparse_normal(30, density=0.1, seed=s)) for s in range(50)]
     is_within = all(1 <= curve.total <= 30 for curve in curves)
@@ -97,13 +86,11 @@ def bounds_and_monotonicity() -> Outcome:
     return is_within and rise < 1e-14, {"rise": max(rise, 0)}
 
 
-@_claim
 def delay_example() -> Outcome:
     curve = memory_curve(ensembles.delay_line(10), 12)
     return bool(curve[9] == 1 and curve[10] == 0), {"before": curve[9], "after": curve[10]}
 
 
-@_claim
 def cyclic_example() -> Outcome:
     curve = memory_curve(ensembles.cyclic(10, spectral_radius=0.9), 60)
     corrected = (1 - 0.9**20) * 0.9 ** (20 * (curve.lags // 10))
@@ -111,7 +98,6 @@ def cyclic_example() -> Outcome:
     return off < 1e-13, {"off": off}
 
 
-@_claim
 def standardisation() -> Outcome:
     A, C = SMALL.A, SMALL.C
     values, vectors = np.linalg.eigh(_gramian(A, np.outer(C, C)))
@@ -121,7 +107,6 @@ def standardisation() -> Outcome:
     return kept < 1e-10 < printed, {"kept": kept, "printed": printed}
 
 
-@_claim
 def mask_neutrality() -> Outcome:
     drawn = [masks.normal(5, seed=s) for s in range(6)]
     curves = [_forms(SMALL.A, C, _gramian(SMALL.A, np.outer(C, C)), 20) for C in drawn]
@@ -129,7 +114,6 @@ def mask_neutrality() -> Outcome:
     return spread < 1e-8, {"spread": spread}
 
 
-@_claim
 def neutrality_under_colour() -> Outcome:
     """AR(1) input with φ = 0.7: γ(k) = φ^|k|; Γ and the covariances by their sums."""
     A, lags = SMALL.A, 12
@@ -148,7 +132,6 @@ def neutrality_under_colour() -> Outcome:
     return spread < 1e-8, {"spread": spread}
 
 
-@_claim
 def no_forecast_of_independent_input() -> Outcome:
     samples = 20_000
     z = np.random.default_rng(1).standard_normal(samples)
@@ -158,7 +141,6 @@ def no_forecast_of_independent_input() -> Outcome:
     return bool(worst < limit), {"worst": worst, "limit": limit}
 
 
-@_claim
 def tino_rodan_identity() -> Outcome:
     A, C = SMALL.A, SMALL.C
     G, R = _gramian(A, np.outer(C, C)), _gramian(A, np.eye(5))
@@ -168,7 +150,6 @@ def tino_rodan_identity() -> Outcome:
     return worst < 1e-8, {"worst": worst}
 
 
-@_claim
 def memory_above_fisher() -> Outcome:
     A, C = SMALL.A, 3 * SMALL.C
     memory, fisher = (_forms(A, C, _gramian(A, B), 10) for B in (np.outer(C, C), np.eye(5)))
@@ -177,7 +158,6 @@ def memory_above_fisher() -> Outcome:
     return bool(memory[lag] > fisher[lag]), facts
 
 
-@_claim
 def bias_formula() -> Outcome:
     """20,000 replications of a network of three nodes, T = 30, lag 1."""
     network, samples, lag, replications = ensembles.normal(3, seed=2), 30, 1, 20_000
@@ -190,8 +170,8 @@ def bias_formula() -> Outcome:
     for now in z:
         x = A @ x + C[:, None] * now
         states.append(x)
-    kept, z = np.array(states[washout:]), z[washout:]
-    gamma = np.einsum("tnr,tr->nr", kept[lag:], z[:-lag]) / (samples - lag)
+    settled, z = np.array(states[washout:]), z[washout:]
+    gamma = np.einsum("tnr,tr->nr", settled[lag:], z[:-lag]) / (samples - lag)
     bias = (gamma**2).sum(axis=0) - memory_curve(network, lag + 1)[lag]
     mean, error = float(bias.mean()), float(bias.std()) / replications**0.5
     exact, printed = (
@@ -201,7 +181,6 @@ def bias_formula() -> Outcome:
     return abs(mean - exact) < 4 * error < abs(mean - printed), facts
 
 
-@_claim
 def total_estimator() -> Outcome:
     size = 20
     network = ensembles.orthogonal(size, seed=1)
@@ -209,21 +188,18 @@ def total_estimator() -> Outcome:
     return long < 0.5 * short, {"short": short, "long": long, "limit": size * np.log(2)}
 
 
-@_claim
 def gramian_is_hopeless() -> Outcome:
     condition = memory_curve(SPARSE, 1, method="naive").diagnostics["condition"]
     total = memory_curve(SPARSE, 150, method="naive", inverse="projector").total
     return condition > 1e15 and total < 90, {"condition": condition, "total": total}
 
 
-@_claim
 def neutral_formula() -> Outcome:
     curve = memory_curve(SPARSE, 150, method="neutral")
     off, condition = _off(curve), curve.diagnostics["condition"]
     return condition > 1e15 and off > 0.5, {"condition": condition, "off": off}
 
 
-@_claim
 def vandermonde_lemma() -> Outcome:
     network = ensembles.normal(20, seed=1)
     values, V = np.linalg.eig(network.A)  # K = V·diag(V⁻¹C)·W, W_kj = λ_k^j
@@ -232,7 +208,6 @@ def vandermonde_lemma() -> Outcome:
     return off < 1e-11, {"off": off}
 
 
-@_claim
 def hankel_structure() -> Outcome:
     def departure(values: np.ndarray) -> float:
         W = np.vander(values.astype(complex), 6, increasing=True)
@@ -244,7 +219,6 @@ def hankel_structure() -> Outcome:
     return real < 1e-12 < rotation, {"real": real, "rotation": rotation}
 
 
-@_claim
 def squeezing_law() -> Outcome:
     off = {True: 0.0, False: 0.0}
     for seed in range(5):
@@ -256,26 +230,33 @@ def squeezing_law() -> Outcome:
     return off[False] < 1.5 < off[True], {"printed": off[True], "corrected": off[False]}
 
 
-@_claim
 def osm_recovers_the_total() -> Outcome:
     ring = ensembles.cyclic(50, mask="ones")
     truth, osm = memory_curve(ring).total, memory_curve(ring, method="osm").total
     return abs(osm - truth) < 0.5, {"truth": truth, "osm": osm}
 
 
-@_claim
 def osm_curve() -> Outcome:
     off = _off(memory_curve(SPARSE, 150, method="osm"))
     return off < 0.05, {"off": off}
 
 
-@_claim
 def osm_plus_monotone() -> Outcome:
     curve = memory_curve(
         SPARSE, 150, method="osm_plus", seed=1, masks=300, distribution="sparse_normal"
     )
     rise = max(0.0, float(np.diff(curve.values).max()))
     return rise < 0.01, {"rise": rise, "off": _off(curve)}
+
+
+#: The checks by name, in the order of ``claims.toml``, which has their texts.
+CLAIMS: dict[str, Callable[[], Outcome]] = {check.__name__: check for check in (
+    full_memory, equivalent_conditions, generic_full_rank, bounds_and_monotonicity,
+    delay_example, cyclic_example, standardisation, mask_neutrality, neutrality_under_colour,
+    no_forecast_of_independent_input, tino_rodan_identity, memory_above_fisher, bias_formula,
+    total_estimator, gramian_is_hopeless, neutral_formula, vandermonde_lemma, hankel_structure,
+    squeezing_law, osm_recovers_the_total, osm_curve, osm_plus_monotone,
+)}  # fmt: skip
 
 
 def check_claims(progress: Progress = False) -> list[CheckedClaim]:

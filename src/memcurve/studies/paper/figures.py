@@ -306,13 +306,7 @@ def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
     return DrawnFigure(figure, findings)
 
 
-_DRAWN: dict[str, Draw] = {
-    "1": inflation,
-    "2": gramian_eigenvalues,
-    "3": squeezing,
-    "4": curves_by_mask,
-    "5": curves_by_ensemble,
-    "6": spectra,
-}
+_DRAWN = (inflation, gramian_eigenvalues, squeezing, curves_by_mask, curves_by_ensemble, spectra)
 _TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-FIGURES = {int(number): PaperFigure(**_TEXTS[number], draw=draw) for number, draw in _DRAWN.items()}
+#: The figures by number.
+FIGURES = {n: PaperFigure(**_TEXTS[str(n)], draw=draw) for n, draw in enumerate(_DRAWN, 1)}

@@ -57,12 +57,12 @@ def reproduce(
             (output / f"figure{number}.json").write_text(text, encoding="utf-8")
             tell(f"figure {number}", 1, 1)
         outcomes = check_claims(tell) if claims else []
-    kept, page = output / "claims.json", output / "index.html"
+    checked, page = output / "claims.json", output / "index.html"
     if claims:
         rows = [dataclasses.asdict(outcome) for outcome in outcomes]
-        kept.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
-    known = json.loads(kept.read_text(encoding="utf-8")) if kept.exists() else []
-    shown = [CheckedClaim(**row) for row in known]
+        checked.write_text(json.dumps(rows, indent=1, ensure_ascii=False), encoding="utf-8")
+    rows = json.loads(checked.read_text(encoding="utf-8")) if checked.exists() else []
+    shown = [CheckedClaim(**row) for row in rows]
     page.write_text(_page(output, settings, shown), encoding="utf-8")
     return page, outcomes
 
