@@ -15,7 +15,7 @@ from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.figures import about_settings
 from memcurve.views.exploring.files import network_of, python_lines
 from memcurve.views.exploring.jobs import asked_curve
-from memcurve.views.exploring.scene import NOISES, OWN_MASK, PageSettings, read_link, scene_of
+from memcurve.views.exploring.scene import OWN_MASK, PageSettings, scene_of
 
 
 def test_controls_reach_the_ensemble() -> None:
@@ -35,42 +35,6 @@ def test_controls_reach_the_ensemble() -> None:
     assert PageSettings(ensemble="cyclic", mask="uniform").ignored() == ["density"]
     assert PageSettings(ensemble="chain", spectral_radius=0.3).network().spectral_radius == 0.3
     assert PageSettings(ensemble="lru_ring", spectral_radius=0.8).network().spectral_radius <= 0.8
-
-
-def test_a_link_keeps_the_settings() -> None:
-    from urllib.parse import parse_qsl
-
-    settings = PageSettings(
-        ensemble="orthogonal", size=7, noise=NOISES[3], colour=-0.5, mask="ones"
-    )
-    read, wrong = read_link(dict(parse_qsl(settings.link().removeprefix("?"))))
-    assert (read, wrong) == (settings, [])
-    assert read_link({}) == (PageSettings(), [])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("size", "100000"),
-        ("size", "0"),
-        ("size", "2.5"),
-        ("size", "9" * 3000),
-        ("ensemble", "nonsense"),
-        ("spectral_radius", "nan"),
-        ("spectral_radius", "inf"),
-        ("density", "-1"),
-        ("mask", "<script>"),
-        ("noise", "0.5"),
-        ("colour", "1"),
-        ("seed", "-1"),
-        ("sizes", "5"),
-    ],
-)
-def test_a_bad_link_opens_all_the_same(name: str, value: str) -> None:
-    settings, [wrong] = read_link({"session_id": "x", "seed": "7", name: value})
-    assert settings == PageSettings(seed=1 if name == "seed" else 7)
-    assert wrong.startswith(f"{name}={value[:40]}: ")
-    assert len(wrong) < 250
 
 
 def test_file_names_are_escaped() -> None:

@@ -151,6 +151,12 @@ def test_kept_curves_hold_the_axis(page: Opened) -> None:
     assert "60 nodes" in tab.inner_text("#memory-legend")
 
 
+def test_a_radius_of_its_own_has_no_slider(page: Opened) -> None:
+    for ensemble, shown in (("hippo_legt", False), ("normal", True)):
+        page.page.select_option("#ensemble", ensemble)
+        assert page.page.locator("#radius").is_visible() == shown
+
+
 def test_broken_links_begin_as_always(page: Opened) -> None:
     page.page.evaluate("location.hash = '%7B%22radius%22:7'")
     page.page.evaluate("location.hash = encodeURIComponent(JSON.stringify({radius: 7}))")

@@ -28,7 +28,6 @@ with app.setup:
         OWN_MASK,
         PageSettings,
         moved_scene,
-        read_link,
         scene_of,
     )
     from memcurve.views.exploring.stories import STORIES
@@ -36,10 +35,7 @@ with app.setup:
 
 @app.cell
 def title():
-    linked, _wrong = read_link(mo.query_params().to_dict())
-    _said = figures.explained("Not all of the address can be used.", " ".join(_wrong))
-    mo.Html(figures.TITLE + _said)
-    return (linked,)
+    mo.Html(figures.TITLE)
 
 
 @app.cell
@@ -54,9 +50,9 @@ def stories():
 
 
 @app.cell
-def start(chosen_story, linked):
+def start(chosen_story):
     story = STORIES.get(chosen_story())
-    first = linked if story is None else story.settings
+    first = PageSettings() if story is None else story.settings
     return first, story
 
 
@@ -113,26 +109,21 @@ def switch(story, upload, uploads):
 def network_now(contents, name, draft, rest, scale_file, use_file):
     file = name if use_file.value else None
     scaled = scale_file.value and file is not None
-    base, vast, _trouble = None, None, ""
+    base, _trouble = None, ""
     try:
         if file is None:
             _network = draft.network()
         else:
             _radius = draft.spectral_radius if scaled else None
             _network = network_of(file, contents, draft.mask, draft.seed, _radius)
-        if _network.states > MOST_NODES:
-            vast, _trouble = _network, figures.PROSE["large"]
-            _trouble = _trouble.format(states=_network.states, most=MOST_NODES, file=file)
-            rest(None)
-        else:
-            base = scene_of(_network)
+        base = scene_of(_network)
     except (ValueError, UncertainResultError, MemoryError) as _error:
         _trouble = str(_error)
         if isinstance(_error, UnstableNetworkError) and file is not None:
             _trouble += figures.SCALE_IT
         rest(None)
     mo.Html(figures.about_settings(draft, file, _trouble, scaled=scaled))
-    return base, file, scaled, vast
+    return base, file, scaled
 
 
 @app.cell
@@ -142,17 +133,17 @@ def summary(scene, settings):
 
 
 @app.cell
-def telling(file, moved, scene, settings, story):
-    # the story that is told, as long as nothing else is shown
-    _is_told = story is not None and scene is not None and settings == story.settings
-    told = story if _is_told and file is None and moved is None else None
-    return (told,)
+def current_story(file, moved, scene, settings, story):
+    # shown as long as the controls stay where it puts them
+    _is_current = story is not None and scene is not None and settings == story.settings
+    current = story if _is_current and file is None and moved is None else None
+    return (current,)
 
 
 @app.cell
-def tale(scene, told):
-    mo.stop(told is None)
-    widgets.tale(scene, told)
+def story_text(current, scene):
+    mo.stop(current is None)
+    widgets.story_text(scene, current)
 
 
 @app.cell
@@ -163,8 +154,8 @@ def strength_control():
 
 
 @app.cell
-def products(scene, strength, told):
-    mo.stop(told is None or told.kind != "products")
+def products(current, scene, strength):
+    mo.stop(current is None or current.kind != "products")
     widgets.beside(figures.products_section(scene, strength.value), strength)
 
 
@@ -188,18 +179,10 @@ def spectrum(base):
 
 
 @app.cell
-def usable(rested, settings, vast):
-    mo.stop(rested() is None and vast is None)
-    _network = vast if vast is not None else rested().scene.network
-    _usable = partial(jobs.usable, has_curve=vast is None)
-    _job = _usable, (_network, settings.arguments())
-    widgets.section({"usable": _job}, partial(figures.usable_section, settings))
-
-
-@app.cell
-def theorem(lag, rested):
+def usable(rested, settings):
     mo.stop(rested() is None)
-    widgets.beside(figures.theorem_section(rested().scene, round(lag.value)), lag)
+    _job = jobs.usable, (rested().scene.network, settings.arguments())
+    widgets.section({"usable": _job}, partial(figures.usable_section, settings))
 
 
 @app.cell
@@ -216,8 +199,7 @@ def export(file, rested, scaled, settings):
     mo.stop(rested() is None)
     _scene, _moved = rested().scene, rested().moved
     _lines = python_lines(settings, file=file, scaled=scaled, moved=_moved)
-    _link = settings.link() if file is None and _moved is None else None
-    widgets.export(_scene, settings, _lines, _link)
+    widgets.export(_scene, settings, _lines)
 
 
 @app.cell
@@ -261,15 +243,6 @@ def moving(base, disc, draft, rest):
         rest(widgets.Rested(draft, moved, scene))
     mo.Html(figures.explained("The eigenvalue cannot be moved there.", _trouble))
     return moved, scene
-
-
-@app.cell
-def lag_control(rested):
-    mo.stop(rested() is None)
-    _scene, _how = rested().scene, {"include_input": True, "full_width": True}
-    _start = min(figures.telling_lag(_scene), _scene.end)
-    lag = mo.ui.slider(0, _scene.end, value=_start, label="lag τ", **_how)
-    return (lag,)
 
 
 if __name__ == "__main__":

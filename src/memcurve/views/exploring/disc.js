@@ -41,8 +41,8 @@ function render({ model, el }) {
   svg.setAttribute("aria-label", `${places.length} eigenvalues in the upper half of the unit disc${hint}`);
   element("circle", { r: 1, class: "unit" }, svg);
   element("path", { d: "M-1.08 0H1.08M0-1.08V1.08", class: "axes" }, svg);
-  for (const [re, im] of model.get("silent")) {
-    element("circle", { cx: re, cy: -im, r: 0.012, class: "silent" }, svg);
+  for (const [re, im] of model.get("uncontrollable")) {
+    element("circle", { cx: re, cy: -im, r: 0.012, class: "uncontrollable" }, svg);
   }
   const home = element("circle", { r: 0.02, class: "home" }, svg);
   const dots = places.map(([re, im]) => {

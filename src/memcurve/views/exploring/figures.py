@@ -60,18 +60,9 @@ PROSE = {
     "complex": "Eigenvalues of a complex network, and their conjugates, cannot be moved here.",
     "none driven": "Here it excites none.",
     "not movable": "They cannot be moved here: rounding would excite uncontrollable modes.",
-    "no filter": "With several inputs or a readout there is no single all-pass filter; the curve "
-    "is computed from an input-normal realization.",
-    "theorem": "The {count} controllable eigenvalues define an all-pass filter, which preserves "
-    "energy. After a unit pulse, the energy {gone:.6f} has come out up to step τ = {lag}; the "
-    "rest, {left:.6f}, is still inside, and that is the memory MC_{lag}. As a formula, "
-    "MC_τ = Σ_(j>τ) b_j², the tail energy. Its sum over all lags is the number of controllable "
-    "eigenvalues.",
     "products": "The input also multiplies the states: x_t = A x + s z_t B x + C z_t. At "
     "s = {s:g}, {linear:.2f} of {total:g} is memory of single inputs, {second:.2f} holds products "
     "of two, {rest:.2f} those of more. Nothing is lost: the total stays {total:g}.",
-    "large": "{states:,} states are more than the {most} that this page computes while you watch: "
-    "of this network it shows usable memory alone. `memcurve audit {file}` gives more.",
     "no memory curve": "These settings have no memory curve.",
     "not shown": "{file} cannot be shown.",
     "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
@@ -137,7 +128,6 @@ def memory_section(
     scene: Scene, settings: PageSettings, asked: Any = None, before: Scene | None = None
 ) -> Section:
     """The exact curve, that under the input and noise set, and that of the scene ``before``."""
-    scene = scene if before is None else replace(scene, end=before.end)
     name = asked_name(settings)
     series = [_drawn(scene, "white input, no noise" if name else "exact", scene.curve.values)]
     inputs = scene.network.inputs
@@ -241,31 +231,6 @@ def is_movable(scene: Scene) -> bool:
     return scene.eigenvalues.all_count and not scene.network.is_complex and scene.curve.total > 0
 
 
-def theorem_section(scene: Scene, lag: int) -> tuple[Section, list[Chart]]:
-    """The tail-energy theorem at one lag: an all-pass impulse response, and the curve it makes."""
-    title = "Why: the tail-energy theorem"
-    poles, b = scene.eigenvalues.counting, scene.response
-    if b is None or poles is None:
-        return Section(title, PROSE["no filter"]), []
-    held = float(scene.curve.values[lag])
-    curve = Chart(
-        "… and the resulting curve",
-        "lag τ",
-        "memory MC_τ",
-        (_drawn(scene, "MC_τ", scene.curve.values),),
-        marks=((f"τ = {lag}", float(lag)),),
-        levels=((f"MC_{lag} = {held:.6f}", held),),
-    )
-    steps = np.arange(len(b), dtype=float)
-    parts = {"out by lag τ": steps <= lag, "still inside: the memory": steps > lag}
-    series = tuple(Series(name, steps[part], b[part]) for name, part in parts.items())
-    response = Chart("An all-pass impulse response …", "step j", "response b_j", series)
-    gone = float((b[: lag + 1] ** 2).sum())
-    left = max(0.0, 1 - gone)
-    text = PROSE["theorem"].format(count=len(poles), gone=gone, lag=lag, left=left)
-    return Section(title, text), [response, curve]
-
-
 def products_section(scene: Scene, strength: float) -> tuple[Section, list[Chart]]:
     """Capacities of a network whose input multiplies its states, and its memory curve."""
     results = _bilinear_results(scene)
@@ -296,14 +261,6 @@ def _bilinear_results(scene: Scene) -> dict[float, Capacities]:
     A, C = scene.network.A, scene.network.C
     B = ensembles.normal(scene.network.size, spectral_radius=1.0, seed=2).A
     return {s: capacities(bilinear(A, s * B, C), degree=3) for s in STRENGTHS}
-
-
-def telling_lag(scene: Scene) -> int:
-    """A lag at which some of the energy is out and some is not, or else the last one before."""
-    values = scene.curve.values[: scene.end + 1]
-    between = np.flatnonzero((values > 0.02) & (values < 0.98))
-    near = between[np.argmin(np.abs(values[between] - 0.5))] if len(between) else None
-    return int(near) if near is not None else max(0, int((values >= 0.5).sum()) - 1)
 
 
 def _drawn(scene: Scene, name: str, values: Floats, **how: Any) -> Series:
@@ -382,7 +339,6 @@ def about_result(scene: Scene, headline: str) -> str:
     )
 
 
-def about_lines(lines: str, link: str | None) -> str:
-    """The Python lines, to be read and copied, and the address of what is shown."""
-    address = f"<p><a href='{web.text(link)}'>Link to these settings</a></p>" if link else ""
-    return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>{address}"
+def about_lines(lines: str) -> str:
+    """The Python lines, to be read and copied."""
+    return f"<pre class='lines' tabindex='0'>{web.text(lines)}</pre>"

@@ -14,14 +14,8 @@ from memcurve.core.errors import rank_among_notes
 from memcurve.core.limits import one_thread
 from memcurve.memory import METHODS, MemoryCurve, Method, memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.solve import Analysis
 from memcurve.studies.auditing.estimates import PROTOCOLS, SLOWEST, Protocol
-from memcurve.studies.auditing.usable import (
-    MOST_STATES,
-    UsableMemory,
-    usable_memory,
-    usable_memory_at_scale,
-)
+from memcurve.studies.auditing.usable import UsableMemory, usable_memory
 from memcurve.studies.comparison import ComparisonRow, compare
 from memcurve.studies.sweeping.executors import ProcessPool
 
@@ -72,20 +66,11 @@ def simulated(
     return protocol, total, floor, asked_curve(network, 1, {"noise": floor}).total
 
 
-def usable(
-    network: LinearNetwork, arguments: dict[str, Any], *, has_curve: bool = True
-) -> tuple[UsableMemory, float]:
+def usable(network: LinearNetwork, arguments: dict[str, Any]) -> tuple[UsableMemory, float]:
     """Usable memory in number formats and against noise; and the total without noise."""
-    process, noise = arguments.get("input"), arguments.get("noise")
-    if network.states > MOST_STATES:
-        with Analysis.kept(network) as analysis, analysis.without_dense_matrices():
-            profile, left_out = usable_memory_at_scale(network, process, noise, lambda step: None)
-        if not profile.reason and not len(profile.levels):
-            profile = UsableMemory(reason="; ".join(f"{what}: {why}" for what, why in left_out))
-    else:
-        profile = usable_memory(network, process, noise)
-    without = asked_curve(network, 1, {"input": process}).total if has_curve else float("nan")
-    return profile, without
+    process = arguments.get("input")
+    profile = usable_memory(network, process, arguments.get("noise"))
+    return profile, asked_curve(network, 1, {"input": process}).total
 
 
 def _warm_up() -> None:

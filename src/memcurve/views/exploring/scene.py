@@ -6,22 +6,16 @@ import dataclasses
 import inspect
 import re
 import time
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any
-from urllib.parse import urlencode
+from typing import Any
 
 import numpy as np
-from pydantic import AfterValidator, Field, ValidationError
-from pydantic.dataclasses import dataclass
 
 from memcurve.core.errors import UncertainResultError, rank_among_notes
-from memcurve.core.types import Floats
 from memcurve.inputs import ARMA
 from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import ENSEMBLES, make
-from memcurve.network.masks import MASKS, is_random
-from memcurve.solve import impulse_response
+from memcurve.network.masks import is_random
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
 
@@ -34,16 +28,7 @@ MOST_LAGS = 4000  # that are drawn; slower networks go on beyond
 DEFECTIVE = 1e-10  # overlap of eigenvectors below which an eigenvalue counts as multiple
 
 
-def _one_of(values: Collection[Any]) -> AfterValidator:
-    def require(value: Any) -> Any:
-        if value not in values:
-            raise ValueError(f"it must be one of {', '.join(map(str, values))}")
-        return value
-
-    return AfterValidator(require)
-
-
-@dataclass(frozen=True, kw_only=True, config={"extra": "forbid"})
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class PageSettings:
     """Where the controls stand; the defaults are the paper's network.
 
@@ -51,14 +36,14 @@ class PageSettings:
     the radius is that of its loops, for a ring of linear recurrent units the outermost.
     """
 
-    ensemble: Annotated[str, _one_of(ENSEMBLES)] = "sparse_normal"
-    size: Annotated[int, Field(ge=1, le=MOST_NODES)] = 100
-    spectral_radius: Annotated[float, Field(ge=0.01, le=HIGHEST_RADIUS)] = 0.9
-    density: Annotated[float, Field(ge=0.01, le=1)] = 0.1
-    mask: Annotated[str, _one_of([OWN_MASK, *MASKS])] = OWN_MASK
-    noise: Annotated[float, _one_of(NOISES)] = 0.0
-    colour: Annotated[float, Field(ge=-0.95, le=0.95)] = 0.0
-    seed: Annotated[int, Field(ge=0, le=999)] = 1
+    ensemble: str = "sparse_normal"
+    size: int = 100
+    spectral_radius: float = 0.9
+    density: float = 0.1
+    mask: str = OWN_MASK
+    noise: float = 0.0
+    colour: float = 0.0
+    seed: int = 1
 
     def options(self) -> dict[str, Any]:
         """The options of the ensemble, all of which matter."""
@@ -91,22 +76,6 @@ class PageSettings:
         arguments: dict[str, Any] = {"input": ARMA(ar=[self.colour])} if self.colour else {}
         return arguments | ({"noise": self.noise} if self.noise else {})
 
-    def link(self) -> str:
-        """The settings as the query of an address, which :func:`read_link` reads back."""
-        defaults = vars(type(self)())
-        return "?" + urlencode({k: v for k, v in vars(self).items() if v != defaults.get(k)})
-
-
-def read_link(query: Mapping[str, str]) -> tuple[PageSettings, list[str]]:
-    """Settings from the query of an address, and what is wrong with it, which keeps its default."""
-    asked: dict[str, Any] = {k: text for k, text in query.items() if k not in _OF_THE_SERVER}
-    try:
-        return PageSettings(**asked), []
-    except ValidationError as error:
-        wrong = {str(one["loc"][0]): one["msg"] for one in error.errors()}
-    settings = PageSettings(**{name: text for name, text in asked.items() if name not in wrong})
-    return settings, [f"{k[:40]}={asked[k][:40]}: {said}." for k, said in wrong.items()]
-
 
 _RADII = ("spectral_radius", "loop", "radius_max")  # what the control of the radius stands for
 # the options of each ensemble; its seed where it is drawn
@@ -120,30 +89,25 @@ _OPTIONS = {
 }
 _OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
 
-#: Parameters of an address that are marimo's.
-_OF_THE_SERVER = {"access_token", "file", "include-code", "session_id", "show-chrome", "theme"}
-
-
-# Scenes
-
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scene:
-    """A network and its exact memory for white input without noise; ``end`` is the last lag drawn.
-
-    ``response`` is that of the all-pass filter that makes the curve, None where there is none.
-    """
+    """A network and its exact memory for white input; ``end`` is the last lag drawn."""
 
     network: LinearNetwork
     curve: MemoryCurve
     eigenvalues: Eigenvalues
     end: int
-    response: Floats | None
     seconds: float
 
 
 def scene_of(network: LinearNetwork) -> Scene:
     """Compute what is shown at once; errors are those of :func:`memcurve.memory_curve`."""
+    if network.states > MOST_NODES:
+        raise ValueError(
+            f"the page takes networks of up to {MOST_NODES} states, got {network.states:,}; "
+            f"`memcurve curve` and `memcurve audit` take larger ones."
+        )
     start = time.perf_counter()
     try:
         with rank_among_notes():
@@ -156,9 +120,7 @@ def scene_of(network: LinearNetwork) -> Scene:
     eigenvalues = eigenvalues_of(network)
     seconds = time.perf_counter() - start
     end = max(1, min(visible_end(curve.values), MOST_LAGS)) if len(curve) > 1 else 0
-    poles = eigenvalues.counting
-    response = None if poles is None else impulse_response(poles, end + 2)
-    return Scene(network, curve, eigenvalues, end, response, seconds)
+    return Scene(network, curve, eigenvalues, end, seconds)
 
 
 def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) -> LinearNetwork:
@@ -213,11 +175,14 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
 
 
 def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:
-    """The same network with one eigenvalue moved, where rounding leaves those that count alone."""
+    """The same network with one eigenvalue moved, drawn on the same axes.
+
+    Refused where rounding would change the number of controllable eigenvalues.
+    """
     moved = scene_of(move_eigenvalue(base.network, eigenvalue, to))
     if moved.curve.rank != base.curve.rank:
         raise ValueError(
             f"there it coincides with another up to rounding: {moved.curve.rank} eigenvalues would "
             f"be controllable instead of {base.curve.rank}."
         )
-    return moved
+    return dataclasses.replace(moved, end=base.end)

@@ -17,7 +17,7 @@ PROSE = {
     "variance. {name}, used as in its documentation ({about}), reports {reported}: its ridge acts "
     "like observation noise of {floor:.1g}, under which the usable memory is {usable}. The number "
     "depends on the protocol, not on the network alone.",
-    "ring": "The input enters at one node and travels around the cycle. For the first {size} lags "
+    "cyclic": "The input enters at one node and goes around the cycle. For the first {size} lags "
     "MC_τ is {first:.3f}; for the next {size}, when newer inputs are superimposed, {second:.3f}. "
     "The total is {total}, one for each node, and the eigenvalues are evenly spaced on a circle.",
     "evenly": "Every node of the cycle gets the same input, so all {size} states are equal: "
@@ -70,8 +70,8 @@ STORIES = {
         _simulation,
         lambda scene: {"first": (simulated, ("reservoirpy", scene.network, 1))},
     ),
-    "a ring": Story(
-        "ring",
+    "a cyclic network": Story(
+        "cyclic",
         PageSettings(ensemble="cyclic", spectral_radius=0.99),
         lambda scene, _: {"first": scene.curve[0], "second": scene.curve[scene.network.size]},
     ),

@@ -33,15 +33,15 @@ class Rested(NamedTuple):
 class Disc(anywidget.AnyWidget):  # type: ignore[misc]
     """Eigenvalues in the upper half of the unit disc; one can be dragged, or set by its numbers.
 
-    ``silent`` are those that do not count; ``moved`` is ``[index, re, im]``, or empty; ``held``
-    while it is dragged.
+    ``uncontrollable`` are those that the input does not excite; ``moved`` is ``[index, re, im]``,
+    or empty; ``held`` while it is dragged.
     """
 
     _esm = _HERE / "disc.js"
     _css = _HERE / "disc.css"
 
     eigenvalues = traitlets.List().tag(sync=True)
-    silent = traitlets.List().tag(sync=True)
+    uncontrollable = traitlets.List().tag(sync=True)
     movable = traitlets.Bool(True).tag(sync=True)
     moved = traitlets.List().tag(sync=True)
     held = traitlets.Bool(False).tag(sync=True)
@@ -52,8 +52,9 @@ def disc_of(eigenvalues: Eigenvalues, *, movable: bool) -> Disc:
     shown = eigenvalues.all if eigenvalues.counting is None else eigenvalues.counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
-    silent = [] if eigenvalues.all_count else _pairs(eigenvalues.all)
-    return Disc(eigenvalues=_pairs(upper), silent=silent, movable=movable and len(upper) > 0)
+    others = [] if eigenvalues.all_count else _pairs(eigenvalues.all)
+    movable = movable and len(upper) > 0
+    return Disc(eigenvalues=_pairs(upper), uncontrollable=others, movable=movable)
 
 
 def moved_of(value: dict[str, Any]) -> tuple[complex, complex] | None:
@@ -78,13 +79,13 @@ def headline(scene: Scene, settings: PageSettings) -> None:
     arriving(figures.headline_jobs(scene, settings), draw, pause=0)
 
 
-def tale(scene: Scene, story: Story) -> None:
+def story_text(scene: Scene, story: Story) -> None:
     """Tell a story, once all that it needs is there."""
 
     def draw(arrived: Mapping[str, Any], busy: bool) -> Any:
         failed = [str(outcome) for outcome in arrived.values() if isinstance(outcome, Exception)]
         text = "…" if busy else " ".join(failed) or story.tell(scene, arrived)
-        return mo.Html(f"<div class='tale' aria-live='polite'>{web.paragraphs(text)}</div>")
+        return mo.Html(f"<div class='story' aria-live='polite'>{web.paragraphs(text)}</div>")
 
     arriving(story.orders(scene), draw)
 
@@ -161,8 +162,8 @@ def section(ordered: Mapping[str, jobs.Job], draw: Callable[[Mapping[str, Any]],
     arriving(ordered, lambda arrived, busy: laid_out(draw(arrived), busy))
 
 
-def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -> Any:
-    """Buttons to download picture, data and Python lines, the lines to read, and a link."""
+def export(scene: Scene, settings: PageSettings, lines: str) -> Any:
+    """Buttons to download data and Python lines, and the lines to read."""
 
     def curve() -> MemoryCurve:
         asked = settings.arguments()
@@ -175,5 +176,5 @@ def export(scene: Scene, settings: PageSettings, lines: str, link: str | None) -
     }
     buttons = [mo.download(data, name, label=label) for label, (name, data) in offers.items()]
     offered = mo.hstack(buttons, wrap=True, justify="start")
-    about = mo.Html(figures.about_lines(lines, link))
+    about = mo.Html(figures.about_lines(lines))
     return mo.vstack([mo.Html(figures.heading("Export")), offered, about])
