@@ -208,6 +208,14 @@ def test_notes_survive_a_file() -> None:
     assert [note.kind for note in again.notes] == ["network", "method", "unbounded"]
 
 
+def test_every_public_name_has_a_runnable_example() -> None:
+    """Examples of modules are those of their functions; doctest runs them all."""
+    public = {name: getattr(memcurve, name) for name in memcurve.__all__}
+    documented = {n: p for n, p in public.items() if inspect.isclass(p) or inspect.isfunction(p)}
+    assert len(documented) == len(public) - sum(map(inspect.ismodule, public.values())) - 1
+    assert not [n for n, p in documented.items() if ">>>" not in (p.__doc__ or "")]
+
+
 def test_only_public_names_are_listed() -> None:
     assert dir(memcurve) == sorted(memcurve.__all__)
     assert all(hasattr(memcurve, name) for name in memcurve.__all__)

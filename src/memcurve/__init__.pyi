@@ -16,6 +16,7 @@ from memcurve.data.measuring import MeasurementReport as MeasurementReport
 from memcurve.data.measuring import ScaleProfile as ScaleProfile
 from memcurve.data.measuring import measure as measure
 from memcurve.data.measuring import measure_scales as measure_scales
+from memcurve.data.measuring import measurement_report as measurement_report
 from memcurve.data.measuring import models as models
 from memcurve.inputs.noise import Float32 as Float32
 from memcurve.inputs.noise import Float64 as Float64

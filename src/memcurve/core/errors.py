@@ -6,7 +6,17 @@ from contextlib import contextmanager
 
 
 class UnstableNetworkError(ValueError):
-    """The network's spectral radius is at least one: its states have no stationary law."""
+    """The network's spectral radius is at least one: its states have no stationary law.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> try:
+    ...     memcurve.memory_curve(([[2.0]], [1.0]))
+    ... except memcurve.UnstableNetworkError as error:
+    ...     print(str(error).partition(":")[0])
+    the network is unstable
+    """
 
 
 def unstable(radius: float) -> UnstableNetworkError:
@@ -19,15 +29,43 @@ def unstable(radius: float) -> UnstableNetworkError:
 
 
 class UncertainResultError(ArithmeticError):
-    """No number whose error is known can be given; the message says why and what would help."""
+    """No number whose error is known can be given; the message says why and what would help.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> network = memcurve.ensembles.cyclic(30)
+    >>> try:
+    ...     memcurve.memory_curve(network, method="certified", certify_up_to=10)
+    ... except memcurve.UncertainResultError as error:
+    ...     print(str(error).partition(" is")[0])
+    method 'certified'
+    """
 
 
 class ModelError(RuntimeError):
-    """A model that was run gave no states, or none that mean anything."""
+    """A model that was run gave no states, or none that mean anything.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> try:
+    ...     memcurve.measure(lambda z: float('nan') * z, seed=1)
+    ... except memcurve.ModelError as error:
+    ...     print(type(error).__name__)
+    ModelError
+    """
 
 
 class RankWarning(UserWarning):
-    """The rank of the stored numbers and the rank up to rounding differ."""
+    """The rank of the stored numbers and the rank up to rounding differ.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import memcurve
+    >>> warnings.simplefilter("ignore", memcurve.RankWarning)  # the curve's notes say the same
+    """
 
 
 @contextmanager
@@ -39,4 +77,11 @@ def rank_among_notes() -> Iterator[None]:
 
 
 class RecordingWarning(UserWarning):
-    """Something about a recording biases what is estimated from it."""
+    """Something about a recording biases what is estimated from it.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import memcurve
+    >>> warnings.simplefilter("ignore", memcurve.RecordingWarning)  # the curve's notes say the same
+    """

@@ -84,6 +84,15 @@ class Capacity(Result):
         Probability that a target unrelated to the states passes as significant.
     notes, name, versions
         As for other results.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> z = np.random.default_rng(1).uniform(-1, 1, 2000)
+    >>> result = memcurve.capacity_from_data(np.column_stack([z, z**2]), z, {1: 3, 2: 3})
+    >>> round(result.by_degree[1], 2), result.rank
+    (1.0, 2)
     """
 
     FORMAT: ClassVar[str] = "memcurve.Capacity/3"

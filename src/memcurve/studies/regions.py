@@ -37,6 +37,15 @@ class RegionalMemory(Result):
         Usable memory if the nodes of that region alone are driven, equally, and all are read.
     whole : float
         Usable memory of the network as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> network = memcurve.ensembles.cyclic(4)
+    >>> result = memcurve.memory_by_region(network, np.array(["a", "a", "b", "b"]), noise=0.1)
+    >>> result.regions, result.nodes
+    (('a', 'b'), array([2., 2.]))
     """
 
     FORMAT: ClassVar[str] = "memcurve.RegionalMemory/1"

@@ -52,6 +52,13 @@ class MaskChoice(SynthesisResult):
         The lags that count; None for all.
     before, after : (lags,) arrays
         Usable memory lag by lag of the own mask (zeros where it has other inputs), and of this one.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> choice = memcurve.best_mask(memcurve.ensembles.cyclic(6), 0.1)
+    >>> bool(choice.own <= choice.value <= choice.bound)
+    True
     """
 
     FORMAT: ClassVar[str] = "memcurve.MaskChoice/1"

@@ -38,6 +38,13 @@ class Pruned(SynthesisResult):
         States of the given network.
     before, after : (lags,) arrays
         Usable memory of both.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> result = memcurve.pruned(memcurve.ensembles.normal(50, seed=1), 0.1, 0.01)
+    >>> result.network.states < result.states, bool(result.bound <= 0.01)
+    (True, True)
     """
 
     FORMAT: ClassVar[str] = "memcurve.Pruned/1"

@@ -49,6 +49,13 @@ class ReadoutChoice(SynthesisResult):
         Usable memory of all nodes.
     names : tuple of str
         What the network calls the nodes.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> choice = memcurve.best_readout(memcurve.ensembles.delay_line(5), 0.1, 2)
+    >>> len(choice.nodes), bool(choice.value <= choice.bound + choice.error)
+    (2, True)
     """
 
     FORMAT: ClassVar[str] = "memcurve.ReadoutChoice/1"

@@ -64,6 +64,13 @@ class TaskError(SynthesisResult):
         leaves out that errors at different lags are correlated. NaN for coloured or several inputs.
     target : (lags,) array or (lags, inputs) array
         Coefficients h, newest first.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> result = memcurve.task_error(memcurve.ensembles.delay_line(2), [1.0, 0.5, 0.5])
+    >>> round(result.nmse, 9)
+    0.166666667
     """
 
     FORMAT: ClassVar[str] = "memcurve.TaskError/1"

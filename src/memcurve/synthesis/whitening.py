@@ -48,6 +48,13 @@ class Whitened(SynthesisResult):
         Usable memory of the given network, NaN where it is not known, and of the white one.
     errors : (k,) array
         Bounds on the error of ``before``.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> result = memcurve.whitened(memcurve.ensembles.normal(20, seed=1))
+    >>> bool((result.before <= result.after + result.errors).all())
+    True
     """
 
     FORMAT: ClassVar[str] = "memcurve.Whitened/1"

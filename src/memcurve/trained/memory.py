@@ -70,6 +70,15 @@ class LayerMemory:
     hankel, hankel_error : (channels, states) array or None
         Hankel singular values from the channel's input to what it gives on, largest first, and
         their relative errors; where the output weights are not stored, all states are given on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> weights = {"rnn.nu_log": np.full(4, -3.0), "rnn.theta_log": np.arange(4.0)}
+    >>> [layer] = memcurve.layers(weights).layers
+    >>> layer.kind, layer.channels, layer.states
+    ('LRU', 1, 8)
     """
 
     name: str

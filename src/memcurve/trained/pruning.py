@@ -81,6 +81,14 @@ class PrunedModel:
         All tensors that changed, under their names.
     noise, tolerance : float
         What was asked for; None for the rounding of the format of the weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> weights = {"rnn.nu_log": np.full(4, -3.0), "rnn.theta_log": np.arange(4.0)}
+    >>> memcurve.pruned_layers(weights, noise=0.1).untouched
+    ()
     """
 
     layers: tuple[PrunedLayer, ...]

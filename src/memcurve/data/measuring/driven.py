@@ -53,7 +53,7 @@ class Consistency:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MeasurementReport(Reported):
-    """The result of :func:`memcurve.audit` for a model that is simulated rather than solved.
+    """What was measured of a model, from :func:`memcurve.measurement_report`.
 
     Attributes
     ----------
@@ -76,6 +76,15 @@ class MeasurementReport(Reported):
         Memory against the input scale.
     notes, versions
         As for other results.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> linear = memcurve.ensembles.orthogonal(5, spectral_radius=0.8, seed=1)
+    >>> network = memcurve.NonlinearNetwork(linear.A, linear.C, input_scale=0.5)
+    >>> report = memcurve.measurement_report(network, precision=0.3, scales=[], seed=1)
+    >>> report.forgets, report.states
+    (True, 5)
     """
 
     FORMAT: ClassVar[str] = "memcurve.MeasurementReport/1"

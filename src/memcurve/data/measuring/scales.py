@@ -43,6 +43,15 @@ class ScaleProfile(Result):
         noise floor of the measurement; None where there is none.
     notes, versions
         As for other results.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> weights = memcurve.ensembles.normal(5, spectral_radius=0.5, seed=1)
+    >>> network = memcurve.NonlinearNetwork(weights.A, weights.C)
+    >>> profile = memcurve.measure_scales(network, [0.1, 1.0], seed=1, precision=1)
+    >>> profile.scales, round(profile.limit.total)
+    (array([0.1, 1. ]), 5)
     """
 
     FORMAT: ClassVar[str] = "memcurve.ScaleProfile/1"
