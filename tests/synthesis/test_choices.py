@@ -17,12 +17,13 @@ from tolerances import REALIZED
 
 RNG = np.random.default_rng(5)
 GAUSSIAN = ensembles.normal(100, spectral_radius=0.9, seed=1)
+COMPLEX = LinearNetwork(np.diag(0.9 * np.exp(1j * np.arange(1, 9) / 3)), np.ones(8))
 NETWORKS = {
     "three nodes": LinearNetwork([[0.5, 0.1, 0], [0, 0.4, 0.2], [0.3, 0, 0]], [1, 0, 0]),
     "Gaussian": ensembles.normal(40, spectral_radius=0.95, seed=2),
     "sparse": ensembles.sparse_normal(60, density=0.06, seed=1),
     "two inputs": LinearNetwork(GAUSSIAN.A, RNG.standard_normal((100, 2)) / 10),
-    "complex": LinearNetwork(np.diag(0.9 * np.exp(1j * np.arange(1, 9) / 3)), np.ones(8)),
+    "rotations": LinearNetwork(*COMPLEX.real_pair()),
     "repeated": LinearNetwork(np.diag([0.5, 0.5, 0.3, 0.0]), [1.0, 1.0, 1.0, 0.0]),
 }
 
@@ -171,7 +172,7 @@ def test_masks_of_a_gaussian_network(options: Any, least: float) -> None:
     [
         (ensembles.orthogonal(100, spectral_radius=0.9, seed=1), 0.1, 22.39),
         (ensembles.symmetric(30, spectral_radius=0.9, seed=1), 0.1, 0),
-        (NETWORKS["complex"], 0.1, 0),
+        (COMPLEX, 0.1, 0),
     ],
     ids=["orthogonal", "symmetric", "complex"],
 )

@@ -171,7 +171,7 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
     if network.readout is None and not network.is_complex and 0 < power < np.inf:
         rank = Analysis.of(network).rank
         gains["white"] = rank / (1 + noise**2 * rank / power)
-        rows = (found.rows(network) / noise)[None]
+        rows = found.rows(network) / noise
         gains["readout"] = float(greedy(rows, min(10, network.size))[1][-1])
         if network.size <= FEW_NODES:
             climb = Climb(as_dense(network), noise, None, network.inputs, np.arange(network.size))

@@ -74,6 +74,11 @@ class ReadoutChoice(SynthesisResult):
     network: str
     notes: tuple[Note, ...] = ()
 
+    @property
+    def counts(self) -> Integers:
+        """How many nodes are read, step by step."""
+        return np.arange(1, len(self.nodes) + 1)
+
 
 def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -> ReadoutChoice:
     """The nodes that hold most of the usable memory, chosen one by one.
@@ -108,45 +113,49 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     True
     """
     subject = as_network(network)
-    wanted = require_size(count, "count")
-    allowed = np.arange(subject.size) if subject.readout is None else subject.readout
-    if wanted > len(allowed):
+    if subject.is_complex:
         raise ValueError(
-            f"`count` must be at most {len(allowed):,}, the nodes that can be read; got {wanted:,}."
+            "`network` must be real, as a node of complex states has two to read; give the network "
+            "of these, memcurve.LinearNetwork(*network.real_pair())."
         )
-    rng = generator(seed)
-    whole = subject.replace(readout=None)
-    found = directions_of(whole, noise)
-    rows = found.rows(whole).reshape(2 if subject.is_complex else 1, subject.size, -1)
-    rows = np.ascontiguousarray(rows[:, allowed]) / found.level  # noise of one from here on
-    chosen, steps = greedy(rows, wanted)
+    size = require_size(count, "count")
+    allowed = np.arange(subject.size) if subject.readout is None else subject.readout
+    if size > len(allowed):
+        raise ValueError(
+            f"`count` must be at most {len(allowed):,}, the nodes that can be read; got {size:,}."
+        )
+    rng, whole = generator(seed), subject.replace(readout=None)
+    directions = directions_of(whole, noise)
+    rows = directions.rows(whole)[allowed] / directions.level  # noise of one from here on
+    chosen, steps = greedy(rows, size)
     value = _usable(rows, chosen)
-    every = float(found.shares.sum())
+    every = float(directions.shares.sum())
     if subject.readout is not None:
         every = _usable(rows, np.arange(len(allowed)))
-    error, variances = found.total_error(wanted * len(rows)), np.square(rows).sum(axis=2)
+    error, variances = directions.total_error(size), np.square(rows).sum(axis=1)
     # x/(1 + x) is concave and 0 at 0: several nodes hold no more than each by itself (Rotfel'd)
-    apart = float(np.sort((variances / (1 + variances)).sum(axis=0))[-wanted:].sum())
+    apart = float(np.sort(variances / (1 + variances))[-size:].sum())
     bound = _bound(rows, chosen, value, min(apart, every)) + error
     if error > UNSURE and subject.states <= FEW_STATES:  # as of nodes in very different units
         with contextlib.suppress(UncertainResultError), rank_among_notes():
-            curve = memory_curve(subject.replace(readout=allowed[chosen]), 1, noise=found.level)
+            curve = memory_curve(
+                subject.replace(readout=allowed[chosen]), 1, noise=directions.level
+            )
             if curve.total_error < error:
                 value, error = curve.total, curve.total_error
-    bound = max(bound, value)
-    draws = [_usable(rows, rng.choice(len(allowed), wanted, replace=False)) for _ in range(DRAWS)]
-    largest = np.argsort(-variances.sum(axis=0), kind="stable")[:wanted]
+    draws = [_usable(rows, rng.choice(len(allowed), size, replace=False)) for _ in range(DRAWS)]
+    largest = np.argsort(-variances, kind="stable")[:size]
     nodes = np.asarray(allowed[chosen], dtype=np.int64)
     return ReadoutChoice(
-        nodes, value, error, bound, steps, float(np.mean(draws)),
-        float(np.std(draws) / np.sqrt(DRAWS)), _usable(rows, largest), every, found.level,
+        nodes, value, error, max(bound, value), steps, float(np.mean(draws)),
+        float(np.std(draws) / np.sqrt(DRAWS)), _usable(rows, largest), every, directions.level,
         tuple(subject.names(nodes)), called(subject), subject.notes,
     )  # fmt: skip
 
 
 def _usable(rows: Floats, nodes: Any) -> float:
-    """Σσ²/(σ² + 1) of the rows of some nodes (parts, N, k)."""
-    chosen = rows[:, nodes].reshape(-1, rows.shape[2])
+    """Σσ²/(σ² + 1) of the rows of some nodes."""
+    chosen = rows[nodes]
     if len(chosen) > 4 * chosen.shape[1]:
         chosen = np.asarray(np.linalg.qr(chosen, mode="r"))
     squares = np.square(np.linalg.svd(chosen, compute_uv=False))
@@ -159,36 +168,25 @@ def greedy(rows: Floats, count: int) -> tuple[Any, Floats]:
     With P = LLᵀ, Y = TL and Z = TP are updated by Potter's formula, which never subtracts squares:
     gains keep their digits far below the rounding of P. Blocks of nodes stay in the cache.
     """
-    parts, size, k = rows.shape
-    Y, Z = rows.copy(), rows.copy()
+    Y, Z, size = rows.copy(), rows.copy(), len(rows)
     blocks = [slice(start, start + BLOCK) for start in range(0, size, BLOCK)]
-    chosen, steps, total = list[int](), list[float](), 0.0
-    updates: list[tuple[Floats, Floats, Floats]] = []
+    chosen, gained, gains = list[int](), list[float](), np.empty(size)
+    y = change_y = change_z = np.zeros(rows.shape[1])  # of the node chosen last
     for _ in range(count):
-        gains = np.empty(size)
         for block in blocks:
-            y, z = Y[:, block].reshape(-1, k), Z[:, block].reshape(-1, k)
-            for direction, change_y, change_z in updates:
-                along = (y @ direction)[:, None]
-                z -= along * change_z
-                y -= along * change_y
-            Y[:, block], Z[:, block] = (x.reshape(parts, -1, k) for x in (y, z))
-            gain = np.einsum("ij,ij->i", z, z) / (1 + np.einsum("ij,ij->i", y, y))
-            gains[block] = gain.reshape(parts, -1).sum(axis=0)
+            along = (Y[block] @ y)[:, None]
+            Y[block] -= along * change_y
+            Z[block] -= along * change_z
+            squares = 1 + np.einsum("ij,ij->i", Y[block], Y[block])
+            gains[block] = np.einsum("ij,ij->i", Z[block], Z[block]) / squares
         gains[chosen] = -1.0
         best = int(np.argmax(gains))
         chosen.append(best)
-        updates = []
-        for part in range(parts):
-            y, z = Y[part, best].copy(), Z[part, best].copy()
-            for direction, change_y, change_z in updates:  # of the other part of a complex node
-                along = y @ direction
-                y, z = y - along * change_y, z - along * change_z
-            square = float(y @ y)
-            total += float(z @ z) / (1 + square)
-            updates.append((y, y / (1 + square + np.sqrt(1 + square)), z / (1 + square)))
-        steps.append(total)
-    return np.array(chosen), np.array(steps)
+        gained.append(gains[best])
+        y = Y[best].copy()
+        square = float(y @ y)
+        change_y, change_z = y / (1 + square + np.sqrt(1 + square)), Z[best] / (1 + square)
+    return np.array(chosen), np.cumsum(gained)
 
 
 def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:
@@ -197,22 +195,19 @@ def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:
     U(S) = min_P ‖I − P‖² + Σ_{i∈S} ‖Pt_i‖² over all matrices P, so that every P, rounded as it may
     be, proves U ≤ ‖I − P‖² + Σ_top ‖Pt_i‖². At P = (I + J)⁻¹ that is the tangent at J.
     """
-    parts, size, k = rows.shape
-    flat, count = rows.reshape(-1, k), len(chosen)
+    (size, k), count = rows.shape, len(chosen)
     weights = np.full(size, 0.5 * count / size)
     weights[chosen] += 0.5
-    J = (flat * np.tile(weights, parts)[:, None]).T @ flat
-    for _ in range(int(np.clip(WORK / (2 * flat.size * k), 1, 150))):
+    J = (rows.T * weights) @ rows
+    for _ in range(int(np.clip(WORK / (2 * rows.size * k), 1, 150))):
         if best - value <= CLOSE * value:
             break
         own, vectors = np.linalg.eigh(J)
         P = (vectors / (1 + np.maximum(own, 0.0))) @ vectors.T
-        images = flat @ P
-        gains = np.einsum("ij,ij->i", images, images).reshape(parts, size).sum(axis=0)
+        gains = np.square(rows @ P).sum(axis=1)
         top = np.argpartition(-gains, count - 1)[:count]
         best = min(best, float(np.square(np.eye(k) - P).sum() + gains[top].sum()))
-        corner = rows[:, top].reshape(-1, k)
-        towards = corner.T @ corner
+        towards = rows[top].T @ rows[top]
         J = J + _best_step(own, vectors, towards - J) * (towards - J)
     return best
 

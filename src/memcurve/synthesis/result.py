@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -37,48 +37,37 @@ class _NetworkCodec:
         return {"type": "object"}
 
 
+#: What a network has besides numbers.
+EXTRAS = ("readout", "name", "labels", "notes")
 Network = Annotated[LinearNetwork, _NetworkCodec()]
 
 
 def _network_to_json(network: LinearNetwork) -> dict[str, Any]:
-    content: dict[str, Any] = {"size": network.size, "name": network.name}
-    content["notes"] = [str(note) for note in network.notes]
-    content["labels"] = network.labels
-    content["readout"] = network.readout
-    A, C = on_host(network.A), network.C
+    A = on_host(network.A)
     if isinstance(A, Operator):
         raise A.needs_matrix("JSON of a network")
+    content: dict[str, Any] = {name: getattr(network, name) for name in ("size", *EXTRAS)}
     if network.is_sparse:
         A = A.tocoo()
-        content["rows"], content["columns"] = A.coords
-        A = A.data
-    for name, part in (("A", A), ("C", C)):
-        content[name] = np.real(part)
-        if np.iscomplexobj(part):
-            content[f"imaginary_{name}"] = np.imag(part)
-    return content
+        content["places"], A = A.coords, A.data
+    numbers = {"A": A, "C": network.C}
+    if network.is_complex:  # written as pairs
+        numbers = {name: np.asarray(part, complex) for name, part in numbers.items()}
+    return content | {"is_complex": network.is_complex} | numbers
 
 
 def _network_of_json(content: Any) -> LinearNetwork:
     if isinstance(content, LinearNetwork):
         return content
-    parts: dict[str, Any] = {}
-    for name in ("A", "C"):
-        part = np.array(content[name], dtype=float)
-        imaginary = content.get(f"imaginary_{name}")
-        parts[name] = part if imaginary is None else part + 1j * np.array(imaginary, dtype=float)
-    if "rows" in content:
+    A, C = (np.array(content[name], dtype=float) for name in ("A", "C"))
+    if content["is_complex"]:
+        A, C = (part[..., 0] + 1j * part[..., 1] for part in (A, C))
+    matrix: Any = A
+    if "places" in content:
         from scipy.sparse import coo_array
 
-        places, size = (content["rows"], content["columns"]), content["size"]
-        parts["A"] = coo_array((parts["A"], places), shape=(size, size)).tocsr()
-    others = {name: content[name] for name in ("readout", "name", "labels", "notes")}
-    return LinearNetwork(**parts, **others)
-
-
-def _is_known(text: str) -> bool:
-    """Whether all numbers of a text are known: what has no value for a network is left out."""
-    return "nan" not in re.findall(r"\w+", text)
+        matrix = coo_array((A, content["places"]), shape=(content["size"],) * 2).tocsr()
+    return LinearNetwork(matrix, C, **{name: content[name] for name in EXTRAS})
 
 
 class SynthesisResult(Reported):
@@ -92,13 +81,16 @@ class SynthesisResult(Reported):
     @property
     def verdict(self) -> tuple[str, ...]:
         """The main findings in a few sentences."""
-        sentences = [sentence.format(self=self) for sentence in self._prose["verdict"]]
-        return tuple(sentence for sentence in sentences if _is_known(sentence))
+        return tuple(text for _, text in self._filled([("", x) for x in self._prose["verdict"]]))
 
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
-        rows = [(name, text.format(self=self)) for name, text in self._prose["figures"]]
-        return [(name, text) for name, text in rows if _is_known(text)]
+        return self._filled(self._prose["figures"])
+
+    def _filled(self, rows: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
+        """Texts with their numbers; what has no value for a network is left out."""
+        filled = [(name, text.format(self=self)) for name, text in rows]
+        return [(name, text) for name, text in filled if "nan" not in re.findall(r"\w+", text)]
 
     def columns(self) -> Mapping[str, Any]:
         """The numbers by name: one row per lag, node or level."""
@@ -107,36 +99,35 @@ class SynthesisResult(Reported):
         count = len(next(iter(columns.values())))
         return {first: getattr(self, places) if places else np.arange(count)} | columns
 
-    def _numbers(self, fields: list[list[str]]) -> dict[str, Any]:
+    def _numbers(self, fields: Iterable[Sequence[str]]) -> dict[str, Any]:
         """Fields by name, each column of a table by a name of its own."""
-        found: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         for name, field in fields:
             values = np.asarray(getattr(self, field))
             table = values.T if values.ndim == 2 else ()
-            found |= {f"{name}_{j}": column for j, column in enumerate(table)} or {name: values}
-        return found
+            columns |= {f"{name}_{j}": part for j, part in enumerate(table)} or {name: values}
+        return columns
 
     def chart(self) -> Chart:
         """What :meth:`plot` draws, up to where nothing is left to see."""
         prose = self._prose
         lines = self._numbers(prose["series"])
-        start, is_log = prose.get("start", 0), prose.get("log_y", False)
-        x = np.arange(start, start + len(next(iter(lines.values()))), dtype=float)
-        if "over" in prose:
-            x = np.asarray(getattr(self, prose["over"]))
         highest = np.nanmax([np.abs(y) for y in lines.values()], axis=0)
-        seen = np.flatnonzero(highest >= 1e-3 * highest.max(initial=1e-300))
-        end = len(x) if is_log or len(seen) == 0 else int(1.1 * (seen[-1] + 1)) + 1
-        x, order = x[:end], np.argsort(x[:end], kind="stable")
+        over, is_log = prose.get("over"), prose.get("log_y", False)
+        x = np.arange(len(highest), dtype=float) if over is None else getattr(self, over)
+        visible = np.flatnonzero(highest >= 1e-3 * highest.max(initial=1e-300))
+        if not is_log and len(visible):
+            x = x[: int(1.1 * (visible[-1] + 1)) + 1]
         series = []
         for k, (name, y) in enumerate(lines.items()):
-            shown = order[np.isfinite(y[order])]
-            series.append(Series(name, x[shown], y[shown], dashed=0 < k == len(lines) - 1))
+            y = y[: len(x)]
+            is_last = 0 < k == len(lines) - 1
+            series.append(Series(name, x[np.isfinite(y)], y[np.isfinite(y)], dashed=is_last))
         levels = tuple((name, getattr(self, field)) for name, field in prose.get("levels", ()))
         x_label, y_label = prose["chart"]
         return Chart(
-            prose["section"][0], x_label, y_label, tuple(series), log_x=prose.get("log_x", False),
-            log_y=is_log, levels=levels,
+            prose["section"][0], x_label, y_label, tuple(series), levels=levels,
+            log_x=prose.get("log_x", False), log_y=is_log,
         )  # fmt: skip
 
     def document(self) -> Document:

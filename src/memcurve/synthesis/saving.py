@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from memcurve.core.optional import optional
 from memcurve.core.result import replacing, require_ending
-from memcurve.io import save_network
+from memcurve.io import open_safetensors, save_network
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 
@@ -44,8 +44,7 @@ def save_like(
         elif ending == ".mat":
             from scipy.io import savemat
 
-            target: Any = stream
-            savemat(target, arrays)
+            savemat(cast("Any", stream), arrays)
         elif ending == ".safetensors":
             tensors = optional("safetensors.numpy", f"{file}: writing it", "files")
             stream.write(tensors.save({k: np.ascontiguousarray(v) for k, v in arrays.items()}))
@@ -57,17 +56,16 @@ def save_like(
 
 def _names(file: Path) -> tuple[str, str]:
     """The names of connectivity and mask in an archive; A and C where it is none."""
-    names: list[Any] = []
+    names: set[Any] = set()
     if file.is_file():
-        if file.suffix.lower() == ".npz":
+        ending = file.suffix.lower()
+        if ending == ".npz":
             with np.load(file) as archive:
-                names = archive.files
-        elif file.suffix.lower() == ".mat":
+                names = {*archive.files}
+        elif ending == ".mat":
             from scipy.io import whosmat
 
-            names = [name for name, *_ in whosmat(file)]
-        elif file.suffix.lower() == ".safetensors":
-            safetensors = optional("safetensors", f"{file}: reading it", "files")
-            with safetensors.safe_open(str(file), framework="numpy") as archive:
-                names = list(archive.keys())
-    return next((pair for pair in PAIRS if {*pair} <= {*names}), PAIRS[0])
+            names = {name for name, *_ in whosmat(file)}
+        elif ending == ".safetensors":
+            names = {*open_safetensors(file).arrays}
+    return next((pair for pair in PAIRS if {*pair} <= names), PAIRS[0])

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from memcurve.core.arguments import exact_array
-from memcurve.core.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.notes import Note
-from memcurve.core.types import EPS, SEED, Floats
+from memcurve.core.types import EPS, Floats
 from memcurve.inputs import ARMA, parse
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve, one_level
@@ -26,26 +26,22 @@ from memcurve.solve import (
 )
 from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
 from memcurve.synthesis.directions import (
-    SAFETY,
     called,
     directions_of,
     driven_problem,
     faded_responses,
     filtered,
     noise_level,
-    rounded_network,
 )
-from memcurve.synthesis.graded import jacobi
+from memcurve.synthesis.graded import jacobi, measured
 from memcurve.synthesis.result import SynthesisResult
 
-#: Filters of ARMA targets end where the rest is below this. Doubled: longer ones by a few lags.
-NEGLIGIBLE = 1e-17
 #: Errors up to this are small. Doubled: fewer networks are looked at more closely.
 LARGEST_ERROR = 1e-10
 #: Up to so many states that takes no time, and is done where nothing else answers. Doubled: eight
 #: times as long, some seconds and a minute.
 FEW_STATES, MOST_STATES = 400, 1000
-#: Longest target. Doubled: targets closer to a unit root, in twice the time.
+#: Longest delays and averages. Doubled: twice the time.
 LONGEST = 2**17
 
 
@@ -146,8 +142,8 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
     if goal is None:
         h = _coefficients(target, 1)[:, 0]
         goal = {(0,) * lag + (1,): float(c) for lag, c in enumerate(h) if c}
-    found = predicted_error(network, goal, noise)
-    error = max(found.high - found.nmse, found.nmse - found.low)
+    answer = predicted_error(network, goal, noise)
+    error = max(answer.high - answer.nmse, answer.nmse - answer.low)
     words = goal.coefficients if isinstance(goal, WordTarget) else goal
     linear = np.zeros(1)
     if isinstance(words, Mapping):
@@ -155,7 +151,7 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
         linear = np.array([lags.get(lag, 0.0) for lag in range(max(lags, default=0) + 1)])
     name = network.name or f"{network.size} states"
     level = 0.0 if noise is None else noise if isinstance(noise, int | float) else np.nan
-    return TaskError(found.nmse, error, np.nan, linear, float(level), name, network.notes)
+    return TaskError(answer.nmse, error, np.nan, linear, float(level), name, network.notes)
 
 
 def _coefficients(target: Any, inputs: int) -> Floats:
@@ -180,7 +176,13 @@ def _coefficients(target: Any, inputs: int) -> Floats:
                 f"`target` must be coefficients, 'average:m' or an ARMA filter such as 'ar:0.9'; "
                 f"got {target!r}."
             )
-        h = _arma_response(process)
+        try:
+            [psi, *_] = filters_of([process])[0]
+        except UncertainResultError:
+            raise ValueError(
+                f"`target` must fade, got {process!r}; move its roots further from the unit circle."
+            ) from None
+        h = psi / psi[0]
     else:
         h = exact_array(target, "target")
     table = h[:, None] if h.ndim == 1 and inputs == 1 else h
@@ -192,44 +194,38 @@ def _coefficients(target: Any, inputs: int) -> Floats:
     return np.asarray(table)
 
 
-def _arma_response(process: ARMA) -> Floats:
-    """ψ of an ARMA process, to where nothing is left."""
-    from scipy.signal import lfilter
-
-    length = 64
-    while length < LONGEST:
-        impulse = np.eye(1, length)[0]
-        numerator, denominator = np.append(1.0, process.ma), np.append(1.0, -process.ar)
-        h = np.asarray(lfilter(numerator, denominator, impulse))
-        energy = np.cumsum(h[::-1] ** 2)[::-1]
-        if energy[length // 2] <= NEGLIGIBLE**2 * energy[0]:
-            return h[: int(np.count_nonzero(energy > NEGLIGIBLE**2 * energy[0]))]
-        length *= 2
-    raise ValueError(
-        f"`target` must fade within {LONGEST:,} lags, got {process!r}; move its roots further "
-        f"from the unit circle."
-    )
-
-
 def _least_error(problem: Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
     """NMSE and its error, in the quickest way, and where that is not enough by projection."""
-    quick = _noisy if s else _plain
-    found, reason, most = [], None, MOST_STATES
-    if s or problem.is_plain:
+    answers, reason = list[tuple[float, float]](), None
+    is_quick = bool(s) or problem.is_plain
+    if is_quick:
         try:
-            found, most = [quick(problem, h, s, input)], FEW_STATES
+            answers = [(_noisy if s else _plain)(problem, h, s, input)]
         except UncertainResultError as error:
             reason = error
-    else:
-        most = len(problem.states)
-    if not (found and found[0][1] <= LARGEST_ERROR) and len(problem.states) <= most:
-        try:  # directions far below rounding, or that do not fade, and poles next to the circle
-            found.append(_measured(problem.network, lambda one: _projected(one, h, input, s)))
-        except UncertainResultError as error:
-            reason = reason or error
-    if not found:
+    if not (answers and answers[0][1] <= LARGEST_ERROR):
+        most = FEW_STATES if answers else MOST_STATES
+        if len(problem.states) <= most or not is_quick:
+            try:  # directions far below rounding, or that do not fade, and poles next to the circle
+                answers.append(_by_projection(problem.network, h, input, s))
+            except UncertainResultError as error:
+                reason = reason or error
+    if not answers:
         raise reason or UncertainResultError("the poles of the network are not known.")
-    return min(found, key=lambda answer: answer[1])
+    return min(answers, key=lambda answer: answer[1])
+
+
+def _by_projection(network: LinearNetwork, h: Floats, input: Any, s: float) -> tuple[float, float]:
+    """NMSE by :func:`_projected`, and how far rounding of the network moves it."""
+    nmse, relative = measured(network, lambda one: np.array([_projected(one, h, input, s)]))
+    value = float(nmse[0])
+    error = value * float(relative[0]) + 16 * EPS * np.sqrt(value) * network.states
+    if not error < 1:
+        raise UncertainResultError(
+            "rounding hides the error of this task; ask for observation noise, noise=1e-6, or for "
+            "a network with fewer states."
+        )
+    return value, error
 
 
 def _plain(problem: Problem, h: Floats, *_: Any) -> tuple[float, float]:
@@ -239,6 +235,9 @@ def _plain(problem: Problem, h: Floats, *_: Any) -> tuple[float, float]:
     spectrum, u = problem.analysis.spectrum, h[:, 0]
     if spectrum.poles is None or len(spectrum.poles) != spectrum.rank:
         raise UncertainResultError("the poles of the network are not known.")
+    radius = float(np.abs(spectrum.poles).max(initial=0.0))
+    if radius >= 1:
+        raise unstable(radius)
     b, size = impulse_response(spectrum.poles, len(u)), float(np.linalg.norm(u))
     # e_i = Σ_k h_k b_{k−i}: directly where that is quick, without rounding relative to the largest
     direct = len(u) <= 4096
@@ -297,18 +296,3 @@ def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) ->
         V, lost = V @ Z, 1 / (1 + (sigma[:count] / s) ** 2) if s else lost[:count]
         later = None if later is None else Z.T @ later
     return _left(u, np.asarray(V), lost, later)
-
-
-def _measured(
-    network: LinearNetwork, compute: Callable[[LinearNetwork], float]
-) -> tuple[float, float]:
-    """A number, and how far rounding of the network moves it, times a factor of safety."""
-    value, rng = compute(network), np.random.default_rng(SEED)
-    changes = [abs(compute(rounded_network(network, rng)) - value) for _ in range(3)]
-    error = SAFETY * max(changes) + 16 * EPS * np.sqrt(value) * network.states
-    if not error < 1:
-        raise UncertainResultError(
-            "rounding hides the error of this task; ask for observation noise, noise=1e-6, or for "
-            "a network with fewer states."
-        )
-    return value, float(error)
