@@ -54,9 +54,10 @@ def test_energies_to_the_last_digits(kind: str, size: int) -> None:
         flint.ctx.prec = 53
     worst = float(found.errors.max())
     assert worst < 1e-9
-    assert found.trace_inverse == pytest.approx(traces, rel=2 * worst)
+    assert (1 / found.values**2).sum() == pytest.approx(traces, rel=2 * worst)
     assert found.lambda_min >= 1 / traces * (1 - 4 * worst)
-    assert found.log_determinant == pytest.approx(logarithm, abs=2 * float(found.errors.sum()))
+    off = 2 * float(found.errors.sum())
+    assert 2 * np.log(found.values).sum() == pytest.approx(logarithm, abs=off)
     assert abs(found.energy / energy - 1) <= found.energy_error
     assert found.energy_error < 1e-6
 
@@ -72,7 +73,6 @@ def test_directions_that_no_input_steers() -> None:
     found = control_energy(network, [0, 0, 0, 1])
     assert (found.rank, found.states) == (2, 4)
     assert found.lambda_min == 0
-    assert np.isinf(found.trace_inverse)
     assert np.isinf(found.energy)
     assert np.isfinite(control_energy(network, [1, 1, 1, 0]).energy)
     assert found.notes[-1].kind == "reach"
@@ -182,7 +182,9 @@ def test_information_far_below_the_noise_of_floats() -> None:
     """At noise s below all σ it is Σ log σ/s, which Gramians do not know."""
     network = ensembles.symmetric(40, spectral_radius=0.9, seed=1)
     found, energy = information(network, 1e-30), control_energy(network)
-    assert found.total == pytest.approx(energy.log_determinant / 2 + 40 * 30 * np.log(10), rel=1e-9)
+    assert found.total == pytest.approx(
+        np.log(energy.values).sum() + 40 * 30 * np.log(10), rel=1e-9
+    )
     assert found.error < 1e-9 * found.total
     large = ensembles.sparse_normal(500, density=0.01, seed=1)
     assert information(large, 0.1).error < 1e-6

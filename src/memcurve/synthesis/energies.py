@@ -41,20 +41,8 @@ CLOSE = 1e-6
 UNTOLD = 1e-12
 
 
-class _Spectrum(SynthesisResult):
-    """Positive numbers, largest first, each with a relative error."""
-
-    values: Floats
-    errors: Floats
-
-    @property
-    def error(self) -> float:
-        """The largest of the relative errors."""
-        return float(self.errors.max())
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class HankelValues(_Spectrum):
+class HankelValues(SynthesisResult):
     """Hankel singular values, from :func:`memcurve.hankel_values`: ``values`` and ``errors``.
 
     Errors are relative. What a network reduced to k states by balancing is off by is at most twice
@@ -81,13 +69,13 @@ class HankelValues(_Spectrum):
         return np.array(self.values, dtype=dtype)
 
     @property
-    def smallest(self) -> float:
-        """The last of the values."""
-        return float(self.values[-1])
+    def error(self) -> float:
+        """The largest of the relative errors."""
+        return float(self.errors.max())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ControlEnergy(_Spectrum):
+class ControlEnergy(SynthesisResult):
     """Energies that it takes to steer the states, from :func:`memcurve.control_energy`.
 
     Attributes
@@ -122,6 +110,11 @@ class ControlEnergy(_Spectrum):
     notes: tuple[Note, ...] = ()
 
     @property
+    def error(self) -> float:
+        """The largest of the relative errors."""
+        return float(self.errors.max())
+
+    @property
     def lambda_min(self) -> float:
         """Smallest eigenvalue of the Gramian: zero where some directions are not reached."""
         return float(self.values[-1] ** 2) if self.rank == self.states else 0.0
@@ -130,19 +123,6 @@ class ControlEnergy(_Spectrum):
     def trace(self) -> float:
         """Trace of the Gramian G: the state power for white input of unit variance."""
         return float((self.values**2).sum())
-
-    @property
-    def trace_inverse(self) -> float:
-        """Trace of G⁻¹: N times the energy of a random direction; infinite below full rank."""
-        with np.errstate(over="ignore", divide="ignore"):
-            found = float((1 / self.values[::-1] ** 2).sum())
-        return found if self.rank == self.states else float("inf")
-
-    @property
-    def log_determinant(self) -> float:
-        """Log det G, the volume of what one unit of energy reaches; −∞ below full rank."""
-        full = self.rank == self.states
-        return 2 * float(np.log(self.values).sum()) if full else float("-inf")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -220,27 +200,21 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         if goal is not None:
             if subject.is_complex:
                 goal = np.concatenate([goal.real, goal.imag])
-            found, relative = measured(subject, lambda one: _energy(one, goal))
-            energy, off = float(found[0]), float(relative[0])
-    notes, rank = list(subject.notes), Analysis.of(subject).rank
+            energies, relative = measured(subject, lambda one: _energy(one, goal))
+            energy, off = float(energies[0]), float(relative[0])
+    notes, rank, prose = list(subject.notes), Analysis.of(subject).rank, PROSE["ControlEnergy"]
+    unknown = prose["unknown"].format(known=len(sigma), rank=rank)
+    if len(sigma) < rank == subject.states:
+        raise UncertainResultError(unknown)
     if rank == len(sigma) == subject.states and not sigma[-1] ** 2 > 0:
-        facts = {"exponent": 2 * float(np.log10(sigma[-1]))}
-        notes.append(Note("arithmetic", PROSE["ControlEnergy"]["underflow"].format(**facts)))
+        exponent = 2 * float(np.log10(sigma[-1]))
+        notes.append(Note("arithmetic", prose["underflow"].format(exponent=exponent)))
     if rank < subject.states:
-        notes.append(
-            Note("reach", PROSE["ControlEnergy"]["rank"].format(lost=subject.states - rank))
-        )
+        notes.append(Note("reach", prose["rank"].format(lost=subject.states - rank)))
     if len(sigma) < rank:
-        if rank == subject.states:
-            raise UncertainResultError(
-                PROSE["ControlEnergy"]["unknown"].format(known=len(sigma), rank=rank)
-            )
-        facts = {"known": len(sigma), "rank": rank}
-        notes.append(Note("arithmetic", PROSE["ControlEnergy"]["unknown"].format(**facts)))
-    return ControlEnergy(
-        sigma, errors, rank, subject.states, energy, off,
-        called(subject), tuple(notes),
-    )  # fmt: skip
+        notes.append(Note("arithmetic", unknown))
+    name = called(subject)
+    return ControlEnergy(sigma, errors, rank, subject.states, energy, off, name, tuple(notes))
 
 
 def _singular_values(network: LinearNetwork, s: float = 1.0) -> Floats:
@@ -302,8 +276,7 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
 
     with few_threads(subject.states), np.errstate(all="ignore"):
         values, errors = measured(subject, singular_values)
-    name = called(subject)
-    return HankelValues(values, errors, name, subject.notes)
+    return HankelValues(values, errors, called(subject), subject.notes)
 
 
 def _observability(A: Floats, weights: Floats) -> Floats:
