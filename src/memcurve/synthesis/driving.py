@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,6 +29,8 @@ DRAWS = 20
 WORK = 2e9
 #: Lags that may count, and how many of them. Doubled: ten seconds more each.
 LAST_LAG, MOST_LAGS = 500_000, 10_000
+#: Lags of which no mask keeps more than this are left out of an ascent. Doubled: a lag less.
+FADED = 1e-20
 #: A is normal if AAᵀ − AᵀA is below this, relative to ‖A‖². Doubled: nothing.
 NORMAL = 1e-12
 
@@ -122,49 +125,40 @@ def best_mask(
     True
     """
     subject, s = as_network(network), noise_level(noise)
-    width, rng = require_size(inputs, "inputs"), generator(seed)
-    counted = _counted(lags)
-    if counted is not None and (counted[-1] >= LAST_LAG or len(counted) > MOST_LAGS):
-        raise ValueError(
-            f"`lags` must be below {LAST_LAG:,} and at most {MOST_LAGS:,} of them, as each takes a "
-            f"product at every step; got {len(counted):,} up to {counted[-1]:,}. Leave out lags "
-            f"without memory."
-        )
+    width, rng, counted = require_size(inputs, "inputs"), generator(seed), _counted(lags)
     require_all_read(subject)
     if subject.states > MOST_STATES:
         raise ValueError(
             f"`network` must have at most {MOST_STATES:,} states, as dense matrices of them are "
             f"decomposed hundreds of times; got {subject.states:,}. Take a part of it."
         )
-    own = subject.real_pair()[1]
-    A = as_dense(subject)
+    own, A = subject.real_pair()[1], as_dense(subject)
     size = float(np.linalg.norm(own)) or 1.0  # of a zero mask, one
+    has_own = subject.inputs == width and own.any()
     problem = Climb(A, s / size, counted, width, _free(subject, nodes))
     with few_threads(len(A)), np.errstate(all="ignore"):
         draws = [_normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
-        values = [problem.value(C) for C in draws]
+        values = [problem.climb(C)[0] for C in draws]
         starts = [draws[int(np.argmax(values))], problem.loudest()]
-        if own.shape[1] == width and own[problem.free].any():
-            starts.append(_normalised(own[problem.free] / size))
-        ends = [problem.climbed(C) for C in starts]
-        C = max(ends, key=problem.value)
+        if has_own and own[problem.free].any():
+            starts.append(_normalised(own[problem.free]))
+        _, C = max((problem.climbed(C) for C in starts), key=lambda end: end[0])
         bound = problem.bound(C)
-    mask = np.zeros((len(A), width))
-    mask[problem.free] = size * C
+    mask = size * problem.spread(C)
     if subject.is_complex:
         mask = mask[: subject.size] + 1j * mask[subject.size :]
     made = subject.replace(C=mask if width > 1 else mask[:, 0])
     with rank_among_notes():
         value, error, after = _usable(made, s, counted)
-        before, known = np.zeros(len(after)), float("nan")
-        if subject.inputs == width and own.any():
-            known, _, before = _usable(subject, s, counted, len(after))
+        before, before_total = np.zeros(len(after)), float("nan")
+        if has_own:
+            before_total, _, before = _usable(subject, s, counted, len(after))
     notes = [*subject.notes]
     if bound + error > 1.01 * value:
         notes.append(Note("proof", PROSE["MaskChoice"]["local"]))
     return MaskChoice(
         made.C, value, error, max(bound, value) + error, float(np.mean(values)),
-        float(np.std(values) / np.sqrt(DRAWS)), known, counted, s, before, after,
+        float(np.std(values) / np.sqrt(DRAWS)), before_total, counted, s, before, after,
         called(subject), tuple(notes),
     )  # fmt: skip
 
@@ -181,10 +175,16 @@ def _counted(lags: Any) -> Any:
         return None
     if isinstance(lags, int | np.integer) and not isinstance(lags, bool):
         return np.arange(require_size(lags, "lags"))
-    found = np.unique(np.asarray(lags))
-    if found.dtype.kind not in "iu" or found.size == 0 or found.min() < 0:
+    counted = np.unique(np.asarray(lags))
+    if counted.dtype.kind not in "iu" or counted.size == 0 or counted.min() < 0:
         raise ValueError(f"`lags` must be a number of lags or lags from 0 on; got {lags!r}.")
-    return found.astype(np.int64)
+    if counted[-1] >= LAST_LAG or len(counted) > MOST_LAGS:
+        raise ValueError(
+            f"`lags` must be below {LAST_LAG:,} and at most {MOST_LAGS:,} of them, as each takes a "
+            f"product at every step; got {len(counted):,} up to {counted[-1]:,}. Leave out lags "
+            f"without memory."
+        )
+    return counted.astype(np.int64)
 
 
 def _free(network: LinearNetwork, nodes: Any) -> Any:
@@ -218,18 +218,25 @@ class Climb:
     """U of masks of norm one, its gradient and bounds, at noise s in units of the mask."""
 
     def __init__(self, A: Floats, s: float, lags: Any, width: int, free: Any) -> None:
-        self.A, self.s, self.lags, self.free = A, s, lags, free
+        self.A, self.s, self.free = A, s, free
         self.shape = (len(free), width)
         values, vectors = np.linalg.eig(A)
         radius = float(np.abs(values).max())
         if radius >= 1:
             raise unstable(radius)
+        self.modes: tuple[Complexes, Complexes, Complexes] | None = None
+        with contextlib.suppress(np.linalg.LinAlgError):
+            inverse = np.linalg.inv(vectors)
+            condition = float(np.linalg.norm(vectors) * np.linalg.norm(inverse))
+            if condition < 1e5:  # sums over powers entry by entry, else by doubling
+                self.modes = values, vectors, inverse
+                if lags is not None:  # MC_τ ≤ ‖A^τ‖²/s²: of no use from some lag on
+                    sizes = 2 * (np.log(condition / s) + lags * np.log(max(radius, 1e-300)))
+                    lags = lags[: max(1, np.count_nonzero(sizes > np.log(FADED)))]
+        self.lags = lags
         steps = [] if lags is None else np.diff(lags, prepend=0).tolist()
         powers = {step: np.linalg.matrix_power(A, step) for step in set(steps)}
         self.jumps = [powers[step] for step in steps]  # from each lag that counts to the next
-        self.modes: tuple[Complexes, Complexes, Complexes] | None = None
-        if np.linalg.cond(vectors) < 1e5:  # sums over powers entry by entry, else by doubling
-            self.modes = values, vectors, np.linalg.inv(vectors)
         commutator = float(np.abs(A @ A.T - A.T @ A).max())
         self.is_normal = commutator <= NORMAL * len(A) * max(float(np.abs(A @ A.T).max()), EPS)
 
@@ -242,8 +249,8 @@ class Climb:
             V, inverse = inverse.conj().T, V.conj().T
             values = values.conj()
         inner = (inverse @ X @ inverse.conj().T) / (1 - values[:, None] * values.conj())
-        found = (V @ inner @ V.conj().T).real
-        return np.asarray((found + found.T) / 2)
+        total = (V @ inner @ V.conj().T).real
+        return np.asarray((total + total.T) / 2)
 
     def usable(self, X: Floats) -> tuple[float, Floats, Floats]:
         """U of X = CCᵀ on all states, the eigenvalues and eigenvectors of G."""
@@ -256,9 +263,6 @@ class Climb:
         whole = np.zeros((len(self.A), C.shape[1]))
         whole[self.free] = C
         return whole
-
-    def value(self, C: Floats) -> float:
-        return self.climb(C)[0]
 
     def climb(self, C: Floats) -> tuple[float, Floats]:
         """What counts of a mask, and its gradient."""
@@ -289,14 +293,8 @@ class Climb:
         C[:, :count] = np.linalg.eigh(Q)[1][:, -count:]
         return _normalised(C + 1e-3 / len(C))
 
-    def improved(self, C: Floats, steps: int) -> float:
-        """The value of a mask of any size after a few steps at that size."""
-        size = float(np.linalg.norm(C))
-        self.s /= size
-        return self.value(self.climbed(C / size, steps))
-
-    def climbed(self, C: Floats, steps: int | None = None) -> Floats:
-        """The mask at the end of an ascent on the sphere (L-BFGS)."""
+    def climbed(self, C: Floats, steps: int | None = None) -> tuple[float, Floats]:
+        """What counts of the mask at the end of an ascent on the sphere (L-BFGS), and the mask."""
         from scipy.optimize import minimize
 
         def down(flat: Floats) -> tuple[float, Floats]:
@@ -309,16 +307,16 @@ class Climb:
         steps = steps or int(np.clip(WORK / len(self.A) ** 3, 40, 300))
         options: Any = {"maxiter": steps, "gtol": 1e-7}
         end = minimize(down, C.ravel(), jac=True, method="L-BFGS-B", options=options)
-        return _normalised(end.x.reshape(self.shape))
+        return -float(end.fun), _normalised(end.x.reshape(self.shape))
 
     def bound(self, C: Floats) -> float:
         """No mask of norm one has more: the least of what is proven."""
-        found = [self._relaxed(), float(len(self.A))]
+        bounds = [self._relaxed(), float(len(self.A))]
         if self.is_normal and self.shape[1] == 1:
-            found.append(self._modal(C))
+            bounds.append(self._modal(C))
         if self.lags is not None:
-            found.append(float(len(self.lags) * self.shape[1]))
-        return min(found)
+            bounds.append(float(len(self.lags) * self.shape[1]))
+        return min(bounds)
 
     def _relaxed(self) -> float:
         """Of any number of inputs: X ← Y^½XY^½, with the bound of each X on the way."""

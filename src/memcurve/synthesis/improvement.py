@@ -26,7 +26,7 @@ from memcurve.synthesis.whitening import NOTICEABLE, Whitened, whitened
 #: Up to so many nodes an audit tries another mask. Doubled: a tenth of a second more for these.
 FEW_NODES = 100
 #: Steps that it takes for that. Doubled: twice the time, and some hundredths more memory.
-QUICK_STEPS = 8
+QUICK_STEPS = 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,6 +174,8 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
         rows = found.rows(network) / noise
         gains["readout"] = float(greedy(rows, min(10, network.size))[1][-1])
         if network.size <= FEW_NODES:
-            climb = Climb(as_dense(network), noise, None, network.inputs, np.arange(network.size))
-            gains["mask"] = climb.improved(network.C.reshape(network.size, -1), steps=QUICK_STEPS)
+            mask = network.C.reshape(network.size, -1)
+            size, nodes = float(np.linalg.norm(mask)), np.arange(network.size)
+            climb = Climb(as_dense(network), noise / size, None, network.inputs, nodes)
+            gains["mask"], _ = climb.climbed(mask / size, steps=QUICK_STEPS)
     return gains
