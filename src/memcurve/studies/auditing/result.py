@@ -190,7 +190,7 @@ class Audit(Reported):
         inputs = "one input" if self.inputs == 1 else f"{self.inputs} inputs"
         read = "" if self.account.read == self.states else f", {self.account.read} states read"
         return Document(
-            title=f"Memory audit: {self.network}",
+            title=say("titles.audit", network=self.network),
             subtitle=f"{counted(self.size, 'node')}{states}, {inputs}{read}, input: {self.input}",
             verdict=self.verdict,
             good=None if self.claim is None else self.claim.holds,
@@ -233,22 +233,16 @@ class Audit(Reported):
 def _claim_judged(claim: Claim, total: float, states: int) -> str:
     best, others = claim.explanation, len(claim.explanations) - 1
     facts: dict[str, Any] = {"value": f"{claim.value:.10g}", "best": best.text if best else ""}
+    facts |= {"least": number(claim.least), "most": number(claim.most)}
     if claim.holds:
         return say("claims.right", **facts)
     if claim.holds is None:
-        if math.isfinite(claim.most):
-            known = f"between {number(claim.least)} and {number(claim.most)}"
-            facts |= {"known": known, "decide": say("claims.decide")}
-        else:
-            facts |= {"known": f"at least {number(claim.least)}", "decide": ""}
+        bounds = say(f"claims.{'between' if math.isfinite(claim.most) else 'at_least'}", **facts)
         way = say("claims.one_way", **facts) if best else ""
-        return say("claims.undecided", **facts | {"best": way})
-    if math.isfinite(total):
-        truth = number(total)
-    elif claim.value < claim.least:
-        truth = f"at least {number(claim.least)}"
-    else:
-        truth = f"at most {number(claim.most)}"
+        return say("claims.undecided", **facts | {"best": way, "bounds": bounds})
+    truth = number(total)
+    if not math.isfinite(total):
+        truth = say(f"claims.{'at_least' if claim.value < claim.least else 'at_most'}", **facts)
     if best is None:
         why = say("claims.unexplained")
         if 0 < claim.value <= 1 < states:
@@ -625,7 +619,7 @@ def squeezing_section(squeezing: Squeezing) -> Section:
     first, condition = squeezing.below_rounding, squeezing.condition
     kind = "sections.above_rounding" if first is None else "sections.below_rounding"
     text = say("sections.squeezing", seen=say(kind, first=first, rank=squeezing.numerical_rank))
-    more = " or more" if condition >= WORST_CONDITION else ""
-    works = "fail" if condition > HOPELESS else "can work"
-    text += say("sections.condition", condition=condition, more=more, works=works)
+    works = "unbounded" if condition >= WORST_CONDITION else "hopeless"
+    works = works if condition > HOPELESS else "condition"
+    text += say(f"sections.{works}", condition=condition)
     return _section("squeezing", text, chart=chart)

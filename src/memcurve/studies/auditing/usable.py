@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -100,27 +100,23 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
     try:
         if network.states > MOST_STATES and not _is_quick(network, processes, given):
             return UsableMemory(reason=say("reasons.many_directions", states=MOST_STATES))
-        analysis = Analysis.of(network)
-        deviations = analysis.deviations(processes)
+        deviations = Analysis.of(network).deviations(processes)
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
-        # levels that rounding may hide come last: errors are shared by what is asked together
         rows = list[Usable]()
         for kind in (Float32(), Float64()):
-            level = formats.pop(kind.label, float("nan"))
+            level = {kind.label: formats.pop(kind.label, float("nan"))}
             with contextlib.suppress(UncertainResultError):  # states may be too small for any error
-                [curve] = _asked(Problem.of(network, input=processes, noise=kind))
-                rows[:0] = [_row(kind.label, level, curve)] if is_known(curve) else []
+                curves = _asked(Problem.of(network, input=processes, noise=kind))
+                rows = _rows(level, curves) + rows
         if formats:
             noise = ObservationNoise([*formats.values()])
-            curves = _asked(Problem.of(network, input=processes, noise=noise))
-            for (name, level), curve in zip(formats.items(), curves, strict=True):
-                rows += [_row(name, level, curve)] if is_known(curve) else []
+            rows += _rows(formats, _asked(Problem.of(network, input=processes, noise=noise)))
         clear = LEVELS[CLEAR * deviations.max(initial=0.0) <= LEVELS]
         totals = _totals(network, processes, LEVELS) or _totals(network, processes, clear)
         if given is not None:
             curve = ask(Problem.of(network, input=processes, noise=given), warn=False)
             level = float(given.levels[0]) if given.is_scaled else float("nan")
-            rows.append(_row(given.label, level, curve, given=True))
+            rows += _rows({given.label: level}, (curve,), given=True)
     except UncertainResultError as error:
         return UsableMemory(reason=str(error))
     return UsableMemory(tuple(rows), np.array([*totals]), np.array([*totals.values()]))
@@ -181,10 +177,10 @@ def usable_memory_at_scale(
     in_order = sorted(steps.items(), key=lambda step: step[1])
     if formats.get("float32", 0) > 0:
         in_order.insert(0, ("against noise", min(formats["float32"], in_order[0][1])))
-    levels, totals, found = _against_noise(network, processes, steps, in_order, left_out, tell)
-    for name, curve in found.items():
-        its = given is not None and name == given.label
-        rows.append(_row(name, steps[name], curve, given=its))
+    levels, totals, curves = _against_noise(network, processes, steps, in_order, left_out, tell)
+    for name, curve in curves.items():
+        is_given = given is not None and name == given.label
+        rows += _rows({name: steps[name]}, (curve,), given=is_given)
     others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
     if given is not None and given.state(np.ones(1)).any():
         left_out.append((say("left_out.usable", name=given.label), say("reasons.state_noise")))
@@ -198,8 +194,7 @@ def usable_memory_at_scale(
             left_out.append((say("left_out.usable", name=kind.label), shortly(error)))
             continue
         level = formats.get(kind.label, float("nan"))
-        if is_known(curve):
-            rows.append(_row(kind.label, level, curve, given=kind is given))
+        rows += _rows({kind.label: level}, (curve,), given=kind is given)
     rows.sort(key=lambda row: (row.given, row.level))
     return UsableMemory(tuple(rows), levels, totals), tuple(left_out)
 
@@ -228,10 +223,10 @@ def _against_noise(
                 left_out.append((say("left_out.usable", name=name), shortly(error)))
                 del steps[name]
             continue
-        known = {level: curve for level, curve in by_level.items() if is_known(curve)}
-        levels = np.array([level for level in (least, *above) if level in known])
-        totals = np.array([known[level].total for level in levels.tolist()])
-        return levels, totals, {n: known[at] for n, at in steps.items() if at in known}
+        curves = {level: curve for level, curve in by_level.items() if is_known(curve)}
+        levels = np.array([level for level in (least, *above) if level in curves])
+        totals = np.array([curves[level].total for level in levels.tolist()])
+        return levels, totals, {n: curves[at] for n, at in steps.items() if at in curves}
     return np.zeros(0), np.zeros(0), {}
 
 
@@ -258,7 +253,14 @@ def _is_quick(
     return False
 
 
-def _row(name: str, level: float, curve: MemoryCurve, *, given: bool = False) -> Usable:
-    seen = np.flatnonzero(curve.values >= INVISIBLE)
-    values = curve.values[: int(seen[-1]) + 1] if len(seen) else curve.values[:1]
-    return Usable(name, level, curve.total, curve.total_error, curve.horizon(), given, values)
+def _rows(
+    levels: Mapping[str, float], curves: Sequence[MemoryCurve], *, given: bool = False
+) -> list[Usable]:
+    """Rows of the curves at these levels that are known."""
+    rows = list[Usable]()
+    for (name, level), curve in zip(levels.items(), curves, strict=True):
+        visible = np.flatnonzero(curve.values >= INVISIBLE)
+        values = curve.values[: int(visible[-1]) + 1 if len(visible) else 1]
+        numbers = curve.total, curve.total_error, curve.horizon()
+        rows += [Usable(name, level, *numbers, given, values)] if is_known(curve) else []
+    return rows

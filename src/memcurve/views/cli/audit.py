@@ -92,7 +92,7 @@ def audit(
         **options.arguments(),
     )
     try:
-        output.show(result, lambda found: show(found.document()))
+        output.show(result, lambda shown: show(shown.document()))
         sys.stdout.flush()
     except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
         discard_output()

@@ -216,22 +216,22 @@ def _other_notes(result: MemoryCurve) -> list[Note]:
 
 
 def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
-    known = result.diagnostics
+    facts = result.diagnostics
     error = "" if math.isnan(result.total_error) else f" ± {result.total_error:.2g}"
-    end = known.get("end_lag", result.lags[-1])
+    end = facts.get("end_lag", result.lags[-1])
     span = f"over lags {result.lags[0]} … {end}" if end >= 0 else "(no lag stands out from noise)"
     rows = [
-        ("recording", f"{result.network}: {known['rows']:,} rows of {known['states']} states"),
+        ("recording", f"{result.network}: {facts['rows']:,} rows of {facts['states']} states"),
         ("estimator", str(result.options["estimator"])),
         ("total memory", f"{result.total:.4f}{error} {span}"),
     ]
-    if known.get("last_lag", -1) >= 0:
-        cut = f"{known['total_cut']:.4f} ± {known['total_cut_error']:.2g}"
-        rows.append(("total cut", f"{cut} up to the last significant lag, {known['last_lag']}"))
-    for k, value in enumerate(known.get("channel_totals", [])):
-        rows.append((f"input {k}", f"{value:.4f} ± {known['channel_errors'][k]:.2g}"))
-    if "raw_total" in known:
-        text = f"{known['raw_total']:.4f} for the coloured input itself, whose lags are dependent"
+    if facts.get("last_lag", -1) >= 0:
+        cut = f"{facts['total_cut']:.4f} ± {facts['total_cut_error']:.2g}"
+        rows.append(("total cut", f"{cut} up to the last significant lag, {facts['last_lag']}"))
+    for k, value in enumerate(facts.get("channel_totals", [])):
+        rows.append((f"input {k}", f"{value:.4f} ± {facts['channel_errors'][k]:.2g}"))
+    if "raw_total" in facts:
+        text = f"{facts['raw_total']:.4f} for the coloured input itself, whose lags are dependent"
         rows.append(("raw total", text))
     return rows
 
@@ -245,8 +245,8 @@ def print_capacity(result: Capacity) -> None:
     count = sum(result.count.values())
     figures.append(("total", result.total, result.total_error, result.targets, count))
     rows = [
-        (str(name), f"{value:.4f}", f"{error:.2g}", f"{len(found)} of {count} targets")
-        for name, value, error, found, count in figures
+        (str(name), f"{value:.4f}", f"{error:.2g}", f"{len(targets)} of {count} targets")
+        for name, value, error, targets, count in figures
     ]
     printer = Printer()
     printer.table(("degree", "capacity", "± error", "significant"), rows, right=range(4))

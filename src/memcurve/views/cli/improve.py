@@ -46,7 +46,7 @@ def improve(
         raise UsageError("--noise must be one standard deviation, e.g. --noise 1e-3; no --input.")
     output.require_other_than(file)
     network = options.network(file, "normal")
-    found = improvement(network, noise, count=read, tolerance=tolerance)
-    if pruned is not None and found.small is not None:
-        found.small.save_network(pruned, like=file)
-    output.show_document(found)
+    result = improvement(network, noise, count=read, tolerance=tolerance)
+    if pruned is not None and result.small is not None:
+        result.small.save_network(pruned, like=file)
+    output.show_document(result)
