@@ -237,9 +237,11 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
     if claim.holds:
         return say("claims.right", **facts)
     if claim.holds is None:
-        bounds = say(f"claims.{'between' if math.isfinite(claim.most) else 'at_least'}", **facts)
-        way = say("claims.one_way", **facts) if best else ""
-        return say("claims.undecided", **facts | {"best": way, "bounds": bounds})
+        facts["best"] = say("claims.one_way", **facts) if best else ""
+        is_bounded = math.isfinite(claim.most)
+        facts["bounds"] = say(f"claims.{'between' if is_bounded else 'at_least'}", **facts)
+        facts["best"] = say("claims.decide", **facts) if is_bounded else facts["best"]
+        return say("claims.undecided", **facts)
     truth = number(total)
     if not math.isfinite(total):
         truth = say(f"claims.{'at_least' if claim.value < claim.least else 'at_most'}", **facts)

@@ -104,10 +104,10 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
         rows = list[Usable]()
         for kind in (Float32(), Float64()):
-            level = {kind.label: formats.pop(kind.label, float("nan"))}
+            its_level = {kind.label: formats.pop(kind.label, float("nan"))}
             with contextlib.suppress(UncertainResultError):  # states may be too small for any error
                 curves = _asked(Problem.of(network, input=processes, noise=kind))
-                rows = _rows(level, curves) + rows
+                rows = _rows(its_level, curves) + rows
         if formats:
             noise = ObservationNoise([*formats.values()])
             rows += _rows(formats, _asked(Problem.of(network, input=processes, noise=noise)))
