@@ -215,3 +215,14 @@ def test_a_model_that_holds_nothing_has_a_memory_of_zero() -> None:
     rng = np.random.default_rng(2)
     saturated = NonlinearNetwork(np.abs(rng.standard_normal((30, 30))), rng.standard_normal(30))
     assert abs(measure(saturated, 20, precision=1, seed=1, budget=20).total) < 1
+
+
+def test_what_depends_on_its_past_is_never_reached() -> None:
+    """Two attractors: whichever a run starts in, its total is that of these runs alone."""
+    linear = ensembles.normal(6, spectral_radius=0.5, seed=1)
+    model = NonlinearNetwork(linear.A + 1.5 * np.eye(6), linear.C, input_scale=0.1)
+    curve = measure(model, precision=1.0, seed=1, steps=20_000, progress=False)
+    assert curve.total_error <= 1
+    assert not curve.diagnostics["forgets"]
+    assert not curve.diagnostics["reached"]
+    assert any("holds for these runs alone" in note for note in curve.notes)

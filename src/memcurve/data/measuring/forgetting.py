@@ -8,6 +8,7 @@ shows intrinsic noise, or a state left from the previous run.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -93,7 +94,11 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
     above = np.flatnonzero(mean > end)
     washout = int(above[-1]) + 1 if len(above) else 1
     time = washout / -np.log(end) if end < 0.1 else 0.0
-    return Forgetting(distances, washout, time, left, *_twice(model, both, states))
+    settled = Forgetting(distances, washout, time, left, *_twice(model, both, states))
+    if settled.forgets:
+        return settled
+    # where it starts it may respond in a way of its own
+    return dataclasses.replace(settled, washout=max(washout, FIRST_STEPS))
 
 
 def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:

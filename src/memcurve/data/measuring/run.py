@@ -178,6 +178,8 @@ def measure(
             least = 2 * (bench.lead + bench.first_rows)
             most = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
         curve, stopped = _until_precise(bench, precision, of, until, most, report_progress)
+    if stopped is None and not settled.forgets:  # of other pasts the total may be another
+        stopped = ENDED["remembers"]
     reached = _width(curve, of)
     further: dict[str, Any] = {
         "precision": reached,
@@ -318,20 +320,19 @@ class _Bench:
         if len(self.X) > 1:
             self.X, self.z = [np.concatenate(self.X)], [np.concatenate(self.z)]
         z = self.z[0][:, 0] if self.model.inputs == 1 else self.z[0]
-        curve = memory_from_data(
-            self.X[0], z, self.lags, checks=False, innovations=self.coloured, **self.options
-        )
+        asked = {"checks": False, "innovations": self.coloured, **self.options}
+        curve = memory_from_data(self.X[0], z, self.lags, **asked)
         wanted = int(ROWS_A_TIME * self.time)
         if self.rows >= wanted:
             return curve
         wider = wanted / self.rows
         said = note("few_rows.time", rows=self.rows, time=self.time, wanted=wanted, wider=wider)
-        known = {**curve.diagnostics, "rows_wanted": max(wanted, curve.diagnostics["rows_wanted"])}
+        rows_wanted = max(wanted, curve.diagnostics["rows_wanted"])
         return dataclasses.replace(
             curve,
             total_error=wider * curve.total_error,
             notes=(*curve.notes, said),
-            diagnostics=known,
+            diagnostics={**curve.diagnostics, "rows_wanted": rows_wanted},
         )
 
 
@@ -390,7 +391,7 @@ def _notes(
     runs = "one run" if bench.count == 1 else f"{bench.count} replicas"
     ended = ""
     if stopped is not None:
-        kind = "wide" if reached > precision else "few_rows"
+        kind = "wide" if reached > precision else "few_rows" if settled.forgets else "other_pasts"
         ended = ENDED[kind].format(reached=reached, precision=precision, why=stopped)
     yield note("measured", steps=bench.steps, runs=runs, lead=bench.lead, ended=ended)
     if settled.kept_state:
