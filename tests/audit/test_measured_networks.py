@@ -16,7 +16,6 @@ from memcurve.solve.analysis import Analysis
 from memcurve.solve.modular import proportional_rows
 from memcurve.studies.auditing import structure, usable
 from memcurve.studies.auditing.losses import Loss
-from memcurve.studies.auditing.sentences import TEXTS
 from repository import real_data
 
 
@@ -183,19 +182,16 @@ def test_what_is_lost_is_summed_up() -> None:
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sixty nodes are many."""
-    for module in (structure, usable):
-        monkeypatch.setattr(module, "MOST_STATES", 50)
+    monkeypatch.setattr(usable, "MOST_STATES", 50)
     monkeypatch.setattr(leaves, "FEW_STATES", 50)
 
 
 def test_the_same_is_told_of_large_networks(request: pytest.FixtureRequest) -> None:
-    """But for squeezing."""
     small = audit(forgetful(), estimates=False)
     request.getfixturevalue("large")
     result = audit(forgetful(), estimates=False)
     totals = [row.total for row in small.usable.rows]
     assert [row.total for row in result.usable.rows] == pytest.approx(totals, abs=1e-9)
-    assert result.squeezing is None
 
 
 @pytest.mark.usefixtures("large")
@@ -206,12 +202,6 @@ def test_what_takes_long_is_left_out_and_said() -> None:
     assert result.usable.rows == ()
     assert "noise_profile" in result.usable.reason
     assert result.usable.reason in [section.text for section in result.document().sections]
-    assert result.squeezing is None
-    squeezing = next(
-        s for s in result.document().sections if s.title == TEXTS["titles"]["squeezing"]
-    )
-    assert "60 states" in squeezing.text
-    assert squeezing.chart is None
     assert result.headline is None
 
 

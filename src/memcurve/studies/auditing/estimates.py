@@ -101,11 +101,11 @@ def standard_estimates(
             run = partial(_estimated, problem, method, variant, seed)
             simulates = method.draws and "samples" in method.options
             ways.append((variant.name, variant.largest_size, simulates, run))
-    for key, protocol in PROTOCOLS.items():
+    for protocol in PROTOCOLS.values():
         settings = protocol(network.read_states)
         if claimed is None and settings.only_for_claims:
             continue
-        run = partial(_simulated, key, settings, network, seed, claimed)
+        run = partial(_simulated, settings, network, seed, claimed)
         ways.append((settings.name, MOST_STATES, False, run))
     estimates, notes = list[Estimate](), list[Note]()
     slow = [name for name, most, *_ in ways if network.states > most]
@@ -163,7 +163,6 @@ def _estimated(
 
 
 def _simulated(
-    key: str,
     protocol: Protocol,
     network: LinearNetwork,
     seed: int,
@@ -186,7 +185,7 @@ def _simulated(
         exact = memory_curve(network, protocol.last_lag + 1)
     truth = exact.values[1 : protocol.last_lag + 1]
     return Estimate(
-        key=key,
+        key=protocol.key,
         name=protocol.name,
         about=protocol.about,
         samples=protocol.samples,
@@ -212,19 +211,28 @@ class Protocol:
     from the largest lag.
     """
 
-    name: str
-    about: str  # its settings in words
+    key: str
     last_lag: int  # lags 1 … last_lag are summed
     samples: int  # of the input; the first ``last_lag`` only serve as the past of the rows
-    lead: int  # steps simulated before the first row
-    warmup: int  # rows discarded at the start
-    tested: int  # rows tested on at the end; 0: those trained on
-    amplitude: float  # the input is uniform on mean ± amplitude
-    ridge: float  # α
-    intercept: bool  # whether the readout has a constant term
-    squared: bool  # r², or else |r|
+    lead: int = 0  # steps simulated before the first row
+    warmup: int = 0  # rows discarded at the start
+    tested: int = 0  # rows tested on at the end; 0: those trained on
+    amplitude: float = 1.0  # the input is uniform on mean ± amplitude
     mean: float = 0.0
+    ridge: float = 0.0  # α
+    intercept: bool = False  # whether the readout has a constant term
+    squared: bool = True  # r², or else |r|
     only_for_claims: bool = False  # not one of the usual settings: run next to a claim only
+
+    @property
+    def name(self) -> str:
+        """The library."""
+        return say(f"libraries.{self.key}")
+
+    @property
+    def about(self) -> str:
+        """Its settings in words."""
+        return say(f"protocols.{self.key}", lags=self.last_lag, samples=self.samples)
 
     @property
     def rows(self) -> int:
@@ -281,11 +289,10 @@ def reservoirpy(states: int) -> Protocol:
 
     k_max = 2N, a series of 10·k_max steps, a fifth of them for the test, ``Ridge(ridge=1e-4)``.
     """
-    k_max, samples = 2 * states, 20 * states
-    about = f"memory_capacity, lags 1 … {k_max}, {samples} samples, ridge 1e-4, test r²"
+    k_max = 2 * states
     return Protocol(
-        "reservoirpy 0.4", about, k_max, samples, lead=0, warmup=k_max, tested=2 * k_max,
-        amplitude=0.8, ridge=1e-4, intercept=True, squared=True,
+        "reservoirpy", k_max, 10 * k_max, warmup=k_max, tested=2 * k_max, amplitude=0.8,
+        ridge=1e-4, intercept=True,
     )  # fmt: skip
 
 
@@ -294,31 +301,22 @@ def conn2res(states: int) -> Protocol:
 
     70 % of the rows are trained on; the scores are absolute correlations, as in its example.
     """
-    k_max, samples = 2 * states, 20 * states
-    about = f"memory task, lags 1 … {k_max}, {samples} samples, ridge 0.5, test |r|"
-    tested = round(0.3 * (samples - k_max))
+    k_max, tested = 2 * states, round(0.3 * 18 * states)
     return Protocol(
-        "conn2res", about, k_max, samples, lead=k_max, warmup=0, tested=tested,
-        amplitude=1.0, ridge=0.5, intercept=False, squared=False,
-    )  # fmt: skip
+        "conn2res", k_max, 10 * k_max, lead=k_max, tested=tested, ridge=0.5, squared=False
+    )
 
 
 def braph(states: int) -> Protocol:
     """BRAPH 2, as of Mijalkov et al. (2025): r in sample, input on [0, 1], no constant term."""
-    about = "lags 1 … 50, 20,000 samples on [0, 1], no ridge, r in sample"
     return Protocol(
-        "BRAPH 2", about, 50, 20_000, lead=50, warmup=0, tested=0, amplitude=0.5, ridge=0.0,
-        intercept=False, squared=False, mean=0.5, only_for_claims=True,
-    )  # fmt: skip
+        "braph", 50, 20_000, lead=50, amplitude=0.5, mean=0.5, squared=False, only_for_claims=True
+    )
 
 
 def rcjl(states: int) -> Protocol:
     """``memory_capacity`` of ReservoirComputing.jl (0.12) without options, of 2,000 samples."""
-    about = "memory_capacity, lags 1 … 30, 2,000 samples, ridge 1, test r²"
-    return Protocol(
-        "ReservoirComputing.jl", about, 30, 2000, lead=30, warmup=0, tested=394, amplitude=1.0,
-        ridge=1.0, intercept=False, squared=True, only_for_claims=True,
-    )  # fmt: skip
+    return Protocol("rcjl", 30, 2000, lead=30, tested=394, ridge=1.0, only_for_claims=True)
 
 
 #: Protocols by name; each is a function of the number of states.

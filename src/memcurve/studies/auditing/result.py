@@ -13,7 +13,7 @@ import numpy as np
 
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import installed_versions
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import Floats
 from memcurve.memory import MemoryCurve
 from memcurve.rendering.report import Bar, Chart, Document, Reported, Section, Series, Table
 from memcurve.rendering.report.document import listed
@@ -21,7 +21,7 @@ from memcurve.studies.auditing.claims import FITS, Claim
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.losses import Account
 from memcurve.studies.auditing.sentences import TEXTS, capital, number, say, small
-from memcurve.studies.auditing.structure import HOPELESS, WORST_CONDITION, Eigenvalues, Squeezing
+from memcurve.studies.auditing.structure import HOPELESS, WORST_CONDITION, Eigenvalues
 from memcurve.studies.auditing.usable import INVISIBLE, Usable, UsableMemory
 
 #: A total is off if it differs by more than this share of the truth.
@@ -63,8 +63,11 @@ class Audit(Reported):
         What standard methods report, for white input.
     usable : UsableMemory
         Memory that is left in number formats and under noise.
-    eigenvalues, squeezing
-        The spectrum (None where the curve is), and Krylov squeezing (None for several inputs).
+    eigenvalues : Eigenvalues or None
+        The spectrum; None where the curve is.
+    condition : float
+        Condition number of the correlation matrix of the states, at most 1e15; NaN for several
+        inputs, and without ``estimates``, the methods that invert it.
     claim : Claim or None
         The claimed number, judged.
     gains : dict
@@ -93,7 +96,7 @@ class Audit(Reported):
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
     eigenvalues: Eigenvalues | None
-    squeezing: Squeezing | None
+    condition: float
     claim: Claim | None
     notes: tuple[Note, ...]
     seed: int
@@ -181,7 +184,6 @@ class Audit(Reported):
             _claim(self),
             *truth,
             None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
-            _squeezing(self),
             _gains(self),
             Section(say("titles.left_out"), points=left_out) if left_out else None,
         ]
@@ -337,11 +339,8 @@ def _others(audit: Audit) -> str:
     uneven = [one for one in right if one.largest_error > UNEVEN]
     parts = []
     if wrong:
-        condition = 0.0 if audit.squeezing is None else audit.squeezing.condition
-        reason = ""
-        if condition >= HOPELESS and any(one.inverts for one in wrong):
-            power = "infinity" if math.isinf(condition) else f"{condition:.0e}"
-            reason = say("verdict.condition", condition=power)
+        is_hopeless = audit.condition >= HOPELESS and any(one.inverts for one in wrong)
+        reason = say("verdict.condition", condition=audit.condition) if is_hopeless else ""
         colour = "" if white else say("verdict.white", total=total)
         parts.append(say("verdict.off", totals=_totals(wrong), reason=reason, white=colour))
     if short:
@@ -526,6 +525,11 @@ def _estimates(audit: Audit) -> Section | None:
     )
     white = "" if audit.input == "white" else say("sections.white_only")
     text = say("sections.estimates") + white
+    if audit.condition >= WORST_CONDITION:
+        text += say("sections.unbounded", condition=audit.condition)
+    elif math.isfinite(audit.condition):
+        works = "hopeless" if audit.condition >= HOPELESS else "condition"
+        text += say(f"sections.{works}", condition=audit.condition)
     return _section("estimates", text, rows, points=points, numeric=(1, 2, 4, 5))
 
 
@@ -560,14 +564,6 @@ def _usable(audit: Audit) -> Section:
     ]
     chart = usable_chart(usable, audit.total)
     return _section("usable", say("sections.usable"), rows, chart=chart, numeric=(1, 2, 3, 4))
-
-
-def _squeezing(audit: Audit) -> Section | None:
-    if audit.squeezing is not None:
-        return squeezing_section(audit.squeezing)
-    if audit.curve is None or audit.inputs > 1 or not audit.account.most:
-        return None
-    return _section("squeezing", say("reasons.squeezing", states=audit.states))
 
 
 # --- What a page to explore shows too.
@@ -610,18 +606,3 @@ def spectrum_section(eigenvalues: Eigenvalues) -> Section:
     series = [Series(name, z.real.copy(), z.imag.copy()) for name, z in points.items()]
     text = say("sections.spectrum", here=here)
     return _section("spectrum", text, chart=_chart("spectrum", series, "disc"))
-
-
-def squeezing_section(squeezing: Squeezing) -> Section:
-    """How fast the Krylov vectors run out of new directions."""
-    steps = np.arange(1, len(squeezing.components) + 1, dtype=float)
-    series = Series(TEXTS["charts"]["squeezing"][2], steps, squeezing.components)
-    levels = ((say("series.rounding"), EPS),)
-    chart = _chart("squeezing", [series], log_y=True, levels=levels)
-    first, condition = squeezing.below_rounding, squeezing.condition
-    kind = "sections.above_rounding" if first is None else "sections.below_rounding"
-    text = say("sections.squeezing", seen=say(kind, first=first, rank=squeezing.numerical_rank))
-    works = "unbounded" if condition >= WORST_CONDITION else "hopeless"
-    works = works if condition > HOPELESS else "condition"
-    text += say(f"sections.{works}", condition=condition)
-    return _section("squeezing", text, chart=chart)

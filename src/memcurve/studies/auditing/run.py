@@ -31,7 +31,7 @@ from memcurve.studies.auditing.estimates import Estimate, standard_estimates
 from memcurve.studies.auditing.losses import Account, account_of, account_of_wiring
 from memcurve.studies.auditing.result import Audit
 from memcurve.studies.auditing.sentences import say
-from memcurve.studies.auditing.structure import eigenvalues_of, squeezing_of
+from memcurve.studies.auditing.structure import condition_of, eigenvalues_of
 from memcurve.studies.auditing.usable import (
     UsableMemory,
     shortly,
@@ -193,8 +193,6 @@ def _in_full(
     left_out: tuple[Note, ...] = ()
     tell("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
-    squeezing = partial(squeezing_of, subject, rank)
-    gains = partial(_gains, asked)
     shown: tuple[Estimate, ...] = ()
     if estimates:
 
@@ -221,10 +219,10 @@ def _in_full(
         estimates=shown,
         usable=usable,
         eigenvalues=eigenvalues,
-        squeezing=None,
+        condition=condition_of(subject, rank) if shown else float("nan"),
         claim=claim,
         notes=(*curve.notes, *left_out),
-    ).computing(squeezing=squeezing, gains=gains)
+    ).computing(gains=partial(_gains, asked))
 
 
 def _gains(asked: _Asked) -> dict[str, float]:
@@ -289,7 +287,7 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
         estimates=(),
         usable=usable,
         eigenvalues=None,
-        squeezing=None,
+        condition=float("nan"),
         claim=claim,
         notes=subject.notes,
         left_out=dict(left_out),
