@@ -76,6 +76,8 @@ def test_uncontrollable_modes_are_left_out() -> None:
     assert density.total == 2
     assert sorted(density.poles.real) == [-3, -1]
     assert memcurve.memory_density(memcurve.ContinuousNetwork([[-1.0]], [0.0])).total == 0
+    copies = memcurve.ContinuousNetwork(np.kron(np.eye(2), [[-1.0, 0.5], [0, -2]]), np.ones(4))
+    assert np.abs(memcurve.memory_density(copies, [0.0]).values - 6).max() < 1e-12
 
 
 @pytest.mark.parametrize("scale", [1e-15, 1.0, 1e15])

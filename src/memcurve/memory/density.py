@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -13,11 +14,11 @@ from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
-from memcurve.core.types import EPS, Complexes, Floats
-from memcurve.memory.entry_points import rank
+from memcurve.core.types import EPS, TINY, Complexes, Floats
+from memcurve.network import LinearNetwork
 from memcurve.network.continuous import ContinuousNetwork, exponential
-from memcurve.network.krylov import arnoldi_basis
 from memcurve.rendering.report import Chart, Series
+from memcurve.solve import Analysis
 
 #: Changes of A by rounding that the error is measured with. Doubled: twice the time.
 _TRIALS = 3
@@ -125,7 +126,7 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
         change = rng.standard_normal(network.A.shape)
         change *= 4 * EPS * np.linalg.norm(network.A) / np.linalg.norm(change)
         change = np.where(network.A == 0, 0.0, change)  # rounding keeps a triangle
-        nearby, _ = _excited(network.A + change, network.C, len(poles))
+        nearby = _nearest(poles, np.linalg.eigvals(network.A + change).astype(complex))
         if not nearby.real.max() < 0:
             raise UncertainResultError("rounding decides whether the network is stable.")
         error = np.maximum(error, 10 * np.abs(_density(nearby, lags) - values))
@@ -136,39 +137,26 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
 
 
 def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note]]:
-    """Eigenvalues that the input excites, as many as the exact rank says."""
-    count = rank((network.A, network.C))
-    if count == 0:
+    """The controllable eigenvalues: those of A scaled by a power of two, a network in steps."""
+    scale = math.ldexp(1.0, -1 - math.frexp(max(np.linalg.norm(network.A), TINY))[1])
+    spectrum = Analysis.of(LinearNetwork(network.A * scale, network.C)).spectrum
+    if spectrum.rank == 0:
         return np.zeros(0, complex), [Note("question", "no input reaches the network")]
-    poles, gap = _excited(network.A, network.C, count)
-    if not gap > 1e6:
+    poles = spectrum.poles
+    if poles is None or len(poles) != spectrum.rank:
         raise UncertainResultError(
-            f"rounding hides which {count} of {network.size} eigenvalues are controllable."
+            f"rounding hides which {spectrum.rank} of {network.size} eigenvalues are controllable."
         )
-    text = f"{count} of {network.size} modes are controllable, the others left out"
-    return poles, [Note("rank", text)] if count < network.size else []
+    text = f"{spectrum.rank} of {network.size} modes are controllable, the others left out"
+    notes = [Note("rank", text)] if spectrum.rank < network.size else []
+    return poles / scale, notes
 
 
-def _excited(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
-    """The ``count`` eigenvalues with the largest overlap of C and the left eigenvector (PBH)."""
-    from scipy.linalg import eig
+def _nearest(poles: Complexes, values: Complexes) -> Complexes:
+    """For each pole another of the values, all together as near as can be."""
+    from scipy.optimize import linear_sum_assignment
 
-    if count == len(A):
-        return np.linalg.eigvals(A).astype(complex), np.inf
-    both: Any = eig(A, left=True, right=False)
-    values, left = both
-    overlap = np.abs(left.conj().T @ C) / np.linalg.norm(left, axis=0)
-    order = np.argsort(overlap)[::-1]
-    gap = float(overlap[order[count - 1]] / max(overlap[order[count]], EPS**2))
-    return (values[order[:count]], gap) if gap > 1e6 else _reached(A, C, count)
-
-
-def _reached(A: Floats, C: Floats, count: int) -> tuple[Complexes, float]:
-    """The same of repeated eigenvalues, on the controllable subspace (Arnoldi)."""
-    Q, lengths = arnoldi_basis(A, C.reshape(-1) / np.linalg.norm(C), count + 1)
-    poles = np.linalg.eigvals(Q[:, :count].T @ A @ Q[:, :count]).astype(complex)
-    rest = float(lengths[count]) if len(lengths) > count else 0.0
-    return poles, float(lengths[:count].min() / max(rest, EPS**2))
+    return values[linear_sum_assignment(np.abs(poles[:, None] - values))[1]]
 
 
 def _realization(poles: Complexes) -> tuple[Complexes, Complexes]:
