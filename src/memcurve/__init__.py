@@ -26,8 +26,8 @@ def __getattr__(name: str) -> Any:
             raise AttributeError(f"module 'memcurve' has no attribute {name!r}")
         return _with_public_names(importlib.import_module(f"memcurve.{name}"))
     ring = importlib.import_module(home)
-    found = getattr(ring, name, None) or importlib.import_module(f"{home}.{name}")
-    return _with_public_names(found) if isinstance(found, ModuleType) else found
+    public = getattr(ring, name, None) or importlib.import_module(f"{home}.{name}")
+    return _with_public_names(public) if isinstance(public, ModuleType) else public
 
 
 def _with_public_names(module: ModuleType) -> ModuleType:

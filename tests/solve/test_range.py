@@ -160,10 +160,10 @@ def test_equal_steps_in_any_units() -> None:
     sizes = np.array([1.0, 1.5, 0.9])
     for noise in (Float32(), Float64()):
         for below in (10, 100, 1000):  # the smallest normal number
-            found = noise.relative_observation(sizes, noise.least - below)
+            found = noise.relative_observation(sizes, noise.min_exponent - below)
             assert found == pytest.approx(np.ldexp(1 / np.sqrt(12), below - noise.digits), rel=1e-9)
         normal = floating_point_deviations(sizes, noise.digits)
-        assert np.array_equal(noise.relative_observation(sizes, noise.least + 40), normal)
+        assert np.array_equal(noise.relative_observation(sizes, noise.min_exponent + 40), normal)
 
 
 def test_small_states_lose_memory_to_equal_steps() -> None:

@@ -160,8 +160,8 @@ def require_room_for_columns(
 
 def available_memory() -> int | None:
     """Bytes that can be had without swapping, or None where the system does not tell."""
-    known = [room for room in (_system_room(), *_control_group_rooms()) if room is not None]
-    return min(known, default=None)
+    rooms = [room for room in (_system_room(), *_control_group_rooms()) if room is not None]
+    return min(rooms, default=None)
 
 
 def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:

@@ -112,11 +112,11 @@ class Result(ABC):
     @classmethod
     def json_schema(cls) -> dict[str, Any]:
         """JSON Schema (draft 2020-12) of :meth:`to_json`."""
-        found = _with_special_floats(_adapter(cls).json_schema())
+        schema = _with_special_floats(_adapter(cls).json_schema())
         derived: dict[str, Any] = {name: {} for name in cls.DERIVED}
-        found["properties"] = {"format": {"const": cls.FORMAT}} | derived | found["properties"]
-        found["required"] = list(found["properties"])
-        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **found}
+        schema["properties"] = {"format": {"const": cls.FORMAT}} | derived | schema["properties"]
+        schema["required"] = list(schema["properties"])
+        return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the result to a file; its ending chooses what is written.

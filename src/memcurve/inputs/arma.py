@@ -110,9 +110,9 @@ class ARMA(InputProcess):
         widened by the rounding of :meth:`spectral_density`, whose values they enclose. Only a root
         of the moving average on the unit circle makes the minimum 0.
         """
-        least, most = self._extrema
+        lowest, highest = self._extrema
         slack = 8 * (len(self.ar) + len(self.ma)) * EPS
-        return least * (1 - slack), most * (1 + slack)
+        return lowest * (1 - slack), highest * (1 + slack)
 
     @cached_property
     def _extrema(self) -> tuple[float, float]:
@@ -127,11 +127,11 @@ class ARMA(InputProcess):
             with ctx.workprec(precision):
                 places = [arb(-1), arb(1), *_roots_in_range(stationary)]
                 values = [_value(top, x) / _value(bottom, x) for x in places]
-                least = min(values, key=lambda value: value.lower())
-                most = max(values, key=lambda value: value.upper())
-                needed = [most] if vanishes else [least, most]
+                lowest = min(values, key=lambda value: value.lower())
+                highest = max(values, key=lambda value: value.upper())
+                needed = [highest] if vanishes else [lowest, highest]
                 if all(value.rel_accuracy_bits() >= GUARD for value in needed):
-                    return 0.0 if vanishes else float(least.lower()), float(most.upper())
+                    return 0.0 if vanishes else float(lowest.lower()), float(highest.upper())
         raise ArithmeticError(f"f did not settle with {LAST_BITS} bits.")  # pragma: no cover
 
     @cached_property
@@ -235,8 +235,8 @@ def _roots(coefficients: Floats) -> list[tuple[float, float]]:
     from flint import ctx, fmpq_poly
 
     with ctx.workprec(ROOT_BITS):
-        found = fmpq_poly(_rationals(coefficients)[::-1]).complex_roots()
-        balls = [root for root, multiplicity in found for _ in range(multiplicity)]
+        roots = fmpq_poly(_rationals(coefficients)[::-1]).complex_roots()
+        balls = [root for root, multiplicity in roots for _ in range(multiplicity)]
         return [(float(1 - abs(z)), float(z.arg()) if z != 0 else 0.0) for z in balls]
 
 

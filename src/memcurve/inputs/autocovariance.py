@@ -164,8 +164,8 @@ class Autocovariance(InputProcess):
         if self.is_white:
             return self.variance, self.variance
         slack = _rounding(self.values)
-        least, most = _minimum(self.values)[1] - slack, slack - _minimum(-self.values)[1]
-        return max(0.0, least), most
+        lowest, highest = _minimum(self.values)[1] - slack, slack - _minimum(-self.values)[1]
+        return max(0.0, lowest), highest
 
     def _autocovariance(self, count: int) -> Floats:
         listed = self.values[:count]

@@ -249,30 +249,30 @@ class Quantised(Noise):
 class _FloatingPoint(Noise):
     """Rounding to ``digits`` binary digits after the point, relative to the size of each state.
 
-    Numbers are below 2^``most``; those below 2^``least`` are stored in equal steps.
+    Numbers are below 2^``max_exponent``; those below 2^``min_exponent`` are stored in equal steps.
     """
 
     is_relative, has_range = True, True
     digits: ClassVar[int]
-    least: ClassVar[int]
-    most: ClassVar[int]
+    min_exponent: ClassVar[int]
+    max_exponent: ClassVar[int]
 
     def observation(self, state_deviations: Floats) -> Floats:
         return self.relative_observation(state_deviations, 0)
 
     def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
-        return floating_point_deviations(sizes, self.digits, self.least - exponents)
+        return floating_point_deviations(sizes, self.digits, self.min_exponent - exponents)
 
     def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
         binade = np.frexp(sizes)[1] + exponents  # 2^(binade − 1) ≤ σ < 2^binade
-        large = (sizes != 0) & ((binade + REACH_BITS > self.most) | ~np.isfinite(sizes))
-        zero = (sizes == 0) | (binade + REACH_BITS < self.least - self.digits)
-        step = f"in equal steps of 2^{self.least - self.digits}"
+        large = (sizes != 0) & ((binade + REACH_BITS > self.max_exponent) | ~np.isfinite(sizes))
+        zero = (sizes == 0) | (binade + REACH_BITS < self.min_exponent - self.digits)
+        step = f"in equal steps of 2^{self.min_exponent - self.digits}"
         return [
-            (large, f"too large for {self.label}, which ends at 2^{self.most}: not read"),
+            (large, f"too large for {self.label}, which ends at 2^{self.max_exponent}: not read"),
             (zero, f"too small for {self.label}, zero {step}: not read"),
             (
-                (binade <= self.least) & ~zero,
+                (binade <= self.min_exponent) & ~zero,
                 f"below the smallest normal number of {self.label}: rounded {step}",
             ),
         ]
@@ -294,7 +294,7 @@ class Float32(_FloatingPoint):
     54.4
     """
 
-    label, digits, least, most = "float32", 23, -126, 128
+    label, digits, min_exponent, max_exponent = "float32", 23, -126, 128
 
 
 @dataclass(frozen=True, eq=False)
@@ -312,23 +312,23 @@ class Float64(_FloatingPoint):
     80.4
     """
 
-    label, digits, least, most = "float64", 52, -1022, 1024
+    label, digits, min_exponent, max_exponent = "float64", 52, -1022, 1024
 
 
 def floating_point_deviations(
-    state_deviations: Floats, digits: int, least: Any = -np.inf
+    state_deviations: Floats, digits: int, min_exponent: Any = -np.inf
 ) -> Floats:
     """Standard deviations of rounding Gaussian states to ``digits`` binary digits after the point.
 
-    States 2^e ≤ |x| < 2^(e + 1) are stored in steps of 2^(e − digits), and of 2^(least − digits)
-    where e is below ``least``. E 4^⌊log₂|x|⌋ for x of deviation σ = m·2^e, ½ ≤ m < 1, is 4^e times
-    a sum over binades.
+    States 2^e ≤ |x| < 2^(e + 1) are stored in steps of 2^(e − digits), where e is replaced by
+    ``min_exponent`` if that is larger. E 4^⌊log₂|x|⌋ for x of deviation σ = m·2^e, ½ ≤ m < 1, is
+    4^e times a sum over binades.
     """
     from scipy.special import ndtr
 
     mantissa, exponent = np.frexp(state_deviations)
     mantissa = np.where(mantissa > 0, mantissa, 1.0)
-    floor = np.asarray(least - exponent, dtype=float)  # of binades, relative to the states
+    floor = np.asarray(min_exponent - exponent, dtype=float)  # of binades, relative to the states
     shift = np.maximum(floor, 0).astype(np.int64)  # powers of four that might overflow
     binades = np.arange(-BINADES, 5)[:, None]
     chance = 2 * (ndtr(2.0 ** (binades + 1) / mantissa) - ndtr(2.0**binades / mantissa))

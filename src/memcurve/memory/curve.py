@@ -164,8 +164,8 @@ class MemoryCurve(Result):
     def total_over(self) -> str:
         """The lags that ``total`` is over, in words."""
         lags = "horizons" if self.kind == "forecasting" else "lags"
-        known = not np.isnan(self.total_error) and not self._is_estimate
-        every = f"all {lags}" if known else f"the {lags} that the method covers"
+        is_bounded = not np.isnan(self.total_error) and not self._is_estimate
+        every = f"all {lags}" if is_bounded else f"the {lags} that the method covers"
         if self.total_lags is None:
             return every
         first, last = self.total_lags
@@ -210,7 +210,7 @@ class MemoryCurve(Result):
         """
         return math.sqrt(max(self._forgetting()[1], 0.0))
 
-    def _forgetting(self, *, most: float = 1e-9) -> tuple[float, float]:
+    def _forgetting(self) -> tuple[float, float]:
         """Mean and variance of J: by traces, or by sums of positive terms around a whole lag."""
         if self.kind != "memory" or self.total_lags is not None or not self.total > 0:
             raise ValueError(
@@ -223,7 +223,7 @@ class MemoryCurve(Result):
         if "squared_traces" in self.diagnostics:
             return mean, 2 * float(self.diagnostics["squared_traces"])
         missing = self.total - math.fsum(self.values)
-        if missing > most * self.total + self.total_error:
+        if missing > 1e-9 * self.total + self.total_error:
             raise ValueError(
                 f"mean age and spread take all lags, of which {missing:.3g} of {self.total:.6g} "
                 f"inputs lie beyond those listed; ask for more `lags`."

@@ -12,38 +12,38 @@ from memcurve.solve import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, Answer, Problem
 
 
 def curves_of(
-    problem: Problem, found: Answer, *, method: str, seed: Any = None
+    problem: Problem, answer: Answer, *, method: str, seed: Any = None
 ) -> tuple[MemoryCurve, ...]:
     """One MemoryCurve a noise level."""
     levels = enumerate(problem.levels.tolist())
-    return tuple(_curve(problem, found, k, level, method, seed) for k, level in levels)
+    return tuple(_curve(problem, answer, k, level, method, seed) for k, level in levels)
 
 
 def _curve(
-    problem: Problem, found: Answer, k: int, level: float, method: str, seed: Any
+    problem: Problem, answer: Answer, k: int, level: float, method: str, seed: Any
 ) -> MemoryCurve:
     network, kind = problem.network, problem.kind
     ahead = kind == "forecasting"
-    values = (found.forecast if ahead else found.memory)[k]
-    errors = (found.forecast_error if ahead else found.memory_error)[k]
-    total = float((found.total_forecast if ahead else found.total)[k])
-    total_error = float((found.total_forecast_error if ahead else found.total_error)[k])
+    values = (answer.forecast if ahead else answer.memory)[k]
+    errors = (answer.forecast_error if ahead else answer.memory_error)[k]
+    total = float((answer.total_forecast if ahead else answer.total)[k])
+    total_error = float((answer.total_forecast_error if ahead else answer.total_error)[k])
     summed = values.sum(axis=1)
     loss = values.shape[1] - summed
-    if found.loss is not None:
-        loss = found.loss[k].sum(axis=1)
-    elif found.bounded:
+    if answer.loss is not None:
+        loss = answer.loss[k].sum(axis=1)
+    elif answer.bounded:
         loss = np.maximum(loss, 0.0)
-    notes, diagnostics = list(found.notes), dict(found.diagnostics)
-    if problem.is_plain and found.bounded and found.rank:
+    notes, diagnostics = list(answer.notes), dict(answer.diagnostics)
+    if problem.is_plain and answer.bounded and answer.rank:
         diagnostics |= _traces(problem)
-    if kind != "Fisher" and found.bounded:
+    if kind != "Fisher" and answer.bounded:
         if problem.noise is not None:
             diagnostics["noise"] = {"kind": problem.noise.label, "level": level}
         whole = not diagnostics.get("unreadable")  # else the rank is that of the other states
-        notes += _question_notes(problem, level, found.rank if whole else None)
+        notes += _question_notes(problem, level, answer.rank if whole else None)
         if not problem.is_white:
-            more, bounds = _colour_bounds(problem, found, k)
+            more, bounds = _colour_bounds(problem, answer, k)
             notes += more
             diagnostics |= bounds
         missing = total - float(summed.sum())
@@ -61,14 +61,14 @@ def _curve(
         loss=loss,
         total=total,
         total_error=total_error,
-        rank=found.rank,
+        rank=answer.rank,
         channels=values,
         channel_errors=errors,
         kind=kind,
         method=method,
-        bands=found.bands,
+        bands=answer.bands,
         notes=(*network.notes, *notes),
-        options=problem.record(level) | found.options,
+        options=problem.record(level) | answer.options,
         seed=seed if isinstance(seed, int) else None,
         diagnostics=diagnostics,
         network=network.name or f"N = {network.size}",
@@ -93,8 +93,10 @@ def _question_notes(problem: Problem, level: float, rank: int | None) -> list[No
         notes.append(Note("question", "white input cannot be forecast: every capacity is zero"))
     if noise is not None:
         size = f" of standard deviation {level:g}" if noise.is_scaled else ""
-        known = "" if rank is None else f"; without noise the total for white input is {rank}"
-        text = f"usable memory under {noise.label}{size}, relative to input of unit variance{known}"
+        without = "" if rank is None else f"; without noise the total for white input is {rank}"
+        text = (
+            f"usable memory under {noise.label}{size}, relative to input of unit variance{without}"
+        )
         notes.append(Note("question", text))
     if not problem.is_white:
         text = (
@@ -105,15 +107,15 @@ def _question_notes(problem: Problem, level: float, rank: int | None) -> list[No
     return notes
 
 
-def _colour_bounds(problem: Problem, found: Answer, k: int) -> tuple[list[Note], dict[str, Any]]:
+def _colour_bounds(problem: Problem, answer: Answer, k: int) -> tuple[list[Note], dict[str, Any]]:
     """Memory and forecasts together lie between bounds, where every state is read exactly."""
-    rank = found.rank or 0
+    rank = answer.rank or 0
     if problem.noise is not None or problem.network.readout is not None:
         return [], {}
     bounds = [np.array(p.density_bounds()) / p.variance for p in problem.processes]
     low = rank * min(float(b[0]) for b in bounds)
     high = rank * max(float(b[1]) for b in bounds)
-    both = float(found.total[k] + found.total_forecast[k])
+    both = float(answer.total[k] + answer.total_forecast[k])
     text = (
         f"memory and forecasting capacity together are {both:.6g}, between N·min f = {low:.4g} and "
         f"N·max f = {high:.4g} as they must be"

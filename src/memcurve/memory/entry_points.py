@@ -472,8 +472,8 @@ def ask_family(
         if progress is not False:  # else whoever asks tells
             tell = stack.enter_context(listening(progress))
             stack.enter_context(problem.analysis.telling(tell))
-        found = declared.answer(problem, seed, options)
-    return curves_of(problem, found, method=declared.name, seed=seed)
+        answer = declared.answer(problem, seed, options)
+    return curves_of(problem, answer, method=declared.name, seed=seed)
 
 
 def _require_answers(method: Method, problem: Problem) -> None:

@@ -36,7 +36,7 @@ ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: A line of no more points gets a marker at each. Doubled: markers that touch.
 MOST_MARKERS = 60
-#: Memory below this cannot be seen on a linear axis, which ends there. Doubled: shorter axes.
+#: Memory below this cannot be visible on a linear axis, which ends there. Doubled: shorter axes.
 INVISIBLE = 1e-3
 #: Standard deviations beyond which an axis of them is logarithmic. Doubled: dots in a heap.
 _FAR = 12.0
@@ -383,8 +383,10 @@ def _last_visible(result: Any) -> int:
     last = result.diagnostics.get("last_lag", -1)
     if last >= 0:  # of an estimate there is but noise beyond
         return max(1, min(int(last) + 1, int(result.lags[-1])))
-    seen = np.flatnonzero(result.values >= INVISIBLE * max(float(np.nanmax(result.values)), 1e-300))
-    return int(result.lags[min(seen[-1] + 1, len(result) - 1)]) if len(seen) else 1
+    visible = np.flatnonzero(
+        result.values >= INVISIBLE * max(float(np.nanmax(result.values)), 1e-300)
+    )
+    return int(result.lags[min(visible[-1] + 1, len(result) - 1)]) if len(visible) else 1
 
 
 def _plain(name: str) -> str:

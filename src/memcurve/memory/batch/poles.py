@@ -87,15 +87,15 @@ def curves_of_poles(
     flat = backend.complex128(backend.xp.reshape(given, (stack, size)))
     if add_conjugates:
         flat = backend.xp.concat([flat, backend.xp.conj(flat)], axis=1)
-    known = to_host(flat)
-    require_stable(known, "poles")
+    host_poles = to_host(flat)
+    require_stable(host_poles, "poles")
     if stack == 0:
         return empty_stack(backend, shape, lags)
-    curves = lattice_curves(backend, flat, known, np.zeros(stack), lags)
+    curves = lattice_curves(backend, flat, host_poles, np.zeros(stack), lags)
     notes = [*truncation_notes(curves, lags), ALL_COUNT]
-    if np.any(np.abs(known.imag.sum(axis=1)) > _PAIRED * np.abs(known.imag).sum(axis=1)):
+    if np.any(np.abs(host_poles.imag.sum(axis=1)) > _PAIRED * np.abs(host_poles.imag).sum(axis=1)):
         notes.append(WITHOUT_CONJUGATES)
-    return curves.of_stack(backend, shape, np.full(stack, known.shape[1]), "lattice", notes)
+    return curves.of_stack(backend, shape, np.full(stack, host_poles.shape[1]), "lattice", notes)
 
 
 class Curves(NamedTuple):
@@ -188,24 +188,24 @@ def rounding_error(
 def lattice_curves(
     backend: Backend,
     poles: Array,
-    known: Complexes,
+    host_poles: Complexes,
     sensitivity: Floats,
     lags: int | None,
     *,
     at_least: int = 1,
 ) -> Curves:
-    """Curves of the poles (B, n), whose values on the host are ``known``.
+    """Curves of the poles (B, n), whose values on the host are ``host_poles``.
 
     ``lags=None`` takes as many lags as matter, and ``at_least`` so many.
     """
-    stack, size = known.shape
-    pairs = np.sort_complex(known), np.sort_complex(known.conj())
+    stack, size = host_poles.shape
+    pairs = np.sort_complex(host_poles), np.sort_complex(host_poles.conj())
     if stack <= size and not has_gradient(poles) and np.array_equal(*pairs):
-        memory, loss = map(backend.put, _one_by_one(known, lags, at_least))
+        memory, loss = map(backend.put, _one_by_one(host_poles, lags, at_least))
     else:
-        memory, loss = _together(backend, poles, known, lags, at_least)
+        memory, loss = _together(backend, poles, host_poles, lags, at_least)
     slope = np.sqrt(np.maximum(np.minimum(to_host(memory), to_host(loss)), 0.0))
-    error = rounding_error(known, sensitivity, slope, int(memory.shape[1]))
+    error = rounding_error(host_poles, sensitivity, slope, int(memory.shape[1]))
     return Curves(memory, backend.put(error), loss)
 
 
@@ -220,11 +220,11 @@ def _one_by_one(poles: Complexes, lags: int | None, at_least: int) -> tuple[Floa
 
 
 def _together(
-    backend: Backend, poles: Array, known: Complexes, lags: int | None, at_least: int
+    backend: Backend, poles: Array, host_poles: Complexes, lags: int | None, at_least: int
 ) -> tuple[Array, Array]:
     xp = backend.xp
     stack, size = poles.shape
-    poles = _ascending(backend, poles, known)
+    poles = _ascending(backend, poles, host_poles)
     s = xp.sqrt(1 - _energy(xp, poles))
     conjugate = xp.conj(poles)
     nothing = xp.zeros_like(poles[:, :1])
@@ -257,10 +257,12 @@ def _energy(xp: Any, signal: Array) -> Array:
     return xp.real(signal) ** 2 + xp.imag(signal) ** 2
 
 
-def _ascending(backend: Backend, poles: Array, known: Complexes) -> Array:
+def _ascending(backend: Backend, poles: Array, host_poles: Complexes) -> Array:
     """The poles of each network by modulus, conjugate pairs side by side: best for rounding."""
-    order = np.lexsort((known.imag, np.abs(known.imag), known.real, np.abs(known)), axis=1)
-    stack, size = known.shape
+    order = np.lexsort(
+        (host_poles.imag, np.abs(host_poles.imag), host_poles.real, np.abs(host_poles)), axis=1
+    )
+    stack, size = host_poles.shape
     flat = order + size * np.arange(stack)[:, None]
     picked = backend.rows(backend.xp.reshape(poles, (stack * size,)), flat.ravel())
     return backend.xp.reshape(picked, (stack, size))

@@ -116,12 +116,12 @@ def memory_curves(
     if len(mask) == 0:
         return empty_stack(backend, shape, lags)
     parts = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
-    device_poles, host_poles, sensitivities = zip(*parts, strict=True)
-    poles, known = backend.joined(device_poles, 0), np.concatenate(host_poles)
+    device_poles, parts_on_host, sensitivities = zip(*parts, strict=True)
+    poles, host_poles = backend.joined(device_poles, 0), np.concatenate(parts_on_host)
     sensitivity = np.concatenate(sensitivities)
-    require_stable(known, "A")
+    require_stable(host_poles, "A")
     # the error is largest where half of an input is remembered
-    error = rounding_error(known, sensitivity, np.sqrt([[0.5]]), lags)[:, 0]
+    error = rounding_error(host_poles, sensitivity, np.sqrt([[0.5]]), lags)[:, 0]
     uncertain, unproven = error > LARGEST_ERROR, np.zeros(len(mask), dtype=bool)
     if not assume_controllable:
         certain = np.flatnonzero(~uncertain)
@@ -146,10 +146,10 @@ def memory_curves(
     for k, curve in exact.items():
         notes += [Note(note.kind, f"network {k}: {note}") for note in curve.notes]
     if exact:  # whose curves are replaced below, and have no gradient
-        known[careful] = 0.0
-        poles = backend.put(known)
+        host_poles[careful] = 0.0
+        poles = backend.put(host_poles)
     at_least = max(map(len, exact.values()), default=1)
-    curves = lattice_curves(backend, poles, known, sensitivity, lags, at_least=at_least)
+    curves = lattice_curves(backend, poles, host_poles, sensitivity, lags, at_least=at_least)
     methods = ["exact"] * bool(exact)
     if len(careful) < len(mask):
         notes += truncation_notes(curves, lags)
@@ -175,11 +175,11 @@ def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
         factors = backend.put(scale)
         A = A * (factors[:, None, :] / factors[:, :, None])
     poles, plain = backend.complex128(eigvals(A)), without_gradient(A)  # NumPy's may be real
-    known = to_host(poles)
-    readable = np.isfinite(known).all(axis=1) & eigenvalues_fit(backend, plain, known)
+    host_poles = to_host(poles)
+    readable = np.isfinite(host_poles).all(axis=1) & eigenvalues_fit(backend, plain, host_poles)
     sensitivity = pole_sensitivities(backend, plain)
     sensitivity[~(balanced & readable)] = np.inf
-    return poles, np.where(readable[:, None], known, 0.0), sensitivity
+    return poles, np.where(readable[:, None], host_poles, 0.0), sensitivity
 
 
 def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:

@@ -137,8 +137,8 @@ def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
     """
     A, C = dense_single_input(problem)
     count = problem.lags or 5 * len(C)
-    key, kept = ("gramian", count), problem.analysis.models
-    if key not in kept:
+    key, models = ("gramian", count), problem.analysis.models
+    if key not in models:
         X = krylov_matrix(A, C, count)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore", RuntimeWarning)  # the condition number tells
@@ -147,8 +147,8 @@ def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
             G = X @ X.T if fades else solve_stein(A, np.outer(C, C))
         if not np.isfinite(G).all():  # LAPACK would print complaints
             raise np.linalg.LinAlgError("entries of the Gramian overflow")
-        kept[key] = X, G, _condition(np.sort(np.abs(np.linalg.eigvalsh(G)))[::-1])
-    X, G, condition = kept[key]
+        models[key] = X, G, _condition(np.sort(np.abs(np.linalg.eigvalsh(G)))[::-1])
+    X, G, condition = models[key]
     return X, G, condition
 
 

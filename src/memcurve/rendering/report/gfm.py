@@ -55,7 +55,7 @@ def _inline(text: str) -> str:
 def _line(text: str) -> str:
     """Text at the start of a line, where more signs have a meaning."""
     return _STARTS.sub(
-        lambda found: f"\\{found[1]}" if found[1] else f"{found[2]}\\{found[3]}", _inline(text)
+        lambda start: f"\\{start[1]}" if start[1] else f"{start[2]}\\{start[3]}", _inline(text)
     )
 
 

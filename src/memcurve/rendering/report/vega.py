@@ -50,13 +50,13 @@ _LABEL = ("halo", "label")
 _ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}]}
 
 
-def specification(chart: Chart, most: int = MOST_POINTS) -> Spec:
-    """A chart as a Vega-Lite specification; series of more than ``most`` points are decimated.
+def specification(chart: Chart, max_points: int = MOST_POINTS) -> Spec:
+    """A chart as a Vega-Lite specification; longer series are decimated.
 
     Its parameter ``hidden`` lists the series that are switched off, by number; ``zoom`` is the
     part of the axes that is shown. Colours are left to a config.
     """
-    points = [decimated(chart, series, most) for series in chart.series]
+    points = [decimated(chart, series, max_points) for series in chart.series]
     rows = []
     for k, line in enumerate(points):
         for j in range(line.x.size):
@@ -93,9 +93,9 @@ def described(chart: Chart) -> str:
     return f"{chart.title}. {axes}: {names}{places}."
 
 
-def remarks(chart: Chart, most: int = MOST_POINTS) -> list[str]:
+def remarks(chart: Chart, max_points: int = MOST_POINTS) -> list[str]:
     """What a reader should know about how a chart is drawn."""
-    drawn = sum(decimated(chart, series, most).x.size for series in chart.series)
+    drawn = sum(decimated(chart, series, max_points).x.size for series in chart.series)
     there = sum(decimated(chart, series, None).x.size for series in chart.series)
     lost = sum(
         int(np.sum((chart.log_x & (series.x <= 0)) | (chart.log_y & (series.y <= 0))))
@@ -137,8 +137,8 @@ def _lines(chart: Chart, points: list[Series]) -> Spec:
     layers = [*_rules(chart, "levels", x, y), *_rules(chart, "marks", x, y)]
     if any(line.low is not None for line in points):
         band = encoding | {"y": y | {"field": "lo"}, "y2": {"field": "hi"}}
-        known = {"transform": [{"filter": "isValid(datum.lo)"}]}
-        layers.append(_layer("area", band, known, opacity=0.2, clip=True, line=False))
+        banded = {"transform": [{"filter": "isValid(datum.lo)"}]}
+        layers.append(_layer("area", band, banded, opacity=0.2, clip=True, line=False))
     lines = encoding | {
         "strokeDash": _by_series(chart, [dash(chart, k) for k in range(len(chart.series))]),
         # the first series is what the others are compared with: it shows below them
@@ -287,11 +287,11 @@ def _ends(
     values: list[Floats], labelled: Iterable[tuple[str, float]], log: bool
 ) -> tuple[float, float]:
     """The range of an axis that shows these values."""
-    known = np.concatenate([np.array([value for _, value in labelled]), *values])
-    known = known[_has_place(known, log)]
-    if not known.size:
+    shown = np.concatenate([np.array([value for _, value in labelled]), *values])
+    shown = shown[_has_place(shown, log)]
+    if not shown.size:
         return (1.0, 10.0) if log else (0.0, 1.0)
-    low, high = float(known.min()), float(known.max())
+    low, high = float(shown.min()), float(shown.max())
     if low < high:
         return low, high
     return (low / 2, high * 2) if log else (low - 0.5, high + 0.5)
@@ -312,10 +312,10 @@ def _tick_label(axis: str, log: bool) -> str:
 # Decimation: the points that an axis can show, and no more than the eye needs
 
 
-def decimated(chart: Chart, series: Series, most: int | None = MOST_POINTS) -> Series:
+def decimated(chart: Chart, series: Series, max_points: int | None = MOST_POINTS) -> Series:
     """The points of a series that its chart draws, from left to right.
 
-    y is NaN where a line is interrupted; ``most=None`` keeps all points that the axes can show.
+    y is NaN where a line is interrupted; ``max_points=None`` keeps all that the axes can show.
     """
     given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
     x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
@@ -325,19 +325,19 @@ def decimated(chart: Chart, series: Series, most: int | None = MOST_POINTS) -> S
         keep = np.isfinite(y)
         x, y, band = x[keep], y[keep], []
         # of many one here and there, from the innermost to the outermost
-        among = np.linspace(0, x.size - 1, min(x.size, most or x.size)).astype(np.intp)
+        among = np.linspace(0, x.size - 1, min(x.size, max_points or x.size)).astype(np.intp)
         chosen = np.sort(np.argsort(np.hypot(x, y))[among])
     else:
         if band:  # drawn where both ends are; on a logarithmic axis zero is its lower end
             low, high = band
-            known = np.isfinite(low) & _has_place(high, chart.log_y)
+            both = np.isfinite(low) & _has_place(high, chart.log_y)
             if chart.log_y:
                 low = np.maximum(low, np.concatenate([v[v > 0] for v in (y, *band)]).min(initial=1))
-            band = [np.where(known, end, np.nan) for end in (low, high)]
+            band = [np.where(both, end, np.nan) for end in (low, high)]
         y = np.where(_has_place(y, chart.log_y), y, np.nan)
         chosen = np.arange(x.size)
-        if most is not None and x.size > most:
-            chosen = _extremes(np.log(x) if chart.log_x else x, [y, *band], most)
+        if max_points is not None and x.size > max_points:
+            chosen = _extremes(np.log(x) if chart.log_x else x, [y, *band], max_points)
     ends = [end[chosen] for end in band] or (None, None)
     return replace(series, x=x[chosen], y=y[chosen], low=ends[0], high=ends[1])
 
@@ -346,13 +346,13 @@ def _has_place(values: Floats, log: bool) -> NDArray[np.bool_]:
     return np.isfinite(values) & ((values > 0) | (not log))
 
 
-def _extremes(x: Floats, curves: list[Floats], most: int) -> NDArray[np.intp]:
+def _extremes(x: Floats, curves: list[Floats], max_points: int) -> NDArray[np.intp]:
     """Indices of the first, last, lowest, highest and missing points of each of many strips.
 
     A line through them covers the same pixels as the whole line, as long as a strip is no wider
     than a pixel.
     """
-    strips = max(1, most // (2 + 3 * len(curves)))
+    strips = max(1, max_points // (2 + 3 * len(curves)))
     strip = np.searchsorted(np.linspace(x[0], x[-1], strips + 1)[1:-1], x)
     starts = np.unique(strip, return_index=True)[1]
     chosen = [starts, np.append(starts[1:], x.size) - 1]

@@ -114,8 +114,8 @@ def html(document: Document) -> str:
     """
     charts = [section.chart for section in document.sections if section.chart is not None]
     series = sum(len(chart.series) for chart in charts)
-    most = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
-    charted = [_chart_content(chart, most) for chart in charts]
+    max_points = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
+    charted = [_chart_content(chart, max_points) for chart in charts]
     content = {"charts": charted, "config": vega.config()}
     variables = {
         page: " ".join(f"--{name}: {value};" for name, value in colours.items())
@@ -126,7 +126,7 @@ def html(document: Document) -> str:
         title=text(one_line(document.title)),
         subtitle=paragraphs(document.subtitle),
         style=style,
-        body=_body(document, most),
+        body=_body(document, max_points),
         footer=paragraphs(document.footer),
         # within a script element, which the browser ends at the first ``</script``
         content=json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
@@ -146,9 +146,9 @@ def _file(name: str) -> str:
     return resources.files("memcurve.rendering.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
+def _chart_content(chart: Chart, max_points: int) -> dict[str, Any]:
     return {
-        "spec": vega.specification(chart, most),
+        "spec": vega.specification(chart, max_points),
         "kind": chart.kind,
         "names": [series.name for series in chart.series],
         "x_label": chart.x_label,
@@ -156,7 +156,7 @@ def _chart_content(chart: Chart, most: int) -> dict[str, Any]:
     }
 
 
-def _body(document: Document, most: int) -> str:
+def _body(document: Document, max_points: int) -> str:
     titles = [section.title for section in document.sections]
     links = {f"section-{k + 1}": text(title) for k, title in enumerate(titles)}
     number = itertools.count()
@@ -164,7 +164,7 @@ def _body(document: Document, most: int) -> str:
     for name, section in zip(links, document.sections, strict=True):
         heading = f"<h2 id='{name}-title'>{links[name]}</h2>\n"
         label = f"aria-labelledby='{name}-title'"
-        chart = section.chart and _chart(section.chart, section.title, next(number), most)
+        chart = section.chart and _chart(section.chart, section.title, next(number), max_points)
         # rows of many columns become lists where the window is narrow
         turned = section.table is not None and len(section.table.head) > _FEW_COLUMNS
         around = f"class='scroll{' turned' if turned else ''}' role='region' {label}"
@@ -227,14 +227,14 @@ def _verdict(document: Document) -> str:
     )
 
 
-def _chart(chart: Chart, heading: str, number: int, most: int) -> str:
+def _chart(chart: Chart, heading: str, number: int, max_points: int) -> str:
     title = f"<h3>{text(chart.title)}</h3>\n" if chart.title not in ("", heading) else ""
     buttons = "".join(
         f"<button type='button' data-series='{k}' aria-pressed='{str(series.shown).lower()}'>"
         f"{_swatch(chart, k)}<span>{text(series.name)}</span></button>\n"
         for k, series in enumerate(chart.series)
     )
-    remarks = "".join(f" {text(remark)}" for remark in vega.remarks(chart, most))
+    remarks = "".join(f" {text(remark)}" for remark in vega.remarks(chart, max_points))
     label = f"role='img' aria-label='{text(vega.described(chart))}'"
     return (
         f"<figure class='{chart.kind}' data-chart='{number}'>\n{title}"

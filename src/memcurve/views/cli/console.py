@@ -274,7 +274,7 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGH
     first = next((series for series in chart.series if series.shown), None)
     if first is None or width < 10:
         return []
-    points = decimated(chart, first, most=None)
+    points = decimated(chart, first, max_points=None)
     x, y = points.x[np.isfinite(points.y)], points.y[np.isfinite(points.y)]
     if not x.size:
         return []
