@@ -49,8 +49,6 @@ def test_tables(command, file, recording) -> None:
     assert lines[0].split() == ["checks", "nothing", "to", "report"]
     assert f"rec: {ROWS - 19} rows of {STATES} states" in lines[1]
     assert f"{here.total:.4f} ± {here.total_error:.2g} over lags 0 … 19" in out
-    cut = here.diagnostics["total_cut"]
-    assert f"{cut:.4f} ± {here.diagnostics['total_cut_error']:.2g} up to the last" in out
     assert "90 % interval" in out
     low, high = here.bands[5]
     assert f"{here.values[5]:.5f}  {low:.5f} … {high:.5f}" in out

@@ -46,7 +46,8 @@ def by_hand(
 
 def subject(file: Path, mask: str | None = None, leak: float | None = None, **options: Any) -> Any:
     """What `memcurve measure FILE` runs, and the notes that it shows."""
-    return _subject(str(file), NetworkOptions(mask=mask, leak=leak), **options)
+    given = {"command": None, "activation": None, "input_scale": None, **options}
+    return _subject(str(file), NetworkOptions(mask=mask, leak=leak), **given)
 
 
 @pytest.mark.parametrize("activation", FUNCTIONS)
@@ -99,7 +100,7 @@ def test_biases_of_torch_layers_in_files(tmp_path: Path, named: bool) -> None:
     options = NetworkOptions(
         matrix="rnn.weight_hh_l0" if named else None, mask="rnn.weight_ih_l0" if named else None
     )
-    network, _ = _subject(str(file), options)
+    network, _ = _subject(str(file), options, None, None, None)
     assert np.abs(as_model(network).run(Z) - by_hand(bias=BIAS)).max() <= SAME
 
 

@@ -78,8 +78,6 @@ class Capacity(Result):
         The significant ones, largest capacity first.
     count, reach : dict
         Total degree → number of targets examined, and their (window, longest lag).
-    polynomials : str
-        ``"legendre"``, ``"hermite"`` or ``"empirical"``.
     threshold : float
         Probability that a target unrelated to the states passes as significant.
     notes, name, versions
@@ -95,7 +93,7 @@ class Capacity(Result):
     (1.0, 2)
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Capacity/3"
+    FORMAT: ClassVar[str] = "memcurve.Capacity/4"
 
     by_degree: Mapping[int, float]
     errors: Mapping[int, float]
@@ -107,7 +105,6 @@ class Capacity(Result):
     targets: tuple[Target, ...]
     count: Mapping[int, int]
     reach: Mapping[int, tuple[int, int]]
-    polynomials: str
     threshold: float
     notes: tuple[Note, ...] = ()
     name: str = ""
@@ -139,8 +136,7 @@ class Capacity(Result):
     def __repr__(self) -> str:
         label = f"{self.name}, " if self.name else ""
         lines = [
-            f"<Capacity {label}{self.states} states of rank {self.rank}, {self.rows} rows, "
-            f"{self.polynomials} polynomials",
+            f"<Capacity {label}{self.states} states of rank {self.rank}, {self.rows} rows",
             "  degree  targets  significant   capacity",
         ]
         for degree, value, error, *counts in zip(*self.columns().values(), strict=True):
@@ -157,7 +153,6 @@ def capacity_from_data(
     degrees: Mapping[int, int | tuple[int, int]] | int = 3,
     *,
     washout: int | None = None,
-    polynomials: str = "auto",
     threshold: float = 1e-4,
     name: str = "",
     progress: Progress = False,
@@ -166,7 +161,7 @@ def capacity_from_data(
 
     The capacity of a target y is the share of its variance that is linear in the states,
     1 − min_W E(y_t − Wᵀx_t)²/Var y. Targets are products of polynomials p_d that are orthonormal
-    under the law of the input,
+    under the law of the inputs given,
 
         y_t = p_{d_1}(z_{t−τ_1}) · … · p_{d_k}(z_{t−τ_k}),    τ_1 < … < τ_k,
 
@@ -187,10 +182,6 @@ def capacity_from_data(
         beyond. A number D ≤ 7 means degrees up to D and lags up to 80, 40, 30, 16, 12, 10, 8.
     washout : int, optional
         How many of the first inputs' states to leave out; at least the longest lag is.
-    polynomials : str
-        ``"legendre"`` (uniform input), ``"hermite"`` (Gaussian input), ``"empirical"``
-        (orthonormal under the empirical law, for any input) or ``"auto"``: Legendre or Hermite if
-        six moments of the data agree with the law, else empirical.
     threshold : float
         A target counts if its R² exceeds what an unrelated one exceeds with this probability.
     name : str
@@ -237,32 +228,31 @@ def capacity_from_data(
             f"longest lag of {longest}; record more or give smaller lags."
         )
     basis, constant = estimation.state_basis(X[start - (len(z) - len(X)) :], start)
-    family = estimation.polynomials_of(z, plan[-1].degree, polynomials)
+    polynomials = estimation.polynomials_of(z, plan[-1].degree)
     scans = [
-        estimation.scan(basis, family, reach)
+        estimation.scan(basis, polynomials, reach)
         for reach in watched(plan, "degrees", len(plan), progress)
     ]
-    found = estimation.estimate(basis, family, scans, threshold)
+    estimate = estimation.estimate(basis, polynomials, scans, threshold)
     by_degree = [one.reach.degree for one in scans]
     result = Capacity(
-        by_degree=dict(zip(by_degree, found.by_degree, strict=True)),
-        errors=dict(zip(by_degree, found.errors, strict=True)),
-        total=found.total,
-        total_error=found.total_error,
+        by_degree=dict(zip(by_degree, estimate.by_degree, strict=True)),
+        errors=dict(zip(by_degree, estimate.errors, strict=True)),
+        total=estimate.total,
+        total_error=estimate.total_error,
         targets=tuple(
             Target(pattern.degrees, tuple(shift + offset for offset in pattern.offsets), *values)
-            for pattern, shift, *values in found.significant
+            for pattern, shift, *values in estimate.significant
         ),
         rank=basis.rank,
         states=X.shape[1],
         rows=basis.rows,
         count={one.reach.degree: len(one.raw) for one in scans},
         reach={one.reach.degree: (one.reach.window, one.reach.lag) for one in scans},
-        polynomials=family.name,
         threshold=threshold,
         name=name,
     )
-    notes = list(_notes(result, constant, z, len(family.values) - 1))
+    notes = list(_notes(result, constant, z, len(polynomials) - 1))
     for first, last, column in stuck_stretches(X, z[len(z) - len(X) :]):
         what = "no state moves" if column is None else f"column {column} does not move"
         notes.append(note("capacity.stuck", what=what, first=first, last=last))

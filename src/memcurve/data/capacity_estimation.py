@@ -19,25 +19,19 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.polynomial import hermite_e, legendre
+from numpy.polynomial import legendre
 from numpy.typing import NDArray
 
-from memcurve.core.arguments import table_entry
 from memcurve.core.types import EPS, TINY, Floats
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.columns import basis_of
 from memcurve.data.tails import variance_of_mean
 
-#: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
-#: moments of higher degree are too noisy to tell laws apart.
-RECOGNISED_BY = 3
-#: A sample moment further than this many standard errors from its expectation rules a law out.
-RULED_OUT = 5.0
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
 #: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
 DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8)), 1))
@@ -56,78 +50,23 @@ BATCH_NUMBERS = 1 << 22
 COINCIDENT = 1e-10
 
 
-class Polynomials(NamedTuple):
-    """A family of orthonormal polynomials, and their values p_0, p_1, … at every input, by row."""
+def polynomials_of(inputs: Floats, degree: int) -> Floats:
+    """Values of p_0, p_1, … at every input, by row, orthonormal under the law of these.
 
-    name: str
-    values: Floats
-
-
-def polynomials_of(inputs: Floats, degree: int, name: str) -> Polynomials:
-    """Polynomials up to ``degree`` of the family ``name``; ``"auto"`` finds it from the data.
-
-    An input of k different values has polynomials up to degree k − 1 only.
+    By QR of Legendre polynomials, well enough conditioned. An input of k different values has
+    polynomials up to degree k − 1 only.
     """
-    family = table_entry({n: n for n in ("auto", *FAMILIES)}, name, "polynomials")
     different = len(np.unique(inputs))
     if different < 2:
         raise ValueError(
             "`inputs` must vary, got a constant series; capacity is a share of its variance."
         )
-    if family == "auto":
-        family = _recognised(inputs)
-    return Polynomials(family, FAMILIES[family](inputs, min(degree, different - 1)))
-
-
-def _recognised(inputs: Floats) -> str:
-    """The family whose polynomials are orthonormal on the data, ``"empirical"`` if none is.
-
-    Compared are the sample means of p_i p_j, i, j ≤ 3, with δ_ij, in units of their standard
-    error under the law, by Gauss quadrature.
-    """
-    laws = {"legendre": (_legendre, legendre.leggauss), "hermite": (_hermite, hermite_e.hermegauss)}
-    for name, (polynomials, quadrature) in laws.items():
-        nodes, weights = quadrature(16)  # enough for fourth powers
-        squares = polynomials(nodes, RECOGNISED_BY) ** 2
-        spread = squares * (weights / weights.sum()) @ squares.T - np.eye(len(squares))
-        values = FAMILIES[name](inputs, RECOGNISED_BY)
-        off = values @ values.T / len(inputs) - np.eye(len(values))
-        allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
-        if (np.abs(off) <= allowed + 1e-9).all():  # p_0² = 1 has no spread, only rounding
-            return name
-    return "empirical"
-
-
-def _on_unit_interval(inputs: Floats) -> Floats:
-    """The data moved to [−1, 1], which a uniform law fills up to O(1/T)."""
     low, high = inputs.min(), inputs.max()
-    return np.asarray(2 * (inputs - low) / (high - low) - 1)
-
-
-def _legendre(points: Floats, degree: int) -> Floats:
-    """√(2d + 1)·P_d."""
-    scale = np.sqrt(2 * np.arange(degree + 1) + 1)
-    return np.ascontiguousarray((legendre.legvander(points, degree) * scale).T)
-
-
-def _hermite(points: Floats, degree: int) -> Floats:
-    """He_d/√d!."""
-    scale = np.array([1 / math.sqrt(math.factorial(d)) for d in range(degree + 1)])
-    return np.ascontiguousarray((hermite_e.hermevander(points, degree) * scale).T)
-
-
-def _empirical(inputs: Floats, degree: int) -> Floats:
-    """Orthonormal under the empirical law: QR of Legendre polynomials, well enough conditioned."""
-    factor, triangle = np.linalg.qr(legendre.legvander(_on_unit_interval(inputs), degree))
+    points = 2 * (inputs - low) / (high - low) - 1
+    powers = legendre.legvander(points, min(degree, different - 1))
+    factor, triangle = np.linalg.qr(powers)
     signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
     return np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
-
-
-FAMILIES: dict[str, Callable[[Floats, int], Floats]] = {
-    "legendre": lambda z, degree: _legendre(_on_unit_interval(z), degree),
-    "hermite": lambda z, degree: _hermite((z - z.mean()) / z.std(), degree),
-    "empirical": _empirical,
-}
 
 
 class Reach(NamedTuple):
@@ -333,10 +272,10 @@ class Scan(NamedTuple):
         return np.asarray(self.raw > cut)
 
 
-def scan(basis: StateBasis, polynomials: Polynomials, reach: Reach) -> Scan:
+def scan(basis: StateBasis, polynomials: Floats, reach: Reach) -> Scan:
     """Look at all targets of one degree."""
     correlator = basis.correlator(reach.lag)
-    shapes = list(patterns(reach, len(polynomials.values) - 1))
+    shapes = list(patterns(reach, len(polynomials) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     raw, bias = np.zeros((2, reach.lag + 1, len(shapes)))
     for first in range(0, len(shapes), batch):
@@ -353,7 +292,7 @@ def scan(basis: StateBasis, polynomials: Polynomials, reach: Reach) -> Scan:
 def r_squared(
     correlator: Correlator,
     basis: StateBasis,
-    polynomials: Polynomials,
+    polynomials: Floats,
     shapes: Sequence[Pattern],
     lag: int,
 ) -> tuple[Floats, Floats]:
@@ -367,7 +306,7 @@ def r_squared(
     w = np.zeros((len(shapes), stop - start))
     for row, pattern in zip(w, shapes, strict=True):
         begin = max(start, pattern.offsets[-1])  # before it a factor lies before the recording
-        row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
+        row[begin - start :] = columns(polynomials, [(pattern, 0)], begin, stop)[0]
     sums = correlator.sums(w)
     mean = sums[:, r + 1] / n
     weighted, energy = correlator.sums(w * w, slice(r, r + 2)).transpose(1, 0, 2)
@@ -392,7 +331,7 @@ class Joint(NamedTuple):
 
 
 def joint_capacities(
-    basis: StateBasis, polynomials: Polynomials, chosen: Sequence[Placed], groups: Floats
+    basis: StateBasis, polynomials: Floats, chosen: Sequence[Placed], groups: Floats
 ) -> Joint:
     """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
@@ -447,14 +386,14 @@ def joint_capacities(
 
 
 def _chunks(
-    basis: StateBasis, polynomials: Polynomials, chosen: Sequence[Placed]
+    basis: StateBasis, polynomials: Floats, chosen: Sequence[Placed]
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
     size = max(1, BATCH_NUMBERS // len(chosen))
     for first in range(0, basis.rows, size):
         last = min(first + size, basis.rows)
         times = basis.start + first, basis.start + last
-        yield slice(first, last), columns(polynomials.values, chosen, *times)
+        yield slice(first, last), columns(polynomials, chosen, *times)
 
 
 class CapacityEstimate(NamedTuple):
@@ -469,7 +408,7 @@ class CapacityEstimate(NamedTuple):
 
 
 def estimate(
-    basis: StateBasis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
+    basis: StateBasis, polynomials: Floats, scans: Sequence[Scan], threshold: float
 ) -> CapacityEstimate:
     """Estimate the strongest targets together, and the sum of what the others hold."""
     degree = np.repeat(np.arange(len(scans)), [len(one.raw) for one in scans])

@@ -104,10 +104,9 @@ def memory_from_data(
     MemoryCurve
         ``total`` is over the lags listed, those after ``end_lag`` counting as zero: no sum of them
         stands out from noise. ``diagnostics`` has ``end_lag``, ``total_listed``, the plain sum,
-        ``total_cut``, the sum up to the last lag that is significant by itself, ``channel_totals``,
-        all with their errors, the ``profile`` of the total against the noise floor, the
-        ``singular_values`` of the states, ``findings`` of the checks, and stretches that are
-        ``stuck`` (first row, the one after the last, column or None for all).
+        and ``channel_totals``, with their errors, the ``profile`` of the total against the noise
+        floor, the ``singular_values`` of the states, ``findings`` of the checks, and stretches that
+        are ``stuck`` (first row, the one after the last, column or None for all).
 
     Examples
     --------

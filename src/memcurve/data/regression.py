@@ -77,7 +77,7 @@ def regression_curve(
     inference = infer(fit, _sample(recording, factor, start), factor.rows)
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
-    total, listed, cut = (width * each + rounding for each in inference.sum_errors)
+    total, listed = (width * each + rounding for each in inference.sum_errors)
     channels, error = inference.memory.reshape(lags, -1), width * inference.lag_error
     memory, several = channels.sum(axis=1), channels.shape[1]
     # cut off where no memory can be, but for the estimate itself: noise may move it
@@ -110,9 +110,6 @@ def regression_curve(
             "total_listed": float(memory.sum()),
             "total_listed_error": listed,
             "last_lag": inference.last,
-            "total_cut": float(memory[: inference.last + 1].sum()),
-            "total_cut_error": cut,
-            "null_cut": inference.null,
             **by_channel,
             "fir_length": fit.length,
             "unexplained": fit.unexplained,
@@ -295,10 +292,9 @@ class Inference(NamedTuple):
     bias: Floats
     lag_error: Floats  # standard errors; of several inputs, of their sum
     channel_error: Floats  # of the sum of each input up to ``end``
-    sum_errors: tuple[float, float, float]  # of the sums up to ``end``, over all lags, to ``last``
+    sum_errors: tuple[float, float]  # of the sums up to ``end``, and over all lags
     last: int  # the last lag that is significant by itself, −1 if there is none
     end: int  # the lag after which no sum over lags is
-    null: float  # what a lag without memory exceeds once in a thousand
     slow: bool  # whether memory is spread thin over many lags
     rows_wanted: int  # from which on intervals hold; with fewer they are wider in proportion
     wider: float  # times that errors were multiplied by
@@ -336,11 +332,8 @@ def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
     chance = _chance(fit, part)
     end = _end(memory, chance, last, fit.inputs)
     last, end = last // fit.inputs, end // fit.inputs  # with all inputs of that lag
-    stops = [(stop + 1) * fit.inputs for stop in (last, end)]
     influence = _influence(fit, part, sample.Z, rows)
-    error, by_channel, (cut, total, listed) = _errors(
-        fit, part, influence, memory, chance, [*stops, len(memory)], rows
-    )
+    error, by_channel, total, listed = _errors(fit, part, influence, memory, chance, end, rows)
     by_lag = memory.reshape(-1, fit.inputs).sum(axis=1)[: end + 1]
     # mean lag over total: a rectangle has its mean lag at half its total, a decay at the total
     slowness = float(by_lag @ np.arange(end + 1)) / max(float(by_lag.sum()), 1.0) ** 2
@@ -352,16 +345,17 @@ def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
     thin = float(np.clip(slowness - 1, 0, 1))
     tail = thin * THIN_TAIL * max(float(by_lag[length // fit.inputs :].sum()), 0.0)
     unseen = (UNSEEN + (1 - UNSEEN) * thin) * max(listed**2 - total**2, 0.0)
-    variances = total**2 + unseen, listed**2, cut**2
     return Inference(
         memory=memory,
         bias=bias,
         lag_error=wider * error,
         channel_error=wider * by_channel,
-        sum_errors=tuple(wider * float(np.sqrt(each + tail**2)) for each in variances),
+        sum_errors=(
+            wider * np.hypot(np.hypot(total, tail), np.sqrt(unseen)),
+            wider * np.hypot(listed, tail),
+        ),
         last=last,
         end=end,
-        null=null,
         slow=slow,
         rows_wanted=wanted,
         wider=wider,
@@ -454,26 +448,23 @@ def _errors(
     influence: Floats,
     memory: Floats,
     chance: Floats,
-    stops: list[int],
+    end: int,
     rows: int,
-) -> tuple[Floats, Floats, list[float]]:
-    """Standard errors of every lag, of each input's sum, and of sums before the columns ``stops``.
-
-    ``stops`` follow the last significant lag, the end of the total, and the last lag.
-    """
+) -> tuple[Floats, Floats, float, float]:
+    """Standard errors of every lag, and of sums: each input's, all up to ``end``, all listed."""
     d, known = fit.inputs, part.pairs(0)
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
     by_lag = chance[:, 0].reshape(-1, d)
     weighted = (influence * np.sqrt(share)).reshape(len(influence), -1, d).sum(axis=2)
     error = np.sqrt(variance_of_mean(weighted, known, rows) + by_lag.sum(axis=1))
-    end = stops[1] // d
-    own = (influence * share).reshape(len(influence), -1, d)[:, :end].sum(axis=1)
-    by_channel = np.sqrt(variance_of_mean(own, known, rows) + by_lag[:end].sum(axis=0))
+    own = (influence * share).reshape(len(influence), -1, d)[:, : end + 1].sum(axis=1)
+    by_channel = np.sqrt(variance_of_mean(own, known, rows) + by_lag[: end + 1].sum(axis=0))
+    stops = [(end + 1) * d, len(memory)]
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, stops]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[stops]
+    total, listed = np.sqrt(variance_of_mean(sums, known, rows) + noise).tolist()
     # tails are fitted to each sum: a longer one is no more certain for it
-    deviations = np.sqrt(variance_of_mean(sums, known, rows) + noise)
-    return error, by_channel, np.maximum.accumulate(deviations).tolist()
+    return error, by_channel, total, max(total, listed)
 
 
 def _chance(fit: Fit, part: _Rows) -> Floats:

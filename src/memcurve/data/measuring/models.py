@@ -11,10 +11,8 @@ import inspect
 import shlex
 import subprocess
 import sys
-import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, wait
 from typing import Any
 
 import numpy as np
@@ -144,8 +142,6 @@ class Function(_OneByOne):
         already driven by input t. A state left from the previous call is washed out, and reported.
     inputs, input_range
         Number of inputs d, and those that it accepts, (lowest, highest).
-    timeout : float, optional
-        Seconds after which a call that has not returned is abandoned.
 
     Examples
     --------
@@ -162,15 +158,14 @@ class Function(_OneByOne):
         *,
         inputs: int = 1,
         input_range: tuple[float, float] | None = None,
-        timeout: float | None = None,
         name: str | None = None,
     ) -> None:
-        self.function, self.timeout = run, timeout
+        self.function = run
         self._take(inputs, input_range)
         self.name = name or str(getattr(run, "__name__", type(run).__name__))
 
     def _one(self, series: Floats) -> Any:
-        return _answered(lambda: self.function(series.copy()), self.timeout, self.name)
+        return self.function(series.copy())
 
 
 class Step(_OneByOne):
@@ -338,8 +333,10 @@ class Command(_OneByOne):
         Started anew for each series, without a shell. It reads one line per step from standard
         input, numbers separated by blanks, and writes one line per step to standard output,
         numbers separated by blanks or commas.
-    inputs, input_range, timeout
+    inputs, input_range
         As for :class:`Function`.
+    timeout : float
+        Seconds after which it is ended.
 
     Examples
     --------
@@ -359,13 +356,11 @@ class Command(_OneByOne):
         input_range: tuple[float, float] | None = None,
         timeout: float = 600.0,
     ) -> None:
-        if isinstance(command, str):
-            # on Windows programs split their lines, in which backslashes are parts of paths
-            command = command.strip() if sys.platform == "win32" else shlex.split(command)
+        if isinstance(command, str):  # backslashes are parts of paths on Windows
+            command = shlex.split(command, posix=sys.platform != "win32")
         if not command:
             raise ValueError("`command` must name a program, got nothing.")
-        self.line = command if isinstance(command, str) else list(command)
-        self.name = command if isinstance(command, str) else shlex.join(command)
+        self.line, self.name = list(command), shlex.join(command)
         self.timeout = timeout
         self._take(inputs, input_range)
 
@@ -438,21 +433,3 @@ def is_driven(model: Any) -> bool:
 
 def _comes_from(model: Any, package: str) -> bool:
     return any(f"{c.__module__}.".startswith(f"{package}.") for c in type(model).__mro__)
-
-
-def _answered(call: Callable[[], Any], timeout: float | None, name: str) -> Any:
-    """What a call returns or raises; abandoned after ``timeout`` seconds, if given."""
-    if timeout is None:
-        return call()
-    answer = Future[Any]()
-
-    def work() -> None:
-        try:
-            answer.set_result(call())
-        except BaseException as error:  # handed over to whoever waits
-            answer.set_exception(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    if not wait([answer], timeout).done:
-        raise ModelError(f"{name} has not answered within {timeout:g} s.")
-    return answer.result()

@@ -225,9 +225,6 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
         ("estimator", str(result.options["estimator"])),
         ("total memory", f"{result.total:.4f}{error} {span}"),
     ]
-    if facts.get("last_lag", -1) >= 0:
-        cut = f"{facts['total_cut']:.4f} ± {facts['total_cut_error']:.2g}"
-        rows.append(("total cut", f"{cut} up to the last significant lag, {facts['last_lag']}"))
     for k, value in enumerate(facts.get("channel_totals", [])):
         rows.append((f"input {k}", f"{value:.4f} ± {facts['channel_errors'][k]:.2g}"))
     if "raw_total" in facts:
