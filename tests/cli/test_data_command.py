@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import get_args
 
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from command import Command, failed
-from memcurve import Capacity, MemoryCurve, capacity_from_data, ensembles, memory_from_data
+from memcurve import MemoryCurve, ensembles, memory_from_data
 from memcurve.data.estimators import ESTIMATORS
 from memcurve.views.cli.data import Estimator
 
@@ -111,8 +110,6 @@ def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_
     out = command(file, *asked, "--states", "ch*", "--rows", "50:700", "--json").out
     here = memory_from_data(X[50:700], z[50:700], 12).values
     assert np.array_equal(MemoryCurve.from_json(out).values, here)
-    capacity = command(file, *asked, "--capacity", "--drop", "9*").out  # the clock is left out
-    assert f"at most {STATES}, the number" in capacity
 
 
 def test_several_inputs(command, tmp_path: Path) -> None:
@@ -133,8 +130,6 @@ def test_several_inputs(command, tmp_path: Path) -> None:
     np.savez(tmp_path / "rec.npz", states=X, inputs=z)
     out = command(tmp_path / "rec.npz", "--lags", 15, "--json").out
     assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
-    text = failed(command(tmp_path / "rec.npz", "--lags", 15, "--capacity"))
-    assert "one input channel at a time" in text
 
 
 def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
@@ -177,20 +172,6 @@ def test_coloured_input_by_itself_or_not(command, tmp_path: Path) -> None:
     assert "raw total" in out
     code, out, _ = command(tmp_path / "rec.npz", "--washout", 100, "--no-innovations", "--json")
     assert "ar_order" not in MemoryCurve.from_json(out).diagnostics
-
-
-def test_capacity(command, file, recording) -> None:
-    here = capacity_from_data(*recording, name="rec", washout=0)
-    code, out, _ = command(file, "--capacity", "--lags", 10)
-    assert code == 0
-    for degree in (1, 2, 3):
-        assert f"{here.by_degree[degree]:.4f}" in out
-    assert f"at most {STATES}," in out
-    code, out, _ = command(file, "--capacity", "--lags", 10, "--json")
-    both = json.loads(out)
-    assert Capacity.from_json(json.dumps(both["capacity"])).by_degree == here.by_degree
-    curve = MemoryCurve.from_json(json.dumps(both["memory"]))
-    assert np.array_equal(curve.values, memory_from_data(*recording, 10).values)
 
 
 def test_what_is_not_there(command, file, recording, tmp_path: Path) -> None:

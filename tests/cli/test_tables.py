@@ -29,7 +29,7 @@ COMMANDS = {
     "several inputs": "curve --size 12 --inputs 6",
     "usable memory": "curve --size 10 --profile",
     "compare": "compare --size 10",
-    "recording": "data recording.npz --capacity",
+    "recording": "data recording.npz",
     "sweep": "sweep study.toml --serial",
     "list of studies": "sweep",
 }

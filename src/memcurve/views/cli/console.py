@@ -1,4 +1,4 @@
-"""What commands print: tables, notes, reports with charts of braille dots, JSON.
+"""What commands print: tables, notes, reports with charts, JSON.
 
 A terminal has some width, and lines are folded at its end, between words; in a file or pipe they
 are whole. Texts are shown as they are, less the escape sequences that names from files may hold.
@@ -25,12 +25,11 @@ LEAST_WIDTH = 40
 #: Lags shown in tables, besides those that mean something.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
-# columns and rows of a plot, of 2 × 4 dots each, and the bits of these dots
-_PLOT_WIDTH, _PLOT_HEIGHT = 60, 8
+# columns and rows of a plot, and what fills a row by eighths
+_PLOT_WIDTH, _PLOT_HEIGHT, _BLOCKS = 60, 8, " ▁▂▃▄▅▆▇█"
 # a small terminal, and how many figures and at least how many rows of a chart are shown there;
 # twice as many rows are two screens, of which the first has scrolled away
 _SCREEN_ROWS, _SCREEN_COLUMNS, _SCREEN_FIGURES, _LEAST_HEIGHT = 24, 80, 5, 4
-_DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
 def styled(content: str, style: str = "") -> Text:
@@ -263,46 +262,34 @@ def _print_chart(printer: Printer, chart: Chart, height: int) -> None:
 
 
 def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> list[str]:
-    """The first shown series of a chart as lines of braille dots; none where it has no points.
+    """The first shown series of a chart as columns of blocks; none where it has no points.
 
     The ends of both axes are written beside and below.
     """
     import numpy as np
 
-    from memcurve.rendering.report.vega import decimated
-
     first = next((series for series in chart.series if series.shown), None)
     if first is None or width < 10:
         return []
-    points = decimated(chart, first, max_points=None)
-    x, y = points.x[np.isfinite(points.y)], points.y[np.isfinite(points.y)]
+    is_shown = np.isfinite(first.y) & ((first.x > 0) if chart.log_x else True)
+    is_shown &= (first.y > 0) if chart.log_y else True
+    x, y = first.x[is_shown], first.y[is_shown]
     if not x.size:
         return []
+    across, up = np.log(x) if chart.log_x else x, np.log(y) if chart.log_y else y
     low, high = float(y.min()), float(y.max())
     if not chart.log_y and 0 < low <= 0.6 * high:
         low = 0.0  # as the chart has it
-
-    def places(values: Any, low: float, high: float, log: bool, count: int) -> Any:
-        """Where values fall among so many dots."""
-        values, low, high = map(np.log, (values, low, high)) if log else (values, low, high)
-        return (values - low) / ((high - low) or 1.0) * (count - 1)
-
-    # a line from column to column, each of which is filled up to the height of the next
-    columns = places(x, x.min(), x.max(), chart.log_x, 2 * width)
-    up = np.interp(np.arange(2 * width), columns, places(y, low, high, chart.log_y, 4 * height))
-    up = np.rint(up[: int(columns.max()) + 1]).astype(np.int64)
-    dots = np.zeros((4 * height, 2 * width), dtype=np.int64)
-    for k, (here, after) in enumerate(zip(up, [*up[1:], up[-1]], strict=True)):
-        start, end = sorted((here, after - np.sign(after - here)))
-        dots[start : end + 1, k] = 1
-    cells = np.einsum("ricj,ij->rc", dots[::-1].reshape(height, 4, width, 2), _DOTS)
+    bottom, top = np.log([low, high]) if chart.log_y else (low, high)
+    values = np.interp(np.linspace(across[0], across[-1], width), across, up)
+    eighths = np.rint((values - bottom) / ((top - bottom) or 1.0) * 8 * height).astype(int)
     digits = next((n for n in range(3, 16) if f"{low:.{n}g}" != f"{high:.{n}g}"), 3)
     labels = [f"{high:.{digits}g}", *[""] * (height - 2), f"{low:.{digits}g}"]
     margin = max(map(len, labels))
-    lines = [
-        f"{label:>{margin}} │{''.join(chr(0x2800 + cell) for cell in row)}".rstrip("\u2800")
-        for label, row in zip(labels, cells.tolist(), strict=True)
-    ]
+    lines = []
+    for row, label in enumerate(labels):
+        filled = np.clip(eighths - 8 * (height - 1 - row), 0, 8)
+        lines.append(f"{label:>{margin}} │{''.join(_BLOCKS[k] for k in filled)}".rstrip())
     left, right = f"{x.min():.3g}", f"{x.max():.3g}"
     lines.append(f"{'':{margin}} └{'─' * width}")
     lines.append(f"{'':{margin}}  {left}{right:>{width - len(left)}}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import inspect
 import math
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,11 +11,10 @@ from cyclopts import Parameter
 
 from memcurve.core.notes import Note
 from memcurve.views.cli.console import SHOWN_LAGS, Printer, styled
-from memcurve.views.cli.options import OUTPUT, SEVERAL, Flag, OutputOptions, Whole
+from memcurve.views.cli.options import OUTPUT, SEVERAL, OutputOptions, Whole
 from memcurve.views.cli.process import as_options
 
 if TYPE_CHECKING:
-    from memcurve.data import Capacity
     from memcurve.memory import MemoryCurve
 
 Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "thresholded"]
@@ -24,13 +22,41 @@ Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "th
 _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
-@Parameter(name="*")
-@dataclass(frozen=True, kw_only=True)
-class RecordingOptions:
-    """Where the recording is, and how its memory is estimated.
+def data(
+    states: Path,
+    /,
+    *,
+    input: Annotated[list[str] | None, SEVERAL] = None,
+    state_names: Annotated[list[str] | None, SEVERAL, Parameter(name="--states")] = None,
+    drop: Annotated[list[str] | None, SEVERAL] = None,
+    rows: str | None = None,
+    every: Whole = 1,
+    shift: Whole = 0,
+    skip_rows: Whole | None = None,
+    lags: Whole | None = None,
+    washout: Whole = 0,
+    noise_floor: float = 1e-12,
+    level: float = 0.9,
+    estimator: Estimator = "regression",
+    innovations: bool | None = None,
+    checks: bool = True,
+    output: OutputOptions = OUTPUT,
+) -> None:
+    """Memory of a network from its recorded states.
+
+    For example:
+
+      memcurve data states.npy --input input.npy --washout 500 --plot memory.png
+      memcurve data recording.mat --states firing_rates --input stimulus
+      memcurve data recording.csv --states x0-x2 --input u --rows 100:1500 --json
+      memcurve data recording.h5 --noise-floor 0.01 --level 0.99
 
     Parameters
     ----------
+    states
+        Recording to read, in chunks: one row per time step, already driven by the input of that
+        step. .npy holds the states; .npz, .mat and .h5 arrays by name; .parquet, .csv and .txt
+        (also .csv.gz) columns, with the input among them or in --input FILE.
     input
         File of the input, if it is not in the file of the states; or the name of the input's array
         or column there, or names of the columns of several inputs. Default: z, u, input or inputs.
@@ -65,118 +91,48 @@ class RecordingOptions:
     checks
         Check the recording for common problems first.
     """
+    import warnings
 
-    input: Annotated[list[str] | None, SEVERAL] = None
-    state_names: Annotated[list[str] | None, SEVERAL, Parameter(name="--states")] = None
-    drop: Annotated[list[str] | None, SEVERAL] = None
-    rows: str | None = None
-    every: Whole = 1
-    shift: Whole = 0
-    skip_rows: Whole | None = None
-    lags: Whole | None = None
-    washout: Whole = 0
-    noise_floor: float = 1e-12
-    level: float = 0.9
-    estimator: Estimator = "regression"
-    innovations: bool | None = None
-    checks: bool = True
+    from memcurve import RecordingWarning, memory_from_data
+    from memcurve.io import RECORDING_FORMATS, ending_of
 
-    @property
-    def input_file(self) -> Path | None:
-        """The file that --input names, if it does."""
-        from memcurve.io import RECORDING_FORMATS, ending_of
-
-        path = Path(self.input[0]) if self.input is not None and len(self.input) == 1 else None
-        is_file = path is not None and (ending_of(path) in RECORDING_FORMATS or path.is_file())
-        return path if is_file else None
-
-    def curve(self, states: Path) -> MemoryCurve:
-        """The memory curve of a recording."""
-        import warnings
-
-        from memcurve import RecordingWarning, memory_from_data
-
-        names = ("lags", "washout", "noise_floor", "level", "estimator", "innovations", "checks")
-        given = {name: getattr(self, name) for name in names}
-        arguments = {**given, **self._which(), "progress": True}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RecordingWarning)  # among the findings
-            return memory_from_data(states, self.input_file, **arguments)
-
-    def capacity(self, states: Path, memory: MemoryCurve) -> Capacity:
-        """The capacity by degree, of the columns its memory is of; they are loaded whole."""
-        from memcurve import capacity_from_data
-        from memcurve.io import open_recording
-
-        source = open_recording(states, self.input_file, **self._which())
-        X, z = next(iter(source.chunks(source.length)))
-        X = X[:, memory.diagnostics.get("kept", slice(None))]
-        return capacity_from_data(X, z, washout=self.washout, name=source.name)
-
-    def _which(self) -> dict[str, Any]:
-        """The arrays, columns and rows to take."""
-        names, name = self.state_names, None if self.input_file is not None else self.input
-        return {
-            "state_names": names[0] if names is not None and len(names) == 1 else names,
-            "input_name": name[0] if name is not None and len(name) == 1 else name,
-            "drop": self.drop or (),
-            "rows": self.rows,
-            "every": self.every,
-            "shift": self.shift,
-            "skip_rows": self.skip_rows,
-        }
+    file = Path(input[0]) if input is not None and len(input) == 1 else None
+    if file is not None and ending_of(file) not in RECORDING_FORMATS and not file.is_file():
+        file = None
+    for recording in (states, file):
+        output.require_other_than(recording, what="recording")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RecordingWarning)  # among the findings
+        curve = memory_from_data(
+            states,
+            file,
+            lags,
+            state_names=_one_or_all(state_names),
+            input_name=_one_or_all(input) if file is None else None,
+            drop=drop or (),
+            rows=rows,
+            every=every,
+            shift=shift,
+            skip_rows=skip_rows,
+            washout=washout,
+            noise_floor=noise_floor,
+            level=level,
+            estimator=estimator,
+            innovations=innovations,
+            checks=checks,
+            progress=True,
+        )
+    output.show(curve, print_memory)
 
 
-RECORDING = RecordingOptions()
-# what findings and notes name by its argument, as it is called here
-_OPTIONS = {name: f"--{name.replace('_', '-')}" for name in vars(RECORDING)}
-_OPTIONS |= {"state_names": "--states", "input_name": "--input"}
+def _one_or_all(names: list[str] | None) -> Any:
+    return names[0] if names is not None and len(names) == 1 else names
 
 
-def data(
-    states: Path,
-    /,
-    *,
-    recording: RecordingOptions = RECORDING,
-    capacity: Flag = False,
-    output: OutputOptions = OUTPUT,
-) -> None:
-    """Memory of a network from its recorded states.
-
-    For example:
-
-      memcurve data states.npy --input input.npy --washout 500 --plot memory.png
-      memcurve data recording.mat --states firing_rates --input stimulus
-      memcurve data recording.csv --states x0-x2 --input u --rows 100:1500 --json
-      memcurve data recording.h5 --noise-floor 0.01 --level 0.99
-      memcurve data recording.npz --capacity
-
-    Parameters
-    ----------
-    states
-        Recording to read, in chunks: one row per time step, already driven by the input of that
-        step. .npy holds the states; .npz, .mat and .h5 arrays by name; .parquet, .csv and .txt
-        (also .csv.gz) columns, with the input among them or in --input FILE.
-    capacity
-        Also the nonlinear capacity by degree, for products of past inputs; the recording is then
-        loaded whole. With --json both are printed, as "memory" and "capacity".
-    """
-    for file in (states, recording.input_file):
-        output.require_other_than(file, what="recording")
-    curve = recording.curve(states)
-    if not capacity:
-        output.show(curve, print_memory)
-        return
-    both: dict[str, Any] = {"memory": curve, "capacity": recording.capacity(states, curve)}
-
-    def printed(memory: MemoryCurve) -> None:
-        print_memory(memory)
-        print_capacity(both["capacity"])
-
-    def content() -> dict[str, Any]:
-        return {name: json.loads(result.to_json()) for name, result in both.items()}
-
-    output.show(curve, printed, content=content)
+def _as_options(text: str) -> str:
+    """Findings and notes, with what they name by its argument as it is called here."""
+    options = {name: f"--{name.replace('_', '-')}" for name in inspect.signature(data).parameters}
+    return as_options(text, options | {"state_names": "--states", "input_name": "--input"})
 
 
 def print_memory(result: MemoryCurve) -> None:
@@ -204,7 +160,7 @@ def _print_findings(printer: Printer, result: MemoryCurve) -> None:
         return
     for k, one in enumerate(findings):
         head, level = ("" if k else "checks"), one["level"]
-        said = as_options(f" {one['message']}; {one['remedy']}", _OPTIONS)
+        said = _as_options(f" {one['message']}; {one['remedy']}")
         text = styled(f"{level}:", _COLOURS[level]).append_text(styled(said))
         printer.wrapped(text, f"{head:>14}  ", "bold", hanging=True)
 
@@ -212,7 +168,7 @@ def _print_findings(printer: Printer, result: MemoryCurve) -> None:
 def _other_notes(result: MemoryCurve) -> list[Note]:
     """The notes besides the findings."""
     notes = [note for note in result.notes if note.kind != "finding"]
-    return [Note(note.kind, as_options(note, _OPTIONS)) for note in notes]
+    return [Note(note.kind, _as_options(note)) for note in notes]
 
 
 def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
@@ -231,21 +187,3 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
         text = f"{facts['raw_total']:.4f} for the coloured input itself, whose lags are dependent"
         rows.append(("raw total", text))
     return rows
-
-
-def print_capacity(result: Capacity) -> None:
-    """One row per degree, the total, and the notes."""
-    figures: list[tuple[Any, ...]] = [
-        (degree, value, result.errors[degree], result.significant(degree), result.count[degree])
-        for degree, value in result.by_degree.items()
-    ]
-    count = sum(result.count.values())
-    figures.append(("total", result.total, result.total_error, result.targets, count))
-    rows = [
-        (str(name), f"{value:.4f}", f"{error:.2g}", f"{len(targets)} of {count} targets")
-        for name, value, error, targets, count in figures
-    ]
-    printer = Printer()
-    printer.table(("degree", "capacity", "± error", "significant"), rows, right=range(4))
-    printer.line(f"at most {result.rank}, the number of linearly independent states")
-    printer.notes(result.notes)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 
 from cyclopts import Parameter
 
-from memcurve.views.cli.console import json_text, print_document, say_written
+from memcurve.views.cli.console import print_document, say_written
 from memcurve.views.cli.process import (
     UsageError,
     option_name,
@@ -115,12 +115,8 @@ class OutputOptions:
         printed: Callable[[Any], object],
         *,
         draw: Callable[[], Any] | None = None,
-        content: Callable[[], Any] | None = None,
     ) -> None:
-        """Write a result, its picture and its reports; print it, as JSON where asked for.
-
-        ``content`` is what is printed as JSON where that is not the whole result.
-        """
+        """Write a result, its picture and its reports; print it, as JSON where asked for."""
         from memcurve.core.result import replacing
 
         if self.save is not None:
@@ -138,7 +134,7 @@ class OutputOptions:
         if not self.json:
             printed(result)
         else:
-            print(result.to_json() if content is None else json_text(content()))
+            print(result.to_json())
         say_written(**written, result=self.save)
 
 
