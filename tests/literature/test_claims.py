@@ -99,7 +99,7 @@ def test_what_was_once_judged_unfairly(found: JudgedClaim) -> None:
         assert judge({**numbers, **short}).sentences[-1] == "dimension"
         assert judge({**numbers, **short, "driven_dimension_1": 0.0}).word == "an artefact"
     elif found.name == "mijalkov-2025":
-        assert found.compared == ("BRAPH protocol", "measured")
+        assert found.compared == ("BRAPH protocol, recomputed", "measured")
         assert len(found.points) >= 12
 
 

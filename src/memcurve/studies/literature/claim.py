@@ -26,7 +26,7 @@ Numbers = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Point:
-    """One number: as the authors' method gives it, and the true one with its error."""
+    """One number: as published or recomputed, and the true one with its error."""
 
     label: str
     then: float
@@ -60,8 +60,8 @@ class PublishedClaim:
     measured : str
         What the authors did: model, length, and in what sense their statement is meant.
     compared : tuple of str
-        What is compared, the columns of the table: a formula, a protocol that the study repeats or
-        published values; and what is true, exact or measured.
+        What is compared, the columns of the table: what was published, a formula or numbers, or
+        what the study recomputed by its protocol; and what is true, exact or measured.
     study : callable
         Takes a seed and a progress callback, and computes.
     judge : callable

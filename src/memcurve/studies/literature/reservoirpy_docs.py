@@ -9,6 +9,7 @@ from memcurve.core.progress import Listener, watched
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, measured
 
 UNITS, LAST_LAG, REPEATS = 100, 50, 8
+PUBLISHED = 18.78
 
 
 def study(seed: int, tell: Listener) -> Study:
@@ -22,9 +23,10 @@ def study(seed: int, tell: Listener) -> Study:
     true = measured(reservoir, 400, seed, precision=0.2, budget=30)
     listed = true[1 : LAST_LAG + 1]
     points = (
-        Point("as documented, lags 1 … 50", totals[0], listed.total, listed.total_error),
-        Point("with eight seeds, mean", float(np.mean(totals)), listed.total, listed.total_error),
-        Point("all lags from 0 on", totals[0], true.total, true.total_error),
+        Point("published, lags 1 … 50", PUBLISHED, listed.total, listed.total_error),
+        Point("recomputed, lags 1 … 50", totals[0], listed.total, listed.total_error),
+        Point("recomputed, eight seeds", float(np.mean(totals)), listed.total, listed.total_error),
+        Point("published, all lags", PUBLISHED, true.total, true.total_error),
     )
     return points, {
         "documented": totals[0],
