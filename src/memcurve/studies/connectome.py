@@ -7,7 +7,6 @@ comparison continues where it stopped.
 from __future__ import annotations
 
 import hashlib
-import itertools
 import json
 import math
 import os
@@ -21,13 +20,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from memcurve.core.arguments import (
-    name_and_options,
-    require_number,
-    require_options,
-    require_size,
-    table_entry,
-)
+from memcurve.core.arguments import name_and_options, require_number, require_size, table_entry
 from memcurve.core.display import columns_of_text
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.notes import Note, counted
@@ -478,33 +471,27 @@ def _scaled(network: LinearNetwork, radius: float) -> LinearNetwork:
 def _models(given: Any, blocks: Any = None) -> dict[str, tuple[str, dict[str, Any]]]:
     """Null models with their options, by what tables call them."""
     is_pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping)
-    found: dict[str, tuple[str, dict[str, Any]]] = {}
-    listed = [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given
-    for one in listed:
+    models: dict[str, tuple[str, dict[str, Any]]] = {}
+    for one in [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given:
         name, options = name_and_options(one, "nulls")
+        null = table_entry(NULLS, name, "nulls")
         if name == "blocks" and blocks is not None:
             options = {"blocks": blocks, **options}
-        null = table_entry(NULLS, name, "nulls")
-        require_options(null.draw, {"network": None, "seed": None, **options})
-        if null.needs is not None and options.get(null.needs) is None:
-            raise ValueError(
-                f"`{null.needs}` must be given for the null model {name!r}: "
-                f"nulls=[({name!r}, {{'{null.needs}': …}})]."
-            )
         words = [
             f"{key}={value}" if isinstance(value, str | int | float) else key
             for key, value in options.items()
             if key != null.needs
         ]
-        label = base = f"{name}({', '.join(words)})" if words else name
-        for number in itertools.count(2):
-            if label not in found or canonical(found[label]) == canonical((name, options)):
-                break
-            label = f"{base} {number}"  # other arrays, which have no words
-        found[label] = name, dict(options)
-    if not found:
+        label = f"{name}({', '.join(words)})" if words else name
+        if label in models and canonical(models[label]) != canonical((name, options)):
+            raise ValueError(
+                f"`nulls` must not have {label!r} twice, with different arrays; compare them one "
+                f"by one."
+            )
+        models[label] = name, dict(options)
+    if not models:
         raise ValueError(f"`nulls` must name at least one of {', '.join(NULLS)}; got none.")
-    return found
+    return models
 
 
 @dataclass(frozen=True)

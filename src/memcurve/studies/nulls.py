@@ -79,7 +79,6 @@ def rewire(
     *,
     seed: Seed,
     moves: float = 10.0,
-    weights: str = "source",
     self_loops: str = "fixed",
     blocks: ArrayLike | None = None,
     positions: ArrayLike | None = None,
@@ -87,11 +86,9 @@ def rewire(
 ) -> LinearNetwork:
     """Rewire a network at random; every node keeps its in- and out-degree.
 
-    Preserved: in- and out-degree of every node, the multiset of weights; with ``weights="source"``
-    also the outgoing weights of each node, so its out-strength and sign, with ``"target"`` its
-    incoming weights, so its in-strength. With ``blocks`` the number of edges between each pair of
-    blocks, with ``positions`` the number of edges in each bin of length. Not preserved:
-    reciprocity, motifs, the other strength.
+    Preserved: in- and out-degree of every node, and its outgoing weights, so its out-strength and
+    sign. With ``blocks`` the number of edges between each pair of blocks, with ``positions`` the
+    number of edges in each bin of length. Not preserved: reciprocity, motifs, in-strengths.
 
     Parameters
     ----------
@@ -101,8 +98,6 @@ def rewire(
         Seed. Required.
     moves : float
         How often an edge is moved, on average.
-    weights : str
-        What a weight stays with: its ``"source"`` or its ``"target"``.
     self_loops : str
         ``"fixed"``: self-loops stay in place, and no new ones arise. ``"free"``: they are treated
         like other edges.
@@ -135,22 +130,16 @@ def rewire(
     True
     """
     moves = require_number(moves, "moves", "above 0", lambda number: number > 0)
-    table_entry(dict.fromkeys(("source", "target")), weights, "weights")
     edges = _EdgeList.of(network, self_loops)
     kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
     source, target, note = _Trades(edges, kinds, rng).run(moves)
     if note is None:
-        owner = edges.source if weights == "source" else edges.target
-        note = PROSE["weights only" if _differ(owner, edges.weights) else "no other edges"]
-    # the end that keeps its weights has as many edges as before: both are sorted by it
-    (owner, other), before = (source, target), edges.source
-    if weights == "target":
-        (owner, other), before = (target, source), edges.target
-    other, bounds = _bucketed(owner, other, edges.size)
-    owner = np.repeat(np.arange(edges.size, dtype=owner.dtype), np.diff(bounds))
-    drawn = rng.permutation(len(before))
-    shuffled, _ = _bucketed(before[drawn], edges.weights[drawn], edges.size)
-    source, target = (owner, other) if weights == "source" else (other, owner)
+        note = PROSE["weights only" if _differ(edges.source, edges.weights) else "no other edges"]
+    # each node sends as many edges as before: they and their weights are sorted by source
+    target, bounds = _bucketed(source, target, edges.size)
+    source = np.repeat(np.arange(edges.size, dtype=source.dtype), np.diff(bounds))
+    drawn = rng.permutation(len(source))
+    shuffled, _ = _bucketed(edges.source[drawn], edges.weights[drawn], edges.size)
     return edges.network(source, target, shuffled, note)
 
 
