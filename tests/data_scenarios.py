@@ -162,15 +162,15 @@ def estimates(
     ]
 
 
-#: Laws of an input.
+#: Laws of an input, by the polynomials that are orthonormal under them.
 LAWS: dict[str, Callable[[np.random.Generator, Any], Floats]] = {
-    "uniform": lambda rng, shape: rng.uniform(-2, 1, shape),
-    "Gaussian": lambda rng, shape: 3 + 2 * rng.standard_normal(shape),
-    "exponential": lambda rng, shape: rng.exponential(1, shape),
+    "legendre": lambda rng, shape: rng.uniform(-2, 1, shape),
+    "hermite": lambda rng, shape: 3 + 2 * rng.standard_normal(shape),
+    "empirical": lambda rng, shape: rng.exponential(1, shape),
 }
 
 
-def series(law: str = "uniform", count: int = 3000, seed: int = 0) -> Floats:
+def series(law: str = "legendre", count: int = 3000, seed: int = 0) -> Floats:
     return LAWS[law](np.random.default_rng(seed), count)
 
 

@@ -47,12 +47,13 @@ def driven(
 def test_closed_form_by_degree(law: str, mixed: bool) -> None:
     """States that are three targets, or any mixture of them, have a capacity of one each."""
     z = series(law)
-    p = polynomials_of(z, 3)
+    p = polynomials_of(z, 3).values
     states = np.column_stack([lagged(p[2], 1), p[1] * lagged(p[1], 3), lagged(p[1], 5)])
     states = np.column_stack([states, p[1] * lagged(p[2], 4)])
     if mixed:
         states = states @ np.random.default_rng(1).standard_normal((4, 4)) + 5
     result = capacity_from_data(states, z, PLAN)
+    assert result.polynomials == law
     assert result.rank == 4
     for degree, expected in {1: 1, 2: 2, 3: 1}.items():
         assert abs(result.by_degree[degree] - expected) < tolerances.SPANNED
@@ -163,7 +164,7 @@ def test_dependent_and_constant_states() -> None:
 def test_binary_input() -> None:
     """Input ±1 has the one polynomial z: products of different lags, no powers."""
     z = np.random.default_rng(1).choice([-1.0, 1.0], 2000)
-    p = polynomials_of(z, 3)[1]
+    p = polynomials_of(z, 3).values[1]
     states = np.column_stack([p * lagged(p, 1), lagged(p, 2) * lagged(p, 1) * p])
     result = capacity_from_data(states, z, {2: (3, 5), 3: (3, 5)})
     assert result.count == {2: 5 + 4 + 3, 3: 4 + 2 * 3}
@@ -183,7 +184,7 @@ def test_text_and_frames() -> None:
     z, states = driven(1.0)
     result = capacity_from_data(states[0], z[0], PLAN, name="tanh")
     text = repr(result)
-    assert text.startswith("<Capacity tanh, 10 states of rank 10, 3000 rows")
+    assert text.startswith("<Capacity tanh, 10 states of rank 10, 3000 rows, legendre polynomials")
     assert "of at most 10>" in text
     frame = result.to_pandas()
     assert frame["capacity"].to_dict() == result.by_degree
@@ -270,11 +271,22 @@ def test_speed_of_many_targets(held: Callable[..., None]) -> None:
 
 @pytest.mark.parametrize("law", LAWS)
 def test_orthonormal_polynomials(law: str) -> None:
-    """E p_i p_j = δ_ij under the law of the inputs given."""
+    """E p_i p_j = δ_ij: exactly under the empirical law, up to sampling under the others."""
     z = series(law, 100_000)
-    p = polynomials_of(z, 4)
-    assert np.abs(p @ p.T / len(z) - np.eye(5)).max() < tolerances.SPANNED
-    assert (p[1:, np.argmax(z)] > 0).all()
+    family = polynomials_of(z, 4)
+    assert family.name == law
+    gram = family.values @ family.values.T / len(z)
+    tolerance = tolerances.SPANNED if law == "empirical" else 0.3  # Var p_4² is 10⁴ for Hermite
+    assert np.abs(gram - np.eye(5)).max() < tolerance
+    assert (family.values[1:, np.argmax(z)] > 0).all()
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_law_is_recognised(law: str) -> None:
+    for seed in range(20):
+        assert polynomials_of(series(law, 1000, seed), 3).name == law
+    heavy = np.random.default_rng(0).standard_t(5, 3000)
+    assert polynomials_of(heavy, 3).name == "empirical"
 
 
 def test_every_target_once() -> None:
@@ -301,17 +313,17 @@ def test_kernels_are_single_regressions(law: str) -> None:
     rng = np.random.default_rng(3)
     z, n, start = series(law, 640), 600, 40
     X = np.column_stack([lagged(z, 1) * lagged(z, 2), z, rng.standard_normal(640)])[start:]
-    p = polynomials_of(z, 3)
+    family = polynomials_of(z, 3)
     Q = np.linalg.qr(X - X.mean(axis=0))[0]
     basis = StateBasis(Q, start)
     design = np.column_stack([np.ones(n), X])
     hat = (design * np.linalg.solve(design.T @ design, design.T).T).sum(axis=1)
     weights = (hat - 1 / n) / (1 - hat)
     shapes = list(patterns(Reach(3, 4, 8), 3))
-    raw, bias = r_squared(basis.correlator(8), basis, p, shapes, 8)
+    raw, bias = r_squared(basis.correlator(8), basis, family, shapes, 8)
     for k, pattern in enumerate(shapes):
         for shift in range(8 - pattern.offsets[-1] + 1):
-            w = columns(p, [(pattern, shift)], start, start + n)[0]
+            w = columns(family.values, [(pattern, shift)], start, start + n)[0]
             fit = design @ np.linalg.lstsq(design, w, rcond=None)[0]
             centred = w - w.mean()
             expected = 1 - ((w - fit) ** 2).sum() / (centred**2).sum()

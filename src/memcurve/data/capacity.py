@@ -78,6 +78,9 @@ class Capacity(Result):
         The significant ones, largest capacity first.
     count, reach : dict
         Total degree → number of targets examined, and their (window, longest lag).
+    polynomials : str
+        ``"legendre"`` of uniform input, ``"hermite"`` of Gaussian input, else ``"empirical"``:
+        orthonormal under the law of the inputs given.
     threshold : float
         Probability that a target unrelated to the states passes as significant.
     notes, name, versions
@@ -93,7 +96,7 @@ class Capacity(Result):
     (1.0, 2)
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Capacity/4"
+    FORMAT: ClassVar[str] = "memcurve.Capacity/3"
 
     by_degree: Mapping[int, float]
     errors: Mapping[int, float]
@@ -105,6 +108,7 @@ class Capacity(Result):
     targets: tuple[Target, ...]
     count: Mapping[int, int]
     reach: Mapping[int, tuple[int, int]]
+    polynomials: str
     threshold: float
     notes: tuple[Note, ...] = ()
     name: str = ""
@@ -136,7 +140,8 @@ class Capacity(Result):
     def __repr__(self) -> str:
         label = f"{self.name}, " if self.name else ""
         lines = [
-            f"<Capacity {label}{self.states} states of rank {self.rank}, {self.rows} rows",
+            f"<Capacity {label}{self.states} states of rank {self.rank}, {self.rows} rows, "
+            f"{self.polynomials} polynomials",
             "  degree  targets  significant   capacity",
         ]
         for degree, value, error, *counts in zip(*self.columns().values(), strict=True):
@@ -161,7 +166,7 @@ def capacity_from_data(
 
     The capacity of a target y is the share of its variance that is linear in the states,
     1 − min_W E(y_t − Wᵀx_t)²/Var y. Targets are products of polynomials p_d that are orthonormal
-    under the law of the inputs given,
+    under the law of the input,
 
         y_t = p_{d_1}(z_{t−τ_1}) · … · p_{d_k}(z_{t−τ_k}),    τ_1 < … < τ_k,
 
@@ -249,10 +254,11 @@ def capacity_from_data(
         rows=basis.rows,
         count={one.reach.degree: len(one.raw) for one in scans},
         reach={one.reach.degree: (one.reach.window, one.reach.lag) for one in scans},
+        polynomials=polynomials.name,
         threshold=threshold,
         name=name,
     )
-    notes = list(_notes(result, constant, z, len(polynomials) - 1))
+    notes = list(_notes(result, constant, z, len(polynomials.values) - 1))
     for first, last, column in stuck_stretches(X, z[len(z) - len(X) :]):
         what = "no state moves" if column is None else f"column {column} does not move"
         notes.append(note("capacity.stuck", what=what, first=first, last=last))

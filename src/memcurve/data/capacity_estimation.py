@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.polynomial import legendre
+from numpy.polynomial import hermite_e, legendre
 from numpy.typing import NDArray
 
 from memcurve.core.types import EPS, TINY, Floats
@@ -32,6 +32,11 @@ from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.columns import basis_of
 from memcurve.data.tails import variance_of_mean
 
+#: The law is recognised by its polynomials up to this degree, hence by six moments: the sample
+#: moments of higher degree are too noisy to tell laws apart.
+RECOGNISED_BY = 3
+#: A sample moment further than this many standard errors from its expectation rules a law out.
+RULED_OUT = 5.0
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
 #: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
 DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8)), 1))
@@ -50,23 +55,57 @@ BATCH_NUMBERS = 1 << 22
 COINCIDENT = 1e-10
 
 
-def polynomials_of(inputs: Floats, degree: int) -> Floats:
-    """Values of p_0, p_1, … at every input, by row, orthonormal under the law of these.
+class Polynomials(NamedTuple):
+    """A family of orthonormal polynomials, and their values p_0, p_1, … at every input, by row."""
 
-    By QR of Legendre polynomials, well enough conditioned. An input of k different values has
-    polynomials up to degree k − 1 only.
+    name: str
+    values: Floats
+
+
+def polynomials_of(inputs: Floats, degree: int) -> Polynomials:
+    """Polynomials up to ``degree`` under the law of the inputs.
+
+    They are Legendre's or Hermite's where these are orthonormal on the data: the sample means of
+    p_i p_j, i, j ≤ 3, are within a few standard errors of δ_ij under the law. Those of the data
+    themselves scatter, and capacities with them: 0.78 of 90 % intervals of single targets then hold
+    those of the law, for 0.88 (measured). k different values have polynomials up to degree k − 1.
     """
     different = len(np.unique(inputs))
     if different < 2:
         raise ValueError(
             "`inputs` must vary, got a constant series; capacity is a share of its variance."
         )
-    low, high = inputs.min(), inputs.max()
-    points = 2 * (inputs - low) / (high - low) - 1
-    powers = legendre.legvander(points, min(degree, different - 1))
-    factor, triangle = np.linalg.qr(powers)
+    degree, low, high = min(degree, different - 1), inputs.min(), inputs.max()
+    spanning = 2 * (inputs - low) / (high - low) - 1  # a uniform law fills [−1, 1] up to O(1/T)
+    standardised = (inputs - inputs.mean()) / inputs.std()
+    for name, points, family, quadrature in (
+        ("legendre", spanning, _legendre, legendre.leggauss),
+        ("hermite", standardised, _hermite, hermite_e.hermegauss),
+    ):
+        nodes, weights = quadrature(16)  # enough for fourth powers
+        squares = family(nodes, RECOGNISED_BY) ** 2
+        spread = squares * (weights / weights.sum()) @ squares.T - np.eye(len(squares))
+        values = family(points, RECOGNISED_BY)
+        off = values @ values.T / len(inputs) - np.eye(len(values))
+        allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
+        if (np.abs(off) <= allowed + 1e-9).all():  # p_0² = 1 has no spread, only rounding
+            return Polynomials(name, family(points, degree))
+    factor, triangle = np.linalg.qr(legendre.legvander(spanning, degree))
     signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
-    return np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
+    values = np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
+    return Polynomials("empirical", values)
+
+
+def _legendre(points: Floats, degree: int) -> Floats:
+    """√(2d + 1)·P_d."""
+    scale = np.sqrt(2 * np.arange(degree + 1) + 1)
+    return np.ascontiguousarray((legendre.legvander(points, degree) * scale).T)
+
+
+def _hermite(points: Floats, degree: int) -> Floats:
+    """He_d/√d!."""
+    scale = np.array([1 / math.sqrt(math.factorial(d)) for d in range(degree + 1)])
+    return np.ascontiguousarray((hermite_e.hermevander(points, degree) * scale).T)
 
 
 class Reach(NamedTuple):
@@ -272,10 +311,10 @@ class Scan(NamedTuple):
         return np.asarray(self.raw > cut)
 
 
-def scan(basis: StateBasis, polynomials: Floats, reach: Reach) -> Scan:
+def scan(basis: StateBasis, polynomials: Polynomials, reach: Reach) -> Scan:
     """Look at all targets of one degree."""
     correlator = basis.correlator(reach.lag)
-    shapes = list(patterns(reach, len(polynomials) - 1))
+    shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     raw, bias = np.zeros((2, reach.lag + 1, len(shapes)))
     for first in range(0, len(shapes), batch):
@@ -292,7 +331,7 @@ def scan(basis: StateBasis, polynomials: Floats, reach: Reach) -> Scan:
 def r_squared(
     correlator: Correlator,
     basis: StateBasis,
-    polynomials: Floats,
+    polynomials: Polynomials,
     shapes: Sequence[Pattern],
     lag: int,
 ) -> tuple[Floats, Floats]:
@@ -306,7 +345,7 @@ def r_squared(
     w = np.zeros((len(shapes), stop - start))
     for row, pattern in zip(w, shapes, strict=True):
         begin = max(start, pattern.offsets[-1])  # before it a factor lies before the recording
-        row[begin - start :] = columns(polynomials, [(pattern, 0)], begin, stop)[0]
+        row[begin - start :] = columns(polynomials.values, [(pattern, 0)], begin, stop)[0]
     sums = correlator.sums(w)
     mean = sums[:, r + 1] / n
     weighted, energy = correlator.sums(w * w, slice(r, r + 2)).transpose(1, 0, 2)
@@ -331,7 +370,7 @@ class Joint(NamedTuple):
 
 
 def joint_capacities(
-    basis: StateBasis, polynomials: Floats, chosen: Sequence[Placed], groups: Floats
+    basis: StateBasis, polynomials: Polynomials, chosen: Sequence[Placed], groups: Floats
 ) -> Joint:
     """Capacities b_sᵀΓ⁻¹b_s of the ``chosen`` targets, less their bias, and errors.
 
@@ -386,14 +425,14 @@ def joint_capacities(
 
 
 def _chunks(
-    basis: StateBasis, polynomials: Floats, chosen: Sequence[Placed]
+    basis: StateBasis, polynomials: Polynomials, chosen: Sequence[Placed]
 ) -> Iterator[tuple[slice, Floats]]:
     """Rows of the basis a few at a time, with the targets (k, rows) there."""
     size = max(1, BATCH_NUMBERS // len(chosen))
     for first in range(0, basis.rows, size):
         last = min(first + size, basis.rows)
         times = basis.start + first, basis.start + last
-        yield slice(first, last), columns(polynomials, chosen, *times)
+        yield slice(first, last), columns(polynomials.values, chosen, *times)
 
 
 class CapacityEstimate(NamedTuple):
@@ -408,7 +447,7 @@ class CapacityEstimate(NamedTuple):
 
 
 def estimate(
-    basis: StateBasis, polynomials: Floats, scans: Sequence[Scan], threshold: float
+    basis: StateBasis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
 ) -> CapacityEstimate:
     """Estimate the strongest targets together, and the sum of what the others hold."""
     degree = np.repeat(np.arange(len(scans)), [len(one.raw) for one in scans])
