@@ -15,7 +15,6 @@ from documentation import Site
 pytestmark = pytest.mark.documentation
 
 PAGES = ("index", "gallery/index", "theory/tail_energy", "tutorials/noise")
-WIDTHS = (1280, 390)
 #: MathJax has drawn what there is; pages without maths do not load it.
 DRAWN = "() => window.MathJax?.startup?.promise?.then(() => true) ?? true"
 #: Formulas that are not drawn, are drawn as errors, or have no size.
@@ -47,8 +46,7 @@ def assert_quiet(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-@pytest.mark.parametrize("width", WIDTHS)
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_page(running: Any, site: Site, page: str, width: int, dark: bool) -> None:
     with open_page(running, address(site, page), width, dark=dark) as opened:
         shown = opened.page
@@ -105,22 +103,6 @@ def test_text_stands_out_in_both_themes(running: Any, site: Site) -> None:
             assert_quiet(opened)
 
 
-def test_search_from_the_disk(running: Any, site: Site) -> None:
-    """Typed into the field of a page, without a server."""
-    with open_page(running, address(site, "index")) as opened:
-        page = opened.page
-        page.locator("button.search-button-field, button.search-button").first.click()
-        page.keyboard.type("controllable_spectrum")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#search-results li a")
-        results = page.locator("#search-results li a").all_inner_texts()
-        assert any("controllable_spectrum" in text for text in results)
-        page.locator("#search-results li a").first.click()
-        page.wait_for_load_state()
-        assert page.locator("article h1").count() == 1
-        assert_quiet(opened)
-
-
 @pytest.mark.parametrize("name", ["memory_curve", "LinearNetwork", "rank", "audit"])
 def test_a_name_leads_to_its_reference(running: Any, site: Site, name: str) -> None:
     """Typed into the field of the first page, as it is written in Python."""
@@ -130,15 +112,21 @@ def test_a_name_leads_to_its_reference(running: Any, site: Site, name: str) -> N
         field.fill(name)
         field.press("Enter")
         assert first_found(opened.page).lower().endswith(f"#memcurve.{name}".lower())
+        opened.page.locator("#search-results li a").first.click()
+        opened.page.wait_for_load_state()
+        assert opened.page.locator("article h1").count() == 1
         assert_quiet(opened)
 
 
-@pytest.mark.parametrize("words", ["memory curve", "memcurve.memory_curve()", "Memory_Curve"])
-def test_other_spellings_of_a_name(running: Any, site: Site, words: str) -> None:
+def test_other_words_are_found(running: Any, site: Site) -> None:
     path = address(site, "search")
     with open_page(running, path) as opened:
-        opened.page.goto(f"{path.as_uri()}?q={quote(words)}")
-        assert first_found(opened.page).endswith("reference/memory.html#memcurve.memory_curve")
+        for words in ("memory curve", "memcurve.memory_curve()", "Memory_Curve"):
+            opened.page.goto(f"{path.as_uri()}?q={quote(words)}")
+            assert first_found(opened.page).endswith("reference/memory.html#memcurve.memory_curve")
+        opened.page.goto(path.as_uri() + "?q=pseudo-inverse")
+        first_found(opened.page)
+        assert opened.page.locator("#search-results li a").count() >= 2
         assert_quiet(opened)
 
 
@@ -148,10 +136,9 @@ def first_found(page: Any) -> str:
     return str(page.locator("#search-results li a").first.evaluate("link => link.href"))
 
 
-@pytest.mark.parametrize("width", [1024, 1280])
-def test_the_header_shows_the_way(running: Any, site: Site, width: int) -> None:
+def test_the_header_shows_the_way(running: Any, site: Site) -> None:
     """Without a menu to open: what is looked for most, in one row, and the search."""
-    with open_page(running, address(site, "index"), width) as opened:
+    with open_page(running, address(site, "index"), 1024) as opened:
         header = opened.page.locator("header.bd-header")
         heights = set()
         for name in ("Start", "Gallery", "Tutorials", "How to", "Reference"):
@@ -161,17 +148,8 @@ def test_the_header_shows_the_way(running: Any, site: Site, width: int) -> None:
         assert len(heights) == 1
         assert header.get_by_role("button", name="Search").first.is_visible()
         header.get_by_role("link", name="Reference", exact=True).click()
-        found = opened.page.get_by_role("link", name="memcurve.memory_curve", exact=True)
-        found.first.wait_for(state="visible")
-        assert_quiet(opened)
-
-
-def test_search_for_words(running: Any, site: Site) -> None:
-    path = address(site, "search")
-    with open_page(running, path) as opened:
-        opened.page.goto(path.as_uri() + "?q=pseudo-inverse")
-        opened.page.wait_for_selector("#search-results li a")
-        assert opened.page.locator("#search-results li a").count() >= 2
+        link = opened.page.get_by_role("link", name="memcurve.memory_curve", exact=True)
+        link.first.wait_for(state="visible")
         assert_quiet(opened)
 
 

@@ -20,14 +20,14 @@ SHOWN = {"text", "toml", "json", "yaml"}
 def test_all_code_runs(page: str) -> None:
     """Python is executed as the page is built, shell by the next test; all else is no code."""
     text = (DOCS / page).read_text("utf-8")
-    found = list(blocks(text))
-    for block in found:
+    parts = list(blocks(text))
+    for block in parts:
         where = f"{page}:{block.line}: a block {block.kind or 'without a language'!r}"
         if not block.kind.startswith("{"):
             assert block.kind in SHOWN | {"sh"}, f"{where}; Python goes into a code-cell"
         assert not re.match(r"\{(code|code-block|sourcecode)\}", block.kind), where
         assert ".. code" not in block.text or block.kind != "{eval-rst}", where
-    if any(block.kind.startswith("{code-cell}") for block in found):
+    if any(block.kind.startswith("{code-cell}") for block in parts):
         begin = text.split("---\n")[1]
         assert "file_format: mystnb" in begin, f"{page}: without it, no cell is executed"
         assert "kernelspec" in begin, page

@@ -32,8 +32,7 @@ def scene() -> Scene:
 
 
 @pytest.mark.parametrize("name", sorted(memcurve.ensembles.ENSEMBLES))
-@pytest.mark.parametrize("mask", [OWN_MASK, "ones", "normal"])
-@pytest.mark.parametrize("size", [1, 2, 12])
+@pytest.mark.parametrize(("mask", "size"), [(OWN_MASK, 12), ("ones", 1), ("normal", 2)])
 def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     settings = PageSettings(ensemble=name, size=size, mask=mask, density=1.0, seed=3)
     seen = scene_of(settings.network())
