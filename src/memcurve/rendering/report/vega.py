@@ -22,8 +22,8 @@ from memcurve.rendering.report.document import Chart, Series
 
 Spec = dict[str, Any]
 
-#: A line of more points is decimated: a screen has no more columns. Doubled: pages of 5 MB.
-MOST_POINTS = 2000
+#: A series of more points is decimated: a screen has no more columns. Doubled: pages of 3 MB.
+MOST_POINTS = 1000
 #: Height of a chart of lines. Doubled: one chart fills a screen.
 HEIGHT = 300
 #: Side of the square of a disc where the page gives no other. Doubled: wider than a phone.
@@ -50,13 +50,13 @@ _LABEL = ("halo", "label")
 _ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}]}
 
 
-def specification(chart: Chart, max_points: int = MOST_POINTS) -> Spec:
+def specification(chart: Chart) -> Spec:
     """A chart as a Vega-Lite specification; longer series are decimated.
 
     Its parameter ``hidden`` lists the series that are switched off, by number; ``zoom`` is the
     part of the axes that is shown. Colours are left to a config.
     """
-    points = [decimated(chart, series, max_points) for series in chart.series]
+    points = [decimated(chart, series) for series in chart.series]
     rows = []
     for k, line in enumerate(points):
         for j in range(line.x.size):
@@ -93,10 +93,10 @@ def described(chart: Chart) -> str:
     return f"{chart.title}. {axes}: {names}{places}."
 
 
-def remarks(chart: Chart, max_points: int = MOST_POINTS) -> list[str]:
+def remarks(chart: Chart) -> list[str]:
     """What a reader should know about how a chart is drawn."""
-    drawn = sum(decimated(chart, series, max_points).x.size for series in chart.series)
-    there = sum(decimated(chart, series, None).x.size for series in chart.series)
+    drawn = sum(decimated(chart, series).x.size for series in chart.series)
+    there = sum(visible(chart, series).x.size for series in chart.series)
     lost = sum(
         int(np.sum((chart.log_x & (series.x <= 0)) | (chart.log_y & (series.y <= 0))))
         for series in chart.series
@@ -312,54 +312,60 @@ def _tick_label(axis: str, log: bool) -> str:
 # Decimation: the points that an axis can show, and no more than the eye needs
 
 
-def decimated(chart: Chart, series: Series, max_points: int | None = MOST_POINTS) -> Series:
-    """The points of a series that its chart draws, from left to right.
+def visible(chart: Chart, series: Series) -> Series:
+    """The points of a series that its chart can show, from left to right.
 
-    y is NaN where a line is interrupted; ``max_points=None`` keeps all that the axes can show.
+    y is NaN where a line is interrupted.
     """
     given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
     x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
-    order = np.argsort(x, kind="stable") if chart.kind == "lines" else np.arange(x.size)
-    x, y, *band = (v[order[_has_place(x[order], chart.log_x)]] for v in (x, y, *band))
     if chart.kind != "lines":
-        keep = np.isfinite(y)
-        x, y, band = x[keep], y[keep], []
-        # of many one here and there, from the innermost to the outermost
-        among = np.linspace(0, x.size - 1, min(x.size, max_points or x.size)).astype(np.intp)
+        there = np.isfinite(x) & np.isfinite(y)
+        return replace(series, x=x[there], y=y[there], low=None, high=None)
+    order = np.argsort(x, kind="stable")
+    x, y, *band = (v[order[_has_place(x[order], chart.log_x)]] for v in (x, y, *band))
+    if band:  # drawn where both ends are; on a logarithmic axis zero is its lower end
+        low, high = band
+        both = np.isfinite(low) & _has_place(high, chart.log_y)
+        if chart.log_y:
+            low = np.maximum(low, np.concatenate([v[v > 0] for v in (y, *band)]).min(initial=1))
+        band = [np.where(both, end, np.nan) for end in (low, high)]
+    ends = band or (None, None)
+    return replace(
+        series, x=x, y=np.where(_has_place(y, chart.log_y), y, np.nan), low=ends[0], high=ends[1]
+    )
+
+
+def decimated(chart: Chart, series: Series) -> Series:
+    """At most so many of the points that a chart can show that every peak stays."""
+    points = visible(chart, series)
+    x, y = points.x, points.y
+    if x.size <= MOST_POINTS:
+        return points
+    if chart.kind == "lines":
+        chosen = _extremes(np.log(x) if chart.log_x else x, y)
+    else:  # one here and there, from the innermost to the outermost
+        among = np.linspace(0, x.size - 1, MOST_POINTS).astype(np.intp)
         chosen = np.sort(np.argsort(np.hypot(x, y))[among])
-    else:
-        if band:  # drawn where both ends are; on a logarithmic axis zero is its lower end
-            low, high = band
-            both = np.isfinite(low) & _has_place(high, chart.log_y)
-            if chart.log_y:
-                low = np.maximum(low, np.concatenate([v[v > 0] for v in (y, *band)]).min(initial=1))
-            band = [np.where(both, end, np.nan) for end in (low, high)]
-        y = np.where(_has_place(y, chart.log_y), y, np.nan)
-        chosen = np.arange(x.size)
-        if max_points is not None and x.size > max_points:
-            chosen = _extremes(np.log(x) if chart.log_x else x, [y, *band], max_points)
-    ends = [end[chosen] for end in band] or (None, None)
-    return replace(series, x=x[chosen], y=y[chosen], low=ends[0], high=ends[1])
+    low, high = (end if end is None else end[chosen] for end in (points.low, points.high))
+    return replace(points, x=x[chosen], y=y[chosen], low=low, high=high)
 
 
 def _has_place(values: Floats, log: bool) -> NDArray[np.bool_]:
     return np.isfinite(values) & ((values > 0) | (not log))
 
 
-def _extremes(x: Floats, curves: list[Floats], max_points: int) -> NDArray[np.intp]:
+def _extremes(x: Floats, y: Floats) -> NDArray[np.intp]:
     """Indices of the first, last, lowest, highest and missing points of each of many strips.
 
-    A line through them covers the same pixels as the whole line, as long as a strip is no wider
-    than a pixel.
+    A line through them covers the same pixels as the whole line where strips are that narrow.
     """
-    strips = max(1, max_points // (2 + 3 * len(curves)))
-    strip = np.searchsorted(np.linspace(x[0], x[-1], strips + 1)[1:-1], x)
+    strip = np.searchsorted(np.linspace(x[0], x[-1], MOST_POINTS // 5 + 1)[1:-1], x)
     starts = np.unique(strip, return_index=True)[1]
+    missing = np.flatnonzero(np.isnan(y))
     chosen = [starts, np.append(starts[1:], x.size) - 1]
-    for curve in curves:
-        missing = np.flatnonzero(np.isnan(curve))
-        chosen.append(missing[np.unique(strip[missing], return_index=True)[1]])
-        chosen += [np.lexsort((values, strip))[starts] for values in (curve, -curve)]
+    chosen.append(missing[np.unique(strip[missing], return_index=True)[1]])
+    chosen += [np.lexsort((values, strip))[starts] for values in (y, -y)]
     return np.unique(np.concatenate(chosen))
 
 

@@ -28,8 +28,6 @@ from memcurve.rendering.report.document import (
     split_paragraphs,
 )
 
-# points drawn on a whole page: what keeps it below three megabytes
-_PAGE_POINTS = 36_000
 # reports with more sections begin with a table of contents
 _FEW_SECTIONS = 4
 # tables with more columns do not fit a phone
@@ -65,16 +63,12 @@ def bullets(items: Iterable[str]) -> str:
     return f"<ul>\n{inner}</ul>\n" if inner else ""
 
 
-def table(content: Table, *, number: str = "", wordy: str = "", heads: bool = False) -> str:
-    """A table; the first cell of a row names it.
-
-    ``number`` and ``wordy`` are attributes of cells in columns of numbers and of sentences. With
-    ``heads`` each cell knows the head of its column: narrow windows show a row as a list.
-    """
+def table(content: Table) -> str:
+    """A table; the first cell of a row names it, and each cell knows the head of its column."""
     kinds = []
     for k in range(len(content.head)):
         long = any(len(row[k]) > _SHORT for row in content.rows)
-        kinds.append(number if k in content.numeric else wordy if long else "")
+        kinds.append("class='number'" if k in content.numeric else "class='wordy'" if long else "")
 
     def line(tags: Sequence[str], row: Sequence[str]) -> str:
         cells = zip(tags, kinds, row, strict=True)
@@ -82,8 +76,7 @@ def table(content: Table, *, number: str = "", wordy: str = "", heads: bool = Fa
         return f"<tr>{''.join(inner)}</tr>"
 
     head = line(["th scope='col'"] * len(kinds), content.head)
-    named = (f"td data-head='{text(name)}'" if heads else "td" for name in content.head[1:])
-    tags = ["th scope='row'", *named]
+    tags = ["th scope='row'", *(f"td data-head='{text(name)}'" for name in content.head[1:])]
     rows = "".join(f"{line(tags, row)}\n" for row in content.rows)
     return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}</tbody>\n</table>\n"
 
@@ -113,9 +106,7 @@ def html(document: Document) -> str:
     It is to be written as UTF-8. Charts need vl-convert-python, which brings what draws them.
     """
     charts = [section.chart for section in document.sections if section.chart is not None]
-    series = sum(len(chart.series) for chart in charts)
-    max_points = min(vega.MOST_POINTS, max(200, _PAGE_POINTS // max(series, 1)))
-    charted = [_chart_content(chart, max_points) for chart in charts]
+    charted = [_chart_content(chart) for chart in charts]
     content = {"charts": charted, "config": vega.config()}
     variables = {
         page: " ".join(f"--{name}: {value};" for name, value in colours.items())
@@ -126,7 +117,7 @@ def html(document: Document) -> str:
         title=text(one_line(document.title)),
         subtitle=paragraphs(document.subtitle),
         style=style,
-        body=_body(document, max_points),
+        body=_body(document),
         footer=paragraphs(document.footer),
         # within a script element, which the browser ends at the first ``</script``
         content=json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
@@ -146,9 +137,9 @@ def _file(name: str) -> str:
     return resources.files("memcurve.rendering.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _chart_content(chart: Chart, max_points: int) -> dict[str, Any]:
+def _chart_content(chart: Chart) -> dict[str, Any]:
     return {
-        "spec": vega.specification(chart, max_points),
+        "spec": vega.specification(chart),
         "kind": chart.kind,
         "names": [series.name for series in chart.series],
         "x_label": chart.x_label,
@@ -156,7 +147,7 @@ def _chart_content(chart: Chart, max_points: int) -> dict[str, Any]:
     }
 
 
-def _body(document: Document, max_points: int) -> str:
+def _body(document: Document) -> str:
     titles = [section.title for section in document.sections]
     links = {f"section-{k + 1}": text(title) for k, title in enumerate(titles)}
     number = itertools.count()
@@ -164,12 +155,8 @@ def _body(document: Document, max_points: int) -> str:
     for name, section in zip(links, document.sections, strict=True):
         heading = f"<h2 id='{name}-title'>{links[name]}</h2>\n"
         label = f"aria-labelledby='{name}-title'"
-        chart = section.chart and _chart(section.chart, section.title, next(number), max_points)
-        # rows of many columns become lists where the window is narrow
-        turned = section.table is not None and len(section.table.head) > _FEW_COLUMNS
-        around = f"class='scroll{' turned' if turned else ''}' role='region' {label}"
-        cells = {"number": "class='number'", "wordy": "class='wordy'"}
-        inner = _inside(section, chart or "", around, heads=turned, **cells)
+        chart = section.chart and _chart(section.chart, section.title, next(number))
+        inner = _inside(section, chart or "", label)
         sections += f"<section id='{name}' {label}>\n{heading}{inner}</section>\n"
     if document.notes:
         links["notes"] = NOTES
@@ -189,11 +176,12 @@ def _body(document: Document, max_points: int) -> str:
     return f"{_verdict(document)}{figures}{contents}{sections}"
 
 
-def _inside(section: Section, picture: str, around: str, **cells: Any) -> str:
-    """What a section has below its heading; ``around`` are attributes of what holds the table."""
+def _inside(section: Section, picture: str, label: str = "") -> str:
+    """What a section has below its heading; ``label`` says to screen readers what is scrolled."""
     parts = [paragraphs(section.text), picture]
-    if section.table is not None:
-        parts.append(f"<div {around}>\n{table(section.table, **cells)}</div>\n")
+    if section.table is not None:  # rows of many columns become lists where the window is narrow
+        kind = "scroll turned" if len(section.table.head) > _FEW_COLUMNS else "scroll"
+        parts.append(f"<div class='{kind}' role='region' {label}>\n{table(section.table)}</div>\n")
     return "".join([*parts, bullets(section.points)])
 
 
@@ -227,14 +215,14 @@ def _verdict(document: Document) -> str:
     )
 
 
-def _chart(chart: Chart, heading: str, number: int, max_points: int) -> str:
+def _chart(chart: Chart, heading: str, number: int) -> str:
     title = f"<h3>{text(chart.title)}</h3>\n" if chart.title not in ("", heading) else ""
     buttons = "".join(
         f"<button type='button' data-series='{k}' aria-pressed='{str(series.shown).lower()}'>"
         f"{_swatch(chart, k)}<span>{text(series.name)}</span></button>\n"
         for k, series in enumerate(chart.series)
     )
-    remarks = "".join(f" {text(remark)}" for remark in vega.remarks(chart, max_points))
+    remarks = "".join(f" {text(remark)}" for remark in vega.remarks(chart))
     label = f"role='img' aria-label='{text(vega.described(chart))}'"
     return (
         f"<figure class='{chart.kind}' data-chart='{number}'>\n{title}"
@@ -251,10 +239,6 @@ def _chart(chart: Chart, heading: str, number: int, max_points: int) -> str:
 
 # The piece for a notebook
 
-_TONES = {True: "#00926b", False: "#d5443a", None: "#808a96"}
-# notebooks style tables with rules of their own, which only styles of the elements outdo
-_CELLS = {"number": "style='text-align:right'", "wordy": "style='text-align:left'"}
-
 
 def fragment(document: Document) -> str:
     """A document as one ``div`` element for a notebook.
@@ -267,8 +251,7 @@ def fragment(document: Document) -> str:
     if document.verdict:
         word = f"<b>{text(document.word)}.</b> "
         said = "</p>\n<p>".join(map(text, document.verdict))
-        tone = f"border-left:4px solid {_TONES[document.good]};padding:4px 12px;margin:10px 0"
-        parts.append(f"<div style='{tone}'>\n<p>{word}{said}</p>\n</div>\n")
+        parts.append(f"<p>{word}{said}</p>\n")
     if document.figures:
         names, values = zip(*document.figures, strict=True)
         parts.append(table(Table(names, (values,))))
@@ -277,8 +260,7 @@ def fragment(document: Document) -> str:
     for section in document.sections:
         picture = _picture(pictured) if pictured and section.chart is pictured else ""
         if picture or section.table is not None or section.points:
-            inner = _inside(section, picture, "style='overflow-x:auto'", **_CELLS)
-            parts.append(f"<p><b>{text(section.title)}</b></p>\n{inner}")
+            parts.append(f"<p><b>{text(section.title)}</b></p>\n{_inside(section, picture)}")
     if document.notes:
         parts.append(f"<p><b>{NOTES}</b></p>\n{bullets(document.notes)}")
     inner = "".join([*parts, paragraphs(document.footer)])

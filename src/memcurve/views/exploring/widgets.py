@@ -117,7 +117,7 @@ def laid_out(section: Section, busy: bool) -> Any:
         parts.append(figures.VegaChart(section.chart))
     parts.append(mo.Html(figures.says(section.text)))
     if section.table is not None:
-        table = web.table(section.table, number="class='number'")
+        table = web.table(section.table)
         frame = "<div class='scrolls' tabindex='0' role='region' aria-label='table'>"
         parts.append(mo.Html(f"{frame}{table}</div>"))
     return mo.vstack(parts)
