@@ -164,20 +164,19 @@ def design(curve: Any, size: int, *, realization: str = "banded") -> Design:
     fit_to = wanted[: FITTED_LAGS * n + 40]
     poles = np.zeros(n, complex) if is_step(wanted, n) else fitted(fit_to, n)
     bound, first, second = least_gap(wanted)
-    reasons: dict[str, dict[str, Any]] = {}
+    prose, reasons = PROSE["reasons"], list[str]()
     if bound > 0:
-        reasons["jumps"] = {"first": first, "second": second, "bound": bound}
+        reasons.append(prose["jumps"].format(first=first, second=second, bound=bound))
     if not is_step(wanted, n):
         if wanted[-1] <= 0:
-            reasons["zero"] = {"lag": int(np.argmax(wanted <= 0))}
+            reasons.append(prose["zero"].format(lag=int(np.argmax(wanted <= 0))))
         share = (1 + np.arange(len(wanted))) * wanted / n
         if share.max() >= 1 - 1e-9:
-            reasons["limit"] = {"lag": int(np.argmax(share))}
-    notes = [Note("proof", PROSE["reasons"][kind].format(**f)) for kind, f in reasons.items()]
+            reasons.append(prose["limit"].format(lag=int(np.argmax(share))))
+    notes = tuple(Note("proof", reason) for reason in reasons)
     name = curve if isinstance(curve, str) else "as given"
     schur = schur_parameters(poles)
-    made = (name, n, realization, wanted, wanted, 0.0, bound, poles, schur, tuple(notes))
-    return _judged(Design(*made))
+    return _judged(Design(name, n, realization, wanted, wanted, 0.0, bound, poles, schur, notes))
 
 
 def _judged(made: Design) -> Design:

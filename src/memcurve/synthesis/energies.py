@@ -13,12 +13,11 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.io.adapters import as_network
-from memcurve.memory import MemoryCurve, memory_curve
+from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.solve import (
     Analysis,
     few_threads,
-    impulse_response,
     input_normal_realization,
     responses_to,
     solve_stein,
@@ -35,10 +34,8 @@ from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
 FEW_STATES = 500
-#: Relative errors of 1 − MC_τ above this are made smaller. Doubled: less work, fewer digits.
-CLOSE = 1e-6
 #: Lags are listed until the share of the information that is left is this. Doubled: a lag less.
-UNTOLD = 1e-12
+NEGLIGIBLE = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -135,26 +132,21 @@ class Information(SynthesisResult):
         Mutual information of the states and all past inputs, with ``error``.
     given_newer : (lags,) array
         What the states tell of the input at each lag to those who know all newer ones; over all
-        lags its sum is the total.
-    alone : (lags,) array
-        What they tell of it by itself, −½ log(1 − MC_τ), with ``alone_errors``: infinite where
-        1 − MC_τ is lost in rounding, and ``alone`` bounds it from below.
+        lags its sum is the total. Of each input alone they tell −½ log(1 − MC_τ).
 
     Examples
     --------
     >>> import memcurve
     >>> result = memcurve.information(memcurve.ensembles.delay_line(3), 0.1)
-    >>> result.alone.round(4), round(result.total, 4)
+    >>> result.given_newer.round(4), round(result.total, 4)
     (array([2.3076, 2.3076, 2.3076]), 6.9227)
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Information/2"
+    FORMAT: ClassVar[str] = "memcurve.Information/3"
 
     total: float
     error: float
     given_newer: Floats
-    alone: Floats
-    alone_errors: Floats
     noise: float
     network: str
     notes: tuple[Note, ...] = ()
@@ -195,7 +187,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
             f"{goal.shape}."
         )
     with few_threads(subject.states), np.errstate(all="ignore"):
-        sigma, errors = measured(subject, _singular_values)
+        sigma, errors = measured(subject, lambda one: jacobi(state_map(one))[0])
         energy, off = float("nan"), float("nan")
         if goal is not None:
             if subject.is_complex:
@@ -215,11 +207,6 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         notes.append(Note("arithmetic", unknown))
     name = called(subject)
     return ControlEnergy(sigma, errors, rank, subject.states, energy, off, name, tuple(notes))
-
-
-def _singular_values(network: LinearNetwork, s: float = 1.0) -> Floats:
-    """σ of what is read."""
-    return jacobi(state_map(network))[0] if network.readout is None else _white(network, s, 1)[0]
 
 
 def _energy(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> Floats:
@@ -331,75 +318,47 @@ def information(network: Any, noise: float) -> Information:
     1.039720771
     """
     subject, s = as_network(network), noise_level(noise)
-    name, few = called(subject), subject.states <= FEW_STATES
-    total, error, chain, curve = np.nan, np.inf, None, None
+    few, d = subject.states <= FEW_STATES, subject.inputs
+    total, error, chain = np.nan, np.inf, None
     try:
-        found = directions_of(subject, s, seen=0.0, listed=True)
-        total = 0.5 * float(np.log1p((found.sigma / s) ** 2).sum())
+        directions = directions_of(subject, s, seen=0.0, listed=True)
+        sigma = directions.sigma / s
+        total = 0.5 * float(np.log1p(sigma**2).sum())
         # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
-        error = np.sqrt(len(found.sigma)) * found.left / (2 * s) + 2 * found.error * max(1.0, total)
-        chain = _chain(found.sigma / s, found.V, subject.inputs)
-        # at every lag, knowing newer inputs tells more: what follows is nothing for both
-        told = np.cumsum(chain[::-1])[::-1] > UNTOLD * total
-        chain = chain[: max(1, int(np.count_nonzero(told)))]
+        error = float(np.sqrt(len(sigma)) * directions.left / (2 * s))
+        error += 2 * directions.error * max(1.0, total)
+        chain = _chain(sigma, directions.V, d)
+        is_left = np.cumsum(chain[::-1])[::-1] > NEGLIGIBLE * total
+        chain = chain[: max(1, int(np.count_nonzero(is_left)))]
     except UncertainResultError:
         if not few:
             raise
     if few and not error <= 1e-9 * max(1.0, total):
-        with np.errstate(all="ignore"):
-            sigma, relative = measured(subject, lambda one: _singular_values(one, s))
-        other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
-        off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
-        total, error = min((total, error), (other, off), key=lambda answer: answer[1])
-    if chain is None:  # responses that do not fade
-        curve = memory_curve(subject, noise=s)
-        sigma, V, later, _ = _white(subject, s, len(curve))
-        chain = _chain(sigma / s, V, subject.inputs, later)
-    curve = curve or memory_curve(subject, len(chain), noise=s)
-    alone, errors = _alone(subject, s, curve)
-    off = float(error) + 8 * EPS * total
-    notes = tuple(note for note in curve.notes if note.kind != "question")  # that of the curve
-    return Information(total, off, chain, alone, errors, s, name, notes)
-
-
-def _alone(network: LinearNetwork, s: float, curve: MemoryCurve) -> tuple[Floats, Floats]:
-    """−½ log(1 − MC_τ) by lag, and its error."""
-    loss = curve.loss[:, None] if network.inputs == 1 else 1 - curve.channels
-    least = np.maximum(np.broadcast_to(curve.channel_errors, loss.shape), EPS)
-    relative = np.where(loss > 2 * least, least / np.maximum(loss - least, EPS), np.inf)
-    loss = np.maximum(loss, least)
-    if network.states <= FEW_STATES and not relative.max() <= CLOSE:
         with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
-            closer, off = measured(network, lambda one: _white(one, s, len(curve))[3].ravel())
-            closer, off = closer.reshape(loss.shape), off.reshape(loss.shape)
-            loss, relative = np.where(off < relative, closer, loss), np.minimum(off, relative)
-    return -0.5 * np.log(loss).sum(axis=1), 0.5 * relative.sum(axis=1)
+            sigma, relative = measured(subject, lambda one: _white(one, s)[0])
+            other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
+            off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
+            total, error = min((total, error), (other, off), key=lambda answer: answer[1])
+    if chain is None:  # responses that do not fade
+        lags = len(memory_curve(subject, noise=s))
+        sigma, Z, A, C = _white(subject, s)
+        later = Z.T @ np.linalg.matrix_power(A, lags)
+        chain = _chain(sigma / s, responses_to(A, C, lags).T @ Z, d, later)
+    return Information(total, error + 8 * EPS * total, chain, s, called(subject), subject.notes)
 
 
-def _white(network: LinearNetwork, s: float, lags: int) -> tuple[Floats, Floats, Floats, Floats]:
-    """σ, V of the first lags, what V has at later ones, and 1 − MC_τ(s) of each of its rows.
-
-    1 − MC_τ(s) = 1 − MC_τ + Σ_i s²/(σ_i² + s²)·V²_τi, with 1 − MC_τ = Σ_{j≤τ} b_j² of the all-pass
-    filter: a sum of squares, which keeps its digits.
-    """
+def _white(network: LinearNetwork, s: float) -> tuple[Floats, Floats, Floats, Floats]:
+    """σ and Z of what is read, ZΣ, in white states; their A and C."""
     problem = driven_problem(network, s)
-    analysis = problem.analysis
-    A, C, T = input_normal_realization(analysis)
-    sigma, Z = jacobi(np.ldexp(T, analysis.exponents[:, None])[problem.rows])
-    W = responses_to(A, C, lags).T
-    V, poles = W @ Z, analysis.spectrum.poles if analysis.inputs == 1 else None
-    if poles is not None and len(poles) == analysis.rank:
-        rest = np.cumsum(impulse_response(poles, lags) ** 2)
-    else:
-        rest = np.maximum(1 - np.square(W).sum(axis=1), 0.0)
-    loss = rest + np.square(W - V @ Z.T).sum(axis=1) + V**2 @ (1 / (1 + (sigma / s) ** 2))
-    return sigma, V, Z.T @ np.linalg.matrix_power(A, lags), loss
+    A, C, T = input_normal_realization(problem.analysis)
+    sigma, Z = jacobi(np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows])
+    return sigma, Z, A, C
 
 
 def _chain(sigma: Floats, V: Floats, d: int, later: Floats | None = None) -> Floats:
     """½ log(1 + k_τᵀ(I + Σ_{j>τ}k_jk_jᵀ)⁻¹k_τ) by lag, oldest first, by Potter's square roots."""
     responses = (V * sigma).reshape(-1, d, len(sigma))
-    root, found = np.eye(len(sigma)), np.zeros(len(responses))
+    root, gained = np.eye(len(sigma)), np.zeros(len(responses))
     if later is not None:  # all lags that V does not list
         U, sizes, _ = np.linalg.svd(sigma[:, None] * later)
         root = U / np.sqrt(1 + np.square(np.pad(sizes, (0, len(U) - len(sizes)))))
@@ -407,7 +366,7 @@ def _chain(sigma: Floats, V: Floats, d: int, later: Floats | None = None) -> Flo
         for response in responses[lag]:
             y = root.T @ response
             square = float(y @ y)
-            found[lag] += 0.5 * np.log1p(square)
+            gained[lag] += 0.5 * np.log1p(square)
             factor = 1 / (1 + square + np.sqrt(1 + square))
             root -= np.outer(root @ y, factor * y)
-    return found
+    return gained

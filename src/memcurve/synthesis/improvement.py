@@ -64,7 +64,7 @@ class Improvement(SynthesisResult):
         """Each way, the usable memory that it reaches, and what is proven or kept."""
         reached: dict[str, Callable[[Any], float]] = {
             "mask": lambda way: way.value,
-            "white": lambda way: float(way.after[0]),
+            "white": lambda way: float(way.after[2]),
             "readout": lambda way: way.value,
             "small": lambda way: way.totals[1],
         }
@@ -148,7 +148,7 @@ def improvement(
     read = len(subject.readout) if subject.readout is not None else subject.size
     if subject.states <= MOST_STATES:
         mask = tried("mask", lambda: best_mask(subject, s, inputs=subject.inputs))
-        white = tried("white states", lambda: whitened(subject, s * np.array([1, 0.01, 0.1, 10])))
+        white = tried("white states", lambda: whitened(subject, s * np.array([0.01, 0.1, 1, 10])))
     else:
         mask = white = None
         notes.append(Note("method", PROSE["Improvement"]["large"].format(most=MOST_STATES)))

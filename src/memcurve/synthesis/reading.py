@@ -199,7 +199,7 @@ def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:
     weights = np.full(size, 0.5 * count / size)
     weights[chosen] += 0.5
     J = (rows.T * weights) @ rows
-    for _ in range(int(np.clip(WORK / (2 * rows.size * k), 1, 150))):
+    for step in range(int(np.clip(WORK / (2 * rows.size * k), 1, 150))):
         if best - value <= CLOSE * value:
             break
         own, vectors = np.linalg.eigh(J)
@@ -208,19 +208,5 @@ def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:
         top = np.argpartition(-gains, count - 1)[:count]
         best = min(best, float(np.square(np.eye(k) - P).sum() + gains[top].sum()))
         towards = rows[top].T @ rows[top]
-        J = J + _best_step(own, vectors, towards - J) * (towards - J)
+        J = J + 2 / (step + 3) * (towards - J)
     return best
-
-
-def _best_step(own: Floats, vectors: Floats, change: Floats) -> float:
-    """The t in (0, 1] with the largest U(J + t·change).
-
-    With J = V diag(w)Vᵀ, R = diag(1 + w)^½Vᵀ and R⁻ᵀ·change·R⁻¹ = QΛQᵀ, the trace of
-    (I + J + t·change)⁻¹ is Σ‖R⁻¹q_i‖²/(1 + tλ_i).
-    """
-    root = vectors / np.sqrt(1 + np.maximum(own, 0.0))
-    values, Q = np.linalg.eigh(root.T @ change @ root)
-    lengths = np.square(root @ Q).sum(axis=0)
-    steps = np.geomspace(1e-5, 1, 60)
-    left = (lengths / np.maximum(1 + steps[:, None] * values, 1e-12)).sum(axis=1)
-    return float(steps[int(np.argmin(left))])

@@ -19,18 +19,7 @@ from memcurve.solve import section_poles, system_matrix
 
 
 def schur_parameters(poles: Complexes) -> Floats:
-    """γ_0 … γ_n of the all-pass filter with these poles, by reflections and rotations alone.
-
-    The orthogonal matrix of the cascade is brought to Hessenberg form by reflections that leave the
-    input alone; rotations that make it triangular have the parameters for cosines.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memcurve.synthesis.schur import schur_parameters
-    >>> schur_parameters(np.array([0.5 + 0j]))
-    array([-0.5,  1. ])
-    """
+    """γ_0 … γ_n of the all-pass filter with these poles, by reflections and rotations alone."""
     from scipy.linalg import hessenberg
 
     H = np.asarray(hessenberg(system_matrix(section_poles(poles))))

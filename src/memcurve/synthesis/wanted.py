@@ -119,11 +119,13 @@ def _require_curve(values: Floats, size: int, *, slack: float = 1e-9) -> None:
     beyond = TAIL * float(values[-1]) * len(values) if values[-1] <= SMALL else 0.0
     if not total - SUM * size <= size <= total + SUM * size + beyond:
         whole = round(total)
-        other = f", or ask for size={whole}" if abs(total - whole) <= SUM * whole else ""
+        other = f", or ask for size={whole}" if whole and abs(total - whole) <= SUM * whole else ""
+        remedy = "Give values above zero"
+        if total > 0:
+            remedy = f"Stretch the curve by a factor of {size / total:.6g} along the lags"
         raise ValueError(
             f"`curve` must sum to `size`, as the memory of n states sums to n; got a sum of "
-            f"{total:.6g} over {len(values):,} lags and a size of {size}. Stretch the curve by a "
-            f"factor of {size / max(total, 1e-300):.6g} along the lags{other}."
+            f"{total:.6g} over {len(values):,} lags and a size of {size}. {remedy}{other}."
         )
 
 

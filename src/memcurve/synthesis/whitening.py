@@ -22,7 +22,7 @@ from memcurve.synthesis.directions import (
     require_all_read,
     stable_subject,
 )
-from memcurve.synthesis.result import PROSE, Network, SynthesisResult
+from memcurve.synthesis.result import Network, SynthesisResult
 from memcurve.synthesis.schur import banded, schur_parameters
 
 #: Levels of noise at which the gain is told.
@@ -71,34 +71,26 @@ class Whitened(SynthesisResult):
     @property
     def gain(self) -> dict[float, float]:
         """Usable memory that is gained, by noise level."""
-        found = (self.after - self.before).tolist()
-        return dict(zip(self.levels.tolist(), found, strict=True))
+        return dict(zip(self.levels.tolist(), (self.after - self.before).tolist(), strict=True))
 
-    @property
-    def largest_gain(self) -> dict[str, float]:
-        """The level with the largest gain, and usable memory before and after at it."""
-        gained = self.after - self.before
-        k = int(np.argmax(np.where(np.isfinite(gained), gained, -np.inf)))
-        columns = self.columns().items()
-        return {name: float(values[k]) for name, values in columns}
+    def _rows(self) -> list[dict[str, float]]:
+        columns = self.columns()
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     @property
     def verdict(self) -> tuple[str, ...]:
         """The main findings in a few sentences."""
-        gain = self.largest_gain
-        if np.isnan(gain["before"]):
+        rows = [row for row in self._rows() if np.isfinite(row["before"])]
+        if not rows:
             return super().verdict
-        is_gain = gain["after"] > (1 + NOTICEABLE) * gain["before"]
-        return *super().verdict, self._prose["gain" if is_gain else "no_gain"].format(**gain)
+        best = max(rows, key=lambda row: row["after"] - row["before"])
+        is_gain = best["after"] > (1 + NOTICEABLE) * best["before"]
+        return *super().verdict, self._prose["gain" if is_gain else "no_gain"].format(**best)
 
     def figures(self) -> list[tuple[str, str]]:
         """The main numbers by name, as text."""
-        name, text = PROSE["Whitened"]["level"]
-        columns = self.columns()
-        levels = [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ]
-        rows = [(name.format(**f), text.format(**f)) for f in levels]
+        name, text = self._prose["level"]
+        rows = [(name.format(**row), text.format(**row)) for row in self._rows()]
         return super().figures() + [(name, text.replace("nan", "unknown")) for name, text in rows]
 
 
@@ -127,7 +119,7 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
     noise = np.atleast_1d(exact_array(levels, "levels"))
     if noise.ndim != 1 or noise.size == 0:
         raise ValueError(f"`levels` must be standard deviations above 0, got {levels!r}.")
-    noise = np.array([noise_level(level, "levels") for level in noise.tolist()])
+    noise = np.sort([noise_level(level, "levels") for level in noise.tolist()])
     subject = stable_subject(network)
     require_all_read(subject)
     problem = driven_problem(subject, None)
@@ -139,10 +131,11 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
         with contextlib.suppress(UncertainResultError):  # noise too far below rounding
             profile = noise_profile(subject, noise, lags=1)
             before, errors = profile.known_totals, profile.total_errors
-    name = f"{called(subject)}, white states"
-    made = LinearNetwork(A, np.sqrt(power / n) * C, name=name, notes=subject.notes)
-    after = n / (1 + noise**2 * n / power)
     name = called(subject)
+    made = LinearNetwork(
+        A, np.sqrt(power / n) * C, name=f"{name}, white states", notes=subject.notes
+    )
+    after = n / (1 + noise**2 * n / power)
     return Whitened(made, power, noise, before, after, errors, name, subject.notes)
 
 
