@@ -6,9 +6,10 @@ realization ξ_t = A'ξ_{t−1} + C'z_t, and the states are x = Tξ with rows in
 
     T_k = b_k Σ_t λ_k^t ξ(t) = b_k Ξ(λ_k),   Ξ(z) the transfer function of the cascade's states
 
-so that no digit is lost however close the poles are. Noise is relative: s times the standard
-deviation of each state, as rounding is, which makes b irrelevant but for its phase. With the
-singular value decomposition of T, rows scaled to one, and F = diag(σ/√(σ² + s²))Vᵀ::
+so that no digit is lost however close the poles are. Where a channel has several inputs (``drive``
+has a third axis), T is the triangular factor of [B, ΛB, Λ²B, …]. Noise is relative: s times the
+standard deviation of each state, as rounding is, which makes b irrelevant but for its phase. With
+the singular value decomposition of T, rows scaled to one, and F = diag(σ/√(σ² + s²))Vᵀ::
 
     MC_τ(s) = ‖F A'^τ C'‖²,   Σ_{τ≥m} MC_τ(s) = ‖F A'^m‖²
 """
@@ -68,33 +69,79 @@ def channel_memory(
 
 
 def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
-    T, _, sections = state_rows(poles, drive)
-    A, _ = _cascade(sections)
-    _, sigma, Vt = np.linalg.svd(T, full_matrices=False)
+    T, sizes, sections = state_rows(poles, drive)
+    U, sigma, Vt = np.linalg.svd(T, full_matrices=False)
     weights = sigma**2 / (sigma**2 + noise**2)
     total, error = weights.sum(axis=1), rounding_error(sigma, noise)
-    F = np.sqrt(weights)[:, :, None] * Vt
-    half, nine_tenths, age = _ages(A, F, total)
+    if sections is None:
+        W = U.transpose(0, 2, 1) / np.sqrt(sigma**2 + noise**2)[:, :, None]
+        W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
+        channels = zip(poles, T * sizes[:, :, None], W, total, strict=True)
+        half, nine_tenths, age = np.array([_driven_ages(*each) for each in channels]).T
+    else:
+        A, _ = _cascade(sections)
+        half, nine_tenths, age = _ages(A, np.sqrt(weights)[:, :, None] * Vt, total)
     moduli = np.abs(poles).max(axis=1)
     with np.errstate(divide="ignore"):
         slowest = np.where(moduli > 0, -1 / np.log(np.where(moduli > 0, moduli, 0.5)), 0.0)
-    return ChannelMemory(total, error, _ranks(poles), half, nine_tenths, age, slowest)
+    return ChannelMemory(total, error, _ranks(poles, drive), half, nine_tenths, age, slowest)
 
 
-def state_rows(poles: Numbers, drive: Numbers | None) -> tuple[Floats, Floats, list[_Section]]:
-    """T with rows scaled to one, their sizes, which are the states' deviations, and the cascade.
+def state_rows(
+    poles: Numbers, drive: Numbers | None
+) -> tuple[Floats, Floats, list[_Section] | None]:
+    """T with rows scaled to one, their sizes, the states' deviations, and the cascade, if any.
 
     Rows of complex states are their real and imaginary parts in turn.
     """
-    sections, X = _transfer(poles)
-    X = X if drive is None else X * drive[:, :, None]
-    T = (
-        np.stack([X.real, X.imag], axis=2).reshape(len(X), -1, X.shape[2])
-        if np.iscomplexobj(X)
-        else X
-    )
+    sections = None
+    if drive is not None and drive.ndim == 3:
+        T = np.stack([_summed(*each) for each in zip(poles, drive, strict=True)])
+    else:
+        sections, X = _transfer(poles)
+        T = _parts(X if drive is None else X * drive[:, :, None])
     sizes = np.sqrt((T**2).sum(axis=2, keepdims=True))
     return np.where(sizes > 0, T / np.where(sizes > 0, sizes, 1.0), 0.0), sizes[:, :, 0], sections
+
+
+def _parts(X: Numbers) -> Floats:
+    """Rows (…, modes, k) of complex states as those of their real and imaginary parts in turn."""
+    if not np.iscomplexobj(X):
+        return X
+    return np.stack([X.real, X.imag], axis=-2).reshape(*X.shape[:-2], -1, X.shape[-1])
+
+
+def _summed(poles: Numbers, X: Numbers) -> Floats:
+    """T with TTᵀ = Σ_j (Λ^jX)(Λ^jX)ᵀ of the real states, by doubling; QR errs row by row."""
+    power = poles
+    while True:
+        rows = _parts(np.concatenate([X, power[:, None] * X], axis=1))
+        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
+        if np.abs(power).max() <= EPS:
+            return np.pad(rows, ((0, 0), (0, len(rows) - rows.shape[1])))
+        X = rows[::2] + 1j * rows[1::2] if np.iscomplexobj(X) else rows
+        power = power**2
+
+
+def _driven_ages(poles: Numbers, T: Floats, W: Floats, total: float) -> tuple[float, float, float]:
+    """Half, nine tenths and mean age of one channel: Σ_{τ≥m} MC_τ(s) = ‖WΛ^mT‖²."""
+    X = T[::2] + 1j * T[1::2] if np.iscomplexobj(poles) else T
+
+    def later(lag: int) -> float:
+        return float(np.square(W @ _parts(poles[:, None] ** lag * X)).sum())
+
+    lags = []
+    for left in (0.5, 0.1):
+        within, beyond = 0, 1
+        while later(beyond) > left * total:
+            within, beyond = beyond, 2 * beyond
+        while beyond - within > 1:
+            middle = (within + beyond) // 2
+            is_within = later(middle) > left * total
+            within, beyond = (middle, beyond) if is_within else (within, middle)
+        lags.append(float(beyond))
+    age = float(np.square(W @ _summed(poles, poles[:, None] * X)).sum() / total)
+    return lags[0], lags[1], age
 
 
 def rounding_error(sigma: Floats, noise: float) -> Floats:
@@ -203,13 +250,27 @@ def _ages(
     return found[0], found[1], np.where(lost, np.inf, age)
 
 
-def _ranks(poles: Numbers) -> NDArray[np.int64]:
-    """Modes that differ: complex ones count twice, real ones once; conjugates are the same."""
+def _ranks(poles: Numbers, drive: Numbers | None) -> NDArray[np.int64]:
+    """Controllable states: complex modes count twice, conjugates and equal ones are the same."""
+    if drive is not None and drive.ndim == 3:
+        return np.array([_driven_rank(*each) for each in zip(poles, drive, strict=True)])
     ordered = np.sort_complex(poles.real + 1j * np.abs(poles.imag))
     distinct = np.concatenate([np.ones((len(poles), 1), bool), np.diff(ordered, axis=1) != 0], 1)
     if not np.iscomplexobj(poles):
         return np.asarray(distinct.sum(axis=1))
     return np.asarray((distinct * np.where(ordered.imag == 0, 1, 2)).sum(axis=1))
+
+
+def _driven_rank(poles: Numbers, B: Numbers) -> int:
+    """Of several inputs equal modes are as many as their rows of B are independent."""
+    B = np.where(poles.imag[:, None] < 0, B.conj(), B)
+    same, rank = poles.real + 1j * np.abs(poles.imag), 0
+    for pole in np.unique(same):
+        rows = B[same == pole]
+        is_real = pole.imag == 0
+        rows = _parts(rows) if is_real else rows
+        rank += int(np.linalg.matrix_rank(rows)) * (1 if is_real else 2)
+    return rank
 
 
 def channel_hankel_values(

@@ -28,8 +28,8 @@ Numbers = NDArray[Any]
 class Recurrence(NamedTuple):
     """Poles (channels, modes) and how each is driven; or networks, where modes are not alone.
 
-    ``output`` has the weights of what a channel gives on, y = Re Σ_k c_k x_k: (channels, outputs,
-    modes), or (outputs, modes) of the one network; None where all states are given on.
+    ``drive`` has a third axis where a channel has several inputs; ``output`` has the weights of
+    what a channel gives on, y = Re Σ_k c_k x_k: (channels, outputs, modes); None: all states.
     """
 
     poles: Numbers | None = None
@@ -51,7 +51,7 @@ class Recurrence(NamedTuple):
         """Weights of the outputs of a channel (states, outputs), for its real states."""
         if self.output is None:
             return None
-        weights = self.output if self.networks else self.output[channel]
+        weights = self.output[channel]
         if not np.iscomplexobj(weights):
             return np.asarray(weights.T)
         return np.concatenate([weights.real.T, -weights.imag.T])
@@ -111,7 +111,14 @@ def _lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
         return Recurrence(poles[None, :])
     scale = next((tensors[name] for name in ("gamma_log", "gamma_logs") if name in tensors), None)
     mask = lru_mask(B, None if scale is None else np.asarray(scale, float).ravel())
-    return Recurrence(networks=(diagonal_network(poles, mask),), output=C)
+    return _driven(diagonal_network(poles, mask), C)
+
+
+def _driven(network: LinearNetwork, C: Numbers | None) -> Recurrence:
+    """One channel of several inputs."""
+    poles = np.asarray(network.A.diagonal(), complex)[None]
+    mask = network.C.reshape(1, network.size, -1).astype(complex)
+    return Recurrence(poles, mask, output=None if C is None else C[None])
 
 
 def _parts(tensors: Tensors, name: str) -> Complexes | None:
@@ -126,7 +133,7 @@ def _s5(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     poles = np.asarray(re, float).ravel() + 1j * np.asarray(im, float).ravel()
     step = np.exp(np.asarray(log_step, float).ravel())
     C = 2 * complex_of(tensors["C"]) if "C" in tensors else None  # the conjugate half is implied
-    return Recurrence(networks=(diagonal_network(poles, complex_of(B), step=step),), output=C)
+    return _driven(diagonal_network(poles, complex_of(B), step=step), C)
 
 
 def _continuous_poles(real: Any, imaginary: Any, tensors: Tensors, channels: int) -> Complexes:

@@ -347,7 +347,8 @@ def _layer(
         poles = recurrence.poles
         require_decay(poles, found.name)
         memory = channel_memory(poles, recurrence.drive, noise)
-        states, inputs = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1), 1
+        states = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1)
+        inputs = 1 if recurrence.drive is None else int(np.prod(recurrence.drive.shape[2:]))
     fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
     channels = len(memory.usable)
     if hankel:
@@ -370,11 +371,12 @@ def require_decay(poles: Numbers, name: str) -> None:
 
 def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats, Floats]:
     """Hankel values of each channel and their relative errors, with zeros for lost states."""
-    if recurrence.poles is not None:
-        return channel_hankel_values(recurrence.poles, recurrence.drive, recurrence.output)
+    poles, drive = recurrence.poles, recurrence.drive
+    if poles is not None and (drive is None or drive.ndim == 2):
+        return channel_hankel_values(poles, drive, recurrence.output)
     values, errors = np.zeros((channels, states)), np.zeros((channels, states))
-    for k, network in enumerate(recurrence.networks):
-        hankel = hankel_values(network, recurrence.output_weights())
+    for k in range(channels):
+        hankel = hankel_values(recurrence.network(k), recurrence.output_weights(k))
         values[k, : len(hankel)], errors[k, : len(hankel)] = hankel.values, hankel.errors
     return values, errors
 

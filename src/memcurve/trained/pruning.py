@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import require_number
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import Floats
 from memcurve.trained.channels import rounding_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
 from memcurve.trained.kinds import Found, Numbers, Recurrence
@@ -201,7 +201,11 @@ class _Analysis:
             return None
         noise, _ = layer_noise(checkpoint, found, level)
         recurrence, tensors = layer_recurrence(checkpoint, found), layer_tensors(checkpoint, found)
-        poles, rows, sizes = _rows(recurrence, found.name)
+        if recurrence.poles is None:
+            return None
+        require_decay(recurrence.poles, found.name)
+        rows, sizes, _ = state_rows(recurrence.poles, recurrence.drive)
+        poles = recurrence.poles
         stored = np.atleast_2d(tensors[found.names[0]])
         steps = np.asarray(tensors.get("log_dt", tensors.get("inv_dt", 0.0)))
         if stored.shape != poles.shape or steps.size > max(1, len(poles)):
@@ -209,6 +213,11 @@ class _Analysis:
         order = _order(rows, poles.shape[1], noise)
         losses = _losses(rows, order, noise)
         return cls(found, tensors, recurrence, noise, rows, sizes, order, losses)
+
+    @property
+    def is_one(self) -> bool:
+        """Whether the layer is one channel of several inputs."""
+        return self.recurrence.drive is not None and self.recurrence.drive.ndim == 3
 
     def needed(self, tolerance: float) -> Floats:
         """How many modes each channel needs; the first loss, of none, is zero."""
@@ -220,7 +229,7 @@ class _Analysis:
         keep = np.sort(np.argsort(self.order, axis=1)[:, modes - count :], axis=1)
         bound = float(self.losses[:, modes - count].max())
         changed = {
-            name: _taken(np.asarray(self.tensors[name]), keep, axis, not self.recurrence.networks)
+            name: _taken(np.asarray(self.tensors[name]), keep, axis, not self.is_one)
             for name, axis in (kind.modes or {}).items()
             if name in self.tensors
         }
@@ -249,27 +258,8 @@ class _Analysis:
             whole += float(np.square(outputs).sum())
             parts = (v / size[kept, None]).reshape(len(stays), 2, -1)
             fitted.append((parts[:, 0] - 1j * parts[:, 1]).T)
-        output = fitted[0] if self.recurrence.networks else np.stack(fitted)
+        output = fitted[0] if self.is_one else np.stack(fitted)
         return output, float(np.sqrt(lost / whole)) if whole else 0.0
-
-
-def _rows(recurrence: Recurrence, name: str) -> tuple[Numbers, Floats, Floats]:
-    """Poles, T of unit rows (real and imaginary parts of a mode in turn), and their sizes."""
-    if recurrence.poles is not None:
-        require_decay(recurrence.poles, name)
-        rows, sizes, _ = state_rows(recurrence.poles, recurrence.drive)
-        return recurrence.poles, rows, sizes
-    [network] = recurrence.networks  # diagonal, of several inputs
-    poles = power = network.A.diagonal()
-    require_decay(poles[None], name)
-    X = np.asarray(network.C).reshape(network.size, -1)
-    while np.abs(power).max() > EPS:  # [B, ΛB, Λ²B, …] by doubling; QR errs by rounding of each row
-        X = np.concatenate([X, power[:, None] * X], axis=1)
-        rows = np.stack([X.real, X.imag], axis=1).reshape(2 * len(X), -1)
-        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
-        X, power = rows[::2] + 1j * rows[1::2], power**2
-    sizes = np.linalg.norm(rows, axis=1)
-    return poles[None], (rows / sizes[:, None])[None], sizes[None]
 
 
 def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
