@@ -63,21 +63,17 @@ def test_synapses_drive_their_targets() -> None:
     assert "left out: Dopamine" in told
 
 
-def test_kinds_of_synapses_and_cells() -> None:
-    dataset = ConnectomeDataset()
-    chemical = as_network(dataset, mask=["ASEL"], electrical=False, signs={"Glutamate": -1})
-    assert weight(chemical, "AIYL", "AVAL") == -2
-    assert weight(chemical, "AIYL", "ASEL") == -4
-    assert not any("does not tell" in note for note in chemical.notes)
-    electrical = as_network(dataset, mask=["AIYL"], chemical=False)
-    assert electrical.A.count_nonzero() == 2
-    every = as_network(dataset, mask={"VA1": 0.5}, cells="all", readout=["MDR01"])
-    assert weight(every, "VA1", "MDR01") == 9
-    assert every.C[3] == 0.5
-    assert every.readout is not None
-    assert every.readout.tolist() == [4]
-    two = as_network(dataset, mask=["AVAL"], cells=["AVAL", "AIYL"], spectral_radius=0.5)
-    assert two.spectral_radius == pytest.approx(0.5)
+def test_signs_and_masks() -> None:
+    dataset, signs = ConnectomeDataset(), {"Glutamate": -1, "Generic_GJ": 0, "Dopamine": 1}
+    network = as_network(dataset, mask={"VA1": 0.5}, signs=signs, readout=["AVAL"])
+    assert weight(network, "AIYL", "AVAL") == -2
+    assert weight(network, "AIYL", "ASEL") == -4
+    assert weight(network, "VA1", "ASEL") == 11
+    assert not any("does not specify" in note for note in network.notes)
+    np.testing.assert_array_equal(network.C, [0, 0, 0, 0.5])
+    assert network.readout.tolist() == [2]
+    scaled = as_network(dataset, mask=["AVAL"], spectral_radius=0.5)
+    assert scaled.spectral_radius == pytest.approx(0.5)
 
 
 def test_masks_by_class_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -95,11 +91,8 @@ def test_errors_name_the_argument() -> None:
     dataset = ConnectomeDataset()
     refuses(TypeError, "`mask`", as_network, dataset)
     refuses(ValueError, "`signs`", as_network, dataset, mask=["ASEL"], signs={"GABAA": 1})
-    with pytest.raises(ValueError, match="`cells` must be 'neurons', 'all' or a list"):
-        as_network(dataset, mask=["ASEL"], cells="some")
-    refuses(ValueError, "`cells`", as_network, dataset, mask=["ASEL"], cells=["ASEX"])
-    with pytest.raises(ValueError, match="must have connections of the classes asked for"):
-        as_network(dataset, mask=["ASEL"], cells=["ASEL", "VA1"])
+    with pytest.raises(ValueError, match="must have synapses between neurons"):
+        as_network(dataset, mask=["ASEL"], signs=dict.fromkeys(dataset.connections, 0))
 
 
 def test_a_connectome_of_the_package() -> None:
@@ -111,6 +104,6 @@ def test_a_connectome_of_the_package() -> None:
     chemical = dataset.connections["Generic_CS"]
     pre, post = "AIYL", "RIAL"
     counted = chemical[dataset.nodes.index(pre), dataset.nodes.index(post)]
-    alone = as_network(dataset, mask="Sensory", electrical=False)
+    alone = as_network(dataset, mask="Sensory", signs={"Generic_GJ": 0})
     assert weight(alone, pre, post) == counted
     assert memcurve.rank(network) <= network.size

@@ -61,16 +61,11 @@ def test_decimal_commas_below_whole_numbers(tmp_path):
     same(load_network(path), np.array([[0, 1.0], [-0.1, 0.25]]), np.array([0, 2.0]))
 
 
-def test_text_complex_as_matlab_writes_it(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("0.5+0.25i,1\n")
-    same(load_network(path), np.array([[0.5 + 0.25j]]), np.array([1.0 + 0j]))
-
-
 @pytest.mark.parametrize(
     ("text", "parts"),
     [
         ("1,2\n3,x\n", ["line 2: 'x' is not a number"]),
+        ("0.5+0.25i,1\n", ["line 1: '0.5+0.25i' is not a number", ".mtx"]),
         ("1,x\n", ["line 1: 'x' is not a number"]),
         ("a,b,c,d\ne,f,g,h\n", ["line 2: 'e' is not a number"]),
         ("NA,NA,NA\n1,2,3\n", ["line 1: 'NA' is not a number"]),

@@ -54,8 +54,8 @@ _FAULTS = {
     "damaged: give all lines the same number of fields.",
     "table": f"line {{number}}: {{field!r}} is not a real number; {_WRITTEN}, or leave its column "
     "out with drop=[...].",
-    "matrix": f"line {{number}}: {{field!r}} is not a number; {_WRITTEN}; a list of edges needs a "
-    "header, source,target,weight.",
+    "matrix": f"line {{number}}: {{field!r}} is not a number; {_WRITTEN}; complex ones go into a "
+    ".npy or .mtx file, and a list of edges needs a header, source,target,weight.",
     "entry": "line {number}: {field!r} is not a number; write 0 where there is no edge.",
     "empty": "holds no rows; write one per line.",
 }
@@ -81,7 +81,7 @@ def open_table(file: Path, skip_rows: int | None = None) -> Columns:
 
 
 def open_matrix(file: Path) -> Array:
-    """Open rows of numbers, also complex ones; a header line of words is passed over."""
+    """Open rows of numbers; a header line of words is passed over."""
     return Text(file).matrix()
 
 
@@ -192,7 +192,7 @@ class Text:
         return blocks
 
     def numbers(self, batch: Batch, which: Sequence[int], is_table: bool) -> NDArray[Any]:
-        """Some columns; missing entries are NaN in a table, and matrices may be complex."""
+        """Some columns; missing entries are NaN in a table."""
         rows = self.parsed(batch, numbers=which, has_empty=is_table)
         if rows is not None:
             return np.stack([column.to_numpy() for column in rows.columns], axis=1)
@@ -207,9 +207,8 @@ class Text:
             ]
         ).T
 
-    def _entry(self, field: str, number: int, is_table: bool) -> float | complex:
-        real = self.real(field)
-        value = _complex(field) if real is None and not is_table else real
+    def _entry(self, field: str, number: int, is_table: bool) -> float:
+        value = self.real(field)
         if value is not None:
             return value
         if is_table and is_missing(field):
@@ -343,24 +342,14 @@ def _are_words(fields: list[str]) -> bool:
 
 
 def is_number(field: str) -> bool:
-    """Whether a field is meant as a number: real, complex, or with a decimal comma."""
-    return _complex(field) is not None or _DECIMAL_COMMA.fullmatch(field) is not None
+    """Whether a field is meant as a number, perhaps with a decimal comma."""
+    return real_number(field) is not None or _DECIMAL_COMMA.fullmatch(field) is not None
 
 
 def real_number(field: str) -> float | None:
     """The number that a field holds, if it does; Python reads 1_0 as 10."""
     try:
         return None if "_" in field else float(field)
-    except ValueError:
-        return None
-
-
-def _complex(field: str) -> float | complex | None:
-    real = real_number(field)
-    if real is not None or "_" in field or not re.search(r"\d", field):
-        return real  # a lone "j" is a column's name
-    try:
-        return complex(field.replace("i", "j"))  # numpy writes (1+2j), MATLAB 1+2i
     except ValueError:
         return None
 

@@ -51,8 +51,7 @@ def as_network(
         - a torch ``nn.RNN`` or ``nn.RNNCell``
         - a mapping of names to arrays or tensors, e.g. a ``state_dict()`` (``matrix=``, ``mask=``)
         - a networkx graph (``mask=``, ``weight=``, ``spectral_radius=``)
-        - a *C. elegans* connectome of cect (``mask=``, ``chemical=``, ``electrical=``, ``signs=``,
-          ``cells=``, ``spectral_radius=``)
+        - a *C. elegans* connectome of cect (``mask=``, ``signs=``, ``spectral_radius=``)
     readout : sequence of int or boolean mask, optional
         The nodes that can be read, in place of those the object has; of a networkx graph or a
         connectome a list of its nodes.

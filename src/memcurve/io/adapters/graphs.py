@@ -16,9 +16,8 @@ from memcurve.io import graph_matrix, node_mask, node_names
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 
-#: Classes of synapses in cect that are gap junctions, that inhibit, whose sign does not follow
-#: from the transmitter, and that are no synapses: contacts, correlations, signals at a distance.
-ELECTRICAL = ("Generic_GJ",)
+#: Classes of synapses in cect that inhibit, whose sign does not follow from the transmitter, and
+#: that are no synapses: contacts, correlations, signals at a distance.
 INHIBITORY = ("GABA", "InhibitoryChem")
 UNSIGNED = ("Generic_CS", "Glutamate", "OtherChemicalNT")
 NO_SYNAPSES = (
@@ -65,23 +64,18 @@ def from_cect(
     dataset: Any,
     *,
     mask: Any = None,
-    chemical: bool = True,
-    electrical: bool = True,
     signs: Mapping[str, float] | None = None,
-    cells: str | Sequence[str] = "neurons",
     spectral_radius: float | None = None,
     readout: Any = None,
 ) -> LinearNetwork:
     """Numbers of synapses as a sparse A, negative for GABA and what is called inhibitory.
 
-    ``mask`` is a list of cells, a dictionary {cell: weight}, an array in the order of the cells, or
-    a class of cells as cect has them, ``"Sensory"``, ``"Interneuron"`` or ``"Motorneuron"``.
-    ``signs`` are other factors by class of synapse, e.g. ``{"Glutamate": -1}``. ``cells`` are
-    ``"neurons"`` (those with connections among each other), ``"all"``, or a list.
+    The cells are the neurons that have connections among each other. ``mask`` is a list of these, a
+    dictionary {cell: weight}, an array in their order, or a class as cect has them, ``"Sensory"``,
+    ``"Interneuron"`` or ``"Motorneuron"``. ``signs`` are other factors by class of synapse, e.g.
+    ``{"Glutamate": -1}``, or 0.
     """
-    A, labels, notes = cect_wiring(
-        dataset, chemical=chemical, electrical=electrical, signs=signs, cells=cells
-    )
+    A, labels, notes = cect_wiring(dataset, signs)
     if spectral_radius is not None:
         A = scale_to_spectral_radius(A, spectral_radius)
     places = {cell: place for place, cell in enumerate(labels)}
@@ -92,43 +86,29 @@ def from_cect(
 
 
 def cect_wiring(
-    dataset: Any,
-    *,
-    chemical: bool = True,
-    electrical: bool = True,
-    signs: Mapping[str, float] | None = None,
-    cells: str | Sequence[str] = "neurons",
+    dataset: Any, signs: Mapping[str, float] | None = None
 ) -> tuple[Any, list[str], list[Note]]:
     """Numbers of synapses as a sparse A, the cells, and what to say about it."""
     from scipy.sparse import csr_array
 
     if not (hasattr(dataset, "nodes") and hasattr(dataset, "connections")):
         raise TypeError(f"`network` must be a connectome dataset, got {type(dataset).__name__}.")
-    chosen = cells
-    if isinstance(cells, str):
-        if cells not in ("neurons", "all"):
-            raise ValueError(f"`cells` must be 'neurons', 'all' or a list of cells, got {cells!r}.")
-        neurons = {*dataset.get_neuron_to_neuron_conns()[0]} if cells == "neurons" else None
-        chosen = [cell for cell in dataset.nodes if neurons is None or cell in neurons]
-    known = {cell: place for place, cell in enumerate(dataset.nodes)}
-    rows = [_place(known, cell, "cells") for cell in chosen]
-    factors, notes = _factors(dataset.connections, chemical, electrical, signs or {})
+    neurons = {*dataset.get_neuron_to_neuron_conns()[0]}
+    rows = [row for row, cell in enumerate(dataset.nodes) if cell in neurons]
+    factors, notes = _factors(dataset.connections, signs or {})
     counts = np.zeros((len(rows), len(rows)))
     for name, factor in factors.items():
         counts += factor * np.asarray(dataset.connections[name], dtype=float)[np.ix_(rows, rows)]
     if not counts.any():
         raise ValueError(
-            f"`network` must have connections of the classes asked for; it has "
+            f"`network` must have synapses between neurons; it has connections of the classes "
             f"{', '.join(dataset.connections)}."
         )
     return csr_array(counts.T), [dataset.nodes[row] for row in rows], notes
 
 
 def _factors(
-    connections: Mapping[str, NDArray[Any]],
-    chemical: bool,
-    electrical: bool,
-    signs: Mapping[str, float],
+    connections: Mapping[str, NDArray[Any]], signs: Mapping[str, float]
 ) -> tuple[dict[str, float], list[Note]]:
     """What the numbers of synapses of each class are multiplied by, and what to say about it."""
     for name in signs:
@@ -136,11 +116,11 @@ def _factors(
             raise ValueError(
                 f"`signs` must name classes of synapses, {', '.join(connections)}; got {name!r}."
             )
-    used: dict[str, float] = {}
-    for name in connections:
-        wanted = electrical if name in ELECTRICAL else chemical and name not in NO_SYNAPSES
-        if wanted or name in signs:
-            used[name] = float(signs.get(name, -1.0 if name in INHIBITORY else 1.0))
+    used = {
+        name: float(signs.get(name, -1.0 if name in INHIBITORY else 1.0))
+        for name in connections
+        if name in signs or name not in NO_SYNAPSES
+    }
     listed = ", ".join(f"{name} {factor:+g}" for name, factor in used.items())
     notes = [Note("network", f"numbers of synapses, with the factors {listed}: A[post, pre]")]
     unsigned = [name for name in used if name in UNSIGNED and name not in signs]
