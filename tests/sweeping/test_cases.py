@@ -63,7 +63,7 @@ def test_what_an_ensemble_takes_is_given_once() -> None:
 def test_other_cases_have_other_keys_and_survive_json(other: dict[str, Any]) -> None:
     case = Case(**NORMAL | other)
     assert case.key != Case(**NORMAL).key
-    back = Case.from_dict(json.loads(json.dumps(case.to_dict())))
+    back = Case(**json.loads(json.dumps(case.to_dict())))
     assert back == case
     assert back.key == case.key
     assert hash(back) == hash(case)
@@ -89,7 +89,7 @@ def test_other_cases_have_other_keys_and_survive_json(other: dict[str, Any]) -> 
     ],
 )
 def test_bad_cases_are_refused(fields: dict[str, Any], facts: Any) -> None:
-    refuses((ValueError, TypeError), facts, Case.from_dict, NORMAL | fields)
+    refuses((ValueError, TypeError), facts, Case, **NORMAL | fields)
 
 
 def test_values_are_those_of_memory_curve() -> None:

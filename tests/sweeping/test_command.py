@@ -93,9 +93,6 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     shown = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.json")
     assert len(json.loads((folder / "now.json").read_text())["rows"]) == 8
     assert "The total memory is the number of states" in shown.out
-    (folder / "study.toml").write_text("# remembered\n" + STUDY)
-    kept = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
-    assert (kept.code, len(pd.read_csv(folder / "now.csv"))) == (0, 8)
     (folder / "study.toml").write_text(STUDY.replace("[4, 6]", "[4, 7]"))
     other = command("study.toml", "--status", "--store", "kept.sqlite", "--export", "now.csv")
     assert "has no results of study 'study'" in failed(other)

@@ -96,33 +96,16 @@ def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
 
 def test_the_axes_choose_the_picture() -> None:
     cases = [
-        ({"size": [5, 6]}, "curves", None),
-        ({"size": [5, 6], "curves": False}, "lines", "size"),
-        ({"ensemble": ["normal", "cyclic"], "curves": False}, "bars", "ensemble"),
+        ({"size": [5, 6]}, "lines", "size"),
+        ({"ensemble": ["normal", "cyclic"]}, "bars", "ensemble"),
         ({"ensemble": ["normal", "cyclic"], "noise": [1e-9, 1e-3]}, "lines", "noise"),
-        ({"mask": ["ones", "normal"], "noise": [1e-3, "float32"], "curves": False}, "bars", "mask"),
+        ({"mask": ["ones", "normal"], "noise": [1e-3, "float32"]}, "bars", "mask"),
     ]
     for fields, kind, x in cases:
-        found = run(**{"ensemble": "normal", "size": 4, "seed": [1, 2], "curves": True} | fields)
+        found = run(**{"ensemble": "normal", "size": 4, "seed": [1, 2]} | fields)
         picture = chosen_picture(found)
         assert (picture.kind, picture.x) == (kind, x)
-        assert found.plot().get_ylabel() in (
-            "memory $MC_τ$",
-            "total memory",
-            "usable memory",
-            "memory",
-        )
-
-
-def test_curves_end_where_they_are_not_known() -> None:
-    """A curve cut at its lags is not zero beyond them, and its total not what the cut leaves."""
-    found = run(ensemble="orthogonal", size=12, lags=[4, 8], seed=[1, 2], keep="total", curves=True)
-    whole = np.mean([row.curve["values"] for row in found.rows[2:]], axis=0)  # type: ignore[index]
-    ax = found.plot(picture=Picture(kind="curves", quantity=("total",)))
-    solid, dotted = ax.get_lines()
-    assert solid.get_label() == "memory: total 12"
-    assert np.shape(solid.get_ydata()) == (4,)
-    np.testing.assert_allclose(np.asarray(dotted.get_ydata())[1:], whole[4:], rtol=1e-9)
+        assert found.plot().get_ylabel() in ("total memory", "usable memory", "memory")
 
 
 def test_zero_has_no_place_on_a_logarithmic_axis() -> None:
@@ -146,7 +129,6 @@ def test_coloured_input_has_no_bound() -> None:
             Picture(kind="lines", x="size", hue="seed", quantity=("total",)),
             "would have 20 lines, more than the 14",
         ),
-        (Picture(kind="curves", hue="seed", quantity=("total",)), "would have 20 lines"),
     ],
 )
 def test_pictures_nobody_could_read_are_refused(picture: Picture, message: str) -> None:

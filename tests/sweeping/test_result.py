@@ -224,21 +224,6 @@ def test_means_say_of_how_many() -> None:
     assert [note.kind for note in found.notes] == ["lags"]
 
 
-def test_a_study_is_found_by_its_cases(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.sqlite"
-    axes: dict[str, Any] = {"ensemble": "cyclic", "size": [3, 4], "noise": [0, 1e-3]}
-    first = sweep(Study.grid(**axes), path, executor="serial")
-    turned = dict(reversed(axes.items()))
-    changed = Study.grid(**turned, title="In another order")
-    again = Sweep.open(path, changed)
-    assert again.study is changed
-    assert [row.key for row in again.rows] == [case.key for case in changed.cases()]
-    assert sorted(outcome(again)) == sorted(outcome(first))
-    assert again.to_xarray()["total"].dims == ("noise", "size")
-    with pytest.raises(ValueError, match=r"current 4 cases; it holds 1 other\(s\)"):
-        Sweep.open(path, Study.grid(**axes | {"size": [3, 5]}))
-
-
 def test_rows_say_which_version_computed_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -291,7 +276,7 @@ def test_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(before & {case.key for case in study.cases()}) == 16
     changed = next(row.case for row in found.rows if row.case["file"] == "nets/2.npz")
     with pytest.raises(ValueError, match=r"`file` .* is not what it was"):
-        Case.from_dict(changed)
+        Case(**changed)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,12 +41,8 @@ def chosen_picture(table: CaseTable) -> Picture:
     kind, x = asked.kind, asked.x
     if kind is None:
         across = x or next(iter(numbers or words), None)
-        if any(row.curve for row in table.rows) and x is None and len(axes) <= 1:
-            kind = "curves"
-        else:
-            kind = "bars" if across in words or across is None else "lines"
-    if kind != "curves":
-        x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
+        kind = "bars" if across in words or across is None else "lines"
+    x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
     hue = asked.hue or next((axis for axis in [*words, *numbers] if axis != x), None)
     finished = table.finished
 
@@ -68,29 +64,26 @@ def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = Non
         )
     chosen = picture or chosen_picture(sweep)
     _require_readable(table, chosen)
-    kinds = {"bars": _draw_bars, "curves": _draw_curves}
-    drawn = kinds.get(chosen.kind or "lines", _draw_lines)
     ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
-    drawn(table, chosen, ax)
+    (_draw_bars if chosen.kind == "bars" else _draw_lines)(table, chosen, ax)
     ax.set_title(table.study.title, fontsize=11, loc="left", pad=8)
     return ax
 
 
 def _require_readable(table: CaseTable, picture: Picture) -> None:
     """Raise for a picture that cannot be drawn, or that nobody could read."""
-    kind, quantities = picture.kind, picture.quantity or ()
+    quantities = picture.quantity or ()
     remedy = "change the study's [picture] table."
     for quantity in quantities:
         if all(value is None for value in table.columns()[quantity]):
             raise ValueError(
                 f"no finished case has a {quantity!r}, so it cannot be drawn; {remedy}"
             )
-    if kind == "lines" and not is_numeric(table.values(picture.x or "seed")):
+    if picture.kind == "lines" and not is_numeric(table.values(picture.x or "seed")):
         raise ValueError(
             f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
         )
-    hues = len(table.values(picture.hue)) if picture.hue else 1
-    lines = hues if kind == "curves" else hues * len(quantities)
+    lines = len(quantities) * (len(table.values(picture.hue)) if picture.hue else 1)
     if lines > _MOST_HUES:
         raise ValueError(
             f"the picture would have {lines} lines, more than the {_MOST_HUES} that can be told "
@@ -106,29 +99,24 @@ def _coloured(table: CaseTable, picture: Picture) -> list[str]:
     axes = [picture.hue] if picture.hue else []
     shown = (picture.x, picture.hue, "seed", "lags")
     rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
-    count = len(picture.quantity or ()) if picture.kind != "curves" else 1
+    count = len(picture.quantity or ())
     for axis in rest:
         if count * math.prod(len(table.values(one)) for one in (*axes, axis)) <= _MOST_HUES:
             axes.append(axis)
     return axes
 
 
-def _hues(table: CaseTable, picture: Picture) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The label of each colour, and the axis values that its rows share."""
-    axes = _coloured(table, picture)
-    for values in itertools.product(*map(table.values, axes)):
-        at = dict(zip(axes, values, strict=True))
-        yield ", ".join(_hue_label(picture, axis, value) for axis, value in at.items()), at
-
-
 def _series(table: CaseTable, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
     """Lines or bars: label, quantity and the axis values that its rows share."""
-    labels = {quantity: QUANTITIES[quantity].label for quantity in picture.quantity or ()}
-    return [
-        (hue if hue and len(labels) == 1 else ": ".join(filter(None, (hue, label))), quantity, at)
-        for hue, at in _hues(table, picture)
-        for quantity, label in labels.items()
-    ]
+    axes, quantities = _coloured(table, picture), picture.quantity or ()
+    series = []
+    for values in itertools.product(*map(table.values, axes)):
+        at = dict(zip(axes, values, strict=True))
+        hue = ", ".join(_hue_label(picture, axis, value) for axis, value in at.items())
+        for quantity in quantities:
+            label = "" if hue and len(quantities) == 1 else QUANTITIES[quantity].label
+            series.append((": ".join(filter(None, (hue, label))), quantity, at))
+    return series
 
 
 def _spreads(table: CaseTable, quantity: str, at: dict[str, Any], x: str) -> list[Any]:
@@ -181,36 +169,6 @@ def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
     ax.grid(visible=False, axis="x")
 
 
-def _draw_curves(table: CaseTable, picture: Picture, ax: Axes) -> None:
-    """Memory against the lag, mean and band over the seeds, a colour for each value of ``hue``."""
-    last, dotted = 1, False
-    for k, (hue, at) in enumerate(_hues(table, picture)):
-        places = table.places(**at)
-        curves = [curve["values"] for place in places if (curve := table.rows[place].curve)]
-        if not curves:
-            continue
-        shortest, longest = min(map(len, curves)), max(map(len, curves))
-        stack = np.full((len(curves), longest), np.nan)  # beyond its lags a curve is not known
-        for values, curve in zip(stack, curves, strict=True):
-            values[: len(curve)] = curve
-        name = hue or "memory"
-        totals = [table.columns()["total"][k] for k in places if "total" in table.quantities]
-        if totals := [total for total in totals if total is not None]:
-            name = f"{name}: total {np.mean(totals):.4g}"  # of all lags, also those not drawn
-        low, mean, high = (of(stack, axis=0) for of in (np.nanmin, np.nanmean, np.nanmax))
-        colour = _colour(k)
-        ax.fill_between(range(longest), low, high, color=colour, alpha=0.18, lw=0)
-        ax.plot(mean[:shortest], color=colour, lw=1.8, ls=_style(k), label=name)
-        if shortest < longest:  # of those curves that go so far
-            rest, dotted = range(shortest - 1, longest), True
-            ax.plot(rest, mean[shortest - 1 :], color=colour, lw=1, ls=":", label="_rest")
-        last = max([last, *(np.flatnonzero(high > plot.INVISIBLE) + 1)])
-    ax.set(xlim=(0, 1.05 * last), xlabel="lag τ (time steps)", ylabel="memory $MC_τ$")
-    ax.set_ylim(bottom=0)
-    ax.grid(alpha=0.25)
-    _legend(table, picture, ax, *(["dotted: mean of the longer curves"] if dotted else []))
-
-
 def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Names, the number of states as a dashed line, and the legend beside the data."""
     quantities, x = picture.quantity or (), picture.x or "seed"
@@ -231,30 +189,24 @@ def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
     _legend(table, picture, ax)
 
 
-def _legend(table: CaseTable, picture: Picture, ax: Axes, *remarks: str) -> None:
-    """Beside the axes, where it cannot cover data."""
-    over, missing = _averaged(table, picture)
-    head = [f"mean and range of {over}"] if over else []
-    title = "\n".join([*head, *missing, *remarks])
-    if len(ax.get_legend_handles_labels()[0]) > 1 or title:
-        legend = ax.legend(
-            loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, fontsize=9,
-            title=title or None, title_fontsize=8, alignment="left",
-        )  # fmt: skip
-        legend.get_title().set_color("0.35")
-
-
-def _averaged(table: CaseTable, picture: Picture) -> tuple[str, list[str]]:
-    """What the cases at one point differ in, and how many of them do not know what is drawn."""
-    shown, columns = (picture.x, *_coloured(table, picture)), table.columns()
+def _legend(table: CaseTable, picture: Picture, ax: Axes) -> None:
+    """Beside the axes, where it cannot cover data; what is averaged and what is missing above."""
+    columns, remarks = table.columns(), list[str]()
+    shown = (picture.x, *_coloured(table, picture))
     rest = [axis for axis in table.axes if axis not in shown]
     over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
-    missing = []  # a mean without them may mislead
-    for quantity in picture.quantity or () if picture.kind != "curves" else ():
+    if over:
+        remarks.append(f"mean and range of {' × '.join(over)}")
+    for quantity in picture.quantity or ():  # a mean without them may mislead
         if count := columns[quantity].count(None):
             why = QUANTITIES[quantity].missing
-            missing.append(f"{count:,} of {len(table.rows):,} {why}, not drawn")
-    return " × ".join(over), list(dict.fromkeys(missing))
+            remarks.append(f"{count:,} of {len(table.rows):,} {why}, not drawn")
+    if len(ax.get_legend_handles_labels()[0]) > 1 or remarks:
+        legend = ax.legend(
+            loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, fontsize=9,
+            title="\n".join(dict.fromkeys(remarks)) or None, title_fontsize=8, alignment="left",
+        )  # fmt: skip
+        legend.get_title().set_color("0.35")
 
 
 def _draw_bound(table: CaseTable, x: str, ax: Axes) -> None:

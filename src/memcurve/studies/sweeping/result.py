@@ -82,9 +82,16 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             One of its studies, or its number; the latest by default.
         """
         with Store.open(store, read_only=True) as opened:
-            if isinstance(study, Study):
-                return read_sweep(opened, _study_number(opened, study), study)
-            return read_sweep(opened, opened.number(study))
+            if not isinstance(study, Study):
+                return read_sweep(opened, opened.number(study))
+            for number, text in reversed(opened.studies().items()):
+                if text == study.text:
+                    return read_sweep(opened, number, study)
+            raise ValueError(
+                f"{opened.path} has no results of study {study.name!r} as it is now; it holds "
+                f"{len(opened.studies())} other(s). Run the sweep, which computes only new cases; "
+                f"in Python, leave `study` out for the latest."
+            )
 
     @cached_property
     def study(self) -> Study:  # type: ignore[override]
@@ -124,8 +131,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             Where to draw; by default a new figure.
         picture : Picture, optional
             What to draw; by default what the study says, or what suits its axes: a quantity against
-            an axis with the number of states as a dashed line, bars for ensembles or methods, or
-            the curves. Bands reach from the least to the greatest of all cases that share a point.
+            an axis with the number of states as a dashed line, or bars for ensembles or methods.
+            Bands reach from the least to the greatest of all cases that share a point.
         """
         return draw(self, picture, ax)
 
@@ -214,36 +221,15 @@ def _coordinate(values: list[Any]) -> Any:
     return np.array(values, dtype=object if isinstance(values[0], str) else None)
 
 
-def read_sweep(store: Store, number: int, asked: Study | None = None) -> Sweep:
-    """The results of the study ``number`` of a store that is open.
-
-    ``asked`` is a study of the same cases; title, picture and the order of the rows are then its.
-    """
+def read_sweep(store: Store, number: int, study: Study | None = None) -> Sweep:
+    """The results of the study ``number`` of a store that is open, which may be at hand."""
     rows, begun = list(store.rows(number)), store.runs()
-    if asked is None:
+    if study is None:
         name = [about.get("name", "study") for of, about in begun.values() if of == number][-1]
-        asked = Study.from_text(store.studies()[number], name)
-    elif asked.text != store.studies()[number]:
-        places = {case.key: place for place, case in enumerate(asked.cases())}
-        rows.sort(key=lambda row: places[row.key])
+        study = Study.from_text(store.studies()[number], name)
     # a run that found everything done has computed nothing, and is not among them
     computed = sorted({row.run for row in rows if row.run is not None})
     runs = tuple({"run": run, **begun[run][1]} for run in computed)
-    result = Sweep(asked.name, asked.text, runs, tuple(rows))
-    vars(result)["study"] = asked  # which need not be read again
+    result = Sweep(study.name, study.text, runs, tuple(rows))
+    vars(result)["study"] = study  # which need not be read again
     return result
-
-
-def _study_number(store: Store, study: Study) -> int:
-    """The number of the study that is meant: by its text, or else by its cases."""
-    studies = dict(reversed(store.studies().items()))
-    keys = {case.key for case in study.cases()} if study.text not in studies.values() else set()
-    for number, text in studies.items():
-        # a comment, a title or a picture may have changed since
-        if text == study.text or (keys and keys == {row.key for row in store.rows(number)}):
-            return number
-    raise ValueError(
-        f"{store.path} has no results of study {study.name!r} with its current "
-        f"{study.count:,} cases; it holds {len(studies)} other(s). Run the sweep, which computes "
-        f"only new cases; in Python, leave `study` out for the latest."
-    )

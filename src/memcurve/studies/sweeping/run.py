@@ -30,7 +30,7 @@ _TIMED_CASES = 12
 
 
 def sweep(
-    study: Study | str | os.PathLike[str] | Mapping[str, Any],
+    study: Study | str | os.PathLike[str],
     store: str | os.PathLike[str] | None = "sweep.sqlite",
     *,
     executor: str = "processes",
@@ -48,8 +48,8 @@ def sweep(
 
     Parameters
     ----------
-    study : Study, path or mapping
-        A study, a study file, the name of a built-in study, or the tables of a file.
+    study : Study or path
+        A study, a study file, or the name of a built-in study.
     store : path or None
         File in which results are saved; None for a temporary one.
     executor : str
@@ -82,9 +82,7 @@ def sweep(
     >>> result.to_xarray()["total"].values.tolist()
     [[5.0, 10.0], [5.0, 10.0]]
     """
-    if isinstance(study, Mapping):
-        study = Study.from_dict(study)
-    elif not isinstance(study, Study):
+    if not isinstance(study, Study):
         study = Study.load(study)
     require_few(study, allow_many)
     cases = ((case.key, case.to_dict()) for case in study.cases())

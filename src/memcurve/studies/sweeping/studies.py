@@ -79,7 +79,7 @@ _Quantities = Annotated[tuple[_Quantity, ...], BeforeValidator(_as_tuple), Field
 class Picture(_Table):
     """What to draw: a kind, the axes across and by colour, the quantities."""
 
-    kind: Literal["lines", "bars", "curves"] | None = None
+    kind: Literal["lines", "bars"] | None = None
     x: _Axis | None = None
     hue: _Axis | None = None
     quantity: _Quantities | None = None
@@ -221,16 +221,11 @@ class Study:
         return study
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any], name: str = "study") -> Self:
-        """The study in these tables, which are those of a file."""
-        return cls.from_text(_as_toml(content), name)
-
-    @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
         """All combinations: each axis is a value or a list; other fields as in a file."""
         content = {key: fields[key] for key in fields if key in _File.model_fields}
         axes = {key: fields[key] for key in fields if key not in _File.model_fields}
-        return cls.from_dict(content | {"grid": axes}, name)
+        return cls.from_text(_as_toml(content | {"grid": axes}), name)
 
     def __repr__(self) -> str:
         lengths = (f"{axis}: {len(self.axes[axis])}" for axis in self.varied)

@@ -145,28 +145,18 @@ class CaseTable:
         return summary
 
     def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """The summary as text, header first; at most ``most`` rows, from both ends.
-
-        One quantity is shown with mean, deviation, minimum and maximum; several as mean ± sd.
-        """
+        """The summary as text, header first; at most ``most`` rows, from both ends."""
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
         words = {axis: texts(entry[axis] for entry in entries) for axis in axes}
         failed = ["failed"] if any(entry["failed"] for entry in entries) else []
-        one = len(self.quantities) == 1
-        tail = [f"mean {self.quantities[0]}", *STATISTICS[1:]] if one else list(self.quantities)
-        table = [(*axes, "count", *failed, *tail)]
+        table = [(*axes, "count", *failed, *self.quantities)]
         groups = len(entries) // max(1, len(self.quantities))
-        for first, *others in (entries[k::groups] for k in range(groups)):
-            finished = first["count"] + first["unknown"]
-            is_partly = one and first["unknown"]
-            counts = [f"{first['count']} of {finished}" if is_partly else str(finished)]
-            counts += [str(first["failed"])] if failed else []
-            if one:
-                numbers = [_text(first[head]) for head in STATISTICS]
-            else:
-                numbers = [_mean_and_deviation(entry) for entry in (first, *others)]
-            table.append((*(words[axis][first[axis]] for axis in axes), *counts, *numbers))
+        for group in (entries[k::groups] for k in range(groups)):
+            first = group[0]
+            counts = [first["count"] + first["unknown"], *([first["failed"]] if failed else [])]
+            values = (words[axis][first[axis]] for axis in axes)
+            table.append((*values, *map(str, counts), *map(_mean_and_deviation, group)))
         if most is None or len(table) <= most + 1:
             return table
         gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
@@ -212,7 +202,8 @@ def number_text(value: float) -> str:
 
 def texts(values: Iterable[Any]) -> dict[Any, str]:
     """Each value as text."""
-    return {v: number_text(v) if isinstance(v, float) else _text(v) for v in values}
+    named = {v: number_text(v) if isinstance(v, float) else str(v) for v in values}
+    return named | ({None: "—"} if None in named else {})
 
 
 def _labelled(case: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -236,10 +227,9 @@ def _spread(numbers: Sequence[float]) -> dict[str, float | None]:
     """Mean, standard deviation (of a sample), least and greatest."""
     if not numbers:
         return dict.fromkeys(STATISTICS)
-    low, high, others = min(numbers), max(numbers), len(numbers) - 1
+    low, high = min(numbers), max(numbers)
     mean = low if low == high else statistics.fmean(numbers)  # without the rounding of a mean
-    squares = math.fsum((number - mean) ** 2 for number in numbers)
-    deviation = math.sqrt(squares / others) if others else None
+    deviation = statistics.stdev(numbers, mean) if len(numbers) > 1 else None
     return {"mean": float(mean), "sd": deviation, "min": low, "max": high}
 
 
@@ -251,9 +241,3 @@ def _mean_and_deviation(entry: dict[str, Any]) -> str:
     spread = f" ± {deviation:.2g}" if is_seen else ""
     known = f" ({count} of {count + entry['unknown']})" if entry["unknown"] else ""
     return f"{mean:.4g}{spread}{known}"
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return "—"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
