@@ -250,7 +250,7 @@ def conventions(case: ClaimContext) -> Iterator[Explanation]:
 
 def cut_off(case: ClaimContext) -> Iterator[Explanation]:
     """The sum ends at some lag k_max, before the memory does."""
-    yield from _partial_sums(case, case.curve.values, "cut_off")
+    yield from _partial_sums(case, case.curve.values, case.curve.total, "cut_off")
 
 
 def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
@@ -262,7 +262,8 @@ def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
         for first in (0, 1):
             value, kind = float(roots[first:].sum()), "absolute_correlation"
             yield from case.explanation(kind, value, "as it is", "all_correlations", first=first)
-    yield from _partial_sums(case, roots, "absolute_correlation")
+    # what lies beyond the lags listed is known of the memory, not of its roots
+    yield from _partial_sums(case, roots, float(roots.sum()), "absolute_correlation")
 
 
 def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
@@ -284,41 +285,30 @@ def one_input(case: ClaimContext) -> Iterator[Explanation]:
         yield from case.explanation("one_input", total, "as it is", channel=channel, first=first)
 
 
-def _partial_sums(case: ClaimContext, terms: Floats, kind: str) -> list[Explanation]:
+def _partial_sums(case: ClaimContext, terms: Floats, total: float, kind: str) -> list[Explanation]:
     """Sums over lags 0 … k−1, 0 … k and 1 … k for a known, a round or the fitting k."""
-    sums = np.concatenate([[0.0], np.cumsum(terms)])
-    rooted = kind == "absolute_correlation"
-    # what lies beyond the lags listed is known of the memory, not of its roots
-    everything = float(sums[-1]) if rooted else case.curve.total
-    whole = (everything, everything - float(terms[:1].sum()))
-
-    def spanned(first: int, last: int, fit: str) -> Iterator[Explanation]:
-        """The sum over these lags, where the cut-off, and taking roots, make a difference."""
-        end = min(last + 1, len(sums) - 1)
-        value, squares = float(sums[end] - sums[first]), float(case.sums[end] - case.sums[first])
-        cut = last >= first and whole[first] - value > case.tolerance
-        if last >= len(terms) and case.bounds is not None:  # what lies there is not known
-            return
-        if cut and not (rooted and abs(squares - value) <= case.tolerance):
-            yield from case.explanation(kind, value, fit, first=first, last=last)
-
-    fitting: list[Explanation] = []
-    if case.k_max is not None:
-        for first, last in (0, case.k_max - 1), (0, case.k_max), (1, case.k_max):
-            fitting += spanned(first, last, "as it is")
+    sums, k = np.concatenate([[0.0], np.cumsum(terms)]), case.k_max
+    if k is not None:
+        spans = [(0, k - 1, "as it is"), (0, k, "as it is"), (1, k, "as it is")]
     else:
         N = case.states
-        lags = {*ROUND_LAGS, N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N} - {0}
-        spans = [(first, last - 1 + first) for last in sorted(lags) for first in (0, 1)]
-        for first, last in spans:
-            fitting += spanned(first, last, "round value")
-        for first in (0, 1):
-            past = int(np.searchsorted(sums - sums[first], case.claimed))
-            # the sum that comes closest ends before or after the claimed number is passed
-            near = [k for k in (past - 1, past) if first < k < len(sums)]
-            last = min(near, key=lambda k: abs(sums[k] - sums[first] - case.claimed), default=0) - 1
-            if first <= last < len(terms) - 1 and (first, last) not in spans:
-                fitting += spanned(first, last, "solved for")
+        lags = sorted({*ROUND_LAGS, N // 2, N, 3 * N // 2, 2 * N, 3 * N, 4 * N, 5 * N} - {0})
+        spans = [(first, end - 1 + first, "round value") for end in lags for first in (0, 1)]
+        for first in (0, 1) if len(terms) > 2 else ():
+            near = np.abs(sums[first + 1 : -1] - sums[first] - case.claimed)
+            last = first + int(np.argmin(near))
+            if (first, last, "round value") not in spans:
+                spans.append((first, last, "solved for"))
+    fitting: list[Explanation] = []
+    for first, last, fit in spans:
+        end = min(last + 1, len(sums) - 1)
+        if last < first or total - sums[end] <= case.tolerance:
+            continue  # nothing is cut off
+        if last >= len(terms) and case.bounds is not None:
+            continue  # what lies there is not known
+        value, squares = float(sums[end] - sums[first]), float(case.sums[end] - case.sums[first])
+        if kind == "cut_off" or abs(squares - value) > case.tolerance:  # taking roots matters
+            fitting += case.explanation(kind, value, fit, first=first, last=last)
     return sorted(fitting, key=lambda one: abs(one.value - case.claimed))
 
 
