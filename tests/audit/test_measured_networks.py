@@ -42,45 +42,44 @@ def test_lost_modes_of_two_inputs() -> None:
 # --- why modes are lost, and which nodes that concerns
 
 
-def test_self_loops_of_equal_weight() -> None:
-    """Nodes 1, 3 and 6 keep ½ of themselves, one, two and three steps behind the input."""
-    A = np.zeros((7, 7))
-    A[1, 0] = A[2, 0] = A[3, 2] = A[4, 0] = A[5, 4] = A[6, 5] = 1.0
-    A[1, 1] = A[3, 3] = A[6, 6] = 0.5
-    A[5, 4] = 2.0
-    losses = losses_of(A, np.eye(7)[0])
-    [loops] = [loss for loss in losses if loss.nodes == (1, 3, 6)]
-    assert (loops.kind, loops.count) == ("repeated", 2)
-    assert "nodes 1, 3 and 6 share eigenvalue 0.5, of multiplicity 3" in loops.text
-    assert "control 1 of each" in loops.text
+def edges(size: int, *listed: tuple[int, int, float]) -> np.ndarray:
+    """A, with A[target, source] = weight of each edge."""
+    A = np.zeros((size, size))
+    for target, source, weight in listed:
+        A[target, source] = weight
+    return A
 
 
-def test_self_loops_in_a_chain_count_as_often_as_they_follow_each_other() -> None:
-    A = np.diag([0.0, 0.5, 0.5, 0.5, 0.0])
-    A[1, 0] = A[2, 1] = A[4, 0] = A[3, 4] = 1.0  # 0 → 1 → 2, and 0 → 4 → 3
-    [loss] = losses_of(A, np.eye(5)[0])
-    assert (loss.count, loss.nodes) == (1, (1, 2, 3))
-    assert "control 2 of each" in loss.text
+#: Nodes 1, 3 and 6 keep ½ of themselves, one, two and three steps behind the input.
+BEHIND = edges(
+    7, (1, 0, 1), (2, 0, 1), (3, 2, 1), (4, 0, 1), (5, 4, 2), (6, 5, 1),
+    (1, 1, 0.5), (3, 3, 0.5), (6, 6, 0.5),
+)  # fmt: skip
+#: 0 → 1 → 2, and 0 → 4 → 3: self-loops in a chain count as often as they follow each other.
+CHAIN = np.diag([0.0, 0.5, 0.5, 0.5, 0.0]) + edges(5, (1, 0, 1), (2, 1, 1), (4, 0, 1), (3, 4, 1))
+#: What enters node 2 directly makes up for what comes by 0 and 1: wᵀC = 0, w = (1, 1, 1).
+SILENCED = np.array([[0.25, 0.0, 0.0], [0.0, 0.125, 0.0], [0.25, 0.375, 0.5]])
+#: Two pairs that drive each other alike, the second a step later: ±½ twice.
+PAIRS = edges(
+    6, (1, 2, 0.5), (2, 1, 0.5), (4, 5, 0.5), (5, 4, 0.5), (1, 0, 1), (3, 0, 1), (4, 3, 1)
+)
 
 
-def test_a_self_loop_that_is_never_excited() -> None:
-    """What enters node 2 directly makes up for what comes by 0 and 1: wᵀC = 0, w = (1, 1, 1)."""
-    A = np.array([[0.25, 0.0, 0.0], [0.0, 0.125, 0.0], [0.25, 0.375, 0.5]])
-    [loss] = losses_of(A, [1.0, 1.0, -2.0])
-    assert (loss.kind, loss.count, loss.nodes) == ("orthogonal", 1, (2,))
-    assert "eigenvalue 0.5 of node 2" in loss.text
-
-
-def test_loops_that_share_their_eigenvalues() -> None:
-    """Two pairs that drive each other alike, the second a step later: ±½ twice."""
-    A = np.zeros((6, 6))
-    A[1, 2] = A[2, 1] = A[4, 5] = A[5, 4] = 0.5
-    A[1, 0] = A[3, 0] = A[4, 3] = 1.0
-    losses = [loss for loss in losses_of(A, np.eye(6)[0]) if loss.kind == "repeated"]
-    assert [loss.nodes for loss in losses] == [(1, 2, 4, 5)] * 2
-    assert sum(loss.count for loss in losses) == 2
-    for loss, value in zip(losses, ("0.5", "−0.5"), strict=True):
-        assert f"nodes 1, 2, 4 and 5 share eigenvalue {value}, of multiplicity 2" in loss.text
+@pytest.mark.parametrize(
+    ("A", "C", "kind", "nodes", "counts", "facts"),
+    [
+        (BEHIND, np.eye(7)[0], "repeated", (1, 3, 6), [2], ["0.5", "multiplicity 3", "control 1"]),
+        (CHAIN, np.eye(5)[0], "repeated", (1, 2, 3), [1], ["0.5", "multiplicity 3", "control 2"]),
+        (SILENCED, [1.0, 1.0, -2.0], "orthogonal", (2,), [1], ["eigenvalue 0.5", "node 2"]),
+        (PAIRS, np.eye(6)[0], "repeated", (1, 2, 4, 5), [1, 1], ["0.5", "multiplicity 2"]),
+    ],
+)
+def test_loops_that_share_their_eigenvalues(
+    A: np.ndarray, C: object, kind: str, nodes: tuple[int, ...], counts: list[int], facts: list[str]
+) -> None:
+    losses = [loss for loss in losses_of(A, C) if loss.nodes == nodes]
+    assert [(loss.kind, loss.count) for loss in losses] == [(kind, count) for count in counts]
+    assert all(fact in loss.text for loss in losses for fact in facts)
 
 
 def test_many_groups_of_nodes_are_told_together() -> None:

@@ -56,25 +56,6 @@ def test_bash(command: Command, tmp_path: Path) -> None:
     assert completed(script, "memcurve", "sweep", "") == shipped()
 
 
-@pytest.mark.parametrize(
-    ("shell", "place"),
-    [
-        ("zsh", ".zsh/completions/_*memcurve"),  # older cyclopts leaves its own name out
-        ("fish", ".config/fish/completions/memcurve.fish"),
-    ],
-)
-def test_other_shells(command: Command, tmp_path: Path, shell: str, place: str) -> None:
-    done = command("--install-completion", "--shell", shell)
-    assert done.code == 0, done.err
-    (written,) = tmp_path.glob(place)
-    assert str(written) in done.out
-    script = written.read_text(encoding="utf-8")
-    for word in ("curve", "compare", "spectral-radius", "orthogonal"):
-        assert word in script
-    if shutil.which(shell):
-        assert ended([shell, "-n", str(written)]).code == 0
-
-
 def test_completion_and_help_import_nothing_heavy() -> None:
     """They stay fast because numpy, scipy, matplotlib and flint are not imported for them."""
     code = (

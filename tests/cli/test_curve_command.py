@@ -52,18 +52,6 @@ def test_a_method_that_was_added(command: Command, monkeypatch: pytest.MonkeyPat
         assert "one for each node" in done.out
 
 
-def test_table_picture_and_result(command: Command, tmp_path: Path) -> None:
-    png, saved = tmp_path / "memory.png", tmp_path / "memory.json"
-    done = command("curve", "--size", 30, "--seed", 3, "--plot", png, "--save", saved)
-    assert done.code == 0
-    assert "normal, N=30, ρ=0.9, seed 3" in done.out
-    assert "30 (all lags)" in done.out
-    assert f"picture written to {png}" in done.err
-    assert png.read_bytes().startswith(b"\x89PNG")
-    here = memory_curve(ensembles.normal(30, seed=3))
-    assert np.array_equal(MemoryCurve.load(saved).values, here.values)
-
-
 def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Command) -> None:
     """A 4 × 7 array is [A | C]; with --mask its C is not used, and that is no secret."""
     array = np.random.default_rng(1).normal(size=(4, 7)) / 10
@@ -173,19 +161,6 @@ def test_options_are_arguments(
     assert found.notes == here.notes
     if isinstance(here, MemoryCurve):
         assert (found.total, found.kind) == (here.total, here.kind)
-
-
-@pytest.mark.parametrize(
-    ("asked", "texts"),
-    [
-        ("--inputs 2 --lags 8", ["input 0", "input 1"]),
-        ("--profile", ["float32", "usable memory"]),
-    ],
-)
-def test_what_is_printed(asked: str, texts: list[str], command: Command) -> None:
-    done = command(*TWELVE, *asked.split())
-    assert done.code == 0
-    assert all(text in done.out for text in texts)
 
 
 def test_tolerance(command: Command) -> None:

@@ -58,6 +58,18 @@ def test_results_are_read_back(
     assert done.err == f"picture written to {png}\nresult written to {saved}\n"
 
 
+@pytest.mark.parametrize("asked", ["curve", "audit", "compare", "data", "measure --precision 1"])
+def test_results_are_saved_as_their_ending_says(
+    command: Command, recording: Path, tmp_path: Path, asked: str
+) -> None:
+    which = [recording] if asked == "data" else ["--ensemble", "normal", "--size", 6]
+    for ending, start in ((".csv", ("lag,", "method,")), (".tex", "\\begin{tabular}")):
+        done = command(*asked.split(), *which, "--save", tmp_path / f"x{ending}")
+        assert done.code == 0, done.err
+        assert (tmp_path / f"x{ending}").read_text(encoding="utf-8").startswith(start)
+    assert command(*asked.split(), *which, "--save", tmp_path / "x.xls").code == 2
+
+
 def test_comparison(command: Command, tmp_path: Path) -> None:
     png, saved = tmp_path / "x.png", tmp_path / "x.json"
     asked = ("compare", "--ensemble", "normal", "--size", 6, "--lags", 20)
