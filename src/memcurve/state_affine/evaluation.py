@@ -44,6 +44,13 @@ SHOWN = 5  # degrees of the table by degree and lag
 LEFT = 1e-9  # share of the total that the degrees may leave
 LAGS, LEFT_OF_CURVE = 100_000, 1e-13  # of the curve at most, and what later ones may have
 SAMPLE = 400  # shortest words on which two runs are compared
+#: What is said of errors in floating point.
+SAYS = {
+    "estimated": "the error is estimated, by computing again with every number changed by 2e-12 of "
+    "itself; the rank is exact modulo primes",
+    "rounded": "the rank is that of the numbers up to their rounding, and the error an estimate: p "
+    "and q were computed, and have no last digits to count with",
+}
 MARGIN = 2.0  # the error was at most a third of the change of two runs, in 131 networks
 
 
@@ -144,32 +151,32 @@ def coordinates(
     tell("exact rank", 0, None)
     reached = reached_by_words(network)
     if network.rounding == "formula" and reached.outputs:
-        if basis is not None:
-            raise ValueError("`basis` must be left out for a layer whose gate is a formula.")
+        if basis is not None or not network.input.is_precise:
+            raise ValueError(
+                "`input` must not be a density, and `basis` must be left out, for a layer whose "
+                "gate is a formula: its letters need more digits than floats have."
+            )
         return _in_balls(network, reached, noise, "letters are rounded away", tell)
-    found = None
+    own = None
     try:
-        found = _in_floats(network, letters, reached, noise, tell)
-        why = f"the error is {found.error:.1e}"
+        own = _in_floats(network, letters, reached, noise, tell)
+        if own.error <= SMALL_ERROR:
+            return own
+        why = f"the error is {own.error:.1e}"
     except NotWhiteError as error:
         why = str(error)
-    if found is not None and found.error <= SMALL_ERROR:
-        return found
     if basis is None and network.is_precise and network.size <= MOST_STATES:
         return _in_balls(network, reached, noise, why, tell)
-    if found is None and noise is not None:
-        found = _under_noise(network, letters, reached, noise)
-    if found is None or found.error > LARGEST_ERROR:
+    if own is None and noise is not None:
+        own = _under_noise(network, letters, reached, noise)
+    limits = f"balls are for up to {MOST_STATES} states whose p and q have formulas"
+    if own is None or own.error > LARGEST_ERROR:
         raise UncertainResultError(
-            f"in floating point {why}, and balls are for up to {MOST_STATES} states whose p "
-            f"and q have formulas. What is known: the total without noise is "
+            f"in floating point {why}, and {limits}. What is known: the total without noise is "
             f"{reached.outputs}. Give `noise`, or more of it, e.g. 1e-3 of the states' size."
         )
-    text = (
-        f"floating point reaches no more than an error of {found.error:.1e} here, and balls are "
-        f"for up to {MOST_STATES} states"
-    )
-    return replace(found, note=Note("arithmetic", text))
+    text = f"floating point reaches no more than an error of {own.error:.1e} here, and {limits}"
+    return replace(own, note=Note("arithmetic", text))
 
 
 def _in_balls(
@@ -274,18 +281,10 @@ def _compared(
 ) -> WordCoordinates:
     """The first of two runs, with their difference for its error."""
     change = float(np.abs(_sampled(trees[0]) - _sampled(trees[1])).max())
-    text = (
-        "the error is estimated, by computing again with every number changed by 2e-12 of itself; "
-        "the rank is exact modulo primes"
-    )
-    if network.rounding == "absolute":
-        text = (
-            "the rank is that of the numbers up to their rounding, and the error an estimate: p "
-            "and q were computed, and have no last digits to count with"
-        )
     return WordCoordinates(
         tree=trees[0], reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
-        error=MARGIN * change + 8 * EPS * network.size, note=Note("proof", text),
+        error=MARGIN * change + 8 * EPS * network.size,
+        note=Note("proof", SAYS["rounded" if network.rounding == "absolute" else "estimated"]),
     )  # fmt: skip
 
 
@@ -305,13 +304,13 @@ def observation_noise(noise: Any) -> Noise | Floats | None:
     """The noise of a question: none, one of the classes, or a deviation for each output."""
     if isinstance(noise, list | tuple | np.ndarray) and np.ndim(noise) == 1:
         return np.asarray(noise, dtype=float)
-    found = noise_of(noise)
-    if found is not None and (found.is_family or found.state(np.ones(1)).any()):
+    kind = noise_of(noise)
+    if kind is not None and (kind.is_family or kind.state(np.ones(1)).any()):
         raise ValueError(
-            f"`noise` must be observation noise of one level, got {found!r}; process noise would "
+            f"`noise` must be observation noise of one level, got {kind!r}; process noise would "
             f"be another input."
         )
-    return found
+    return kind
 
 
 def _deviations(noise: Any, variances: Floats, mean: Floats | None) -> Floats:
@@ -344,14 +343,14 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
         growth += np.log(lengths) * (t >= washout)
     rates = growth / (steps - washout)
     exponent, error = float(rates.mean()), float(rates.std() / np.sqrt(replicas))
-    fate = "states grow without bound"
+    fate = "whether trajectories forget their start cannot be told"
     if exponent + 2 * error < 0:
         fate = (
             "trajectories forget their start almost surely, but with bursts so large that their "
             "variance is infinite"
         )
-    elif exponent - 2 * error < 0:
-        fate = "whether trajectories forget their start cannot be told"
+    elif exponent > 2 * error:
+        fate = "states grow without bound"
     return UnstableNetworkError(
         f"the network has no covariance: ρ(Φ) = {radius:.6g} ≥ 1 for Φ(X) = E[p X pᵀ], and "
         f"capacities are shares of variances. Lyapunov exponent {exponent:.3f} ± {error:.3f}: "
@@ -360,22 +359,21 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
 
 
 def _result(
-    network: StateAffineNetwork, found: WordCoordinates, degree: int | None, lags: int | None,
+    network: StateAffineNetwork, own: WordCoordinates, degree: int | None, lags: int | None,
     tell: Listener,
 ) -> Capacities:  # fmt: skip
-    tree, rank, notes = found.tree, found.rank, list(network.notes)
-    if found.reached < network.size:
-        text = f"the input reaches {found.reached} of {network.size} states"
+    tree, rank, notes = own.tree, own.rank, list(network.notes)
+    if own.reached < network.size:
+        text = f"the input reaches {own.reached} of {network.size} states"
         notes.append(Note("reach", text))
     total = float(rank)
-    if found.is_noisy:
+    if own.is_noisy:
         total = tree.total()
         text = f"usable capacities under observation noise; without noise the total is {rank}"
         notes.append(Note("question", text))
-    notes.append(found.note)
+    notes.append(own.note)
     tell("degrees", 0, None)
-    by_degree, table = dict[int, float](), np.zeros((0, 0))
-    window, delay, listed = np.zeros(0), np.zeros(0), tuple[WordCapacity, ...]()
+    by_degree, table, window, delay = dict[int, float](), np.zeros((0, 0)), np.zeros(0), np.zeros(0)
     line = tree.line(lags or LAGS, negligible=LEFT_OF_CURVE if lags is None else -1.0)
     search, missing = Search(tree), "degrees"
     try:
@@ -389,23 +387,22 @@ def _result(
         missing = "the largest words"
         with suppress(UncertainResultError):  # of an alphabet without end
             search.first(LISTED)
-        listed = tuple(WordCapacity(*pair) for pair in search.words)
     except KeyboardInterrupt:
         notes.append(Note("other", f"interrupted: {missing} were not computed"))
     beyond = total - sum(by_degree.values())
-    if by_degree and beyond > max(LEFT * total, found.error):
+    if by_degree and beyond > max(LEFT * total, own.error):
         text = f"{beyond:.3g} of the capacity is of degrees above {max(by_degree)}"
         notes.append(Note("lags", text))
+    name = network.name or repr(network)
     curve = MemoryCurve(
-        lags=np.arange(len(line)), values=line, error=np.full(len(line), found.error),
-        loss=1 - line, total=by_degree.get(1, float(line.sum())), total_error=found.error,
+        lags=np.arange(len(line)), values=line, error=np.full(len(line), own.error),
+        loss=1 - line, total=by_degree.get(1, float(line.sum())), total_error=own.error,
         rank=None, channels=line[:, None], method="exact", notes=tuple(notes),
-        diagnostics={"solver": f"words in {found.arithmetic}"},
-        network=network.name or f"N = {network.size}",
+        diagnostics={"solver": f"words in {own.arithmetic}"}, network=name,
     )  # fmt: skip
     return Capacities(
         total=total, by_degree=by_degree, by_delay=delay, by_window=window, table=table,
-        curve=curve, error=found.error, rank=rank, states=network.read_states,
-        arithmetic=found.arithmetic, listed=listed, notes=tuple(notes),
-        name=network.name or repr(network),
+        curve=curve, error=own.error, rank=rank, states=network.read_states, name=name,
+        arithmetic=own.arithmetic, notes=tuple(notes),
+        listed=tuple(WordCapacity(*pair) for pair in search.words),
     ).with_tree(tree, search)  # fmt: skip

@@ -31,10 +31,7 @@ SAME = 1e-14  # to this
 
 
 class PreciseLetters(NamedTuple):
-    """White letters as floats, the weights of polynomials, and what is read, if not all is.
-
-    Outputs are in coordinates in which words have their capacities.
-    """
+    """White letters as floats, those of what is read, if not all is, and weights of polynomials."""
 
     T: Floats
     r: Floats
@@ -50,11 +47,6 @@ def white_precisely(
 
     ``deviations`` gives the noise of what is read for its variances and means; None for none.
     """
-    if not network.is_precise:
-        raise UncertainResultError(
-            "more digits are needed than `functions`, or the density of `input`, can be computed "
-            "with; give them as memcurve.state_affine.Formula, or add `noise`."
-        )
     tell("more digits", 0, None)
     exact = network.is_polynomial or network.input.is_discrete
     before: PreciseLetters | None = None
@@ -62,7 +54,7 @@ def white_precisely(
         attempt = partial(_attempt, network, reached, finer, deviations, tell)
         letters, bits = balls.with_rising_bits(attempt, FIRST_BITS, LAST_BITS, growth=1.8)
         now: PreciseLetters = letters._replace(bits=bits)
-        if exact or (before is not None and _distance(before, now) < SAME):
+        if exact or (before is not None and _agree(before, now)):
             return now
         before = now
     raise UncertainResultError(
@@ -71,12 +63,11 @@ def white_precisely(
     )
 
 
-def _distance(one: PreciseLetters, other: PreciseLetters) -> float:
-    """How far the white letters of two rules are apart."""
+def _agree(one: PreciseLetters, other: PreciseLetters) -> bool:
     if one.T.shape != other.T.shape:
-        return np.inf
-    parts = (one.T - other.T, one.r - other.r, one.weights - other.weights)
-    return max(float(np.abs(part).max(initial=0.0)) for part in parts)
+        return False
+    pairs = ((one.T, other.T), (one.r, other.r), (one.weights, other.weights))
+    return all(np.abs(a - b).max(initial=0.0) < SAME for a, b in pairs)
 
 
 def _attempt(
@@ -117,9 +108,8 @@ def _attempt(
             noise = deviations(np.diag(balls.floats_of(gram)), means).tolist()
             gram += balls.diagonal(noise) * balls.diagonal(noise)
         W = balls.whitening(gram).W
-        white_out, white_direct = ([W * one for one in part] for part in (out, direct))
-        outputs = Outputs(_matrices(white_out), _vectors(white_direct), means)
-    return PreciseLetters(_matrices(tilde), _vectors(drive), outputs, weights)
+        outputs = Outputs(*_floats([W * one for one in out], [W * one for one in direct]))
+    return PreciseLetters(*_floats(tilde, drive), outputs, weights)
 
 
 def _gram(parts: list[Any]) -> Any:
@@ -133,14 +123,10 @@ def _narrow(matrix: Any) -> Floats:
     return balls.floats_of(matrix)
 
 
-def _matrices(letters: list[Any]) -> Floats:
-    return np.stack([_narrow(one) for one in letters])
-
-
-def _vectors(letters: list[Any]) -> Floats:
-    """Letters 1, 2, … as rows, below zeros for letter 0."""
-    rows = [_narrow(one)[:, 0] for one in letters]
-    return np.stack([np.zeros_like(rows[0]), *rows])
+def _floats(matrices: list[Any], vectors: list[Any]) -> tuple[Floats, Floats]:
+    """Letters of matrices, and those of vectors as rows, below zeros for letter 0."""
+    rows = [_narrow(one)[:, 0] for one in vectors]
+    return np.stack([_narrow(one) for one in matrices]), np.stack([np.zeros_like(rows[0]), *rows])
 
 
 def _mixed(C: Any, parts: Floats) -> list[Any]:
