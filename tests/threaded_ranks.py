@@ -22,7 +22,7 @@ class _Job:
     def __init__(self, size: int, jobs: list[_Job]) -> None:
         self.size, self.jobs = size, jobs
         self.barrier, self.slots = threading.Barrier(size), [None] * size
-        self.lock, self.late_calls = threading.Lock(), dict[int, list[Any]]()
+        self.lock, self.arrived = threading.Lock(), 0
         jobs.append(self)
 
 
@@ -30,7 +30,7 @@ class Communicator:
     """One rank's."""
 
     def __init__(self, rank: int, job: _Job) -> None:
-        self.rank, self.job, self.calls = rank, job, 0
+        self.rank, self.job = rank, job
 
     def Get_rank(self) -> int:
         return self.rank
@@ -80,12 +80,10 @@ class Communicator:
     def Bcast(self, values: Any, root: int = 0) -> None:
         values[...] = self.allgather(values.copy())[root]
 
-    def Iallgather(self, here: Any, found: Any) -> _Request:
-        self.calls += 1
+    def Ibarrier(self) -> _Request:
         with self.job.lock:
-            heard = self.job.late_calls.setdefault(self.calls, [None] * self.job.size)
-            heard[self.rank] = here[0]
-        return _Request(heard, found)
+            self.job.arrived += 1
+        return _Request(self.job)
 
     def Abort(self, code: int) -> None:
         for job in self.job.jobs:
@@ -94,14 +92,12 @@ class Communicator:
 
 
 class _Request:
-    def __init__(self, heard: list[Any], found: Any) -> None:
-        self.heard, self.found = heard, found
+    def __init__(self, job: _Job) -> None:
+        self.job = job
+        self.awaited = -(-job.arrived // job.size) * job.size
 
     def Test(self) -> bool:
-        if None in self.heard:
-            return False
-        self.found[:] = self.heard
-        return True
+        return self.job.arrived >= self.awaited
 
 
 def on_ranks(count: int, work: Callable[[Any], Any]) -> list[Any]:

@@ -132,7 +132,6 @@ def test_moments_within_five_standard_errors(name):
         ("sparse_normal", "spectral_radius"),
         ("sparse_normal", "circular_law"),
         ("sparse_uniform", "spectral_norm"),
-        ("sp_c", "spectral_radius"),
     ],
 )
 def test_sparse_storage_holds_the_same_numbers(name, scaling):

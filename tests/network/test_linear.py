@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array, csr_array, csr_matrix
 
-from memcurve import LinearNetwork, NonlinearNetwork, ensembles
+from memcurve import LinearNetwork, ensembles
 from memcurve.core.notes import Note
 from memcurve.network import linear
 from refusals import refuses
@@ -93,7 +93,6 @@ def test_repr_and_properties() -> None:
     assert repr(network) == (
         "LinearNetwork('mine', size=2, inputs=3, complex, sparse, readout=1 nodes)"
     )
-    refuses(TypeError, "`replace`", network.replace, B=1)
 
 
 def test_the_spectral_radius_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,19 +173,6 @@ def test_notes() -> None:
     assert network.replace(notes=()).notes == LinearNetwork(A2, [1, 1]).notes == ()
     for wrong in ("one", [1], 3, [b"one"], {"one"}):
         refuses(TypeError, "`notes`", LinearNetwork, A2, [1, 1], notes=wrong)
-
-
-def test_html() -> None:
-    network = LinearNetwork(A2, [1, 1], name="<b>", notes=["a < b & c"], readout=[1])
-    html = network._repr_html_()
-    assert "<b>" not in html
-    for part in ("&lt;b&gt;", "<li>a &lt; b &amp; c</li>", "1 nodes", "75 %", "spectral radius"):
-        assert part in html
-    large = LinearNetwork(csr_array((1000, 1000)), np.ones((1000, 2)))
-    assert "spectral radius" not in large._repr_html_()
-    assert large.spectral_radius == 0
-    assert "spectral radius" in large._repr_html_()  # known by now
-    assert ">own</td>" in NonlinearNetwork(A2, [1, 1], activation=np.sin)._repr_html_()
 
 
 def test_tables_whose_labels_are_in_another_order() -> None:

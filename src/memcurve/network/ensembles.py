@@ -54,8 +54,9 @@ from memcurve.core.arguments import (
 from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork, masks
-from memcurve.network.continuous import DISCRETISATIONS, hippo
+from memcurve.network.continuous import DISCRETISATIONS, ContinuousNetwork, hippo
 from memcurve.network.graph import CrowdedSpectrumError, stands_out
+from memcurve.network.linear import validated_mask
 from memcurve.network.scaling import (
     scale_by_circular_law,
     scale_to_spectral_norm,
@@ -173,7 +174,6 @@ def sp_c(
     reciprocal_condition: float = 0.7,
     spectral_radius: float = 0.9,
     scaling: str = RADIUS,
-    sparse: bool = False,
     mask: Mask = None,
 ) -> LinearNetwork:
     """Sparse and well conditioned: the paper's ``sp_C``, MATLAB's ``sprandn(N, N, density, rc)``.
@@ -203,7 +203,7 @@ def sp_c(
             f"least N non-zeros; got {density:g}. Raise the density or take sparse_normal."
         )
     values = draw.rng.permutation(np.geomspace(1, rc, size))
-    A = _rotated(values, density, draw.rng, sparse)
+    A = _rotated(values, density, draw.rng)
     return draw.network("sp_C", A, f"density {density:g}, rc {rc:g}, ")
 
 
@@ -386,25 +386,21 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
                 f"nodes of the layer below, got {layer.inputs}; its C must have shape "
                 f"({layer.size}, {layers[k - 1].size})."
             )
-    dtype = complex if any(layer.is_complex for layer in layers) else float
     ends = np.cumsum([0, *(layer.size for layer in layers)])
     own = [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
-    A = np.zeros((ends[-1], ends[-1]), dtype=dtype)
-    C = np.zeros((ends[-1], layers[0].inputs), dtype=dtype)
-    shift = np.zeros(ends[-1], dtype=dtype)
+    # one row [A, C, shift] for each node
+    rows = np.zeros((ends[-1], ends[-1] + layers[0].inputs + 1), dtype=complex)
+    rows[own[0], ends[-1] : -1] = layers[0].C.reshape(layers[0].size, -1)
     for k, layer in enumerate(layers):
-        weights = layer.C.reshape(layer.size, -1)
-        if layer.shift is not None:
-            shift[own[k]] = layer.shift
-        if k == 0:
-            C[own[0]] = weights
-        elif delayed:
-            A[own[k], own[k - 1]] = weights
-        else:  # within the step
-            A[own[k]] = weights @ A[own[k - 1]]
-            C[own[k]] = weights @ C[own[k - 1]]
-            shift[own[k]] += weights @ shift[own[k - 1]]
-        A[own[k], own[k]] = layer.A.toarray() if layer.is_sparse else layer.A
+        if k > 0 and delayed:
+            rows[own[k], own[k - 1]] = layer.C.reshape(layer.size, -1)
+        elif k > 0:  # within the step
+            rows[own[k]] = layer.C.reshape(layer.size, -1) @ rows[own[k - 1]]
+        rows[own[k], own[k]] = layer.A.toarray() if layer.is_sparse else layer.A
+        rows[own[k], -1] += 0 if layer.shift is None else layer.shift
+    if not any(layer.is_complex for layer in layers):
+        rows = rows.real
+    A, C, shift = rows[:, : ends[-1]], rows[:, ends[-1] : -1], rows[:, -1]
     names = [layer.name or f"N={layer.size}" for layer in layers]
     return LinearNetwork(
         A,
@@ -436,7 +432,8 @@ def hippo_legs(
     array([[ 0.99  ,  0.    ],
            [-0.0171,  0.9802]])
     """
-    return _hippo("legs", size, step, discretisation, mask, seed)
+    continuous = hippo("legs", _require_nodes(size))
+    return _discretised(continuous, step, discretisation, mask, seed)
 
 
 def hippo_legt(
@@ -459,7 +456,8 @@ def hippo_legt(
     array([[ 0.9899, -0.0098],
            [ 0.0294,  0.9703]])
     """
-    return _hippo("legt", size, step, discretisation, mask, seed)
+    continuous = hippo("legt", _require_nodes(size))
+    return _discretised(continuous, step, discretisation, mask, seed)
 
 
 def delay_reservoir(
@@ -643,24 +641,15 @@ def _assembled(
     mask_rng: np.random.Generator | None = None,
     drawn: bool = True,
 ) -> LinearNetwork:
-    """Join connectivity and mask; the label names the seed only if something was ``drawn``.
-
-    A mask that is drawn comes from ``mask_rng``, by default the mask's stream of the seed.
-    """
-    size = A.shape[0]
+    """Join connectivity and mask; the label names the seed only if something was ``drawn``."""
     if mask_rng is None and seed is not None:
         mask_rng = generator(seed).spawn(2)[1]
     chosen = own_mask if mask is None else mask
+    label = [kind, f"N={A.shape[0]}", details]
     if isinstance(chosen, str):
-        C = masks.make(chosen, size, seed=mask_rng)
+        C = masks.make(chosen, A.shape[0], seed=mask_rng)
     else:
-        C = exact_array(chosen, "mask")
-    if C.ndim not in (1, 2) or len(C) != size:
-        raise ValueError(
-            f"`mask` must have shape ({size},) or ({size}, d) to fit {size} nodes, got "
-            f"{C.shape}; or name one of {', '.join(masks.MASKS)}."
-        )
-    label = [kind, f"N={size}", details]
+        C = validated_mask(chosen, A.shape[0], "mask")
     if isinstance(mask, str):
         label.append(f"mask {mask}")
         drawn = drawn or masks.is_random(mask)
@@ -753,9 +742,7 @@ def _scattered(
     return A if sparse else A.toarray()
 
 
-def _rotated(values: Floats, density: float, rng: np.random.Generator, sparse: bool) -> Any:
-    from scipy.sparse import csr_array
-
+def _rotated(values: Floats, density: float, rng: np.random.Generator) -> Floats:
     A = np.diag(values)[rng.permutation(len(values))]
     wanted = density * A.size
     filled, redrawn = len(A), 0
@@ -773,15 +760,13 @@ def _rotated(values: Floats, density: float, rng: np.random.Generator, sparse: b
         lines[pair] = turned
         filled += growth
         lines, others = others, lines
-    return csr_array(A) if sparse else A
+    return A
 
 
-def _hippo(
-    kind: str, size: int, step: float, discretisation: str, mask: Mask, seed: Seed | None
+def _discretised(
+    network: ContinuousNetwork, step: float, discretisation: str, mask: Mask, seed: Seed | None
 ) -> LinearNetwork:
-    require_number(step, "step", "above 0", lambda h: h > 0)
     table_entry(DISCRETISATIONS, discretisation, "discretisation")
-    network = hippo(kind, _require_nodes(size))
     discrete = network.discretised(step, discretisation)
     label, details = str(network.name).split(",")[0], f"step {step:g}, {discretisation}"
     return _assembled(discrete.A, mask, discrete.C, label, details, seed, drawn=False)

@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from memcurve.core.arguments import exact_array, require_finite
-from memcurve.core.display import table
 from memcurve.core.notes import Note, counted, notes_of
 from memcurve.core.types import Floats
 from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import FunctionOperator, Operator
 
-#: Nodes up to which notebooks show the spectral radius; it takes a fraction of a second.
-RADIUS_UP_TO = 500
 #: Products with at most this share of weights, of so many nodes, are quicker with a sparse matrix.
 FEW_WEIGHTS, MANY_NODES = 0.05, 200
 
@@ -86,25 +83,6 @@ class Connected:
                 f"give a longer input or a shorter washout."
             )
         return z
-
-    def _repr_html_(self) -> str:
-        return table(self._rows(), self.notes)
-
-    def _rows(self) -> list[tuple[str, str]]:
-        """The main figures, as notebooks show them."""
-        rows = [
-            (type(self).__name__, self.name or ""),
-            ("nodes", f"{self.size:,}"),
-            ("inputs", f"{self.inputs:,}"),
-        ]
-        if isinstance(self.A, Operator):
-            return [*rows, ("storage", f"{self.A.kind}, {self.A.dtype}")]
-        filled = self.A.count_nonzero() if self.is_sparse else np.count_nonzero(self.A)
-        return [
-            *rows,
-            ("storage", f"{'sparse' if self.is_sparse else 'dense'}, {self.A.dtype}"),
-            ("non-zeros", f"{100 * filled / self.size**2:.3g} %"),
-        ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -222,15 +200,6 @@ class LinearNetwork(Connected):
         """
         return largest_modulus(self.A)
 
-    def _rows(self) -> list[tuple[str, str]]:
-        read = "all nodes" if self.readout is None else f"{len(self.readout):,} nodes"
-        rows = super()._rows()
-        rows.insert(3, ("readout", read))
-        known = self.size <= RADIUS_UP_TO and not isinstance(self.A, Operator)
-        if "spectral_radius" in vars(self) or known:
-            rows.append(("spectral radius", f"{self.spectral_radius:.6g}"))
-        return rows
-
     def real_pair(self) -> tuple[Any, Floats]:
         """Return the real (A, C) whose states are the ones read; C has shape (states, d).
 
@@ -300,13 +269,7 @@ class LinearNetwork(Connected):
 
     def replace(self, **changes: Any) -> LinearNetwork:
         """Return a new network with some of its parts exchanged, e.g. ``replace(C=other_mask)``."""
-        parts = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
-        unknown = set(changes) - set(parts)
-        if unknown:
-            raise TypeError(
-                f"`replace` knows the parts {', '.join(parts)}; got {', '.join(sorted(unknown))}."
-            )
-        changed = LinearNetwork(**(parts | changes))
+        changed = dataclasses.replace(self, **changes)
         if "A" not in changes and "spectral_radius" in self.__dict__:
             changed.__dict__["spectral_radius"] = self.spectral_radius  # known already
         return changed

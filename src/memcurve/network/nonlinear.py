@@ -194,12 +194,6 @@ class NonlinearNetwork(Connected):
         notes = () if self.activation == "identity" else (note,)
         return LinearNetwork(A, C, shift=shift, name=self.name, notes=notes)
 
-    def _rows(self) -> list[tuple[str, str]]:
-        rows = super()._rows()
-        named = self.activation if isinstance(self.activation, str) else "own"
-        rows.insert(3, ("activation", named))
-        return rows
-
     def __repr__(self) -> str:
         parts = [repr(self.name)] * bool(self.name)
         parts += [f"size={self.size}", f"inputs={self.inputs}"]

@@ -76,24 +76,12 @@ class Ranks:
         try:
             yield
         except BaseException as error:
-            if not all(self._failures(failed=True, patience=PATIENCE)):
-                self._end_job(error)
+            others, end = self._last_call.Ibarrier(), time.monotonic() + PATIENCE
+            while not others.Test():
+                if time.monotonic() > end:
+                    self._end_job(error)
+                time.sleep(1e-3)
             raise
-        if any(self._failures(failed=False, patience=None)):
-            time.sleep(PATIENCE)  # it ends the job itself, and knows why
-            self._end_job(RuntimeError("another rank failed."))
-
-    def _failures(self, *, failed: bool, patience: float | None) -> list[bool]:
-        """Which ranks failed; where they are not all heard of in time, none of the others did."""
-        mine, failures = np.array([failed]), np.zeros(self.count, dtype=bool)
-        request = self._last_call.Iallgather(mine, failures)
-        start, pause = time.monotonic(), 1e-5
-        while not request.Test():
-            if patience is not None and time.monotonic() - start > patience:
-                return [False]
-            time.sleep(pause)
-            pause = min(2 * pause, 0.02)
-        return failures.tolist()
 
     def _end_job(self, error: BaseException) -> None:
         text = str(error) or type(error).__name__

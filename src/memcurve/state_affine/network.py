@@ -321,10 +321,6 @@ class StateAffineNetwork(Connected):
         with np.load(path, allow_pickle=False) as stored:
             return {"p", "q", "functions", "law"} <= set(stored)
 
-    def _rows(self) -> list[tuple[str, str]]:
-        rows = [(type(self).__name__, self.name or ""), ("states", f"{self.size:,}")]
-        return [*rows, ("input", self.input.name), ("p and q", self._kind())]
-
     def _kind(self) -> str:
         count = len(self.functions) - 1
         return f"degree {count}" if self.is_polynomial else f"{count} functions"
