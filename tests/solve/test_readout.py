@@ -41,7 +41,7 @@ def test_totals_hold_where_the_map_is_off(process: ARMA, level: float) -> None:
         ]  # fmt: skip
         left = Truncation(missing=missing, gain=filters[0].gain)
         one, other = (measured([system], levels, 2, 1, left) for system in systems)
-        assert np.all(np.abs(one.memory - other.memory) <= one.error)
+        assert np.all(np.abs(one.memory - other.memory) <= one.memory_error)
         assert np.all(np.abs(one.total - other.total) <= one.total_error)
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,52 +178,31 @@ def answered(
 def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
     """The problem with inputs that drive the states alike as one, and the share of each in it.
 
-    With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
+    With c_j = 2^e c the states see Σ2^e_j z_j, one input of variance Σ4^e, of which z_j is a share.
     """
-    network, processes = problem.network, problem.processes
-    if problem.analysis.inputs == 1 or network.is_complex or not isinstance(network.C, np.ndarray):
+    C, groups = problem.network.C, dict[Any, list[int]]()
+    if problem.analysis.inputs == 1 or np.iscomplexobj(C) or not isinstance(C, np.ndarray):
         return None
-    C, plain = network.C, problem.noise is None
-
-    def alike(i: int, j: int) -> bool:
-        white = processes[i].is_white and processes[j].is_white
-        return (white or processes[i] is processes[j]) and are_proportional(C[:, i], C[:, j])
-
-    groups: list[list[int]] = []
-    for j in range(C.shape[1]):
-        own = next((group for group in groups if alike(group[0], j)), None)
-        if own is not None:
-            own.append(j)
-        elif C[:, j].any():
-            groups.append([j])
+    largest = np.frexp(np.abs(C).max(axis=0))[1]
+    for j in np.flatnonzero(C.any(axis=0)).tolist():
+        digits, exponents = np.frexp(C[:, j])
+        digits = digits * np.sign(digits[np.flatnonzero(digits)[0]]) + 0.0
+        process = problem.processes[j]
+        kind = None if process.is_white else id(process)
+        relative = np.where(digits == 0, 0, exponents - largest[j])
+        groups.setdefault((kind, digits.tobytes(), relative.tobytes()), []).append(j)
     if len(groups) in (0, C.shape[1]):
         return None
-    columns, shares = np.zeros((len(C), len(groups))), np.zeros((len(groups), C.shape[1]))
-    for k, group in enumerate(groups):
-        sizes = np.abs(C[:, group]).max(axis=0)
-        sizes = sizes / sizes.max()
-        largest = group[int(np.argmax(sizes))]
-        shares[k, group] = sizes**2 / (sizes**2).sum()
-        # without noise the size of a single input is no matter, and its rank that of these numbers
-        size = 1.0 if plain and len(groups) == 1 else np.sqrt((sizes**2).sum())
-        columns[:, k] = C[:, largest] * size
-    merged = replace(
-        problem,
-        given_analysis=None,
-        network=network.replace(C=columns if len(groups) > 1 else columns[:, 0]),
-        processes=tuple(processes[group[0]] for group in groups),
-    )
-    return merged, shares
-
-
-def are_proportional(one: Floats, other: Floats) -> bool:
-    """Whether two vectors are multiples of each other, exactly; zero is of any."""
-    if not other.any() or np.array_equal(one, other) or np.array_equal(one, -other):
-        return True
-    k = int(np.argmax(np.abs(one)))
-    first, second = Fraction(one[k]), Fraction(other[k])
-    pairs = zip(one.tolist(), other.tolist(), strict=True)
-    return all(Fraction(x) * second == Fraction(y) * first for x, y in pairs)
+    first, shares = [own[0] for own in groups.values()], np.zeros((len(groups), C.shape[1]))
+    sizes = np.ones(len(groups))
+    for k, own in enumerate(groups.values()):
+        weights = np.exp2(2.0 * (largest[own] - largest[own[0]]))
+        shares[k, own], sizes[k] = weights / weights.sum(), np.sqrt(weights.sum())
+    if problem.noise is None and len(groups) == 1:  # the rank is then that of these numbers
+        sizes[:] = 1.0
+    columns, processes = C[:, first] * sizes, tuple(problem.processes[j] for j in first)
+    network = problem.network.replace(C=columns if len(first) > 1 else columns[:, 0])
+    return replace(problem, given_analysis=None, network=network, processes=processes), shares
 
 
 def _error_note(problem: Problem, best: Answer, enough: float) -> Note:

@@ -22,6 +22,7 @@ import numpy as np
 
 from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
+from memcurve.solve.answer import Answer
 from memcurve.solve.powers import normal_power_norms, power_norms
 
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
@@ -135,22 +136,9 @@ class Truncation(NamedTuple):
     uncertainty: float = 0.0
 
 
-class Bounded(NamedTuple):
-    """Memory and forecasts (levels, lags, inputs), totals (levels,), and errors."""
-
-    memory: Floats
-    error: Floats
-    ahead: Floats
-    ahead_error: Floats
-    total: Floats
-    total_error: Floats
-    total_ahead: Floats
-    total_ahead_error: Floats
-
-
 def measured(
     systems: Sequence[Any], levels: Floats, rank: int, inputs: int, left: Truncation
-) -> Bounded:
+) -> Answer:
     """The memory of the first singular system, with errors from those of changed networks.
 
     Rounding makes the answer that of a network changed by as much; what that does is measured: the
@@ -188,7 +176,7 @@ def measured(
     # what is left out moves a value by at most twice its size relative to the noise; lags beyond
     # are noise to the reader, of which the square counts. A change of the inputs' density by a
     # share of it moves past inputs and states by half as much each, and what one has of the other
-    outside = left.gain**2 * _share(left.outside + base.lifted, floor**2)
+    outside = left.gain**2 * _share(left.outside, floor**2)
     cut = 2 * missing + missing**2 + tail**2 + 4 * left.uncertainty + outside
     rounding = ARITHMETIC * EPS * np.sqrt(len(base.sigma) + 1)
     rounding = rounding + _share(ARITHMETIC * base.rounding, levels)
@@ -204,8 +192,6 @@ def measured(
         )
 
     slope = np.sqrt((factors * (1 - factors)).sum(axis=1))
-    if np.isinf(base.sigma).all() and levels.min() > 0:  # shares at this level already
-        slope = np.sqrt(np.maximum(total, 1.0))
     second = (missing**2 + tail**2) * len(base.sigma)
     # d tr(MMᵀ(MMᵀ + s²)⁻¹) = 2 tr(s²(MMᵀ + s²)⁻² M dMᵀ); a direction holds gain² at most
     common = left.gain**2 * (2 * missing * np.maximum(slope, levels == 0) + second)
@@ -214,7 +200,7 @@ def measured(
     exact = (levels == 0) & bool((base.held == 1).all())
     total_error = SAFETY * moved[0] + rounding * np.maximum(total, 1.0) + spread @ base.held
     ahead_error = SAFETY * moved[1] + rounding * total_ahead + spread @ base.held_ahead
-    return Bounded(
+    return Answer(
         np.clip(memory, 0.0, 1.0), error(memory, base.squares, changes[0]),
         np.clip(ahead, 0.0, 1.0), error(ahead, base.ahead, changes[1]),
         total, np.where(exact, 0.0, total_error + common), total_ahead, ahead_error + common,

@@ -20,17 +20,13 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
-from memcurve.solve.factor import KrylovFactor, orthonormal, state_covariance
+from memcurve.solve.factor import KrylovFactor, state_covariance
 from memcurve.solve.filters import Filter
 from memcurve.solve.powers import solve_stein
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition
 #: will do. Doubled: nothing but time.
-NORMWISE = 1e-5
-
-#: A single level so far above rounding is evaluated without singular values. Doubled: four times
-#: the error, of 1e-8 at most.
-FAR_BELOW = 1e-4
+NORMWISE = 1e-3
 
 #: Λ⁻¹ on the rows that are read, a function of M.
 Whiten = Callable[[Floats], Floats]
@@ -42,9 +38,7 @@ class SingularSystem(NamedTuple):
     ``squares`` (lags·d, k) are those of past inputs, ``ahead`` (horizons·d, k) of inputs to come;
     ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons. ``sizes`` (k,) tell
     directions from rounding: singular values, or what each adds to those before where every state
-    is read exactly. ``rounding`` is the size of what the decomposition changes. Where all singular
-    values are infinite, shares are those of a single noise level already; ``lifted`` is the square
-    of what rounding may add to them.
+    is read exactly. ``rounding`` is the size of what the decomposition changes.
     """
 
     sigma: Floats
@@ -54,7 +48,6 @@ class SingularSystem(NamedTuple):
     held_ahead: Floats
     sizes: Floats
     rounding: float
-    lifted: float = 0.0
 
     def filter_factors(self, levels: Floats, rank: int) -> Floats:
         """σ²/(σ² + s²) for each level s, as (levels, k); without noise one, ``rank`` times."""
@@ -90,20 +83,13 @@ def singular_system(
         V, future, M, beyond = _past_and_future(factor, filters)
     sigma = np.full(V.shape[1], np.inf)
     sizes, rounding = np.abs(np.diag(M)) if len(M) == len(sigma) else sigma, 0.0
-    # directions that rounding leads to are known by their singular values, unless far below noise
-    filtered = whiten is not None and len(levels) == 1
-    filtered = filtered and 0 < np.sqrt(factor.lifted) <= FAR_BELOW * levels[0]
     if whiten is not None:
-        if filtered:
-            Z = leverage(whiten(M), float(levels[0]))
-            sigma = sizes = np.full(Z.shape[1], np.inf)
-        else:
-            sigma, Z, rounding = decomposed(whiten(M), levels)
-            sizes = sigma
+        sigma, Z, rounding = decomposed(whiten(M), levels)
+        sizes = sigma
         V, future = V @ Z, future @ Z
         beyond = None if beyond is None else beyond @ Z
     squares, ahead = np.square(V), np.square(future)
-    held = np.square(Z).sum(axis=0) if filtered else np.ones(len(sigma))
+    held = np.ones(len(sigma))
     if not white:
         held = np.ascontiguousarray(squares.T).sum(axis=1)  # as a row, NumPy adds it up by halves
         if beyond is not None:
@@ -114,9 +100,8 @@ def singular_system(
     nearest = ahead.reshape(len(ahead) // d, d, len(sigma))[::-1][:horizons]
     listed[: len(nearest)] = nearest
     return SingularSystem(
-        sigma, squares, held, listed.reshape(horizons * d, len(sigma)), held_ahead, sizes,
-        rounding, factor.lifted if filtered else 0.0,
-    )  # fmt: skip
+        sigma, squares, held, listed.reshape(horizons * d, len(sigma)), held_ahead, sizes, rounding
+    )
 
 
 def _past_and_future(
@@ -172,21 +157,6 @@ def _stationary(
     values, axes = np.linalg.eigh((rest + rest.T) / 2)
     beyond = np.sqrt(np.maximum(values, 0.0))[:, None] * axes.T
     return V[reach * d :], V[: reach * d], L.T, beyond
-
-
-def leverage(M: Floats, level: float) -> Floats:
-    """Z with ZZᵀ = Mᵀ(MMᵀ + s²)⁻¹M by a QR decomposition of [Mᵀ; s], of states of any sizes."""
-    M = _condensed(M)
-    rows, columns = M.shape
-    lengths = np.maximum(np.abs(M).max(axis=1), level)
-    both = np.zeros((columns + rows, rows), order="F")
-    both[:columns] = (M / lengths[:, None]).T
-    both[columns + np.arange(rows), np.arange(rows)] = level / lengths
-    # rows in the order of their sizes: rounding is then relative to each of them
-    order = np.argsort(-np.abs(both).max(axis=1), kind="stable")
-    Q = np.empty((columns + rows, rows))
-    Q[order] = orthonormal(np.asfortranarray(both[order]))[0]
-    return Q[:columns]
 
 
 def _condensed(M: Floats) -> Floats:

@@ -17,6 +17,7 @@ are found, since columns of K hardly differ and its singular values fall by doze
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -26,7 +27,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Complexes, Floats
-from memcurve.solve.allpass import cascade, section_poles, several_input_cascade
+from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
@@ -161,10 +162,10 @@ class KrylovFactor:
     M has the rows that are read, or the directions they are made of up to a rotation. W has the
     lags that matter; where it is but the first of many, ``input_normal`` is (A', C') of
     ξ_t = A'ξ_{t−1} + C'z_t, not yet coloured. ``missing`` bounds what is left out of K within these
-    lags, ``tail`` what lies beyond, relative to what is read with the least noise. ``outside`` and
-    ``lifted`` are squares of what rounding leads to beyond the directions, and anywhere.
-    ``complete``: nothing but rounding is left out, at any noise. ``colour``: how far ξ is from
-    white, by rounding. ``directions`` and ``lags`` are those of the reduced model that were used.
+    lags, ``tail`` what lies beyond, relative to what is read with the least noise; ``outside`` is
+    the square of what rounding leads to beyond the directions. ``complete``: nothing but rounding
+    is left out, at any noise. ``colour``: how far ξ is from white, by rounding. ``directions`` and
+    ``lags`` are those of the reduced model that were used.
     """
 
     M: Floats
@@ -173,7 +174,6 @@ class KrylovFactor:
     missing: float = 0.0
     tail: float = 0.0
     outside: float = 0.0
-    lifted: float = np.inf
     complete: bool = True
     directions: int = 0
     lags: int = 0
@@ -298,26 +298,35 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
 def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
     """Input-normal A', C' and the map T to the states, x = Tξ, without eigenvalues.
 
-    With S the scale of the graded coordinates and L from R = LWᵀ: A' = L⁻¹S⁻¹HSL, C' = L⁻¹S⁻¹c and
-    T = QSL, whose columns are graded: directions far below rounding of the largest are kept.
+    With S the scale of the graded coordinates and L from R = LWᵀ, or of several inputs that do not
+    fade from the covariance G = LLᵀ: A' = L⁻¹S⁻¹HSL, C' = L⁻¹S⁻¹c and T = QSL, whose columns are
+    graded: directions far below rounding of the largest are kept.
     """
     from scipy.linalg import solve_triangular
 
-    m = model.reached
-    H, c = model.H[:m, :m], model.c[:m]
-    R, log_sizes = _graded(model, m, 0.0, (TAIL, TAIL))[:2]
+    m, R = model.reached, None
+    H, c, log_sizes = model.H[:m, :m], model.c[:m], model.log_sizes[:m]
+    with contextlib.suppress(*([UncertainResultError] if c.shape[1] > 1 else [])):
+        R, log_sizes = _graded(model, m, 0.0, (TAIL, TAIL))[:2]
     with np.errstate(all="ignore"):
         sizes = np.exp(log_sizes)
         A = np.where(H == 0, 0.0, H * (sizes / sizes[:, None]))
         C, T = c / sizes[:, None], np.diag(sizes)
-    for again in (False, True):  # the second time for the rounding of the first
-        L = orthonormal(np.asfortranarray(R.T))[1].T.copy()
+    passes = 3 if R is None else 2  # the later ones for the rounding of those before
+    for k in range(passes):
+        if R is None:
+            try:
+                L: Any = np.linalg.cholesky(solve_stein(A, C @ C.T))
+            except np.linalg.LinAlgError:
+                L = np.zeros((m, m))
+        else:
+            L = orthonormal(np.asfortranarray(R.T))[1].T.copy()
         if not (np.abs(np.diag(L)) > PARALLEL * np.sqrt((L**2).sum(axis=1))).all():
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         A = np.asarray(solve_triangular(L, A @ L, lower=True))
         C, T = np.asarray(solve_triangular(L, C, lower=True)), T @ L
-        if not again:
-            R = faded(A, C, np.ones(len(A)), TAIL)[0]
+        if R is not None and k < passes - 1:
+            R = faded(A, C, np.ones(m), TAIL)[0]
     assert model.read is not None
     return A, C, model.read(T)
 
@@ -387,8 +396,7 @@ def _factor(
     energy, leaving = np.square(K).sum(axis=1), np.square(model.H[m : m + d, :m] @ K).sum()
     # so many directions hold so many lags, exactly
     used = m if fixed or model.relative else min(m, R.shape[1])
-    lifted = _lifted(model, energy)
-    outside = lifted if used < n or model.lasting else 0.0
+    outside = _lifted(model, energy) if used < n or model.lasting else 0.0
     returning = 0.0  # what rounding leads to beyond these directions, and the network back
     if used < n and not fixed:
         returning = float(np.sqrt(outside * np.square(model.H[:used, used:]).sum() / (n - used)))
@@ -429,10 +437,9 @@ def _factor(
     if not whole:  # what lies outside is not at right angles to the rest where some rows are read
         assert model.read is not None
         M, missing, outside = model.read(M), missing + 2 * float(np.sqrt(outside)), 0.0
-        lifted *= 4
     factor = KrylovFactor(
         M=M, W=W, inputs=d, missing=missing, outside=outside, complete=complete,
-        directions=used, lags=count, lifted=lifted,
+        directions=used, lags=count,
     )  # fmt: skip
     return factor, beyond, stretch
 
@@ -694,26 +701,29 @@ def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[F
 # --- the source for what does not fade
 
 
-def cascade_of(A: Floats, C: Floats, poles: Complexes | None) -> tuple[Floats, Floats]:
-    """A' and C' of the all-pass cascade with these poles, or of several inputs."""
-    if C.shape[1] > 1:
-        return several_input_cascade(A, C)
+def cascade_of(
+    A: Floats, C: Floats, poles: Complexes | None, read: bool = True
+) -> tuple[Floats, Floats, Floats]:
+    """A', C' of the all-pass cascade with these poles, and M = A M A'ᵀ + C C'ᵀ, if ``read``."""
     if poles is None or not np.abs(poles).max(initial=0.0) < 1:
         raise UncertainResultError("the controllable eigenvalues are not known well enough.")
     try:
-        A1, C1 = cascade(section_poles(poles))
+        A1, c = cascade(section_poles(poles))
     except ValueError:
         raise UncertainResultError("rounding hides which eigenvalues are a pair.") from None
-    return A1, C1[:, None]
+    C1 = c[:, None]
+    return A1, C1, solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
 
 
-def cascade_factor(A: Floats, C: Floats, poles: Complexes | None, read: bool) -> KrylovFactor:
-    """From poles: M = A M A'ᵀ + C C'ᵀ, if ``read``, and W, of which lags are to be listed."""
-    A1, C1 = cascade_of(A, C, poles)
-    M = solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
-    # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what sections are off by
-    E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
-    colour = 0.0  # those of a single input are to the last digits, relative to each section
-    if C.shape[1] > 1:
+def lasting_factor(A: Floats, C: Floats, poles: Complexes | None, read: bool) -> KrylovFactor:
+    """From poles, or of several inputs from graded coordinates; W has yet to be listed."""
+    if C.shape[1] == 1:
+        A1, C1, M = cascade_of(A, C, poles, read)
+        colour = 0.0  # those of a single input are to the last digits, relative to each section
+    else:
+        A1, C1, M = graded_realization(hessenberg(A, C))
+        # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what directions are off by
+        E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
         colour = float(E) * power_norms(np.asfortranarray(A1)).squares
+    M = M if read else np.zeros((0, len(A1)))
     return KrylovFactor(M=M, W=C1.T, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))

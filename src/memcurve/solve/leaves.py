@@ -6,6 +6,7 @@ Which one is asked, and in which order, is decided in :mod:`memcurve.solve.choos
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -22,7 +23,6 @@ from memcurve.solve.analysis import VANISHED, Analysis
 from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.errors import (
-    Bounded,
     Truncation,
     backward_error,
     curve_error,
@@ -36,12 +36,12 @@ from memcurve.solve.factor import (
     TAIL,
     KrylovFactor,
     ReducedModel,
-    cascade_factor,
     cascade_of,
     feed_forward,
     graded_realization,
     hessenberg,
     krylov_factor,
+    lasting_factor,
 )
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
@@ -313,9 +313,7 @@ def _read_off(
 
         def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
             changed = model.changed(rng, fewer)
-            other = factor_of(changed, own, directions=fewer, lags=factor.lags, rng=rng)
-            other.lifted = factor.lifted  # to be evaluated in the same way
-            return other
+            return factor_of(changed, own, directions=fewer, lags=factor.lags, rng=rng)
 
         systems = [
             _system(problem, space, filters, factor),
@@ -325,7 +323,7 @@ def _read_off(
         kept = model.systems[key] = level, systems, left
     _, systems, left = kept
     rank = _rank_read(problem, systems) if level == 0 else len(systems[0].sigma)
-    return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
+    return _listed(measured(systems, space.levels, rank, len(filters), left), problem)
 
 
 def _tail(filters: tuple[Filter, ...]) -> float:
@@ -432,9 +430,9 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
     def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
         A, C = _changed(space.A, space.C, rng)
         own_poles = chosen(eigenvalues(A)) if single else None
-        return cascade_factor(A, C, own_poles, read).listing(lags)
+        return lasting_factor(A, C, own_poles, read).listing(lags)
 
-    factor = cascade_factor(space.A, space.C, poles, read)
+    factor = lasting_factor(space.A, space.C, poles, read)
     left = _left_out(factor, space, filters)
     if not white:
         terms = len(problem.states) + max(len(each.gamma) for each in filters)
@@ -449,7 +447,7 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
             break
         lags *= 2
     systems = [base, *_repeated(problem, space, filters, again, len(problem.states))]
-    return answer_of(measured(systems, space.levels, rank, len(filters), left), problem)
+    return _listed(measured(systems, space.levels, rank, len(filters), left), problem)
 
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -464,13 +462,13 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
     return A, C
 
 
-def answer_of(found: Bounded, problem: Problem) -> Answer:
+def _listed(found: Answer, problem: Problem) -> Answer:
     """As many lags as were asked for, or as matter."""
     listed, summed = Lags(problem.lags, found.total), found.memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = problem.lags or summed.shape[1]
     count = listed.count or summed.shape[1]
-    least = found.error.min(axis=(1, 2))
+    least = found.memory_error.min(axis=(1, 2))
 
     def shown(values: Floats, beyond: Floats) -> Floats:
         missing = count - values.shape[1]
@@ -480,10 +478,8 @@ def answer_of(found: Bounded, problem: Problem) -> Answer:
         rest = np.broadcast_to(beyond.reshape(-1, *[1] * (len(shape) - 1)), shape)
         return np.concatenate([values, rest], axis=1)
 
-    return Answer(
-        shown(found.memory, 0 * least), shown(found.error, least), found.ahead, found.ahead_error,
-        found.total, found.total_error, found.total_ahead, found.total_ahead_error,
-    )  # fmt: skip
+    memory, error = shown(found.memory, 0 * least), shown(found.memory_error, least)
+    return replace(found, memory=memory, memory_error=error)
 
 
 def _filters(problem: Problem) -> tuple[Filter, ...]:
@@ -546,8 +542,6 @@ def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats
             raise UncertainResultError("rounding hides which directions are controllable.")
         return graded_realization(model)
     except UncertainResultError:
-        poles = analysis.spectrum.poles if analysis.inputs == 1 else None
-        if analysis.inputs > 1 and analysis.rank < len(analysis):
+        if analysis.inputs > 1:
             raise
-        A1, C1 = cascade_of(analysis.A, analysis.C, poles)
-        return A1, C1, solve_stein(analysis.A, analysis.C @ C1.T, A1)
+        return cascade_of(analysis.A, analysis.C, analysis.spectrum.poles)
