@@ -77,7 +77,7 @@ class Estimate:
 
 
 def standard_estimates(
-    network: LinearNetwork,
+    problem: Problem,
     rank: int,
     exact: Callable[[], MemoryCurve],
     seed: int,
@@ -85,7 +85,7 @@ def standard_estimates(
     *,
     claimed: float | None = None,
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
-    """Standard estimates over 2N lags for white input, and notes on those not computed.
+    """Standard estimates for white input over the lags asked for, and notes on those left out.
 
     What the methods declare to be shown (:class:`memcurve.memory.methods.Variant`), and what other
     libraries measure, several times where that is near what is ``claimed``. ``exact`` gives the
@@ -93,7 +93,7 @@ def standard_estimates(
     """
     if not rank:
         return (), (_note("no_memory"),)
-    problem = Problem.of(network, 2 * network.states + 1)
+    network = problem.network
     # name, largest number of states, whether its start must be forgotten, and how it is run
     ways = list[tuple[str, float, bool, Callable[[MemoryCurve], Estimate]]]()
     for method in METHODS.values():

@@ -194,15 +194,17 @@ def _in_full(
     tell("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
     shown: tuple[Estimate, ...] = ()
+    condition = float("nan")
     if estimates:
 
         def plain() -> MemoryCurve:
             count = 2 * subject.states + 1
             return curve[:count] if asked.white and len(curve) >= count else _curve(subject, count)
 
-        shown, more = standard_estimates(
-            subject, rank, plain, asked.seed, tell, claimed=asked.facts.get("claimed")
-        )
+        standard = Problem.of(subject, 2 * subject.states + 1)
+        claimed = asked.facts.get("claimed")
+        shown, more = standard_estimates(standard, rank, plain, asked.seed, tell, claimed=claimed)
+        condition = condition_of(standard, rank) if shown else condition
         left_out += more
     claim = None
     if asked.facts:
@@ -219,7 +221,7 @@ def _in_full(
         estimates=shown,
         usable=usable,
         eigenvalues=eigenvalues,
-        condition=condition_of(subject, rank) if shown else float("nan"),
+        condition=condition,
         claim=claim,
         notes=(*curve.notes, *left_out),
     ).computing(gains=partial(_gains, asked))

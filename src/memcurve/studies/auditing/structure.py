@@ -45,18 +45,20 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
     return Eigenvalues(analysis.all_eigenvalues, analysis.spectrum.poles)
 
 
-def condition_of(network: LinearNetwork, rank: int) -> float:
+def condition_of(problem: Problem, rank: int) -> float:
     """Condition number of the states' correlations; scales of states are no one's difficulty.
 
     At most ``WORST_CONDITION``, and among the ``rank`` directions that the states vary in; NaN for
     several inputs.
     """
+    network, analysis = problem.network, problem.analysis
     if network.inputs != 1 or not rank:
         return float("nan")
-    analysis = Analysis.of(network)
+    if network.readout is not None:
+        # what is read of the states does not change how they move
+        problem, rank = Problem.of(network.replace(readout=None), problem.lags), analysis.rank
     try:  # the one that standard methods invert
-        plain = network.replace(readout=None) if network.readout is not None else network
-        G = kept_gramian(Problem.of(plain, 2 * network.states + 1))[1]
+        G = kept_gramian(problem)[1]
     except (UnstableNetworkError, UncertainResultError, np.linalg.LinAlgError):
         return WORST_CONDITION
     G = G[np.ix_(analysis.nodes, analysis.nodes)]
@@ -64,7 +66,5 @@ def condition_of(network: LinearNetwork, rank: int) -> float:
     if not np.all(size > 0):
         return WORST_CONDITION
     values = np.linalg.eigvalsh(G / np.outer(size, size))[::-1]
-    # what is read of the states does not change how they move
-    rank = analysis.rank if network.readout is not None else rank
     least = max(values[rank - 1], values[0] / WORST_CONDITION)
     return float(min(values[0] / least, WORST_CONDITION))
