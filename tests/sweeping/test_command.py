@@ -78,12 +78,8 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
 def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     first = command("study.toml", "--serial", "--quick", "--store", "kept.sqlite", "--json")
     assert json.loads(first.out)["counts"] == {"done": 4, "failed": 0, "pending": 0}
-    guess = json.loads(command("study.toml", "--dry-run", "--store", "kept.sqlite", "--json").out)
-    assert (guess["count"], guess["done"], guess["pending"]) == (8, 4, 4)
-    assert guess["timed_cases"] == 4
-    assert guess["estimated_seconds"] > 0
-    status = command("study.toml", "--status", "--store", "kept.sqlite")
-    assert status.out.splitlines() == ["study: 8 cases", "4 done, 0 failed, 4 to compute"]
+    status = command("study.toml", "--quick", "--status", "--store", "kept.sqlite", "--json")
+    assert json.loads(status.out)["counts"] == json.loads(first.out)["counts"]
     rest = command("study.toml", "--serial", "--store", "kept.sqlite", "--json")
     assert "study: 4 of 8 were done before" in rest.err
     content = json.loads(rest.out)
@@ -106,7 +102,7 @@ def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
     assert "memcurve: 1 case of 2 failed" in done.err
     content = json.loads(command("failing.toml", "--serial", "--json", "--retry-failed").out)
     assert content["failed"][0]["case"]["method"] == "osm"
-    assert command("failing.toml", "--status").code == 0
+    assert command("failing.toml", "--status").code == 1
 
 
 def test_shipped_studies_by_name(command: Command, folder: Path) -> None:
@@ -141,10 +137,6 @@ def test_a_billion_cases_need_a_yes(command: Command, folder: Path) -> None:
         (["study.toml", "--workers", "0"], 2, "--workers must be at least 1"),
         (["study.toml", "--export", "rows.xlsx"], 2, "It must end in one of .json"),
         (["study.toml", "--plot", "rows.csv"], 2, "It must end in one of .png"),
-        (["study.toml", "--export", "no/rows.csv"], 1, "--export: no/rows.csv must be a file"),
-        (["study.toml", "--plot", "no/a.png"], 1, "--plot: no/a.png must be a file"),
-        (["study.toml", "--dry-run", "--status"], 2, "exclude each other"),
-        (["study.toml", "--dry-run", "--plot", "a.png"], 2, "--dry-run and --plot exclude"),
         (["study.toml", "--status"], 1, "study.sqlite: there is no such store"),
         (["failing.toml", "--quick"], 1, "failing: has no [quick] table"),
         (["study.toml", "--store", "study.toml"], 2, "is the study itself"),

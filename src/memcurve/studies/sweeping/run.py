@@ -6,27 +6,22 @@ import contextlib
 import functools
 import os
 import platform
-import random
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memcurve.core.arguments import require_number
 from memcurve.core.limits import blas_libraries
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
-from memcurve.studies.sweeping.cases import Case, evaluate
+from memcurve.studies.sweeping.cases import evaluate
 from memcurve.studies.sweeping.engine import run_cases
-from memcurve.studies.sweeping.executors import CaseRunner, Job, open_executor
+from memcurve.studies.sweeping.executors import Job, open_executor
 from memcurve.studies.sweeping.result import Sweep, read_sweep
-from memcurve.studies.sweeping.store import Store, canonical
+from memcurve.studies.sweeping.store import Store
 from memcurve.studies.sweeping.studies import Study
 
 #: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
 MANY_CASES = 1_000_000
-#: Cases timed for an estimate at most. Doubled: a better estimate of quick cases.
-_TIMED_CASES = 12
 
 
 def sweep(
@@ -153,49 +148,3 @@ def provenance() -> dict[str, Any]:
         "blas_threads": 1,
         "machine": f"{platform.system()} {platform.machine()}",
     }
-
-
-def estimate(
-    study: Study, store: Path, *, workers: int, retry_failed: bool = False, time_it: bool = True
-) -> dict[str, Any]:
-    """Count the cases that are left and, if ``time_it``, time some of them, chosen at random.
-
-    ``estimated_seconds`` is for all that is left, and None where none was timed.
-    """
-    statuses: dict[str, str] = {}
-    if store.is_file():
-        with Store.open(store, read_only=True) as opened:
-            for number in opened.studies():
-                statuses |= {row.key: row.status for row in opened.rows(number)}
-    counts, left = Counter[str](), list[Case]()
-    for case in study.cases():
-        status = statuses.get(case.key, "pending")
-        if status == "pending" or (retry_failed and status == "failed"):
-            left.append(case)
-        else:
-            counts[status] += 1
-    # drawn with a fixed seed, so that the same question has the same answer
-    drawn = random.Random(0).sample(left, min(_TIMED_CASES, len(left)) if time_it else 0)
-    contents = [(case.key, canonical(case.to_dict())) for case in drawn]
-    runner = CaseRunner(evaluate)
-    runner.here(contents[:1])  # loads the libraries
-    timed = runner.here(contents)
-    per_case = sum(outcome.seconds for outcome in timed) / max(1, len(timed))
-    return {
-        "count": study.count, "done": counts["done"], "failed": counts["failed"],
-        "pending": len(left), "workers": workers, "timed_cases": len(timed),
-        "estimated_seconds": per_case * len(left) / min(workers, len(left)) if timed else None,
-        "error": next((outcome.error for outcome in timed if outcome.error), None),
-    }  # fmt: skip
-
-
-def require_outputs(files: Mapping[str, Path | None]) -> None:
-    """Raise if writing ``--export`` or ``--plot`` would fail, before hours of work."""
-    for option, path in files.items():
-        if path is None:
-            continue
-        folder = path.resolve().parent
-        if not folder.is_dir() or path.is_dir():
-            raise OSError(f"{option}: {path} must be a file in a folder that exists.")
-        if not os.access(path if path.exists() else folder, os.W_OK):
-            raise PermissionError(f"{option}: {path}: may not be written to; name another file.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from memcurve.core.notes import counted
 from memcurve.views.cli.console import Printer, json_text, say_written, styled
@@ -21,7 +21,6 @@ from memcurve.views.cli.options import (
 from memcurve.views.cli.process import (
     FAILED,
     FINE,
-    require_at_most_one,
     require_other_files,
     stoppable,
     warn,
@@ -31,7 +30,7 @@ from memcurve.views.cli.process import (
 StudyName = Literal["architectures", "noise", "radius", "sparsity"]
 
 if TYPE_CHECKING:
-    from memcurve.studies.sweeping import Study, Sweep
+    from memcurve.studies.sweeping import Sweep
 
 
 def sweep(
@@ -40,7 +39,6 @@ def sweep(
     *,
     store: Path | None = None,
     quick: Flag = False,
-    dry_run: Flag = False,
     status: Flag = False,
     executor: ExecutorOptions = EXECUTOR,
     case_timeout: float | None = None,
@@ -60,7 +58,6 @@ def sweep(
 
       memcurve sweep
       memcurve sweep sparsity --quick --plot sparsity.png
-      memcurve sweep study.toml --dry-run --json
       memcurve sweep study.toml --workers 2 --export study.csv
       memcurve sweep study.toml --serial --store results.sqlite --plot study.png
 
@@ -73,8 +70,6 @@ def sweep(
         File that stores the results. Default: the study's name with .sqlite, in this folder.
     quick
         A smaller version, by the study's [quick] table.
-    dry_run
-        Print how many cases there are, how many are done, and about how long the rest takes.
     status
         Print the progress of the sweep, without computing; --export and --plot use what is there.
     case_timeout
@@ -85,27 +80,21 @@ def sweep(
     if study is None:
         return _list(json)
     where = executor.arguments()
-    for name, value in (("status", status), ("export", export), ("plot", plot)):
-        require_at_most_one(**{"dry_run": dry_run, name: value})
     from memcurve.studies.sweeping import Study, Sweep, shipped
-    from memcurve.studies.sweeping.run import require_few, require_outputs
+    from memcurve.studies.sweeping.run import require_few
     from memcurve.studies.sweeping.run import sweep as run
 
     chosen = Study.load(study, quick=quick)
     named = study in shipped() and not Path(study).is_file()
     place = store or Path(f"{chosen.name}.sqlite")
     require_other_files(Path(study), place, export, plot, what="study")
-    with usage():
-        require_few(chosen, yes)
-    if dry_run or (status and not (export or plot)):
-        return _estimated(chosen, place, where, executor.retry_failed, dry_run, json)
     if named and not status:
         plot = plot or Path(f"{chosen.name}.png")
-    if export or plot:
-        require_outputs({"--export": export, "--plot": plot})
     if status:
         result = Sweep.open(place, chosen)
     else:
+        with usage():
+            require_few(chosen, yes)
         with stoppable(place):
             result = run(
                 chosen,
@@ -161,31 +150,6 @@ def _print(result: Sweep) -> None:
     printer.table(head, body, right=numbers)
     printer.notes(result.notes)
     printer.wrapped(styled(result.sentence))
-
-
-def _estimated(
-    study: Study, store: Path, executor: dict[str, Any], retry_failed: bool, time_it: bool,
-    as_json: bool,
-) -> int:  # fmt: skip
-    from memcurve.core.limits import in_words
-    from memcurve.studies.sweeping.executors import cores
-    from memcurve.studies.sweeping.run import estimate
-
-    if not time_it and not store.is_file():
-        raise FileNotFoundError(f"{store}: there is no such store; run the sweep, or give --store.")
-    workers = 1 if executor["executor"] == "serial" else executor.get("workers") or cores()
-    guess = estimate(study, store, workers=workers, retry_failed=retry_failed, time_it=time_it)
-    if as_json:
-        print(json_text({"study": study.name, "store": str(store), **guess}))
-        return FINE
-    print(f"{study.name}: {guess['count']:,} cases")
-    print("{done:,} done, {failed:,} failed, {pending:,} to compute".format_map(guess))
-    if guess["estimated_seconds"] is not None:
-        time = f"about {in_words(guess['estimated_seconds'])} with {counted(workers, 'worker')}"
-        print(f"{time}: an estimate, from {guess['timed_cases']} of these cases timed here")
-    if guess["error"] is not None:
-        print(f"note: not all of those timed succeeded: {guess['error']}")
-    return FINE
 
 
 def _list(as_json: bool) -> int:
