@@ -16,8 +16,6 @@ A = RNG.standard_normal((6, 6)) / 4
 B = RNG.standard_normal((6, 2))
 C = RNG.standard_normal((3, 6))
 D = RNG.standard_normal((3, 2))
-#: A continuous-time system.
-SLOW = A - 2 * np.eye(6)
 
 
 def lagged(system, z):
@@ -36,20 +34,6 @@ def test_scipy_states():
     assert off(as_network(signal.dlti(A, B, C, D)), z, lagged(system, z)) < SAME
 
 
-@pytest.mark.parametrize("direct", [D, np.zeros((3, 2))], ids=["direct", "no direct"])
-def test_scipy_outputs(direct):
-    z = series(2)
-    system = signal.StateSpace(A, B, C, direct, dt=1.0)
-    _, y, _ = signal.dlsim(system, z)
-    network = as_network(system, outputs=True)
-    assert off(network, z, y) < SAME
-    assert network.readout.tolist() == [6, 7, 8]
-    np.testing.assert_array_equal(network.A[6:, :6], C)
-    memory = memcurve.memory_curve(network)
-    assert memory.total == memory.rank <= 6 + 3
-    assert (memory.values[0] > 1e-30) == direct.any()  # without D an output lags one step behind
-
-
 @pytest.mark.parametrize(
     "system",
     [
@@ -60,64 +44,30 @@ def test_scipy_outputs(direct):
     ids=["transfer function", "zeros and poles", "dlti"],
 )
 def test_scipy_conversions(system):
-    z = series(1)
-    network = as_network(system, outputs=True)
-    _, y = signal.dlsim(system, z)
-    assert off(network, z, y) < SAME
-    assert memcurve.memory_curve(as_network(system)).total == network.size - 1
-
-
-@pytest.mark.parametrize("method", ["zoh", "foh", "bilinear", "euler", "backward_diff", "impulse"])
-def test_continuous_time(method):
-    z = series(2)
-    direct = D * (method != "impulse")
-    discrete = signal.cont2discrete((SLOW, B, C, direct), 0.1, method=method)
-    system = signal.StateSpace(SLOW, B, C, direct)
-    network = as_network(system, step=0.1, method=method)
-    assert off(network, z, lagged(discrete, z)) < SAME
-    assert network.notes[0] == f"continuous-time system, discretised with step 0.1 ({method})"
-    _, y, _ = signal.dlsim(discrete, z)
-    assert off(as_network(system, step=0.1, method=method, outputs=True), z, y) < SAME
-    np.testing.assert_array_equal(
-        as_network(signal.lti(SLOW, B, C, D), step=0.1).A, as_network(system, step=0.1).A
-    )
+    z, network = series(1), as_network(system)
+    assert off(network, z, lagged(system.to_ss(), z)) < SAME
+    assert memcurve.memory_curve(network).total == network.size
 
 
 def test_scipy_refused():
-    continuous = signal.StateSpace(SLOW, B, C, D)
-    refuses(ValueError, "`step`", as_network, continuous)
-    refuses(ValueError, ("`step`", "0"), as_network, continuous, step=-1)
-    refuses(ValueError, ("`method`", "'tustin'"), as_network, continuous, step=0.1, method="tustin")
-    refuses(ValueError, ("`step`", "`method`"), as_network, signal.dlti(A, B, C, D), step=0.1)
-    refuses(TypeError, ("`lr`", "`outputs`"), as_network, continuous, lr=0.5)
+    continuous = signal.StateSpace(A - 2 * np.eye(6), B, C, D)
+    refuses(ValueError, ("continuous time", "to_discrete"), as_network, continuous)
+    assert as_network(continuous.to_discrete(0.1)).size == 6
+    refuses(TypeError, "`lr`", as_network, continuous, lr=0.5)
     with pytest.raises(TypeError, match="StateSpace or what converts to one, got ShortTimeFFT"):
         as_network(signal.ShortTimeFFT(np.ones(4), 2, 1.0))
 
 
-@pytest.fixture(scope="module")
-def control():
-    return pytest.importorskip("control", reason="python-control is not installed")
-
-
-def test_control_states_and_outputs(control):
+def test_control():
+    control = pytest.importorskip("control", reason="python-control is not installed")
     z = series(2)
-    system = control.ss(A, B, C, D, True)
-    longer = np.vstack([z, 0 * z[:1]])
-    response = control.forced_response(system, None, longer.T)
-    assert off(as_network(system), z, response.states.T[1:]) < SAME
-    assert off(as_network(system, outputs=True), longer, response.outputs.T) < SAME
-    timed = control.ss(A, B, C, D, 0.5)
-    np.testing.assert_array_equal(as_network(timed).A, A)
-
-
-@pytest.mark.filterwarnings("ignore:Setting the shape on a NumPy array:DeprecationWarning:control")
-def test_control_continuous_time(control):
-    system = control.ss(SLOW, B, C, D)
-    refuses(ValueError, "`step`", as_network, system)
-    np.testing.assert_allclose(
-        as_network(system, step=0.1).A, control.c2d(system, 0.1).A, atol=1e-14
-    )
-    refuses(ValueError, "has no time base, dt=None", as_network, control.ss(A, B, C, D, None))
+    for step in (True, 0.5):
+        system = control.ss(A, B, C, D, step)
+        times = np.arange(len(z) + 1) * float(step)
+        response = control.forced_response(system, times, np.vstack([z, 0 * z[:1]]).T)
+        assert off(as_network(system), z, response.states.T[1:]) < SAME
+    for step in (0, None):
+        refuses(ValueError, "sample_system", as_network, control.ss(A, B, C, D, step))
     with pytest.raises(ValueError, match="at least one state, got a static gain"):
         as_network(control.ss([], [], [], 2.0, True))
     refuses(TypeError, "got FrequencyResponseData", as_network, control.frd([1, 2], [1, 2]))

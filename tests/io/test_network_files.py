@@ -59,7 +59,11 @@ def test_single_arrays(single, tmp_path):
         same(load_network(single(A), mask=str(tmp_path / f"mask.{ending}")), A, C2)
     same(load_network(single(A), mask=C), A, C)
     same(load_network(single(A), mask=C.tolist()), A, C)
-    same(load_network(single(np.hstack([COMPLEX, C2]))), COMPLEX, C2.astype(complex))
+    complex_file = single(np.hstack([COMPLEX, C2]))
+    if complex_file.suffix == ".csv":
+        refused(complex_file, "complex ones go into a .npy or .mtx file")
+    else:
+        same(load_network(complex_file), COMPLEX, C2.astype(complex))
 
 
 @pytest.mark.parametrize("version", ["mat", "mat-hdf5"])
@@ -142,8 +146,6 @@ def same_matrix(loaded, expected):
 
 def test_matrix_of_single_arrays(single):
     same_matrix(load_matrix(single(A)), A)
-    whole = COMPLEX.astype(complex)  # scipy.io.mmwrite cuts long complex64 numbers
-    same_matrix(load_matrix(single(whole)), whole)
     both = np.hstack([A, C2])
     same_matrix(load_matrix(single(both)), A)
     refused(single(A[:, :3]), "got shape (5, 3); recorded states", load=load_matrix)

@@ -35,7 +35,7 @@ _PICKLE = (
 def open_npy(file: Path) -> Array:
     """Open the one array of a file; of the map onto it, too, only a block at a time is kept."""
     with file.open("rb") as stream:
-        shape, _, dtype, begin = _header(stream, file)
+        shape, dtype, begin = _header(stream, file)
     room = file.stat().st_size - begin
     refusal = _refusal(file, "", dtype, room >= math.prod(shape) * dtype.itemsize)
 
@@ -77,17 +77,17 @@ def open_npz(file: Path) -> Archive:
     return Archive(file, arrays)
 
 
-def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], bool, np.dtype[Any], int]:
-    """Read shape, whether it is stored by column, dtype, and where the numbers begin."""
+def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Read shape, dtype, and where the numbers begin."""
     head = BytesIO(stream.read(_LONGEST_HEADER))
     if head.getvalue()[:1] == b"\x80":
         raise NetworkFileError(_PICKLE.format(file=file))
     first = npy.read_magic(head)[0] == 1
     read = npy.read_array_header_1_0 if first else npy.read_array_header_2_0
-    shape, by_column, dtype = read(head)
+    shape, _, dtype = read(head)
     if min(shape, default=0) < 0:
         raise NetworkFileError(f"{file}: has a shape that no array has, {shape}; write it again.")
-    return shape, by_column, dtype, head.tell()
+    return shape, dtype, head.tell()
 
 
 def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:
@@ -98,7 +98,7 @@ def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> 
 
 
 def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
-    """Open an array of an archive: unpacked as it is read, or only whole if stored by column."""
+    """Open an array of an archive, which is only read whole."""
     key = entry.removesuffix(".npy")
     if archive.getinfo(entry).compress_type not in _BOUNDED:
         raise NetworkFileError(
@@ -106,8 +106,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
             f"any size; write it with numpy.savez_compressed."
         )
     with archive.open(entry) as member:
-        shape, by_column, dtype, begin = _header(member, file)
-    row = math.prod(shape[1:]) * dtype.itemsize
+        shape, dtype, begin = _header(member, file)
     size = begin + math.prod(shape) * dtype.itemsize
     refusal = _refusal(file, f"{key} ", dtype, archive.getinfo(entry).file_size == size)
 
@@ -115,18 +114,7 @@ def _member(file: Path, archive: zipfile.ZipFile, entry: str) -> Array:
         with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
             return npy.read_array(member, allow_pickle=False)
 
-    def streamed(start: int) -> Iterator[NDArray[Any]]:
-        step = block_rows(shape, dtype)
-        with zipfile.ZipFile(file) as archive, archive.open(entry) as member:
-            member.read(begin)  # after seek() the checksum is not looked at
-            if start:
-                member.seek(begin + start * row)
-            for at in range(start, shape[0], step):
-                block = member.read(min(step, shape[0] - at) * row)
-                yield np.frombuffer(block, dtype).reshape(-1, *shape[1:])
-
-    blocks = None if by_column else streamed
-    return Array(key, shape, dtype, load, blocks, file, refusal=refusal)
+    return Array(key, shape, dtype, load, None, file, refusal=refusal)
 
 
 def _sparse(file: Path, arrays: dict[str, Array], prefix: str) -> Array:

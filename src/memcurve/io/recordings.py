@@ -154,7 +154,7 @@ def open_recording(
     -------
     Source
         Its ``chunks(rows, start)`` go through states and input together. Only about a chunk is held
-        in memory, unless a file is ``.mat`` before version 7.3, or ``.npz`` stored by column.
+        in memory, unless a file is ``.npz``, or ``.mat`` before version 7.3.
 
     Examples
     --------

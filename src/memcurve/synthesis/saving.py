@@ -34,6 +34,8 @@ def save_like(
             f"`path` must end in .npz for a network of which some nodes are read, and its arrays "
             f"be named A and C; got {os.fspath(path)!r}."
         )
+    if network.is_complex and ending == ".csv":
+        raise ValueError(f"`path` must end in .npz or .npy for complex weights, got {file}.")
     A = on_host(network.A)
     A = A.toarray() if network.is_sparse else np.asarray(A)
     C = network.C.reshape(network.size, -1)

@@ -46,8 +46,7 @@ def as_network(
           or torch tensors
         - a reservoirpy ``Reservoir``, or an ``ESN`` or ``Model`` with one (``input_dim=``)
         - a conn2res ``EchoStateNetwork`` (``w_in=``, ``input_gain=``, ``output_nodes=``)
-        - a discrete-time system of ``scipy.signal`` or python-control (``outputs=True`` reads its
-          outputs instead of its states); a continuous-time one with ``step=`` (``method=``)
+        - a discrete-time system of ``scipy.signal`` or python-control
         - a torch ``nn.RNN`` or ``nn.RNNCell``
         - a mapping of names to arrays or tensors, e.g. a ``state_dict()`` (``matrix=``, ``mask=``)
         - a networkx graph (``mask=``, ``weight=``, ``spectral_radius=``)
