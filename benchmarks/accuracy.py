@@ -65,7 +65,7 @@ def masks_for(quick: bool) -> int:
 def claimed(quick: bool, budget: float) -> list[Row]:
     """OSM+ against the exact method on one thread and on the default number of them."""
     name, network = next(iter(networks(quick).items()))
-    chosen = (methods.EXACT, methods.ASSUMED, methods.PRINTED, methods.OPTIMISED)
+    chosen = (methods.EXACT, methods.PRINTED, methods.OPTIMISED)
     taking_part = [c for c in contenders(masks_for(quick)) if c.name in chosen]
     rows = []
     for count in thread_counts():
@@ -76,10 +76,6 @@ def claimed(quick: bool, budget: float) -> list[Row]:
             row["threads"] = count
             row["error_ratio_to_exact"] = (
                 row["error"] / exact_error if row.get("error") and exact_error else None
-            )
-            assumed = by_name[methods.ASSUMED].get("seconds")
-            row["ratio_to_assumed"] = (
-                row["seconds"] / assumed if assumed and row["status"] == "measured" else None
             )
         rows += found
     return rows
@@ -103,10 +99,6 @@ def _on_one_network(
             continue
         try:
             yield row | _measured(contender, network, truth, budget, count)
-        except TypeError as error:
-            if contender.name != methods.ASSUMED:
-                raise
-            yield row | {"status": f"not in this version: {_one_line(error)}"}
         except (ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
             yield row | {"status": f"failed: {_one_line(error)}"}
 

@@ -45,10 +45,7 @@ def _against(
         lambda: eigenvalues(network.A),
         lambda: memcurve.memory_curve(fresh(network)),
     ]
-    note = _without_assumption()
-    if not note:
-        functions.append(lambda: memcurve.memory_curve(fresh(network), assume_controllable=True))
-    bare, exact, *assumed = best_times(*functions, budget=budget, count=count)
+    bare, exact = best_times(*functions, budget=budget, count=count)
     return {
         "ensemble": ensemble,
         "states": network.size,
@@ -57,22 +54,11 @@ def _against(
         "reference_seconds": bare,
         "seconds": exact,
         "ratio": exact / bare,
-        "assumed_ratio": assumed[0] / bare if assumed else None,
-        "note": note,
     }
 
 
 def _curve(network: LinearNetwork, lags: int) -> object:
     return memcurve.memory_curve(fresh(network), lags)
-
-
-def _without_assumption() -> str:
-    """Why ``assume_controllable`` is left out, if it is."""
-    try:
-        memcurve.memory_curve(ensembles.normal(3, seed=1), assume_controllable=True)
-    except TypeError:
-        return "this version has no assume_controllable"
-    return ""
 
 
 def structured(quick: bool, budget: float) -> list[Row]:

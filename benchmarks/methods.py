@@ -17,7 +17,7 @@ SEED = 1
 #: Masks of OSM+ in the paper, and columns of its Krylov matrices a node.
 MASKS, COLUMNS_A_NODE = 1000, 5
 PRINTED, OPTIMISED = "OSM+ as printed", "OSM+ in memcurve"
-EXACT, ASSUMED = "exact", "exact, assume_controllable"
+EXACT = "exact"
 
 
 def osm_plus_as_printed(A: Floats, masks: int, truncation: int, rng: np.random.Generator) -> Floats:
@@ -44,7 +44,6 @@ def contenders(masks: int) -> list[Contender]:
     """Methods that need no other library; ``masks`` is the number of those of OSM+."""
     named: list[tuple[str, str, str, dict[str, Any]]] = [
         (EXACT, "memory_curve(network)", "exact", {}),
-        (ASSUMED, "the same, told that every mode counts", "exact", {"assume_controllable": True}),
         ("certified", "ball arithmetic, a proven enclosure", "certified", {}),
         ("naive, solve", "Gramian from a Lyapunov equation, solve", "naive", {}),
         ("naive, pinv", "the same, pseudo-inverse", "naive", {"inverse": "pinv"}),

@@ -131,6 +131,4 @@ def _words(row: Row) -> str:
             f"exact: {row['error']:.0e}, its own bound {row.get('bound', 0):.0e}; "
             f"{row['ratio_to_eigvals']:.1f} × eigvals"
         )
-    if row["method"] == methods.ASSUMED:
-        return "assume_controllable"
     return str(row["method"])

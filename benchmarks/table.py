@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from benchmarks import methods
-
 Row = dict[str, Any]
 Results = dict[str, Any]
 
@@ -57,7 +55,7 @@ def _setting(results: Results) -> str:
 
 
 def _eigenvalues(rows: Sequence[Row]) -> str:
-    head = ("network", "N", "threads", "reference", "its time", "exact", "assume_controllable")
+    head = ("network", "N", "threads", "reference", "its time", "exact")
     return _table(
         head,
         (
@@ -68,7 +66,6 @@ def _eigenvalues(rows: Sequence[Row]) -> str:
                 row["reference"],
                 _seconds(row["reference_seconds"]),
                 _ratio(row["ratio"]),
-                _ratio(row["assumed_ratio"]) if row["assumed_ratio"] else row["note"],
             )
             for row in rows
         ),
@@ -77,7 +74,7 @@ def _eigenvalues(rows: Sequence[Row]) -> str:
 
 def _claim(rows: Sequence[Row]) -> str:
     head = (
-        "method", "threads", "time", "against exact", f"against {methods.ASSUMED}",
+        "method", "threads", "time", "against exact",
         "largest error", "error against that of exact",
     )  # fmt: skip
     return _table(
@@ -88,7 +85,6 @@ def _claim(rows: Sequence[Row]) -> str:
                 str(row["threads"]),
                 _seconds(row.get("seconds")),
                 _ratio(row.get("ratio_to_exact")),
-                _ratio(row.get("ratio_to_assumed")),
                 _error(row.get("error")) if row["status"] == "measured" else row["status"],
                 f"{row['error_ratio_to_exact']:.1e} ×" if row["error_ratio_to_exact"] else "—",
             )

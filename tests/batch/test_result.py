@@ -61,8 +61,7 @@ def test_notes_are_typed() -> None:
     curves = stack(2)
     assert all(isinstance(note, Note) for note in curves.notes)
     assert curves[1].notes == curves.notes
-    assumed = memory_curves(0.5 * np.eye(1), assume_controllable=True)
-    assert [note.kind for note in assumed.notes] == ["question", "proof"]
+    assert [note.kind for note in memory_curves(0.5 * np.eye(1)).notes] == ["question"]
 
 
 @pytest.mark.parametrize(

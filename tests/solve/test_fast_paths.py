@@ -284,58 +284,6 @@ def test_jordan_blocks_have_no_eigenvectors_to_go_by() -> None:
     assert_right(network)
 
 
-# -- assumed controllable -----------------------------------------------------------------------
-
-
-def test_assuming_that_all_modes_count() -> None:
-    for network in (ensembles.normal(40, seed=1), ensembles.symmetric(40, seed=1)):
-        curve = memory_curve(network, assume_controllable=True)
-        assert_same(curve, memory_curve(network, len(curve)))
-        assert "assumed, not computed" in curve.notes[-1]
-        assert curve.options["assume_controllable"] is True
-        assert curve.diagnostics["rank_robust"] is None
-        assert curve.diagnostics["margin"] is None
-    assert "assume_controllable" not in memory_curve(network, 5).options
-
-
-def test_what_is_assumed_can_be_wrong_and_is_said() -> None:
-    twice = np.kron(np.eye(2), ensembles.normal(6, seed=1).A)
-    network = LinearNetwork(twice, np.ones(12))
-    assert memory_curve(network).rank == 6
-    assumed = memory_curve(network, assume_controllable=True)
-    assert assumed.rank == 12
-    assert "rank 12 is assumed" in assumed.notes[-1]
-
-
-def test_nodes_out_of_reach_are_left_out_all_the_same() -> None:
-    A = np.zeros((9, 9))
-    A[:5, :5] = ensembles.normal(5, seed=1).A
-    A[:5, 5:] = 0.1
-    A[5:, 5:] = ensembles.normal(4, seed=2).A
-    curve = memory_curve(LinearNetwork(A, np.eye(9)[0]), assume_controllable=True)
-    assert curve.rank == 5
-    assert "4 of 9 states are never reached" in curve.notes[0]
-
-
-def test_assumption_is_dropped_where_floating_point_fails() -> None:
-    with pytest.raises(UnstableNetworkError):
-        memory_curve(ensembles.normal(30, seed=1, spectral_radius=1.2), assume_controllable=True)
-    jordan = draw("rotated_jordan", 3)
-    curve = quiet_curve(jordan, 30, assume_controllable=True)
-    truth = memory_curve(jordan, 30, method="certified")
-    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
-
-
-def test_assumption_is_checked_as_an_argument() -> None:
-    network = ensembles.normal(5, seed=1)
-    with pytest.raises(TypeError, match="`assume_controllable` must be True or False, got 1"):
-        memory_curve(network, assume_controllable=1)
-    with pytest.raises(ValueError, match="one white input without noise"):
-        memory_curve(network, assume_controllable=True, noise=0.1)
-    with pytest.raises(ValueError, match="one white input without noise"):
-        memory_curve(network.replace(readout=[0]), assume_controllable=True)
-
-
 # -- single precision and the lattice -----------------------------------------------------------
 
 

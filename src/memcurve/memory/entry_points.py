@@ -81,7 +81,6 @@ class MethodOptions(TypedDict, total=False):
 
     tolerance: float | None
     certify_up_to: int
-    assume_controllable: bool
     solver: str | None
     inverse: str
     ridge: float

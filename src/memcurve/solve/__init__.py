@@ -23,7 +23,6 @@ from memcurve.solve.choose import answered as answered
 from memcurve.solve.choose import certified as certified
 from memcurve.solve.choose import few_threads as few_threads
 from memcurve.solve.choose import is_usable_memory as is_usable_memory
-from memcurve.solve.choose import reach_notes as reach_notes
 from memcurve.solve.errors import BACKWARD_ERROR as BACKWARD_ERROR
 from memcurve.solve.errors import FIRST_ORDER as FIRST_ORDER
 from memcurve.solve.factor import responses_to as responses_to
@@ -31,7 +30,6 @@ from memcurve.solve.filters import Filter as Filter
 from memcurve.solve.filters import filters_of as filters_of
 from memcurve.solve.leaves import input_normal_realization as input_normal_realization
 from memcurve.solve.leaves import krylov_model as krylov_model
-from memcurve.solve.leaves import lattice_answer as lattice_answer
 from memcurve.solve.leaves import reduction_of as reduction_of
 from memcurve.solve.modular import LostModes as LostModes
 from memcurve.solve.modular import centred as centred

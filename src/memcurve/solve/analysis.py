@@ -469,12 +469,6 @@ class Analysis:
             except np.linalg.LinAlgError:
                 raise UncertainResultError("LAPACK does not find the eigenvalues of `A`.") from None
 
-    def assumed_spectrum(self) -> Spectrum:
-        """The spectrum with all reached modes taken to count."""
-        self._require_single_input()
-        with np.errstate(all="ignore"):
-            return self._full(None, assumed=True)
-
     def _require_single_input(self) -> None:
         if self.inputs != 1:
             raise ValueError(
@@ -497,20 +491,20 @@ class Analysis:
                 return self._full(look)
         return (self._full if self.degree.degree == full else self._deficient)(look)
 
-    def _full(self, look: Screening | None, *, assumed: bool = False) -> Spectrum:
+    def _full(self, look: Screening | None) -> Spectrum:
         """All modes count."""
         A, full, rank_robust, margin = self.stored, len(self), len(self), np.nan
         whole = look is not None and len(self.strong_components) == len(separate_parts(A))
         poles = look.poles if look is not None and whole else self.eigenvalues
         symmetric = is_symmetric(A) if look is None else look.symmetric
-        if look is None and not assumed:
+        if look is None:
             self._require_stable(poles)
         if look is not None:
             margin = float(look.excitation.min())
             if whole and not look.sure:
                 rank_robust = look.robust_rank
         sensitivity = symmetric_sensitivity(poles) if symmetric else self.sensitivity
-        return Spectrum(poles, full, rank_robust, self.nodes, margin, *sensitivity, assumed=assumed)
+        return Spectrum(poles, full, rank_robust, self.nodes, margin, *sensitivity)
 
     def _deficient(self, look: Screening | None) -> Spectrum:
         """Not all modes count."""

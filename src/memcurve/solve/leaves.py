@@ -46,7 +46,7 @@ from memcurve.solve.factor import (
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
-from memcurve.solve.spectrum import Spectrum, counting_poles
+from memcurve.solve.spectrum import counting_poles
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
 #: up to four times as much are let through.
@@ -68,21 +68,7 @@ def solve_nothing(problem: Problem) -> Answer:
 def solve_lattice(problem: Problem) -> Answer:
     """The tail energy of the all-pass filter whose poles are the controllable eigenvalues."""
     _require_like_units(problem)
-    return lattice_answer(problem.analysis.spectrum, problem.lags)
-
-
-def _require_like_units(problem: Problem) -> None:
-    states, some_rows = problem.states, problem.noise is None and not problem.reads_all
-    if some_rows and states.smallest_weight < np.finfo(float).tiny / EPS**2:
-        raise UncertainResultError("products with the smallest weights of `A` leave float64.")
-    if states.has_wild_units and not states.is_feed_forward:
-        raise UncertainResultError(
-            "the numbers in `A` differ too much in size: measure the states in other units."
-        )
-
-
-def lattice_answer(spectrum: Spectrum, lags: int | None) -> Answer:
-    """The same for a spectrum, decided or assumed."""
+    spectrum, lags = problem.analysis.spectrum, problem.lags
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
     if spectrum.response is not None:
         poles, shift, sensitivity = spectrum.response
@@ -101,6 +87,16 @@ def lattice_answer(spectrum: Spectrum, lags: int | None) -> Answer:
         raise UncertainResultError("rounding hides which zero eigenvalues are controllable.")
     memory, loss, error = memory[shift:], loss[shift:], error[shift:]
     return Answer.of_memory(memory[:, None], error[:, None], spectrum.rank, 0.0, loss[:, None])
+
+
+def _require_like_units(problem: Problem) -> None:
+    states, some_rows = problem.states, problem.noise is None and not problem.reads_all
+    if some_rows and states.smallest_weight < np.finfo(float).tiny / EPS**2:
+        raise UncertainResultError("products with the smallest weights of `A` leave float64.")
+    if states.has_wild_units and not states.is_feed_forward:
+        raise UncertainResultError(
+            "the numbers in `A` differ too much in size: measure the states in other units."
+        )
 
 
 # --- everything else: the Krylov factor

@@ -88,8 +88,6 @@ class Spectrum:
     gap : float
         Bound on the sine of the largest angle by which that rounding turns the space of inputs
         that the states remember.
-    assumed : bool
-        Whether all modes were taken to count without being asked.
     response : Response or None
         Where the curve is known without the poles, or better: more poles than count, and the lags
         by which those that do not, all of them zero, delay their filter.
@@ -104,7 +102,6 @@ class Spectrum:
     margin: float
     sensitivity: float
     gap: float
-    assumed: bool = False
     response: Response | None = None
     lost: tuple[LostModes, ...] = ()
 

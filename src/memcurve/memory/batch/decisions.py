@@ -84,7 +84,7 @@ def _sequences(backend: Backend, A: Array, C: Floats, vectors: Floats, prime: in
             raise UncertainResultError(
                 f"matrix products of {backend.name} on {backend.device} are not exact for integers "
                 f"below 2**53, so that they cannot decide the rank. Switch the emulation of "
-                f"float64 off, move `A` to the CPU, or take assume_controllable=True."
+                f"float64 off, or move `A` to the CPU."
             )
         return squared
 

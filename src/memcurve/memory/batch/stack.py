@@ -39,7 +39,6 @@ NO_MASK = Note(
     "no mask was given: the curves hold for a random mask, and for any mask with the same "
     "controllable modes",
 )
-ASSUMED = Note("proof", "assume_controllable=True: controllability was not checked")
 UNPROVEN = Note("method", "some modes may be uncontrollable")
 UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
 _SEED = 20230501
@@ -50,8 +49,6 @@ def memory_curves(
     A: Any,
     C: Any = None,
     lags: int | None = None,
-    *,
-    assume_controllable: bool = False,
 ) -> MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
@@ -72,8 +69,6 @@ def memory_curves(
         depend on the mask as long as it excites every mode that any mask excites.
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1, None as many as matter.
-    assume_controllable : bool
-        Take it for granted that each mask excites every mode. Saves time, and is noted.
 
     Returns
     -------
@@ -109,10 +104,6 @@ def memory_curves(
         )
     backend = Backend.of(A, "A")
     shape, stacked, mask = _real_stack(backend, backend.float64(A, "A"), C)
-    if not isinstance(assume_controllable, bool | np.bool_):
-        raise TypeError(
-            f"`assume_controllable` must be True or False, got {assume_controllable!r}."
-        )
     if len(mask) == 0:
         return empty_stack(backend, shape, lags)
     parts = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
@@ -123,12 +114,10 @@ def memory_curves(
     # the error is largest where half of an input is remembered
     error = rounding_error(host_poles, sensitivity, np.sqrt([[0.5]]), lags)[:, 0]
     uncertain, unproven = error > LARGEST_ERROR, np.zeros(len(mask), dtype=bool)
-    if not assume_controllable:
-        certain = np.flatnonzero(~uncertain)
-        rows = backend.rows(without_gradient(stacked), certain)
-        unproven[certain] = ~fully_excited(backend, rows, mask[certain])
+    certain = np.flatnonzero(~uncertain)
+    rows = backend.rows(without_gradient(stacked), certain)
+    unproven[certain] = ~fully_excited(backend, rows, mask[certain])
     notes = [NO_MASK] if C is None else []
-    notes += [ASSUMED] if assume_controllable else []
     for reason, which in (UNPROVEN, unproven), (UNCERTAIN, uncertain):
         networks = np.flatnonzero(which)
         if len(networks):

@@ -12,25 +12,17 @@ once, for the very numbers stored in the network (:mod:`memcurve.solve.balls`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
-
-import numpy as np
 
 from memcurve.core.arguments import require_limit, require_number, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import WORK, Work
-from memcurve.core.notes import Note
 from memcurve.memory.methods.method import EVERYTHING, declared
 from memcurve.solve import (
-    LARGEST_ERROR,
     SOLVERS,
     Answer,
     Problem,
     answered,
-    few_threads,
-    lattice_answer,
-    reach_notes,
 )
 from memcurve.solve import certified as enclosed
 
@@ -49,7 +41,6 @@ def exact(
     *,
     tolerance: float | None = None,
     certify_up_to: int = 1000,
-    assume_controllable: bool = False,
     solver: str | None = None,
 ) -> Answer:
     """Memory curve to rounding accuracy.
@@ -63,10 +54,6 @@ def exact(
         the error it has, and a note.
     certify_up_to : int
         Number of reachable states up to which ball arithmetic may take over at all.
-    assume_controllable : bool
-        Skip the question which modes the mask excites and count all reachable states, in little
-        more than the time of the eigenvalues; for one white input without noise. A note says so.
-        Where floating point cannot give the curve, the question is asked after all.
     solver : str, optional
         Ask one solver of the tree in :mod:`memcurve.solve.choose` alone, e.g. to compare two.
     """
@@ -76,51 +63,9 @@ def exact(
         options["tolerance"] = require_number(tolerance, "tolerance", rule, lambda t: t > 0)
     if solver is not None:
         options["solver"] = table_entry({s.name: s.name for s in SOLVERS}, solver, "solver")
-    if not isinstance(assume_controllable, bool | np.bool_):
-        raise TypeError(
-            f"`assume_controllable` must be True or False, got {assume_controllable!r}."
-        )
-    answer = None
-    if assume_controllable:
-        if not problem.is_plain:
-            raise ValueError(
-                "`assume_controllable` is for one white input without noise, read from all nodes: "
-                "elsewhere the mask shapes more than the rank. Leave it out."
-            )
-        options["assume_controllable"] = True
-        answer = _assumed(problem)
-    if answer is None:
-        answer = answered(problem, certify_up_to, tolerance, solver)
+    answer = answered(problem, certify_up_to, tolerance, solver)
     answer.options.update(options)
     return answer
-
-
-def _assumed(problem: Problem) -> Answer | None:
-    """The answer if all modes count; None where floating point cannot give it."""
-    with few_threads(len(problem.states)):
-        spectrum = problem.analysis.assumed_spectrum()
-        try:
-            answer = lattice_answer(spectrum, problem.lags)
-        except UncertainResultError:
-            return None
-    if not spectrum.assumed or not answer.largest_error.max() <= LARGEST_ERROR:
-        return None
-    text = (
-        f"rank {spectrum.rank} is assumed, not computed: every mode of the reachable states is "
-        f"taken to be excited by the mask"
-    )
-    return replace(
-        answer,
-        rank=spectrum.rank,
-        notes=[*reach_notes(problem), Note("method", text)],
-        diagnostics={
-            "reachable": len(problem.states),
-            "rank_robust": None,
-            "margin": None,
-            "arithmetic": "float64",
-            "solver": "lattice",
-        },
-    )
 
 
 @declared(
