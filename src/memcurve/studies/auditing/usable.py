@@ -174,17 +174,31 @@ def usable_memory_at_scale(
         steps[f"with noise of {level:.1g}"] = level
     # the least level asks for most, and what is found out for it serves the others; the picture
     # goes down to single precision where it can
-    in_order = sorted(steps.items(), key=lambda step: step[1])
+    starts = dict(sorted(steps.items(), key=lambda step: step[1]))
     if formats.get("float32", 0) > 0:
-        in_order.insert(0, ("against noise", min(formats["float32"], in_order[0][1])))
-    levels, totals, curves = _against_noise(network, processes, steps, in_order, left_out, tell)
-    for name, curve in curves.items():
-        is_given = given is not None and name == given.label
-        rows += _rows({name: steps[name]}, (curve,), given=is_given)
+        starts = {"against noise": min(formats["float32"], *starts.values())} | starts
+    curves: dict[float, MemoryCurve] = {}
+    for name, least in starts.items():
+        tell(f"usable memory, {name}")
+        levels = sorted({least, *LEVELS.tolist(), *steps.values()})
+        asked = np.array(levels[levels.index(least) :])
+        problem = Problem.of(network, input=processes, noise=ObservationNoise(asked))
+        try:
+            family = zip(asked.tolist(), ask_family(problem), strict=True)
+        except (UncertainResultError, TooLargeError) as error:
+            if name in steps:
+                left_out.append((say("left_out.usable", name=name), shortly(error)))
+            continue
+        curves = {level: curve for level, curve in family if is_known(curve)}
+        break
+    for name, level in steps.items():
+        if level in curves:
+            is_given = given is not None and name == given.label
+            rows += _rows({name: level}, (curves[level],), given=is_given)
     others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
     if given is not None and given.state(np.ones(1)).any():
         left_out.append((say("left_out.usable", name=given.label), say("reasons.state_noise")))
-    elif given is not None and given.label not in dict(in_order):
+    elif given is not None and given.label not in steps:
         others.append(given)
     for kind in others:
         tell(f"usable memory, {kind.label}")
@@ -196,38 +210,8 @@ def usable_memory_at_scale(
         level = formats.get(kind.label, float("nan"))
         rows += _rows({kind.label: level}, (curve,), given=kind is given)
     rows.sort(key=lambda row: (row.given, row.level))
-    return UsableMemory(tuple(rows), levels, totals), tuple(left_out)
-
-
-def _against_noise(
-    network: LinearNetwork,
-    processes: tuple[InputProcess, ...],
-    steps: dict[str, float],
-    in_order: list[tuple[str, float]],
-    left_out: list[tuple[str, str]],
-    tell: Callable[[str], None],
-) -> tuple[Floats, Floats, dict[str, MemoryCurve]]:
-    """Levels of the picture and their totals, and the curves of the steps, as far as they go down.
-
-    Dropped steps are removed from ``steps`` and listed in ``left_out``.
-    """
-    for name, least in in_order:
-        tell(f"usable memory, {name}")
-        above = LEVELS[least < LEVELS]
-        asked = np.array([least, *above, *(v for v in steps.values() if v > least)])
-        problem = Problem.of(network, input=processes, noise=ObservationNoise(asked))
-        try:
-            by_level = dict(zip(asked.tolist(), ask_family(problem), strict=True))
-        except (UncertainResultError, TooLargeError) as error:
-            if name in steps:
-                left_out.append((say("left_out.usable", name=name), shortly(error)))
-                del steps[name]
-            continue
-        curves = {level: curve for level, curve in by_level.items() if is_known(curve)}
-        levels = np.array([level for level in (least, *above) if level in curves])
-        totals = np.array([curves[level].total for level in levels.tolist()])
-        return levels, totals, {n: curves[at] for n, at in steps.items() if at in curves}
-    return np.zeros(0), np.zeros(0), {}
+    totals = np.array([curve.total for curve in curves.values()])
+    return UsableMemory(tuple(rows), np.array([*curves]), totals), tuple(left_out)
 
 
 def shortly(error: Exception) -> str:
