@@ -33,7 +33,7 @@ DRAWN = """
 ROWS = f"""
 () => {{
   const rows = ({DRAWN})().data.values;
-  return rows.length ? [0, 1].map(s => rows.filter(r => r.s === s).map(r => r.y)) : [];
+  return rows.length ? [0, 1].map(s => rows.filter(r => r.s === s).map(r => [r.x, r.y])) : [];
 }}
 """
 
@@ -127,6 +127,7 @@ class Page:
         return self.find(f"[data-cell-name={name}] {selector}".strip())
 
     def curves(self) -> list[np.ndarray]:
+        """Lags and values of each curve; charts leave points out of long ones."""
         return [np.array(values, dtype=float) for values in self.tab.evaluate(ROWS)]
 
     def drawn(self) -> dict[str, Any]:
@@ -140,9 +141,10 @@ class Page:
     def shows(self, curve: memcurve.MemoryCurve, series: int = 0) -> bool:
         """Whether the chart has this curve, and so have the lags beyond it nothing to show."""
         drawn = self.curves()
-        if len(drawn) <= series or not 10 < len(drawn[series]) <= len(curve):
+        if len(drawn) <= series or len(drawn[series]) <= 10 or drawn[series][-1, 0] >= len(curve):
             return False
-        return bool(np.abs(drawn[series] - curve.values[: len(drawn[series])]).max() < SIX_DIGITS)
+        lags, values = drawn[series].T
+        return bool(np.abs(values - curve.values[lags.astype(int)]).max() < SIX_DIGITS)
 
     def until(self, holds: Callable[[], bool], what: str, seconds: float = PATIENCE) -> None:
         """Wait for a condition."""
