@@ -60,7 +60,7 @@ def start(chosen_story):
 def opening():
     # of any kind: of one that holds no network the page says so
     upload = mo.ui.file(max_size=MOST_BYTES, label="Open a file")
-    uploads = []  # those that have been seen
+    uploads = []  # the one that was shown last
     return upload, uploads
 
 

@@ -88,11 +88,11 @@ def headline(scene: Scene, settings: PageSettings, arrived: Mapping[str, Any]) -
 
 
 def _total(curve: Any) -> str:
-    """A total, or what stands in its place while it is on its way, or where it is not known."""
+    """A total; … while it is computed, ? where there is none."""
     if curve is None:
         return "…"
-    known = isinstance(curve, MemoryCurve) and is_known(curve)
-    return _with_error(curve.total, curve.total_error) if known else "?"
+    is_value = isinstance(curve, MemoryCurve) and is_known(curve)
+    return _with_error(curve.total, curve.total_error) if is_value else "?"
 
 
 def headline_jobs(scene: Scene, settings: PageSettings) -> dict[str, Job]:
@@ -306,8 +306,8 @@ def controls(named: Mapping[str, str]) -> str:
 
 def explained(title: str, text: str) -> str:
     """Why there is nothing to see, as HTML; nothing where there is no text."""
-    said = f"<strong>{web.text(title)}</strong>{web.paragraphs(text)}"
-    return f"<div class='explains' role='alert'>{said}</div>" if text else ""
+    content = f"<strong>{web.text(title)}</strong>{web.paragraphs(text)}"
+    return f"<div class='explains' role='alert'>{content}</div>" if text else ""
 
 
 def about_settings(

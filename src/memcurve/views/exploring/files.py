@@ -41,15 +41,15 @@ def network_of(
             own = None if mask == OWN_MASK else mask
             network = load_network(file, mask=own, seed=seed, spectral_radius=spectral_radius)
         except (ValueError, OSError, ModuleNotFoundError) as error:
-            said = str(error).replace(str(file), plain)
+            message = str(error).replace(str(file), plain)
             if mask == OWN_MASK:
                 with contextlib.suppress(ValueError, OSError, ModuleNotFoundError):
                     load_network(file, mask="ones")  # a mask is all that it lacks
-                    said += (
+                    message += (
                         " Or choose an input mask in the controls, and this file for the "
                         "connectivity alone."
                     )
-            raise NetworkFileError(said) from error
+            raise NetworkFileError(message) from error
     return network.replace(name=stem_of(plain))
 
 

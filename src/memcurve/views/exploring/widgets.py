@@ -102,8 +102,8 @@ def memory(scene: Scene, settings: PageSettings, base: Scene) -> None:
 
 def beside(about: tuple[Section, list[Chart]], control: Any) -> None:
     """Show a section with a control and charts beside each other."""
-    said, charts = about
-    parts: list[Any] = [mo.Html(figures.heading(said.title) + figures.says(said.text))]
+    described, charts = about
+    parts: list[Any] = [mo.Html(figures.heading(described.title) + figures.says(described.text))]
     if charts:
         drawn = [figures.VegaChart(chart, titled=True) for chart in charts]
         parts += [control, mo.hstack(drawn, widths="equal")]
@@ -111,7 +111,7 @@ def beside(about: tuple[Section, list[Chart]], control: Any) -> None:
 
 
 def laid_out(section: Section, busy: bool) -> Any:
-    """Heading, chart, sentence, table: what is said changes, and must not move the chart."""
+    """Heading, chart, sentence, table: the sentence changes, and must not move the chart."""
     parts: list[Any] = [mo.Html(figures.heading(section.title, busy=busy))]
     if section.chart is not None:
         parts.append(figures.VegaChart(section.chart))
@@ -128,7 +128,7 @@ def arriving(
     draw: Callable[[Mapping[str, Any], bool], Any],
     pause: float = jobs.DEBOUNCE,
 ) -> None:
-    """Show what ``draw`` makes of the results so far, told whether more will come, as they do."""
+    """Show what ``draw`` makes of the results so far, with whether more will come."""
     arrived: dict[str, Any] = {}
 
     def drawn() -> Any:

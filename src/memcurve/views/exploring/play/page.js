@@ -3,7 +3,7 @@ const PRESETS = JSON.parse(document.getElementById("presets").textContent);
 const MOST_RADIUS = 0.999, LEAST_HEIGHT = 0.002, MOST_LAGS = 1500, MOST_LAYER = 100;
 const SVG = "http://www.w3.org/2000/svg";
 const byId = (id) => document.getElementById(id);
-const start = { mode: "network", ensemble: "normal", size: 30, radius: 0.9, noise: -2, moved: {}, kept: [], shape: "exponential", nodes: 12, wish: null };
+const start = { mode: "network", ensemble: "normal", size: 30, radius: 0.9, noise: -2, moved: {}, pinned: [], shape: "exponential", nodes: 12, wish: null };
 let state = structuredClone(start);
 let reach = 0; // the lags shown: while curves are compared, the axis only grows
 let poles = [], layer = null, layerOf = "";
@@ -54,8 +54,8 @@ function wishPoles() {
     const { curve, stretch } = wished();
     // a step is a delay line: all eigenvalues are zero
     const step = !state.wish && state.shape === "step";
-    const found = step ? Array.from({ length: state.nodes }, () => [0, 0]) : memory.fitted(curve, state.nodes);
-    fit = { key, poles: found, wanted: curve, stretch };
+    const fitted = step ? Array.from({ length: state.nodes }, () => [0, 0]) : memory.fitted(curve, state.nodes);
+    fit = { key, poles: fitted, wanted: curve, stretch };
   }
   return fit.poles;
 }
@@ -128,8 +128,8 @@ function legend(box, entries) {
 }
 
 const KEPT_COLOURS = ["--s3", "--s4", "--s1"];
-const sparse = (curve, most = 600) => {
-  const step = Math.max(1, Math.floor(curve.length / most));
+const sparse = (curve, limit = 600) => {
+  const step = Math.max(1, Math.floor(curve.length / limit));
   return Array.from(curve, (v, t) => [t, v]).filter(([t]) => t % step === 0);
 };
 
@@ -155,17 +155,17 @@ function draw() {
   if (key !== layerOf && !dragging && n <= MOST_LAYER) [layer, layerOf] = [memory.layer(poles), key];
   const fresh = key === layerOf && layer;
   // the lags that matter; with curves to compare, the axis stays or grows
-  const needed = Math.max(lagsNeeded(curve), ...state.kept.map((k) => lagsNeeded(k.curve)), state.mode === "wish" ? 4 * n : 0);
-  if (!(dragging || state.kept.length) || needed > reach) reach = needed;
+  const needed = Math.max(lagsNeeded(curve), ...state.pinned.map((k) => lagsNeeded(k.curve)), state.mode === "wish" ? 4 * n : 0);
+  if (!(dragging || state.pinned.length) || needed > reach) reach = needed;
   const chart = frame(byId("memory"), {
     x: [0, reach], y: [0, 1.02], xTicks: ticks(reach), yTicks: [0, 0.25, 0.5, 0.75, 1],
     xLabel: "lag τ", yLabel: "MC_τ",
   });
   const shown = [];
-  state.kept.forEach((one, k) => {
+  state.pinned.forEach((one, k) => {
     const colour = KEPT_COLOURS[k % KEPT_COLOURS.length];
     chart.line(sparse(one.curve.slice(0, reach + 1)), colour, "6 4");
-    const remove = () => { state.kept.splice(k, 1); draw(); };
+    const remove = () => { state.pinned.splice(k, 1); draw(); };
     shown.push({ text: one.name, colour, dash: true, remove });
   });
   if (fresh) {
@@ -354,8 +354,8 @@ function encoded() {
 
 function decode(text) {
   try {
-    const told = JSON.parse(decodeURIComponent(text));
-    const next = { ...structuredClone(start), ...told, kept: [] };
+    const given = JSON.parse(decodeURIComponent(text));
+    const next = { ...structuredClone(start), ...given, pinned: [] };
     const inside = (p) => Array.isArray(p) && p.length === 2 && p.every(Number.isFinite) && Math.hypot(...p) < 1;
     const fits =
       next.ensemble in PRESETS && ["network", "wish"].includes(next.mode) && next.shape in SHAPES &&
@@ -409,7 +409,7 @@ for (const mode of ["network", "wish"]) {
   byId(`tab-${mode}`).addEventListener("click", () => { state.mode = mode; reach = 0; show(); });
 }
 byId("keep").addEventListener("click", () => {
-  state.kept = [...state.kept.slice(-2), { name: describe(), curve: memory.curve(poles, MOST_LAGS) }];
+  state.pinned = [...state.pinned.slice(-2), { name: describe(), curve: memory.curve(poles, MOST_LAGS) }];
   draw();
 });
 byId("reset").addEventListener("click", () => { state = structuredClone(start); reach = 0; show(); });
