@@ -228,10 +228,10 @@ def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
     """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
     d = len(filters)
     parts = [each.applied(R[:, j::d].T) for j, each in enumerate(filters)]
-    found = np.zeros((max(map(len, parts)), d, len(R)))
+    weights = np.zeros((max(map(len, parts)), d, len(R)))
     for j, part in enumerate(parts):
-        found[: len(part), j] = part
-    return np.ascontiguousarray(found.reshape(-1, len(R)).T)
+        weights[: len(part), j] = part
+    return np.ascontiguousarray(weights.reshape(-1, len(R)).T)
 
 
 def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]:

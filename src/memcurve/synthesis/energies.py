@@ -313,8 +313,8 @@ def information(network: Any, noise: float) -> Information:
     Examples
     --------
     >>> import memcurve
-    >>> found = memcurve.information(memcurve.ensembles.delay_line(3), 1.0)
-    >>> round(found.total, 9)  # three times log 2 / 2
+    >>> answer = memcurve.information(memcurve.ensembles.delay_line(3), 1.0)
+    >>> round(answer.total, 9)  # three times log 2 / 2
     1.039720771
     """
     subject, s = as_network(network), noise_level(noise)

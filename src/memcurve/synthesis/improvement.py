@@ -165,13 +165,13 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
 
     White states by their formula, ten nodes one by one, a few steps from the network's own mask.
     """
-    found = directions_of(network, noise)
-    gains = {"now": float(found.shares.sum())}
-    power = float((found.sigma**2).sum())
+    directions = directions_of(network, noise)
+    gains = {"now": float(directions.shares.sum())}
+    power = float((directions.sigma**2).sum())
     if network.readout is None and not network.is_complex and 0 < power < np.inf:
         rank = Analysis.of(network).rank
         gains["white"] = rank / (1 + noise**2 * rank / power)
-        rows = found.rows(network) / noise
+        rows = directions.rows(network) / noise
         gains["readout"] = float(greedy(rows, min(10, network.size))[1][-1])
         if network.size <= FEW_NODES:
             mask = network.C.reshape(network.size, -1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -118,52 +119,44 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
     """
     subject = as_network(network)
     allowed = require_tolerance(tolerance)
-    found = directions_of(subject, noise, model=True)
-    assert found.model is not None
-    assert found.axes is not None
-    s, most = found.level, found.axes.shape[1]
-    whole = memory_curve(_network_of(found, most + 1, subject), noise=s)
+    directions = directions_of(subject, noise, model=True)
+    assert directions.axes is not None
+    s, sizes = directions.level, range(1, directions.axes.shape[1] + 2)
+    whole = memory_curve(_network_of(directions, sizes[-1], subject), noise=s)
     candidates: dict[int, tuple[LinearNetwork, MemoryCurve, float]] = {}
 
-    def bound_of(count: int) -> float:
-        if count not in candidates:
-            small = _network_of(found, count, subject)
-            try:
-                curve = memory_curve(small, len(whole), noise=s)
-            except UncertainResultError:
-                return np.inf
-            candidates[count] = small, curve, _distance(whole, curve) + found.error
-        return candidates[count][2]
+    def is_enough(count: int) -> bool:
+        small = _network_of(directions, count, subject)
+        try:
+            curve = memory_curve(small, len(whole), noise=s)
+        except UncertainResultError:
+            return False
+        bound = _distance(whole, curve) + directions.error
+        candidates[count] = small, curve, bound
+        return bound <= allowed
 
-    too_few, enough = 0, most + 2  # the latter is not tried
-    while enough - too_few > 1:
-        middle = (too_few + enough) // 2
-        if bound_of(middle) <= allowed:
-            enough = middle
-        else:
-            too_few = middle
+    place = bisect_left(sizes, True, key=is_enough)
     prose, notes = PROSE["Pruned"], list(subject.notes)
-    if enough > most + 1 or candidates[enough][0].states >= subject.states:
-        notes.append(Note("method", prose["nothing"]))
-        small, after, bound = subject, whole.values, 0.0
-    else:
-        small, curve, bound = candidates[enough]
+    small, after, bound = subject, whole.values, 0.0
+    if place < len(sizes) and candidates[sizes[place]][0].states < subject.states:
+        small, curve, bound = candidates[sizes[place]]
         after = curve.values
         facts = {"name": subject.name or "a network", "states": subject.states}
         origin = prose["origin"].format(noise=s, bound=bound, **facts)
         small = small.replace(notes=[*notes, origin])
-    return Pruned(
-        small, bound, s, allowed, subject.states, whole.values, after, tuple(notes)
-    )  # fmt: skip
+    else:
+        notes.append(Note("method", prose["nothing"]))
+    states = subject.states
+    return Pruned(small, bound, s, allowed, states, whole.values, after, tuple(notes))
 
 
-def _network_of(found: Directions, count: int, subject: LinearNetwork) -> LinearNetwork:
+def _network_of(directions: Directions, count: int, subject: LinearNetwork) -> LinearNetwork:
     """The model in its first axes; as it is, where more are asked for."""
-    assert found.model is not None
-    assert found.axes is not None
-    H, c, reader = found.model
-    if count <= found.axes.shape[1]:
-        U = found.axes[:, :count]
+    assert directions.model is not None
+    assert directions.axes is not None
+    H, c, reader = directions.model
+    if count <= directions.axes.shape[1]:
+        U = directions.axes[:, :count]
         H, c = U.T @ H @ U, U.T @ c
         reader = None if reader is None else reader @ U
     read = None
@@ -173,8 +166,7 @@ def _network_of(found: Directions, count: int, subject: LinearNetwork) -> Linear
         read = np.arange(len(H), len(H) + len(reader))
         H = np.block([[H, np.zeros((len(H), len(reader)))], [reader @ H, 0 * reader @ reader.T]])
         c = np.concatenate([c, reader @ c])
-    mask = c if c.shape[1] > 1 else c[:, 0]
-    return LinearNetwork(H, mask, read, name=subject.name)
+    return LinearNetwork(H, c if c.shape[1] > 1 else c[:, 0], read, name=subject.name)
 
 
 def _distance(one: MemoryCurve, other: MemoryCurve) -> float:

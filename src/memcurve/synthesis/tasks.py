@@ -204,8 +204,8 @@ def _least_error(problem: Problem, h: Floats, s: float, input: Any) -> tuple[flo
         except UncertainResultError as error:
             reason = error
     if not (answers and answers[0][1] <= LARGEST_ERROR):
-        most = FEW_STATES if answers else MOST_STATES
-        if len(problem.states) <= most or not is_quick:
+        limit = FEW_STATES if answers else MOST_STATES
+        if len(problem.states) <= limit or not is_quick:
             try:  # directions far below rounding, or that do not fade, and poles next to the circle
                 answers.append(_by_projection(problem.network, h, input, s))
             except UncertainResultError as error:

@@ -69,8 +69,8 @@ def wanted_curve(curve: Any, size: int) -> Floats:
         make = table_entry(CURVES, curve, "curve") if isinstance(curve, str) else None
         values = _evaluated(curve, lags) if make is None else make(lags, size)
         # where nothing is left to see, a few lags more than the network has states tell enough
-        seen = int(np.count_nonzero(values > 1e-4))
-        values = values[: max(seen, min(len(values), 10 * size + 40))]
+        visible = int(np.count_nonzero(values > 1e-4))
+        values = values[: max(visible, min(len(values), 10 * size + 40))]
     else:
         values = exact_array(curve, "curve")
     if np.iscomplexobj(values) or values.ndim != 1 or len(values) == 0:
@@ -108,9 +108,9 @@ def _require_curve(values: Floats, size: int, *, slack: float = 1e-9) -> None:
             f"`curve` must lie between 0 and 1, shares of the variance of an input; got "
             f"{wrong:.6g}. Divide it by its largest value."
         )
-    most = (1 + np.arange(len(values))) * values
-    total, worst = float(values.sum()), int(np.argmax(most))
-    if most[worst] > size * (1 + SUM):
+    products = (1 + np.arange(len(values))) * values
+    total, worst = float(values.sum()), int(np.argmax(products))
+    if products[worst] > size * (1 + SUM):
         raise ValueError(
             f"`curve` must stay below n/(τ + 1) for n = {size} states; got {values[worst]:.6g} at "
             f"lag {worst}, above {size / (worst + 1):.6g}. Ask for `size` of at least "

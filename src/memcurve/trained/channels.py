@@ -238,7 +238,7 @@ def _ages(
             break
     age = np.einsum("cij,cjk,cik->c", F, later, F) / total
     lost = (np.square(powers[-1]).sum(axis=(1, 2)) > EPS) & (len(powers) > doublings)
-    found = []
+    within = []
     for left in (0.5, 0.1):
         reached, rest = np.zeros(len(A)), F
         for k in range(len(powers) - 1, -1, -1):
@@ -246,8 +246,8 @@ def _ages(
             stays = np.square(further).sum(axis=(1, 2)) > left * total
             rest = np.where(stays[:, None, None], further, rest)
             reached += np.where(stays, 2.0**k, 0.0)
-        found.append(np.where(lost, np.inf, reached + 1))
-    return found[0], found[1], np.where(lost, np.inf, age)
+        within.append(np.where(lost, np.inf, reached + 1))
+    return within[0], within[1], np.where(lost, np.inf, age)
 
 
 def _ranks(poles: Numbers, drive: Numbers | None) -> NDArray[np.int64]:

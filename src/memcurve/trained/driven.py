@@ -53,8 +53,8 @@ def measure_layer(
     >>> import torch
     >>> _ = torch.manual_seed(1)
     >>> layer = torch.nn.GRU(4, 8, batch_first=True)
-    >>> found = memcurve.measure_layer(layer, seed=1, samples=2000, lags=5, washout=100)
-    >>> bool(found.values[0] > 0.9)
+    >>> curve = memcurve.measure_layer(layer, seed=1, samples=2000, lags=5, washout=100)
+    >>> bool(curve.values[0] > 0.9)
     True
     """
     torch = optional("torch", "running a layer", "torch")
@@ -69,8 +69,8 @@ def measure_layer(
     weights = next(layer.parameters())
     inputs = torch.as_tensor(np.outer(z, direction)[None]).to(weights)
     with torch.no_grad():
-        found = layer(inputs) if run is None else run(layer, inputs)
-    outputs = found[0] if isinstance(found, tuple) else found
+        outputs = layer(inputs) if run is None else run(layer, inputs)
+    outputs = outputs[0] if isinstance(outputs, tuple) else outputs
     states = np.asarray(outputs.detach().to(torch.float64).cpu()).reshape(length, -1)
     return memory_from_data(states, z, **options)
 

@@ -103,14 +103,13 @@ def _held(poles: Numbers, scaled: Numbers, B: Any = 1.0, C: Numbers | None = Non
     return Recurrence(np.exp(scaled), drive, output=C)
 
 
-def _lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    nu, theta = (np.asarray(each, dtype=float).ravel() for each in found[:2])
-    poles = lru_poles(nu, theta)
+def _lru(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    poles = lru_poles(*(each.ravel() for each in stored))
     B, C = (_parts(tensors, name) for name in "BC")
     if B is None:
         return Recurrence(poles[None, :])
     scale = next((tensors[name] for name in ("gamma_log", "gamma_logs") if name in tensors), None)
-    mask = lru_mask(B, None if scale is None else np.asarray(scale, float).ravel())
+    mask = lru_mask(B, None if scale is None else scale.ravel())
     return _driven(diagonal_network(poles, mask), C)
 
 
@@ -124,14 +123,13 @@ def _driven(network: LinearNetwork, C: Numbers | None) -> Recurrence:
 def _parts(tensors: Tensors, name: str) -> Complexes | None:
     """A complex tensor, which may be stored as two."""
     if f"{name}_re" in tensors and f"{name}_im" in tensors:
-        return np.asarray(tensors[f"{name}_re"]) + 1j * np.asarray(tensors[f"{name}_im"])
+        return np.asarray(tensors[f"{name}_re"] + 1j * tensors[f"{name}_im"])
     return complex_of(tensors[name]) if name in tensors else None
 
 
-def _s5(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    re, im, B, log_step = (np.asarray(each) for each in found)
-    poles = np.asarray(re, float).ravel() + 1j * np.asarray(im, float).ravel()
-    step = np.exp(np.asarray(log_step, float).ravel())
+def _s5(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    re, im, B, log_step = stored
+    poles, step = (re + 1j * im).ravel(), np.exp(log_step.ravel())
     C = 2 * complex_of(tensors["C"]) if "C" in tensors else None  # the conjugate half is implied
     return _driven(diagonal_network(poles, complex_of(B), step=step), C)
 
@@ -139,15 +137,14 @@ def _s5(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
 def _continuous_poles(real: Any, imaginary: Any, tensors: Tensors, channels: int) -> Complexes:
     """−exp(A_real) ± i·A_imag, repeated where several channels share them."""
     sign = -1 if "A_real" in tensors else 1  # since the version of 2023
-    poles = -np.exp(np.asarray(real, float)) + sign * 1j * np.asarray(imaginary, float)
-    poles = np.atleast_2d(poles)
+    poles = np.atleast_2d(-np.exp(real) + sign * 1j * imaginary)
     return np.tile(poles, (channels // len(poles), 1))
 
 
-def _s4d(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    step = np.exp(np.asarray(found[2], float))
+def _s4d(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    step = np.exp(stored[2])
     step = step.reshape(len(step), -1) if step.ndim else step.reshape(1, 1)
-    poles = _continuous_poles(found[0], found[1], tensors, len(step))
+    poles = _continuous_poles(stored[0], stored[1], tensors, len(step))
     B: Any = 1.0
     if "B" in tensors:
         B = complex_of(tensors["B"]).reshape(-1, poles.shape[1])
@@ -158,12 +155,12 @@ def _s4d(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return _held(poles, poles * step, B, C)
 
 
-def _s4(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    steps = np.exp(np.asarray(found[4], float)).ravel()
-    w = _continuous_poles(found[0], found[1], tensors, len(steps))
+def _s4(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    steps = np.exp(stored[4]).ravel()
+    w = _continuous_poles(stored[0], stored[1], tensors, len(steps))
     n, networks = w.shape[1], []
-    B = complex_of(found[3]).reshape(-1, n)
-    P = complex_of(found[2]).reshape(-1, len(B), n)  # (rank, copies, modes)
+    B = complex_of(stored[3]).reshape(-1, n)
+    P = complex_of(stored[2]).reshape(-1, len(B), n)  # (rank, copies, modes)
     # real and imaginary parts of the first half, whose conjugate the second half is
     U = np.block([[np.eye(n), np.eye(n)], [-1j * np.eye(n), 1j * np.eye(n)]]) / 2
     for k, h in enumerate(steps):
@@ -176,14 +173,13 @@ def _s4(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return Recurrence(networks=tuple(networks))
 
 
-def _dss(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _dss(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     if "Lambda" in tensors:
         poles = complex_of(tensors["Lambda"])
     else:
-        logs = np.asarray(tensors.get("Lambda_log_im", 0.0), float)
-        imaginary = tensors.get("Lambda_im", np.exp(logs))
-        poles = -np.exp(np.asarray(found[0], float)) + 1j * np.asarray(imaginary, float)
-    step = np.exp(np.asarray(found[1], float))
+        imaginary = tensors.get("Lambda_im", np.exp(tensors.get("Lambda_log_im", 0.0)))
+        poles = -np.exp(stored[0]) + 1j * imaginary
+    step = np.exp(stored[1])
     step = step.reshape(len(step), -1)[:, [0, -1]]  # of real parts, and of imaginary ones
     scaled = poles.real * step[:, :1] + 1j * poles.imag * step[:, 1:]
     C = None
@@ -192,47 +188,45 @@ def _dss(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return _held(poles, scaled, C=C)
 
 
-def _fixed(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    A, B = (np.asarray(each, float) for each in found)
+def _fixed(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    A, B = stored
     return Recurrence(networks=(LinearNetwork(A, B.reshape(len(A), -1)),))
 
 
 def _step(bias: Any, gate: Any) -> Floats:
-    return _softplus(np.asarray(bias, float)) if gate is None else np.asarray(gate, float)
+    return _softplus(bias) if gate is None else np.asarray(gate)
 
 
-def _mamba(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    return Recurrence(
-        np.exp(-np.exp(np.asarray(found[0], float)) * _step(found[1], gate).reshape(-1, 1))
-    )
+def _mamba(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    return Recurrence(np.exp(-np.exp(stored[0]) * _step(stored[1], gate).reshape(-1, 1)))
 
 
-def _scalar_decay(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    rate, step = np.exp(np.asarray(found[0], float)).ravel(), _step(found[1], gate).ravel()
+def _scalar_decay(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    rate, step = np.exp(stored[0]).ravel(), _step(stored[1], gate).ravel()
     return Recurrence(np.exp(-np.repeat(rate, len(step) // len(rate)) * step)[:, None])
 
 
-def _rg_lru(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    strength = _softplus(np.asarray(found[0], float).ravel())
+def _rg_lru(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    strength = _softplus(stored[0].ravel())
     if gate is None:
         bias = next((tensors[n] for n in ("recurrent_gate_bias", "a_gate.b") if n in tensors), 0.0)
-        gate = _sigmoid(np.asarray(bias, float).ravel())
-    return Recurrence(np.exp(-8.0 * np.asarray(gate, float) * strength)[:, None])
+        gate = _sigmoid(np.ravel(bias))
+    return Recurrence(np.exp(-8.0 * gate * strength)[:, None])
 
 
-def _retnet(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    decay, angle = (np.asarray(each, float) for each in found)
+def _retnet(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    decay, angle = stored
     return Recurrence(np.exp(decay[:, None] + 1j * angle[::2]))  # listed twice, for sine and cosine
 
 
 def _gated(decay: Callable[[Floats], Floats], of_gate: bool = False) -> Any:
     """A decay that is a function of one tensor; a given gate is that tensor, or the decay."""
 
-    def recurrence(found: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+    def recurrence(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
         if gate is not None and not of_gate:
-            return Recurrence(np.asarray(gate, float).reshape(-1, 1))
-        stored = np.asarray(found[0] if gate is None else gate, float)
-        return Recurrence(np.asarray(decay(stored)).reshape(-1, 1))
+            return Recurrence(gate.reshape(-1, 1))
+        given = stored[0] if gate is None else gate
+        return Recurrence(np.asarray(decay(given)).reshape(-1, 1))
 
     return recurrence
 
@@ -315,7 +309,7 @@ KINDS = (
 )  # fmt: skip
 
 
-class Found(NamedTuple):
+class StoredLayer(NamedTuple):
     """A layer: its prefix, its kind, and the names of its tensors after the prefix."""
 
     prefix: str
@@ -330,15 +324,15 @@ class Found(NamedTuple):
         return name if self.place is None else f"{name}[{self.place}]"
 
 
-def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Found]:
+def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[StoredLayer]:
     """Layers among tensors of these names and shapes, in the order of the names."""
-    taken = set()
-    prefixes: dict[str, dict[str, None]] = {}
     endings = [ending for kind in KINDS for ending in kind.names[0]]
-    for name in shapes:
-        for ending in endings:
-            if name == ending or name.endswith(f".{ending}"):
-                prefixes.setdefault(name[: len(name) - len(ending)], {})
+    prefixes = {
+        name.removesuffix(ending): None
+        for name in shapes
+        for ending in endings
+        if name == ending or name.endswith(f".{ending}")
+    }
     for prefix in prefixes:
         for kind in KINDS:
             chosen = [
@@ -348,7 +342,6 @@ def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[Found]:
                 more = [n for n in kind.optional if f"{prefix}{n}" in shapes]
                 shape = shapes[f"{prefix}{chosen[0]}"]
                 is_stacked = len(shape) == kind.axes + 1 > 1
-                if prefix not in taken:
-                    taken.add(prefix)
-                    for place in range(shape[0]) if is_stacked else (None,):
-                        yield Found(prefix, kind, (*chosen, *more), place)
+                for place in range(shape[0]) if is_stacked else (None,):
+                    yield StoredLayer(prefix, kind, (*chosen, *more), place)
+                break

@@ -22,13 +22,7 @@ from memcurve.rendering import report
 from memcurve.synthesis import hankel_values
 from memcurve.trained.channels import ChannelMemory, channel_hankel_values, channel_memory
 from memcurve.trained.checkpoints import Checkpoint, open_model
-from memcurve.trained.kinds import (
-    KINDS,
-    Found,
-    Numbers,
-    Recurrence,
-    recognised,
-)
+from memcurve.trained.kinds import KINDS, Numbers, Recurrence, StoredLayer, recognised
 
 #: Binary digits after the point of number formats, by the names that files and torch use.
 FORMATS = {
@@ -238,22 +232,22 @@ def layers(
     ('LRU', 16)
     """
     checkpoint, level = open_model(model), given_noise(noise)
-    found = selected(checkpoint, select)
-    if not found:
+    chosen = selected(checkpoint, select)
+    if not chosen:
         raise NetworkFileError(_nothing(checkpoint, select))
     values = dict(gates or {})
     rows, notes = [], []
     with listening(progress) as tell:
-        for k, each in enumerate(found):
-            tell("layers", k, len(found))
+        for k, each in enumerate(chosen):
+            tell("layers", k, len(chosen))
             rows.append(_layer(checkpoint, each, values.pop(each.name, None), level, hankel))
-        tell("layers", len(found), len(found))
+        tell("layers", len(chosen), len(chosen))
     if values:
         raise ValueError(
             f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
             f"layers are {', '.join(repr(row.name) for row in rows[:6])}."
         )
-    for kind in dict.fromkeys(each.kind for each in found):
+    for kind in dict.fromkeys(each.kind for each in chosen):
         notes.append(Note("method", f"{kind.name}: {kind.source}"))
         if kind.gate:
             notes.append(
@@ -264,19 +258,21 @@ def layers(
     return ModelMemory(checkpoint.name, tuple(rows), tuple(notes))
 
 
-def selected(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> list[Found]:
+def selected(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> list[StoredLayer]:
     """The layers of a model, or those with one of these in their names."""
     parts = [select] if isinstance(select, str) else select
-    found = recognised(checkpoint.shapes)
-    return [each for each in found if parts is None or any(part in each.prefix for part in parts)]
+    return [
+        each
+        for each in recognised(checkpoint.shapes)
+        if parts is None or any(part in each.prefix for part in parts)
+    ]
 
 
 def layer_network(model: Any, name: str, channel: int = 0) -> LinearNetwork:
     """One channel of a layer as a network, for :func:`memcurve.audit` and the other functions."""
     checkpoint = open_model(model)
-    found = {each.name: each for each in recognised(checkpoint.shapes)}
-    each = table_entry(found, name, "name")
-    recurrence = layer_recurrence(checkpoint, each)
+    by_name = {each.name: each for each in recognised(checkpoint.shapes)}
+    recurrence = layer_recurrence(checkpoint, table_entry(by_name, name, "name"))
     return recurrence.network(channel).replace(name=f"{name}, channel {channel}")
 
 
@@ -293,9 +289,11 @@ def given_noise(noise: Any) -> float | None:
     return require_number(noise, "noise", rule, lambda s: LEAST_NOISE <= s <= 1 / LEAST_NOISE)
 
 
-def layer_noise(checkpoint: Checkpoint, found: Found, given: float | None) -> tuple[float, str]:
+def layer_noise(
+    checkpoint: Checkpoint, layer: StoredLayer, given: float | None
+) -> tuple[float, str]:
     """The noise of a layer, by default the rounding of its number format; and that format."""
-    number_format = checkpoint.number_format(f"{found.prefix}{found.names[0]}")
+    number_format = checkpoint.number_format(f"{layer.prefix}{layer.names[0]}")
     noise = _format_noise(FORMATS.get(number_format, 23)) if given is None else given
     return noise, number_format
 
@@ -304,48 +302,51 @@ def _format_noise(digits: int) -> float:
     return float(floating_point_deviations(np.ones(1), digits)[0])
 
 
-def layer_tensors(checkpoint: Checkpoint, found: Found) -> dict[str, Any]:
+def layer_tensors(checkpoint: Checkpoint, layer: StoredLayer) -> dict[str, Any]:
     """The tensors of a layer by the names after its prefix, its own part of stacked ones."""
-    tensors = {name: checkpoint.read(f"{found.prefix}{name}") for name in found.names}
-    if found.place is None:
+    tensors = {name: checkpoint.read(f"{layer.prefix}{name}") for name in layer.names}
+    if layer.place is None:
         return tensors
-    return {name: np.asarray(tensor)[found.place] for name, tensor in tensors.items()}
+    return {name: np.asarray(tensor)[layer.place] for name, tensor in tensors.items()}
 
 
-def layer_recurrence(checkpoint: Checkpoint, found: Found, gate: Any = None) -> Recurrence:
+def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = None) -> Recurrence:
     """The poles or networks of a layer."""
-    tensors = layer_tensors(checkpoint, found)
-    required = [tensors[name] for name in found.names[: len(found.kind.names)]]
-    for name, tensor in zip(found.names, required, strict=False):
+    tensors = {
+        name: np.asarray(tensor, complex if np.iscomplexobj(tensor) else float)
+        for name, tensor in layer_tensors(checkpoint, layer).items()
+    }
+    required = [tensors[name] for name in layer.names[: len(layer.kind.names)]]
+    for name, tensor in zip(layer.names, required, strict=False):
         if not np.isfinite(tensor).all():
             raise NetworkFileError(
-                f"{found.name}: {name} holds numbers that are NaN or infinite; training has "
+                f"{layer.name}: {name} holds numbers that are NaN or infinite; training has "
                 f"diverged, or the file is damaged."
             )
     try:
         with np.errstate(over="raise", invalid="raise", under="ignore"):
-            return found.kind.recurrence(required, tensors, gate)
+            return layer.kind.recurrence(required, tensors, gate)
     except (ValueError, IndexError, FloatingPointError) as error:
-        listing = ", ".join(f"{n} {checkpoint.shapes[found.prefix + n]}" for n in found.names)
+        listing = ", ".join(f"{n} {checkpoint.shapes[layer.prefix + n]}" for n in layer.names)
         raise NetworkFileError(
-            f"{found.name}: looks like a layer of kind {found.kind.name}, but {error}; it has "
+            f"{layer.name}: looks like a layer of kind {layer.kind.name}, but {error}; it has "
             f"{listing}."
         ) from error
 
 
 def _layer(
-    checkpoint: Checkpoint, found: Found, gate: Any, level: float | None, hankel: bool
+    checkpoint: Checkpoint, layer: StoredLayer, gate: Any, level: float | None, hankel: bool
 ) -> LayerMemory:
-    noise, number_format = layer_noise(checkpoint, found, level)
+    noise, number_format = layer_noise(checkpoint, layer, level)
     given = None if gate is None else exact_array(gate, "gates")
-    said = found.kind.gate and (f"{found.kind.gate}, at rest" if gate is None else "as given")
-    recurrence = layer_recurrence(checkpoint, found, given)
+    said = layer.kind.gate and (f"{layer.kind.gate}, at rest" if gate is None else "as given")
+    recurrence = layer_recurrence(checkpoint, layer, given)
     if recurrence.poles is None:
-        memory = _network_memory(recurrence.networks, noise, found.name)
+        memory = _network_memory(recurrence.networks, noise, layer.name)
         states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
     else:
         poles = recurrence.poles
-        require_decay(poles, found.name)
+        require_decay(poles, layer.name)
         memory = channel_memory(poles, recurrence.drive, noise)
         states = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1)
         inputs = 1 if recurrence.drive is None else int(np.prod(recurrence.drive.shape[2:]))
@@ -354,7 +355,7 @@ def _layer(
     if hankel:
         fields["hankel"], fields["hankel_error"] = _hankel(recurrence, channels, states)
     return LayerMemory(
-        found.name, found.kind.name, said, states, channels, inputs, number_format, noise, **fields
+        layer.name, layer.kind.name, said, states, channels, inputs, number_format, noise, **fields
     )
 
 
@@ -429,13 +430,13 @@ def _cell(value: Any) -> str:
 
 
 def _nothing(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> str:
-    known = "; ".join(
+    kinds = "; ".join(
         f"{kind.name}: {', '.join('/'.join(either) for either in kind.names)}" for kind in KINDS
     )
     if select is not None:
         return f"{checkpoint.name}: no recurrent layer has {select!r} in its name."
     return (
         f"{checkpoint.name}: no recurrent layer was recognised among {checkpoint.archive.listing}. "
-        f"Layers are recognised by the names of their tensors ({known}); rename yours, e.g. "
+        f"Layers are recognised by the names of their tensors ({kinds}); rename yours, e.g. "
         f"memcurve.layers({{'layer.nu_log': …, 'layer.theta_log': …}})."
     )

@@ -28,7 +28,7 @@ from memcurve.core.progress import Progress, listening
 from memcurve.core.types import Floats
 from memcurve.trained.channels import rounding_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
-from memcurve.trained.kinds import Found, Numbers, Recurrence
+from memcurve.trained.kinds import Numbers, Recurrence, StoredLayer
 from memcurve.trained.memory import (
     given_noise,
     layer_noise,
@@ -157,7 +157,7 @@ def pruned_layers(
     rule = "above 0, how far usable memory may fall"
     enough = require_number(tolerance, "tolerance", rule, lambda x: x > 0)
     checkpoint, level = open_model(model), given_noise(noise)
-    groups: dict[str, list[Found]] = {}
+    groups: dict[str, list[StoredLayer]] = {}
     for each in selected(checkpoint, select):
         groups.setdefault(each.prefix, []).append(each)
     rows, untouched, tensors = list[PrunedLayer](), list[str](), dict[str, Any]()
@@ -185,7 +185,7 @@ def pruned_layers(
 class _Analysis:
     """A layer whose modes are alone, and what leaving out some of them costs."""
 
-    found: Found
+    layer: StoredLayer
     tensors: Mapping[str, Any]
     recurrence: Recurrence
     noise: float
@@ -195,24 +195,26 @@ class _Analysis:
     losses: Floats  # when 0, 1, … modes are left out
 
     @classmethod
-    def of(cls, checkpoint: Checkpoint, found: Found, level: float | None) -> _Analysis | None:
+    def of(
+        cls, checkpoint: Checkpoint, layer: StoredLayer, level: float | None
+    ) -> _Analysis | None:
         """None where modes are not alone, or are shared by channels."""
-        if found.kind.modes is None:
+        if layer.kind.modes is None:
             return None
-        noise, _ = layer_noise(checkpoint, found, level)
-        recurrence, tensors = layer_recurrence(checkpoint, found), layer_tensors(checkpoint, found)
+        noise, _ = layer_noise(checkpoint, layer, level)
+        recurrence, tensors = layer_recurrence(checkpoint, layer), layer_tensors(checkpoint, layer)
         if recurrence.poles is None:
             return None
-        require_decay(recurrence.poles, found.name)
+        require_decay(recurrence.poles, layer.name)
         rows, sizes, _ = state_rows(recurrence.poles, recurrence.drive)
         poles = recurrence.poles
-        stored = np.atleast_2d(tensors[found.names[0]])
+        stored = np.atleast_2d(tensors[layer.names[0]])
         steps = np.asarray(tensors.get("log_dt", tensors.get("inv_dt", 0.0)))
         if stored.shape != poles.shape or steps.size > max(1, len(poles)):
             return None
         order = _order(rows, poles.shape[1], noise)
         losses = _losses(rows, order, noise)
-        return cls(found, tensors, recurrence, noise, rows, sizes, order, losses)
+        return cls(layer, tensors, recurrence, noise, rows, sizes, order, losses)
 
     @property
     def is_one(self) -> bool:
@@ -225,7 +227,7 @@ class _Analysis:
 
     def cut(self, count: int, needed: Floats) -> tuple[PrunedLayer, dict[str, Any]]:
         """The layer with so many modes, and its tensors."""
-        kind, modes, error = self.found.kind, self.order.shape[1], np.nan
+        kind, modes, error = self.layer.kind, self.order.shape[1], np.nan
         keep = np.sort(np.argsort(self.order, axis=1)[:, modes - count :], axis=1)
         bound = float(self.losses[:, modes - count].max())
         changed = {
@@ -237,8 +239,8 @@ class _Analysis:
             output, error = self._refitted(keep)
             changed |= _stored_output(kind.name, self.tensors, output)
         changed = {name: x.astype(self.tensors[name].dtype) for name, x in changed.items()}
-        layer = PrunedLayer(self.found.name, kind.name, modes, count, needed, bound, error)
-        return layer, changed
+        name = self.layer.name
+        return PrunedLayer(name, kind.name, modes, count, needed, bound, error), changed
 
     def _refitted(self, keep: Any) -> tuple[Numbers, float]:
         """Output weights of the modes that are kept, and the relative change of the outputs.
