@@ -136,23 +136,34 @@ def _undisturbed(path: Path, count: int, seconds: float) -> list[tuple[Any, ...]
     return _rows(path)
 
 
-def _killed_again_and_again(
-    drive: Callable[..., Driver], tmp_path: Path, kind: str, count: int, kills: int, *address: str
+@needs_proc
+@pytest.mark.parametrize(
+    ("kind", "count", "kills"),
+    [
+        ("processes", 600, 3),
+        pytest.param("serial", 6000, 25, marks=pytest.mark.slow),
+        pytest.param("processes", 6000, 25, marks=pytest.mark.slow),
+        pytest.param("dask", 6000, 25, marks=[needs_dask, pytest.mark.slow]),
+    ],
+)
+def test_a_driver_that_is_killed_loses_and_doubles_nothing(
+    drive: Callable[..., Driver], tmp_path: Path, kind: str, count: int, kills: int
 ) -> None:
-    """Kill the driver at random instants, every other time as soon as results come in again."""
+    """At random instants, every other time as soon as results come in again."""
     path, draw, reached = tmp_path / "killed.db", random.Random(1), [0]
-    for number in range(kills):
-        driver = drive(path, kind, "digits", count, 0.004, *address)
-        if number % 2:
-            _soon(functools.partial(_further, path, reached[-1]))
-            time.sleep(draw.uniform(0.0, 0.2))
-        else:
-            time.sleep(draw.uniform(0.0, 1.5))
-        assert driver.process.poll() is None
-        driver.process.kill()
-        driver.ended()
-        driver.end_of_others(within=5)
-        reached.append(_done(path))
+    with _cluster(kind) as address:
+        for number in range(kills):
+            driver = drive(path, kind, "digits", count, 0.004, *address)
+            if number % 2:
+                _soon(functools.partial(_further, path, reached[-1]))
+                time.sleep(draw.uniform(0.0, 0.2))
+            else:
+                time.sleep(draw.uniform(0.0, 1.5))
+            assert driver.process.poll() is None
+            driver.process.kill()
+            driver.ended()
+            driver.end_of_others(within=5)
+            reached.append(_done(path))
     assert reached == sorted(reached)
     assert len(set(reached)) > kills // 2
     assert reached[-1] < count
@@ -162,23 +173,6 @@ def _killed_again_and_again(
 
 def _further(path: Path, before: int) -> bool:
     return _done(path) > before
-
-
-@needs_proc
-def test_a_driver_that_is_killed_loses_and_doubles_nothing(
-    drive: Callable[..., Driver], tmp_path: Path
-) -> None:
-    _killed_again_and_again(drive, tmp_path, "processes", 600, 3)
-
-
-@needs_proc
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", ["serial", "processes", pytest.param("dask", marks=needs_dask)])
-def test_a_driver_that_is_killed_at_25_random_instants(
-    drive: Callable[..., Driver], tmp_path: Path, kind: str
-) -> None:
-    with _dask(workers=2) if kind == "dask" else contextlib.nullcontext([]) as cluster:
-        _killed_again_and_again(drive, tmp_path, kind, 6000, 25, *cluster[:1])
 
 
 @needs_proc
@@ -227,21 +221,27 @@ def test_no_worker_outlives_the_driver_and_none_is_missed(
 
 @needs_proc
 @pytest.mark.parametrize(
-    ("kind", "number"), [("processes", signal.SIGINT), ("serial", signal.SIGTERM)]
+    ("kind", "number"),
+    [
+        ("processes", signal.SIGINT),
+        ("serial", signal.SIGTERM),
+        pytest.param("dask", signal.SIGINT, marks=[needs_dask, pytest.mark.slow]),
+    ],
 )
 def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
     drive: Callable[..., Driver], tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:
     path = tmp_path / "sweep.db"
-    driver = drive(path, kind, "digits", 40, 0.5)  # some finish, others are under way
-    _soon(lambda: _done(path) > 1)
-    start = time.monotonic()
-    os.killpg(driver.process.pid, number)  # as a terminal does: to the workers as well
-    time.sleep(0.1)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(driver.process.pid, signal.SIGINT)  # impatience is safe
-    code, _, err = driver.ended(within=10)
-    assert time.monotonic() - start < 2
+    with _cluster(kind) as address:
+        driver = drive(path, kind, "digits", 40, 0.5, *address)  # some finish, others are under way
+        _soon(lambda: _done(path) > 1)
+        start = time.monotonic()
+        os.killpg(driver.process.pid, number)  # as a terminal does: to the workers as well
+        time.sleep(0.1)
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(driver.process.pid, signal.SIGINT)  # impatience is safe
+        code, _, err = driver.ended(within=10)
+        assert time.monotonic() - start < 2.5
     assert driver.others() == set()
     assert code == 130
     pattern = (
@@ -279,12 +279,12 @@ def test_a_case_that_hangs_is_ended_and_the_others_are_not(tmp_path: Path, kind:
     """In C, where neither an exception nor a thread reaches it; the sweep goes on."""
     quick = kind == "serial"  # of which every process that is ended costs a second
     hanging, deadly = ([3], []) if quick else ([3, 11], [5])
-    with contextlib.ExitStack() as context:
-        where: dict[str, Any] = {"workers": 2} if kind == "processes" else {}
-        if kind == "dask":
-            where["address"] = context.enter_context(_dask(workers=2))[0]
-        pool = context.enter_context(open_executor(kind, **where))
-        store = context.enter_context(Store.open(tmp_path / "sweep.db"))
+    workers = {"workers": 2} if kind == "processes" else {}
+    with (
+        _cluster(kind) as address,
+        open_executor(kind, address=next(iter(address), None), **workers) as pool,
+        Store.open(tmp_path / "sweep.db") as store,
+    ):
         study = store.begin_study("toy", cases(20, hanging=hanging, deadly=deadly))
         counts = run_cases(store, study, sweep_jobs.hanging, pool, case_timeout=0.5)
         rows = list(store.rows())
@@ -342,6 +342,13 @@ def _dask(
             process.wait()
             if process.stderr is not None:
                 process.stderr.close()
+
+
+@contextlib.contextmanager
+def _cluster(kind: str) -> Iterator[list[str]]:
+    """The address of a scheduler with two workers where that is needed."""
+    with _dask(workers=2) if kind == "dask" else contextlib.nullcontext([]) as cluster:
+        yield [*cluster[:1]]
 
 
 @needs_dask
@@ -403,26 +410,6 @@ def test_a_case_that_kills_dask_workers_fails(tmp_path: Path) -> None:
         assert [row.case["number"] for row in store.rows() if row.error] == [5]
         store.begin_study("toy", cases(150, seconds=0.02))
     assert _rows(path) == _undisturbed(tmp_path / "whole.db", 150, 0.02)
-
-
-@needs_dask
-@needs_proc
-@pytest.mark.slow
-def test_an_interrupted_sweep_on_dask_ends_soon(
-    drive: Callable[..., Driver], tmp_path: Path
-) -> None:
-    path = tmp_path / "sweep.db"
-    with _dask(workers=2) as (address, _):
-        driver = drive(path, "dask", "digits", 100, 0.5, address)
-        _soon(lambda: _done(path) > 1)
-        start = time.monotonic()
-        os.killpg(driver.process.pid, signal.SIGINT)
-        code, _, err = driver.ended(within=10)
-        assert time.monotonic() - start < 2.5
-    assert code == 130
-    assert "run the same command again to continue" in err
-    assert "Traceback" not in err
-    driver.end_of_others(within=2)
 
 
 @needs_dask

@@ -15,7 +15,6 @@ from memcurve.core.display import columns_of_text, grid
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import TooLargeError
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.io.adapters import as_network
 from memcurve.memory import METHODS, MemoryCurve, ask, one_level
@@ -95,18 +94,6 @@ class Comparison(Result):
         names = ("total", "largest_error", "seconds", "note")
         columns = {name: [getattr(row, name) for row in self.rows] for name in names}
         return {"method": [row.label for row in self.rows]} | columns
-
-    def to_xarray(self) -> Any:
-        """An xarray Dataset of the curves over method and lag."""
-        xr = optional("xarray", "this", "frames")
-        rows = [row for row in self.rows if row.curve is not None]
-        values = np.array([curve.values for curve in self.curves])
-        totals = np.array([row.total for row in rows])
-        return xr.Dataset(
-            {"values": (("method", "lag"), values), "total": ("method", totals)},
-            coords={"method": [row.label for row in rows], "lag": self.exact.lags},
-            attrs={"network": self.exact.network, "setting": "; ".join(self.setting)},
-        )
 
     def plot(self, ax: Any = None) -> Any:
         """Draw all curves, see :func:`memcurve.plot.curves`."""

@@ -396,12 +396,13 @@ def network_of(case: Case) -> LinearNetwork:
     return with_leak(several, case.leak)
 
 
+@dataclass(eq=False)
 class AnsweredCase:
     """The curve of a case, and what several quantities need, computed at most once."""
 
-    def __init__(self, case: Case, network: LinearNetwork, curve: MemoryCurve) -> None:
-        self.case, self.network = case, network
-        self.curve: MemoryCurve = curve
+    case: Case
+    network: LinearNetwork
+    curve: MemoryCurve
 
     @property
     def rank(self) -> int | None:
