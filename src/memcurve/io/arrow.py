@@ -35,14 +35,12 @@ class ArrowTable:
     file: Path
     names: list[str]
     kinds: list[Any]  # their types
-    ends: NDArray[np.int64]  # rows up to the end of each row group
+    length: int
 
     def batches(self, names: Sequence[str], rows: int, start: int = 0) -> Iterator[Any]:
         """Some columns, in this order, about ``rows`` rows at a time, from a row on."""
-        first = int(np.searchsorted(self.ends, start, side="right"))
-        skip = start - int(self.ends[first - 1] if first else 0)
-        waiting: list[Any] = []
-        for batch in self._batches([*names], rows, first):
+        waiting, skip = list[Any](), start
+        for batch in self._batches([*names], rows):
             cut = min(skip, batch.num_rows)
             skip -= cut
             waiting.append(batch.slice(cut).select([*names]))
@@ -52,32 +50,30 @@ class ArrowTable:
         if waiting:
             yield _joined(waiting)
 
-    def _batches(self, names: list[str], rows: int, first: int) -> Iterator[Any]:
+    def _batches(self, names: list[str], rows: int) -> Iterator[Any]:
         if ending_of(self.file) == ".parquet":
             with _arrow("parquet", self.file).ParquetFile(self.file, **_SPARING) as opened:
-                groups = range(first, len(self.ends))
-                yield from opened.iter_batches(rows, row_groups=groups, columns=names)
+                yield from opened.iter_batches(rows, columns=names)
             return
         ipc = _arrow("ipc", self.file)
         taken = ipc.IpcReadOptions(included_fields=[self.names.index(name) for name in names])
         with ipc.open_file(str(self.file), options=taken) as opened:
-            yield from map(opened.get_batch, range(opened.num_record_batches if first == 0 else 0))
+            yield from map(opened.get_batch, range(opened.num_record_batches))
 
 
 def open_arrow(file: Path) -> ArrowTable:
     """Open a file by its ending; its columns are not read yet."""
     if ending_of(file) == ".parquet":
         with _arrow("parquet", file).ParquetFile(file) as opened:
-            schema, groups = opened.schema_arrow, opened.metadata
-            sizes = [groups.row_group(k).num_rows for k in range(groups.num_row_groups)]
+            schema, length = opened.schema_arrow, opened.metadata.num_rows
     else:
         opened = _arrow("dataset", file).dataset(str(file), format="ipc")
-        schema, sizes = opened.schema, [opened.count_rows()]
+        schema, length = opened.schema, opened.count_rows()
     names = list(schema.names)
     if len({*names}) < len(names):
         twice = Counter(names).most_common(1)[0][0]
         raise NetworkFileError(f"{file}: has several columns {twice!r}; rename them.")
-    return ArrowTable(file, names, list(schema.types), np.cumsum(sizes, dtype=np.int64))
+    return ArrowTable(file, names, list(schema.types), length)
 
 
 def _arrow(part: str, file: Path) -> Any:
@@ -101,7 +97,6 @@ def open_columns(file: Path) -> Columns:
     """Open a table of real numbers, such as a recording; empty fields are NaN."""
     table = open_arrow(file)
     types = optional("pyarrow", f"{file}: reading it", "files").types
-    length = int(table.ends[-1]) if len(table.ends) else 0
 
     def read(columns: Sequence[int]) -> Blocks:
         names = [table.names[column] for column in columns]
@@ -119,7 +114,7 @@ def open_columns(file: Path) -> Columns:
 
         return blocks
 
-    return Columns(file, table.names, length, len(table.names), read)
+    return Columns(file, table.names, table.length, len(table.names), read)
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -40,7 +41,8 @@ def dataset(
     """Open one dataset, with rows and columns exchanged where it ``is_transposed``."""
     if (source := elsewhere(item)) is not None:
         return refused(file, name, source, item.shape or ())
-    shape: tuple[int, ...] = item.shape or ()
+    item_shape: tuple[int, ...] = item.shape or ()
+    shape = item_shape[::-1] if is_transposed else item_shape
     is_complex = item.dtype.names == ("real", "imag")
     dtype = np.dtype(np.complex128) if is_complex else item.dtype
 
@@ -57,10 +59,15 @@ def dataset(
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
         with hdf5_file(file) as archive:
-            for block in _blocks(archive[name], len(shape) - 1 if is_transposed else 0, start):
-                yield values(block)
+            stored, axis = archive[name], len(item_shape) - 1 if is_transposed else 0
+            step = block_rows(shape, stored.dtype)
+            if stored.chunks:  # no part of the dataset is unpacked twice, where memory allows
+                packed = stored.chunks[axis]
+                step = max(step // packed * packed, min(packed, 8 * step))
+            ends = [*range((start // step + 1) * step, shape[0], step), shape[0]]
+            for begin, end in itertools.pairwise([start, *ends]):
+                yield values(stored[(slice(None),) * axis + (slice(begin, end),)])
 
-    shape = shape[::-1] if is_transposed else shape
     return Array(name, shape, dtype, load, blocks, file, kind)
 
 
@@ -86,18 +93,3 @@ def refused(file: Path, name: str, source: str, shape: tuple[int, ...] = ()) -> 
     refusal = f"{file}: {name} is {source}: only what a file holds itself is read. Copy the "
     refusal += "numbers into one file, with h5py e.g. new['X'] = old['X'][()]."
     return Array(name, shape, None, None, None, file, source, refusal=refusal)
-
-
-def _blocks(stored: Any, axis: int, start: int) -> Iterator[Any]:
-    """Go along an axis in steps that unpack no part of the dataset twice, where memory allows."""
-    length = stored.shape[axis]
-    others = tuple(size for place, size in enumerate(stored.shape) if place != axis)
-    step = block_rows((length, *others), stored.dtype)
-    if stored.chunks:
-        packed = stored.chunks[axis]
-        step = max(step // packed * packed, min(packed, 8 * step))
-    at = start
-    while at < length:
-        end = min(length, (at // step + 1) * step)
-        yield stored[(slice(None),) * axis + (slice(at, end),)]
-        at = end
