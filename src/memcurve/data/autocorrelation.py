@@ -79,18 +79,18 @@ class Autoregression(NamedTuple):
         return int(np.count_nonzero(left))
 
 
-def fit_autoregression(z: Floats, most: int | None = None) -> Autoregression:
-    """Levinson's recursion on the biased autocovariance, the order up to ``most`` chosen by BIC.
+def fit_autoregression(z: Floats, largest: int | None = None) -> Autoregression:
+    """Levinson's recursion on the biased autocovariance, the order up to ``largest`` chosen by BIC.
 
     The models of that recursion are all stable; it ends where nothing but rounding is left.
     """
     n, mean = len(z), float(z.mean())
-    if most is None:
-        most = max(1, min(int(10 * np.log10(n)), n // 10))
-    gamma = correlation(z - mean, z - mean)[: most + 1] / n
+    if largest is None:
+        largest = max(1, min(int(10 * np.log10(n)), n // 10))
+    gamma = correlation(z - mean, z - mean)[: largest + 1] / n
     weights, variance = np.zeros(0), float(gamma[0])
     best, best_score = weights, n * np.log(max(variance, TINY))
-    for order in range(1, most + 1):
+    for order in range(1, largest + 1):
         reflection = (gamma[order] - weights @ gamma[order - 1 : 0 : -1]) / variance
         weights = np.append(weights - reflection * weights[::-1], reflection)
         variance *= (1 - reflection) * (1 + reflection)

@@ -457,8 +457,8 @@ def estimate(
     single = np.concatenate([one.single for one in scans])
     significant = np.concatenate([one.significant(basis, threshold) for one in scans])
     usual = min(basis.rows // ROWS_PER_TARGET, MOST_TOGETHER)
-    most = max(usual, min(int(significant.sum()), basis.rows // ROWS_PER_SIGNIFICANT), 1)
-    strongest = np.lexsort((-single, ~significant))[:most]
+    count = max(usual, min(int(significant.sum()), basis.rows // ROWS_PER_SIGNIFICANT), 1)
+    strongest = np.lexsort((-single, ~significant))[:count]
     joint = joint_capacities(basis, polynomials, [targets[s] for s in strongest], groups[strongest])
     sums, chance, residual = joint.capacity @ groups[strongest], joint.chance, joint.residual
     if len(targets) > len(strongest):

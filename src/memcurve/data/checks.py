@@ -299,8 +299,8 @@ def _clipped(z: Floats) -> Floats:
 
 def is_coloured(z: Floats) -> bool:
     """Whether an input, gaps or not, is correlated in time, by the test of the checks."""
-    known = without_nan(np.where(np.isfinite(z), z, np.nan))
-    white = _clipped(known) if len(z) >= LEAST else np.zeros(0)
+    filled = without_nan(np.where(np.isfinite(z), z, np.nan))
+    white = _clipped(filled) if len(z) >= LEAST else np.zeros(0)
     h = min(50, len(white) // 5)
     return bool(h) and ljung_box(white, white, h)[1] < INPUT_LEVEL
 
@@ -400,17 +400,17 @@ def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) ->
     reach, count = n // 2, len(targets)
     r2 = np.array([_r2_by_lag(basis, target, reach) for target in targets])
     cuts = np.array([_chance(one, n, rank, LEVEL / (2 * reach + 1) / count) for one in r2])
-    known = r2 > cuts[:, None]
+    exceeds = r2 > cuts[:, None]
     persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
     deciding = _deciding(targets[0])
     if persistence > 0.8:
         # The basis was made with later rows too: slow states seem to foresee a little of what is
         # about to come. Those that really lead hold far more of the input they saw last.
-        known[:, :reach] &= r2[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * r2.max())
+        exceeds[:, :reach] &= r2[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * r2.max())
     elif deciding < MOST_DECIDE * n:
         # a few large inputs that meet others of the past by chance are foretold by them, a little
-        known[:, :reach] &= r2[:, :reach] > 0.5 * r2.max()
-    alive = np.flatnonzero(known.any(axis=0)) - reach
+        exceeds[:, :reach] &= r2[:, :reach] > 0.5 * r2.max()
+    alive = np.flatnonzero(exceeds.any(axis=0)) - reach
     if len(alive) == 0:
         best = int(r2.max(axis=1).argmax())
         # few rows, or memory spread thin over many lags, show nothing at any single one

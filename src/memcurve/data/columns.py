@@ -75,8 +75,8 @@ def without_nan(z: Floats) -> Floats:
 
 
 def _median(series: Floats) -> float:
-    known = series[~np.isnan(series)]
-    return float(np.quantile(known, 0.5, method="nearest")) if len(known) else 0.0
+    values = series[~np.isnan(series)]
+    return float(np.quantile(values, 0.5, method="nearest")) if len(values) else 0.0
 
 
 def counts_rows(column: NDArray[Any]) -> bool:

@@ -452,17 +452,17 @@ def _errors(
     rows: int,
 ) -> tuple[Floats, Floats, float, float]:
     """Standard errors of every lag, and of sums: each input's, all up to ``end``, all listed."""
-    d, known = fit.inputs, part.pairs(0)
+    d, given = fit.inputs, part.pairs(0)
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
     by_lag = chance[:, 0].reshape(-1, d)
     weighted = (influence * np.sqrt(share)).reshape(len(influence), -1, d).sum(axis=2)
-    error = np.sqrt(variance_of_mean(weighted, known, rows) + by_lag.sum(axis=1))
+    error = np.sqrt(variance_of_mean(weighted, given, rows) + by_lag.sum(axis=1))
     own = (influence * share).reshape(len(influence), -1, d)[:, : end + 1].sum(axis=1)
-    by_channel = np.sqrt(variance_of_mean(own, known, rows) + by_lag[: end + 1].sum(axis=0))
+    by_channel = np.sqrt(variance_of_mean(own, given, rows) + by_lag[: end + 1].sum(axis=0))
     stops = [(end + 1) * d, len(memory)]
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, stops]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[stops]
-    total, listed = np.sqrt(variance_of_mean(sums, known, rows) + noise).tolist()
+    total, listed = np.sqrt(variance_of_mean(sums, given, rows) + noise).tolist()
     # tails are fitted to each sum: a longer one is no more certain for it
     return error, by_channel, total, max(total, listed)
 

@@ -84,12 +84,12 @@ def _stuck(
     if alone and (moved < LEAST_MOVES or rest > MOVES):
         return []
     chance = np.log(len(still) / LEVEL) / -np.log(np.clip(rest, 1e-9, 1 - 1e-9))
-    kept = []
+    stuck = []
     for a, b, size in zip(first[long].tolist(), last[long].tolist(), length[long], strict=True):
         value = states[a]
         visits = int((states[first[~long]] == value).all(axis=1).sum())
         natural = visits >= VISITS and (alone or size < 3 * chance)
         if size > chance and not natural:
             # what was held at the start is the last value that was read; zeros were not
-            kept.append((a if not value.any() else a + 1, b + 1))
-    return kept
+            stuck.append((a if not value.any() else a + 1, b + 1))
+    return stuck

@@ -64,14 +64,14 @@ def open_npz(file: Path) -> Archive:
             for entry in archive.namelist()
             if entry.endswith(".npy")
         }
-    for prefix, needed, known in (
+    for prefix, needed, stored in (
         ("A_", SPARSE_PARTS, SPARSE_PARTS),  # ours
         ("", ("format", "data", "shape"), _SCIPY_PARTS),
     ):
         if arrays.keys() >= {prefix + part for part in needed}:
             size = arrays[f"{prefix}shape"]
             if size.shape == (2,) and size.dtype is not None and size.dtype.kind in "iu":
-                parts = {prefix + part for part in known}
+                parts = {prefix + part for part in stored}
                 others = {name: array for name, array in arrays.items() if name not in parts}
                 return Archive(file, {"A": _sparse(file, arrays, prefix)} | others)
     return Archive(file, arrays)

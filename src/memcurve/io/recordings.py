@@ -317,11 +317,11 @@ def _member(
     archive: Archive, names: Names | None, usual: Sequence[str], option: str, alone: bool
 ) -> Array:
     """The array of that name, a usual one, or (``alone``) the only one there is."""
-    known = list(archive.arrays)
+    there = list(archive.arrays)
     wanted = None if names is None else [name.removeprefix("/") for name in _listed(names)]
     if wanted is None:
-        name = _usual(archive, known, usual, option, alone and len(known) == 1)
-    elif len(wanted) == 1 and wanted[0] in known:
+        name = _usual(archive, there, usual, option, alone and len(there) == 1)
+    elif len(wanted) == 1 and wanted[0] in there:
         [name] = wanted
     else:
         raise archive.fault(
@@ -388,25 +388,25 @@ def _state_columns(
     contents: Columns | Array, names: Names | None, drop: list[str], places: list[int]
 ) -> list[int]:
     """Return the columns listed, or all but the inputs', less those to drop."""
-    known = _column_names(contents)
-    left_out = {*places, *(k for name in drop for k in _matching(contents, known, name, "drop"))}
+    titles = _column_names(contents)
+    left_out = {*places, *(k for name in drop for k in _matching(contents, titles, name, "drop"))}
     if names is None:
-        columns = [k for k in range(len(known)) if k not in left_out]
-        if inputs := [known[k] for k in columns if _plain(known[k]) in _INPUTS]:
+        columns = [k for k in range(len(titles)) if k not in left_out]
+        if inputs := [titles[k] for k in columns if _plain(titles[k]) in _INPUTS]:
             raise contents.fault(
                 f"column {inputs[0]!r} seems to be an input and not to be a state; leave it out "
                 f"with drop={inputs[0]!r}, or list the states with state_names=[...]."
             )
         return columns
     columns = [
-        k for name in _listed(names) for k in _matching(contents, known, name, "state_names")
+        k for name in _listed(names) for k in _matching(contents, titles, name, "state_names")
     ]
     if len({*columns}) < len(columns):
         raise ValueError(f"`state_names` must name each column once, got {names!r}.")
     for k in places:
-        if known[k] in _listed(names):
+        if titles[k] in _listed(names):
             raise contents.fault(
-                f"column {known[k]} is the input and in `state_names`; leave it out there: it "
+                f"column {titles[k]} is the input and in `state_names`; leave it out there: it "
                 f"would be remembered perfectly."
             )
     return [k for k in columns if k not in left_out]
@@ -414,7 +414,7 @@ def _state_columns(
 
 def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
     """The columns of the inputs, by their names, or by a usual one."""
-    known = _column_names(contents)
+    titles = _column_names(contents)
     if names is None and isinstance(contents, Columns):
         if contents.names is None:
             raise contents.fault(
@@ -422,9 +422,9 @@ def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
                 f"input_name='{contents.width - 1}' (they count from 0), write a header line, or "
                 f"give the input as `inputs`."
             )
-        names = _usual(contents, known, _INPUTS, "input_name", only=False)
+        names = _usual(contents, titles, _INPUTS, "input_name", only=False)
     wanted = [] if names is None else _listed(names)
-    columns = [k for name in wanted for k in _matching(contents, known, name, "input_name")]
+    columns = [k for name in wanted for k in _matching(contents, titles, name, "input_name")]
     if not columns or len({*columns}) < len(columns):
         raise ValueError(f"`input_name` must name each column once, got {names!r}.")
     return columns

@@ -69,8 +69,8 @@ def open_checkpoint(file: Path) -> Archive:
 
 def tensor_tree(content: Any, file: Path | None = None) -> Archive:
     """Tensors by dotted names, of nested mappings as torch, jax and flax have them."""
-    found = _flattened(content, "", set())
-    return Archive(file or "model", {key: as_array(value, key, file) for key, value in found})
+    parts = _flattened(content, "", set())
+    return Archive(file or "model", {key: as_array(value, key, file) for key, value in parts})
 
 
 def require_safe(version: str, file: Path) -> None:

@@ -262,8 +262,8 @@ def _consistency(one: Floats, other: Floats) -> Consistency:
     both = np.concatenate([one, other])
     both = (both - both.mean(axis=0)) / np.where(both.std(axis=0) > 0, both.std(axis=0), 1.0)
     _, sigma, directions = np.linalg.svd(both, full_matrices=False)
-    kept = sigma > NEGLIGIBLE * sigma[0]
-    white = both @ directions[kept].T * (np.sqrt(len(both)) / sigma[kept])  # Σ = 1 from here on
+    above = sigma > NEGLIGIBLE * sigma[0]
+    white = both @ directions[above].T * (np.sqrt(len(both)) / sigma[above])  # Σ = 1 from here on
     x, y = np.split(white, 2)
     cross = x.T @ y / len(x)
     gamma = (cross + cross.T) / 2
@@ -271,7 +271,7 @@ def _consistency(one: Floats, other: Floats) -> Consistency:
     influence -= influence.mean()
     variance = float(long_run_variance(influence[:, None])[0]) / len(x)
     width = float(norm.isf(0.05)) * math.sqrt(variance)
-    return Consistency(float(np.trace(gamma)), width, int(kept.sum()))
+    return Consistency(float(np.trace(gamma)), width, int(above.sum()))
 
 
 # --- Sentences, tables and charts.

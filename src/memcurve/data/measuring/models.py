@@ -117,19 +117,9 @@ class Network(Model):
     def __init__(self, network: LinearNetwork | NonlinearNetwork | StateAffineNetwork) -> None:
         self.network = network
         self.name, self.inputs = network.name or repr(network), network.inputs
-        self._readout: Any = slice(None)
-        self._stepped: Any = network
-        if isinstance(network, LinearNetwork):
-            A, C = network.real_pair()
-            read, shift = network.readout, network.shift
-            if network.is_complex:  # real parts, then imaginary ones, as its simulations have them
-                read = None if read is None else np.concatenate([read, read + network.size])
-                shift = None if shift is None else np.concatenate([shift.real, shift.imag])
-            self._readout = slice(None) if read is None else read
-            self._stepped = NonlinearNetwork(A, C, activation="identity", shift=shift)
 
     def run(self, inputs: Floats) -> Floats:
-        return np.asarray(self._stepped.simulate_replicas(inputs)[:, :, self._readout])
+        return np.asarray(self.network.simulate_replicas(inputs))
 
 
 class Function(_OneByOne):
@@ -270,8 +260,8 @@ class Torch(Model):
     ) -> None:
         parts = dict(module.named_modules())
         if states is not None and states not in parts:
-            known = ", ".join(name for name in parts if name) or "no parts"
-            raise ValueError(f"`states` must name a part of the module, {known}; got {states!r}.")
+            listed = ", ".join(name for name in parts if name) or "no parts"
+            raise ValueError(f"`states` must name a part of the module, {listed}; got {states!r}.")
         self.module, self.part = module, parts[states or ""]
         size = inputs or getattr(module, "input_size", getattr(self.part, "input_size", None))
         if size is None:
@@ -286,9 +276,9 @@ class Torch(Model):
         torch = optional("torch", "this model", "torch")
         first = next(self.module.parameters(), torch.zeros(()))
         z = torch.as_tensor(inputs, dtype=first.dtype, device=first.device)
-        training, kept = self.module.training, list[Any]()
+        training, outputs = self.module.training, list[Any]()
         self.module.eval()
-        hook = self.part.register_forward_hook(lambda *parts: kept.append(parts[2]))
+        hook = self.part.register_forward_hook(lambda *parts: outputs.append(parts[2]))
         try:
             with torch.no_grad():
                 if self._is_cell:
@@ -296,7 +286,7 @@ class Torch(Model):
                 else:
                     is_first = getattr(self.module, "batch_first", True)
                     self.module(z if is_first else z.transpose(0, 1))
-                    states = kept[-1][0] if isinstance(kept[-1], tuple) else kept[-1]
+                    states = outputs[-1][0] if isinstance(outputs[-1], tuple) else outputs[-1]
                     if not getattr(self.part, "batch_first", is_first):
                         states = states.transpose(0, 1)
         finally:

@@ -157,7 +157,7 @@ def measure(
     noise = require_number(noise, "noise", "at least 0", lambda s: s >= 0)
     if of not in ("total", "lags"):
         raise ValueError(f'`of` must be "total" or "lags", got {of!r}.')
-    most = None if steps is None else require_size(steps, "steps")
+    step_limit = None if steps is None else require_size(steps, "steps")
     model = as_model(model, start=start, inputs=inputs)
     rng = generator(seed)
     if capacity is not None and model.inputs > 1:
@@ -174,10 +174,10 @@ def measure(
         options = {"level": level, "noise_floor": noise_floor}
         bench = _Bench(model, draw, rng, noise, away, coloured, settled.time, asked, options)
         findings = bench.first_look()
-        if most is None and budget is None:
+        if step_limit is None and budget is None:
             least = 2 * (bench.lead + bench.first_rows)
-            most = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
-        curve, stopped = _until_precise(bench, precision, of, until, most, report_progress)
+            step_limit = max(min(MOST_STEPS, MOST_NUMBERS // bench.states), least)
+        curve, stopped = _until_precise(bench, precision, of, until, step_limit, report_progress)
     if stopped is None and not settled.forgets:  # of other pasts the total may be another
         stopped = ENDED["remembers"]
     reached = _width(curve, of)
@@ -193,8 +193,8 @@ def measure(
     }
     if capacity is not None:
         X, z = bench.one_run(bench.rows)
-        found = capacity_from_data(X, z[:, 0], degrees=capacity, name=model.name)
-        further["capacity"] = found.to_json()
+        by_degree = capacity_from_data(X, z[:, 0], degrees=capacity, name=model.name)
+        further["capacity"] = by_degree.to_json()
     notes = [one for one in curve.notes if one.kind != "missing"]  # rows of the washouts
     notes += _notes(bench, settled, precision, reached, stopped)
     notes += [Note("finding", str(one)) for one in findings if one.level == "warning"]
@@ -337,7 +337,12 @@ class _Bench:
 
 
 def _until_precise(
-    bench: _Bench, precision: float, of: str, until: float, most: int | None, progress: Listener
+    bench: _Bench,
+    precision: float,
+    of: str,
+    until: float,
+    step_limit: int | None,
+    progress: Listener,
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
     wanted: float = bench.first_rows
@@ -346,8 +351,8 @@ def _until_precise(
     while True:
         began = time.monotonic()
         more = int(wanted - bench.rows)
-        if most is not None:
-            more = min(more, most - bench.steps - bench.lead)
+        if step_limit is not None:
+            more = min(more, step_limit - bench.steps - bench.lead)
         try:
             if curve is None or more > 0:
                 bench.extend(max(more, 2 * bench.lags + bench.states))
@@ -372,7 +377,7 @@ def _until_precise(
             return curve, ENDED["time"]
         growth = max(growth, needed / bench.rows)
         wanted = bench.rows * min(growth, affordable)
-        if most is not None and bench.steps + bench.lead >= most:
+        if step_limit is not None and bench.steps + bench.lead >= step_limit:
             return curve, ENDED["steps"]
         if wanted > room:
             if bench.rows * LEAST_GROWTH > room:

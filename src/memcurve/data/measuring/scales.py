@@ -133,12 +133,12 @@ def measure_scales(
     each = [float(scale) for scale in np.sort(np.asarray(scales, float))]
     subject = as_model(model, start=start, inputs=inputs)
     rng, notes = generator(seed), list[Note]()
-    found: dict[float, MemoryCurve] = {}
+    measured: dict[float, MemoryCurve] = {}
     with listening(progress) as report_progress:
         for count, scale in enumerate(each):
             report_progress("input scales", count, len(each))
             try:
-                found[scale] = measure(
+                measured[scale] = measure(
                     subject.scaled(scale),
                     precision=precision,
                     input=input,
@@ -151,13 +151,13 @@ def measure_scales(
             except (ModelError, UnstableNetworkError) as error:
                 notes.append(note("scale_left_out", scale=scale, problem=error))
         report_progress("input scales", len(each), len(each))
-    if not found:
+    if not measured:
         raise ModelError(f"no scale could be measured: {notes[0]}")
     limit, said = _limit(model, noise_floor, input)
-    curves = tuple(found.values())
+    curves = tuple(measured.values())
     return ScaleProfile(
         model=subject.name,
-        scales=np.array(list(found)),
+        scales=np.array(list(measured)),
         totals=np.array([curve.total for curve in curves]),
         errors=np.array([curve.total_error for curve in curves]),
         curves=curves,

@@ -74,10 +74,10 @@ def as_network(
     adapter = _adapter(network)
     taken = inspect.signature(adapter).parameters
     own = [p.name for p in taken.values() if p.kind is p.KEYWORD_ONLY]
-    known = [option for option in own if option not in ("readout", "name")]
-    unknown = [f"`{option}`" for option in options if option not in known]
+    accepted = [option for option in own if option not in ("readout", "name")]
+    unknown = [f"`{option}`" for option in options if option not in accepted]
     if unknown:
-        listed = ", ".join(f"`{option}`" for option in known) or "no options"
+        listed = ", ".join(f"`{option}`" for option in accepted) or "no options"
         raise TypeError(
             f"as_network does not take {', '.join(unknown)} for {_described(network)}; it takes "
             f"{listed} besides `readout` and `name`."

@@ -95,15 +95,15 @@ def _only_reservoir(model: Any) -> Any:
 
 def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     """The node itself, or a copy with weights where it has not drawn its own yet."""
-    known = node.input_dim
-    if input_dim is not None and known not in (None, require_size(input_dim, "input_dim")):
+    dimension = node.input_dim
+    if input_dim is not None and dimension not in (None, require_size(input_dim, "input_dim")):
         raise ValueError(
-            f"`input_dim` must be {known}, the number of inputs of {_label(node)}, got "
+            f"`input_dim` must be {dimension}, the number of inputs of {_label(node)}, got "
             f"{input_dim}; leave it out."
         )
     if node.initialized:
         return node, []
-    count = known or input_dim or 1
+    count = dimension or input_dim or 1
     drawn = copy.deepcopy(node)
     drawn.initialize(np.zeros(count))
     note = "the reservoir had not seen data: its weights were drawn in a copy, for "
@@ -240,8 +240,8 @@ def from_conn2res(
         )
     is_linear = activation == "linear"
     slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0
-    known = activation if activation in ("tanh", "relu") else "identity" if is_linear else function
+    shape = activation if activation in ("tanh", "relu") else "identity" if is_linear else function
     network = recurrent_network(
-        slope * plain.A, slope * plain.C, source=f"conn2res {kind}", activation=known
+        slope * plain.A, slope * plain.C, source=f"conn2res {kind}", activation=shape
     )
     return network.replace(readout=plain.readout, name=f"{kind}, N={network.size}")
