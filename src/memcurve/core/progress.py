@@ -1,9 +1,9 @@
 """Progress of long work: one keyword, ``progress=``, everywhere.
 
-``False`` shows nothing, ``True`` shows a bar on stderr, or lines now and then where that is a pipe
-or a file, and a function is called as
-``progress(label, done, total)``, with ``total=None`` where the end is not known: such a step
-replaces the one before. ``None`` shows a bar after two seconds, in terminals and notebooks.
+``False`` shows nothing, ``True`` shows a bar on stderr, or lines now and then where that is no
+terminal, and a function is called as ``progress(label, done, total)``, with ``total=None`` where
+the end is not known: such a step replaces the one before. ``None`` shows the progress after two
+seconds, in terminals and notebooks.
 """
 
 from __future__ import annotations
@@ -28,12 +28,11 @@ BETWEEN_LINES = 10.0
 @contextlib.contextmanager
 def listening(progress: Progress) -> Iterator[Listener]:
     """The function to call with (label, done, total) as the work goes on."""
-    notebook = progress in (None, True) and is_notebook()
+    terminal = not callable(progress) and sys.stderr.isatty()
     if callable(progress):
         yield progress
-    elif progress or (progress is None and (notebook or sys.stderr.isatty())):
-        shown = _line if notebook else _bars if sys.stderr.isatty() else _lines
-        with shown(0.0 if progress else PATIENCE) as show:
+    elif progress or (progress is None and (terminal or is_notebook())):
+        with (_bars if terminal else _lines)(0.0 if progress else PATIENCE) as show:
             yield show
     else:
         yield silent
@@ -67,18 +66,23 @@ def _bars(patience: float) -> Iterator[Listener]:
             tasks[key] = bars.add_task(label, total=total)
         bars.update(tasks[key], description=label, completed=done, total=total)
 
-    def end() -> None:
+    timer = threading.Timer(patience, bars.start)  # none of work that is soon done
+    timer.daemon = True
+    (timer.start if patience else bars.start)()
+    try:
+        yield show
+    finally:
+        timer.cancel()
+        if patience:
+            timer.join()
         if None in tasks:
             bars.remove_task(tasks[None])
         bars.stop()
 
-    with _after(patience, bars.start, end):
-        yield show
-
 
 @contextlib.contextmanager
 def _lines(patience: float) -> Iterator[Listener]:
-    """Lines in a pipe or a file: none of work that is soon done, then one now and then."""
+    """Lines in a notebook, a pipe or a file: none of what is soon done, then one now and then."""
     from memcurve.core.limits import in_words
 
     begun, due = dict[str, tuple[float, int]](), time.monotonic() + max(patience, PATIENCE)
@@ -97,51 +101,6 @@ def _lines(patience: float) -> Iterator[Listener]:
         print(line, file=sys.stderr, flush=True)
 
     yield show
-
-
-@contextlib.contextmanager
-def _line(patience: float) -> Iterator[Listener]:
-    """A line below a cell, which is seen once it takes so long, and emptied at the end."""
-    import html
-
-    import IPython.display
-
-    page: Any = IPython.display  # without types
-    text, line = [""], list[Any]()
-
-    def begin() -> None:
-        line.append(page.display(page.HTML(text[0]), display_id=True))
-
-    def show(label: str, done: int, total: int | None) -> None:
-        count = "" if total is None else f" {done:,} of {total:,}"
-        text[0] = f"<small>{html.escape(label)}{count} …</small>"
-        for shown in line:
-            shown.update(page.HTML(text[0]))
-
-    with _after(patience, begin, lambda: line[0].update(page.HTML(""))):
-        yield show
-
-
-@contextlib.contextmanager
-def _after(seconds: float, begin: Callable[[], Any], end: Callable[[], Any]) -> Iterator[None]:
-    """Begin something if the work takes so long, and end it with the work."""
-    over, begun = threading.Event(), threading.Event()
-
-    def wait() -> None:
-        if not over.wait(seconds):
-            begin()
-            begun.set()
-
-    thread = threading.Thread(target=wait, daemon=True)
-    (thread.start if seconds else wait)()
-    try:
-        yield
-    finally:
-        over.set()
-        if seconds:
-            thread.join()
-        if begun.is_set():
-            end()
 
 
 def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
