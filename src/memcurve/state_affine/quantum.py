@@ -255,17 +255,13 @@ def channel_reservoir(
     return made.replace(outputs=(out, direct))
 
 
-def _superoperator(matrix: Complexes, n: int) -> Floats:
+def _superoperator(U: Complexes, n: int) -> Floats:
     """R[a, b] = tr(P_a U P_b U†)/2ⁿ for Pauli strings P: how U moves expectations."""
-    strings, columns = _strings(n), []
-    step = max(1, 2**18 // 4**n)
-    for first in range(0, 4**n, step):
-        block = np.array([_string(s) for s in strings[first : first + step]])
-        X = (matrix @ block @ matrix.conj().T).reshape(len(block), *([2] * (2 * n)))
-        for i in range(n):  # tr(P_a X), one qubit at a time
-            X = np.moveaxis(np.tensordot(_PAULI.conj(), X, axes=([1, 2], [1, 1 + n - i])), 0, -1)
-        columns.append(X.reshape(len(block), -1).real.T / 2**n)
-    return np.concatenate(columns, axis=1)
+    X = np.kron(U, U.conj()).reshape([2] * (4 * n))
+    for k in range(2 * n):  # one qubit of a or b at a time
+        matrices = _PAULI.conj() if k < n else _PAULI
+        X = np.moveaxis(np.tensordot(matrices, X, axes=([1, 2], [0, n - k % n])), 0, -1)
+    return np.asarray(X.real.reshape(4**n, 4**n) / 2**n)
 
 
 def _strings(n: int) -> list[str]:

@@ -12,7 +12,6 @@ capacity is the square of the length of that vector.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, qr, solve_triangular
@@ -77,10 +76,7 @@ class Doubling:
 
 
 def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Floats:
-    """X = Φ(X) + Q with a relative residual of ``tolerance``, by GMRES.
-
-    It is preconditioned by a partial sum over powers of T_0, as long as these are large.
-    """
+    """X = Φ(X) + Q with a relative residual of ``tolerance``, by preconditioned GMRES."""
     size = len(Q)
     live = T[[bool(one.any()) for one in T]] if len(T) else T
     if size <= DIRECT:
@@ -144,25 +140,13 @@ def _refined(
     return best
 
 
-class WordBasis(NamedTuple):
-    """An orthonormal basis Q of what words reach: T_k Q = Q H_k, r_k = Q h_k up to rounding.
+def word_arnoldi(T: Floats, r: Floats) -> tuple[Floats, Floats, Floats, Floats, float]:
+    """H, h and an orthonormal basis Q of what words reach: T_k Q = Q H_k, r_k = Q h_k to rounding.
 
-    ``sizes`` are those at which words first reach each direction, ``margin`` the smallest share of
-    a letter that was taken for a direction.
-    """
-
-    H: Floats
-    h: Floats
-    Q: Floats
-    sizes: Floats
-    margin: float
-
-
-def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
-    """Grow a basis level by level of the tree of words.
-
-    Every T_k q_j is expanded with an error of rounding of T_k, whatever the condition of G; entries
-    that a level cannot reach are exactly zero.
+    Then the sizes at which words first reach each direction, and the smallest share of a letter
+    that was taken for one. The basis grows level by level of the tree of words: every T_k q_j is
+    expanded with an error of rounding of T_k, whatever the condition of G; entries that a level
+    cannot reach are exactly zero.
     """
     letters, size = r.shape
     Q, sizes, parts, margin = np.zeros((size, 0)), np.zeros(0), [], np.inf
@@ -202,16 +186,12 @@ def word_arnoldi(T: Floats, r: Floats) -> WordBasis:
     for columns, block in parts:
         for (j, k), v in zip(columns, block.T, strict=True):
             (h[k] if j < 0 else H[k, :, j])[: len(v)] = v
-    return WordBasis(H, h, Q, sizes, margin)
+    return H, h, Q, sizes, margin
 
 
 @dataclass(frozen=True, eq=False)
 class WhiteNetwork:
-    """A network in white coordinates: ``T`` (K + 1, n, n), ``r`` (K + 1, n), r_0 = 0.
-
-    ``states`` is S (N, n) with ξ = S ξ_white, ``inverse`` (n, N) takes letters there:
-    T_white = inverse·T·states. ``margin`` is that of the basis of words.
-    """
+    """ξ = states·ξ_white, T_white = inverse·T·states; ``margin`` is that of the basis of words."""
 
     T: Floats
     r: Floats
@@ -242,7 +222,7 @@ class WhiteNetwork:
 
 
 def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
-    """White coordinates from letters, backward stable; raises where G is not positive."""
+    """White coordinates from letters, backward stable; an error where G is not positive."""
     tell("words", 0, None)
     units = state_units(T, r)
     H, h, Q, sizes, margin = word_arnoldi(T / units[:, None] * units, r / units)
@@ -305,11 +285,7 @@ def changes(T: Floats, r: Floats, *, absolute: bool = False) -> tuple[Floats, Fl
 def changed_slightly(
     white: WhiteNetwork, T: Floats, r: Floats, *, absolute: bool = False
 ) -> tuple[WhiteNetwork, float]:
-    """The white network of letters with :func:`changes`, from that of the letters themselves.
-
-    Also returned is how far from white it was in the old coordinates: where that is not small,
-    nothing is known.
-    """
+    """The white network of letters with :func:`changes`, and how far it was from white before."""
     step_T, step_r = changes(T, r, absolute=absolute)
     near = replace(
         white,
