@@ -121,9 +121,11 @@ def test_files_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
     np.savez(tmp_path / "other.npz", A=np.eye(2))
     refuses(ValueError, "StateAffineNetwork", StateAffineNetwork.load, tmp_path / "other.npz")
     refuses(ValueError, "`weights`", cascade, drawn(2, 1), drawn(3, 1), np.eye(2))
-    refuses(
-        ValueError, "`networks`", side_by_side, drawn(2, 1), drawn(2, 1).replace(input="normal")
-    )
+    for one, two in (("uniform", "normal"), (laws.discrete([0, 1], [0.5, 0.5]),
+                     laws.discrete([0, 1], [0.25, 0.75]))):  # fmt: skip
+        pair = [drawn(2, 1).replace(input=law) for law in (one, two)]
+        refuses(ValueError, "`networks`", side_by_side, *pair)
+    refuses(ValueError, "`network`", features, network, 2)
     refuses(TypeError, "`network`", features, np.eye(2), 2)
     refuses(ValueError, ("`A`", "`C`"), memcurve.bilinear, np.eye(2), np.eye(2), np.ones(3))
     refuses(ValueError, "`p`", from_functions, lambda z: [[z, 1]], lambda z: [1])

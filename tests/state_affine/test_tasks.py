@@ -84,6 +84,8 @@ def test_narma10_stops_linear_networks() -> None:
         ("`target`", (task_error, NETWORK, {(1,): 0.0})),
         ("`target`", (task_error, NETWORK, "product:x")),
         ("`networks`", (task_error, NETWORK, NETWORK.replace(input="normal"))),
+        ("`target`", (task_error, NETWORK.replace(input="normal"), "narma10")),
+        ("`target`", (task_error, NETWORK, function_target(np.sin, 1, input="normal"))),
     ],
 )
 def test_bad_tasks(error: str, arguments: tuple[Any, ...]) -> None:

@@ -248,7 +248,6 @@ GOOD: dict[str, Any] = {"p": [[[0.4, 0.2], [0, 0.3]], np.eye(2) / 4], "q": [[0, 
         ({"functions": [lambda z: 0 * z + 1]}, ("`functions`", "2")),
         ({"functions": [lambda z: 0 * z + 1, lambda z: np.log(z)]}, "`functions`"),
         ({"rounding": "none"}, "`rounding`"),
-        ({"labels": ["a"]}, "`labels`"),
         ({"outputs": ([np.ones((1, 3))], [[0]])}, "`outputs`"),
     ],
 )  # fmt: skip

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -227,58 +226,35 @@ def _monomials(
             f"`network` must leave at most {MOST_STATES:,} states, got {count - 1:,}; take a "
             f"smaller network or degree."
         )
+    if not all(n.is_polynomial for n in networks):
+        raise ValueError(
+            "`network` must have polynomials p and q, got other functions; cascades and networks "
+            "side by side take any."
+        )
     places = {monomial: k for k, monomial in enumerate(monomials)}
     choices = itertools.product(*(range(n.size + 1) for n in networks))
     columns = np.array([places[canonical(choice)] for choice in choices])
     collected = csr_array((np.ones(len(columns)), (np.arange(len(columns)), columns)))
-    index = np.array(monomials)
-    terms: dict[Any, Floats] = {}
-    for letters in itertools.product(*(enumerate(n.functions) for n in networks)):
+    powers = [range(len(n.p)) for n in networks]
+    parts = np.zeros((sum(len(p) - 1 for p in powers) + 1, count, count))
+    for letters in itertools.product(*powers):
         rows = np.ones((count, 1))
-        for n, states, (i, _) in zip(networks, index.T, letters, strict=True):
+        for n, states, i in zip(networks, np.array(monomials).T, letters, strict=True):
             hat = np.zeros((n.size + 1, n.size + 1))  # of (1, x)
             hat[1:, 1:], hat[1:, 0], hat[0, 0] = n.p[i], n.q[i], i == 0
             rows = (rows[:, :, None] * hat[states][:, None, :]).reshape(count, -1)
-        function = _product_of([f for _, f in letters])
-        if rows.any() or isinstance(function, Power):
-            terms[function] = terms.get(function, np.zeros((count, count))) + rows @ collected
-    parts = np.array(list(terms.values()))
-    return StateAffineNetwork(
-        parts[:, 1:, 1:], parts[:, 1:, 0], networks[0].input, functions=list(terms)
-    )
-
-
-@dataclass(frozen=True)
-class _Product:
-    """A product of functions."""
-
-    factors: tuple[Any, ...]
-
-    def __call__(self, z: Any) -> Any:
-        return np.prod([f(z) for f in self.factors], axis=0)
-
-    @property
-    def precise(self) -> Callable[[Any], Any]:
-        """The same of one ball, where every factor can be computed so."""
-        own = [f.precise for f in self.factors]
-        return lambda z: functools.reduce(lambda a, b: a * b, [f(z) for f in own])
-
-
-def _product_of(functions: Sequence[Any]) -> Any:
-    """Powers of z add up; other products are the same in any order."""
-    if all(isinstance(f, Power) for f in functions):
-        return Power(sum(f.power for f in functions))
-    factors = sorted((f for f in functions if f != Power(0)), key=id)
-    return factors[0] if len(factors) == 1 else _Product(tuple(factors))
+        parts[sum(letters)] += rows @ collected
+    return StateAffineNetwork(parts[:, 1:, 1:], parts[:, 1:, 0], networks[0].input)
 
 
 def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
     """Networks that are driven by one input, over the same functions of it."""
     laws = [n.input for n in networks if isinstance(n, StateAffineNetwork)]
     law = laws[0] if laws else law_of("uniform")
-    if len({one.name for one in laws}) > 1:
+    if not all(law.is_same(one) for one in laws):
         raise ValueError(
-            f"`networks` must be driven by one input, got {', '.join(o.name for o in laws)}."
+            f"`networks` must be driven by one input, got {', '.join(o.name for o in laws)}, of "
+            f"which values or probabilities differ."
         )
     own = [as_state_affine(n, law) for n in networks]
     functions = list(dict.fromkeys(f for n in own for f in n.functions))

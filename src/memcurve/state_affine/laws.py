@@ -63,6 +63,11 @@ class Law:
         """Whether nodes and weights are known to any number of digits."""
         return self.is_discrete or self._precise is not None
 
+    def is_same(self, other: Law) -> bool:
+        """Whether two laws have the same nodes and weights."""
+        pairs = ((self.nodes, other.nodes), (self.weights, other.weights))
+        return all(np.array_equal(a, b) for a, b in pairs)
+
     def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> Floats:
         """Independent values; of a density, of its nodes."""
         if self._draw is not None:

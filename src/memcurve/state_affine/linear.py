@@ -88,9 +88,8 @@ class LinearWords:
 
     def first(self, count: int) -> Sequence[tuple[Word, float]]:
         """The largest ones."""
-        values = self.curve.values
-        chosen = [int(lag) for lag in self._order[:count] if values[lag] > 0]
-        return [((0,) * lag + (1,), float(values[lag])) for lag in chosen]
+        pairs = [(lag, float(self.curve.values[lag])) for lag in self._order[:count].tolist()]
+        return [((0,) * lag + (1,), value) for lag, value in pairs if value > 0]
 
     def above(self, level: float) -> Sequence[tuple[Word, float]]:
         """All words with at least this capacity."""

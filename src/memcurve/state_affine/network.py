@@ -19,7 +19,7 @@ from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note, notes_of
 from memcurve.core.result import replacing
 from memcurve.core.types import Floats
-from memcurve.network.linear import Connected, validated_labels, validated_readout
+from memcurve.network.linear import Connected, validated_readout
 from memcurve.state_affine.laws import Law, discrete, law_of
 
 ROUNDINGS = ("relative", "absolute", "formula")  # what the stored numbers stand for
@@ -98,8 +98,6 @@ class StateAffineNetwork(Connected):
         ``"formula"``: functions differ by many orders, so that balls are needed from the start.
     name : str, optional
         A label for tables and plots.
-    labels : sequence of str, optional
-        A name for each state.
     notes : sequence of str, optional
         What one should know about where the network comes from.
 
@@ -122,7 +120,6 @@ class StateAffineNetwork(Connected):
     outputs: tuple[Floats, Floats] | None
     rounding: str
     name: str | None
-    labels: tuple[str, ...] | None
     notes: tuple[Note, ...]
     inputs = 1
     is_sparse = False
@@ -138,7 +135,6 @@ class StateAffineNetwork(Connected):
         outputs: tuple[Any, Any] | None = None,
         rounding: str = "relative",
         name: str | None = None,
-        labels: Sequence[str] | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         P = _real(p, "p")
@@ -157,7 +153,6 @@ class StateAffineNetwork(Connected):
             )
         if rounding not in ROUNDINGS:
             raise ValueError(f"`rounding` must be one of {', '.join(ROUNDINGS)}; got {rounding!r}.")
-        names = None if labels is None else validated_labels(labels, size)
         if readout is not None and outputs is not None:
             raise ValueError("`readout` is of states and `outputs` takes its place; give one.")
         if outputs is not None:
@@ -173,8 +168,8 @@ class StateAffineNetwork(Connected):
         _require_functions(chosen, law)
         fields = {
             "p": _padded(P, terms), "q": _padded(Q, terms), "input": law, "functions": chosen,
-            "readout": None if readout is None else _reading(readout, size, names),
-            "outputs": outputs, "rounding": rounding, "name": name, "labels": names,
+            "readout": None if readout is None else _reading(readout, size),
+            "outputs": outputs, "rounding": rounding, "name": name,
             "notes": notes_of(notes, "network"),
         }  # fmt: skip
         for field, value in fields.items():
@@ -284,8 +279,7 @@ class StateAffineNetwork(Connected):
             arrays |= {"out": self.outputs[0], "direct": self.outputs[1]}
         if self.readout is not None:
             arrays["readout"] = self.readout
-        texts = {"labels": self.labels, "notes": self.notes}
-        arrays |= {key: np.array(listed) for key, listed in texts.items() if listed}
+        arrays |= {"notes": np.array(self.notes)} if self.notes else {}
         with replacing(file) as stream:
             np.savez(stream, **arrays)
 
@@ -310,7 +304,7 @@ class StateAffineNetwork(Connected):
             outputs=(arrays["out"], arrays["direct"]) if "out" in arrays else None,
             readout=arrays.get("readout"),
             rounding=rounding, name=Path(path).stem,
-            **{k: arrays[k].tolist() for k in ("labels", "notes") if k in arrays},
+            notes=arrays["notes"].tolist() if "notes" in arrays else (),
         )  # fmt: skip
 
     @staticmethod
@@ -366,10 +360,10 @@ def _padded(array: Floats, count: int) -> Floats:
     return np.concatenate([array, np.zeros((count - len(array), *array.shape[1:]))])
 
 
-def _reading(readout: Any, size: int, labels: tuple[str, ...] | None) -> Floats:
+def _reading(readout: Any, size: int) -> Floats:
     """The matrix D of what is read, D x."""
     if np.ndim(readout) != 2:
-        return np.asarray(np.eye(size)[validated_readout(readout, size, labels)])
+        return np.asarray(np.eye(size)[validated_readout(readout, size, None)])
     D = _real(readout, "readout")
     if D.shape[1] != size or not len(D):
         raise ValueError(

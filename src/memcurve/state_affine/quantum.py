@@ -189,7 +189,7 @@ def spin_reservoir(
     return StateAffineNetwork(
         p[:, even][:, :, even], q[:, even], law, functions=functions,
         outputs=(read[:, :, 1:][:, :, even], read[:, :, 0]), rounding="absolute",
-        name=name or f"{n} qubits", labels=[labels[i] for i in even], notes=notes,
+        name=name or f"{n} qubits", notes=notes,
     )  # fmt: skip
 
 

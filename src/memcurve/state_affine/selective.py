@@ -52,12 +52,11 @@ def gated_layer(
         return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))
 
     different, place = np.unique(a, return_inverse=True)
-    gates = [gate(decay) for decay in different.tolist()]
-    functions: list[Any] = [Power(0), *gates, *(Formula(drive) for drive, _ in drives)]
-    size, first = len(a), 1 + len(gates)
-    p, q = np.zeros((first, size, size)), np.zeros((len(functions), size))
-    p[1 + place, np.arange(size), np.arange(size)] = 1.0
-    for row, (_, weights) in zip(q[first:], drives, strict=True):
+    driven = [Formula(drive) for drive, _ in drives]
+    functions = [Power(0), *map(gate, different.tolist()), *driven]
+    p, q = np.zeros((1 + len(different), len(a), len(a))), np.zeros((len(functions), len(a)))
+    p[1 + place, np.arange(len(a)), np.arange(len(a))] = 1.0
+    for row, (_, weights) in zip(q[len(p) :], drives, strict=True):
         row[:] = exact_array(weights, "drives")
     return StateAffineNetwork(p, q, input, functions=functions, rounding="formula", **options)
 

@@ -16,7 +16,7 @@ from memcurve.core.arguments import require_limit, require_number
 from memcurve.core.errors import UncertainResultError
 from memcurve.state_affine.builders import as_state_affine, on_shared_functions
 from memcurve.state_affine.evaluation import coordinates
-from memcurve.state_affine.laws import law_of
+from memcurve.state_affine.laws import Law, law_of
 from memcurve.state_affine.letters import letters_of
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.tree import Word
@@ -29,13 +29,15 @@ MOST_STEPS = 20_000  # after which a teacher's memory must have faded
 class WordTarget:
     """A target Σ d_w Φ_w of past inputs: coefficients by word, its variance, and what is missing.
 
-    ``missing`` is the share of the variance that the words listed do not have.
+    ``missing`` is the share of the variance that the words listed do not have, ``input`` the law
+    that they are of, if it matters.
     """
 
     name: str
     coefficients: Mapping[Word, float]
     variance: float
     missing: float = 0.0
+    input: Law | None = None
 
 
 class TaskPrediction(NamedTuple):
@@ -58,7 +60,8 @@ def delayed_product(*lags: int) -> WordTarget:
     chosen = [require_limit(lag, "lags") for lag in lags]
     if not chosen or len(set(chosen)) < len(chosen):
         raise ValueError(f"`lags` must be different delays, at least one; got {lags!r}.")
-    return WordTarget(f"product of lags {', '.join(map(str, chosen))}", {_word(chosen): 1.0}, 1.0)
+    name = f"product of lags {', '.join(map(str, chosen))}"
+    return WordTarget(name, {_word(chosen): 1.0}, 1.0)
 
 
 def _word(lags: list[int]) -> Word:
@@ -94,7 +97,7 @@ def function_target(
             trimmed = word[: max(j for j, k in enumerate(word) if k) + 1]
             coefficients[trimmed] = float(moments[word])
     missing = max(0.0, 1 - sum(c * c for c in coefficients.values()) / variance)
-    return WordTarget("a function of inputs", coefficients, variance, missing)
+    return WordTarget("a function of inputs", coefficients, variance, missing, law)
 
 
 @cache
@@ -116,7 +119,7 @@ def narma10() -> WordTarget:
     stored = json.loads((files("memcurve.state_affine") / "narma10.json").read_text("utf-8"))
     coefficients = {_word(lags): value for lags, value in stored["coefficients"]}
     listed, variance = sum(d * d for d in coefficients.values()), stored["variance"]
-    return WordTarget("NARMA-10", coefficients, variance, 1 - listed / variance)
+    return WordTarget("NARMA-10", coefficients, variance, 1 - listed / variance, law_of("uniform"))
 
 
 def as_target(target: Any) -> WordTarget | Mapping[Word, float] | StateAffineNetwork | None:
@@ -156,8 +159,14 @@ def predicted_error(
             target = WordTarget("words", dict(target), sum(squares))
         if not target.variance > 0:
             raise ValueError("`target` must vary, got one of variance 0.")
-        found = coordinates(as_state_affine(network), noise)
-        share, error = found.tree.explained(target.coefficients) / target.variance, found.error
+        own = as_state_affine(network, target.input or "uniform")
+        if target.input is not None and not own.input.is_same(target.input):
+            raise ValueError(
+                f"`target` must be of the input of the network, {own.input.name}; got "
+                f"{target.name} of an input that is {target.input.name}."
+            )
+        words = coordinates(own, noise)
+        share, error = words.tree.explained(target.coefficients) / target.variance, words.error
         slack = np.sqrt(max(target.missing, 0.0))
     # |√share − √truth| ≤ √missing, by the triangle inequality
     low, high = max(np.sqrt(share) - slack, 0.0) ** 2, (np.sqrt(share) + slack) ** 2
