@@ -53,7 +53,7 @@ def gated_layer(
 
     different, place = np.unique(a, return_inverse=True)
     driven = [Formula(drive) for drive, _ in drives]
-    functions = [Power(0), *map(gate, different.tolist()), *driven]
+    functions: list[Any] = [Power(0), *map(gate, different.tolist()), *driven]
     p, q = np.zeros((1 + len(different), len(a), len(a))), np.zeros((len(functions), len(a)))
     p[1 + place, np.arange(len(a)), np.arange(len(a))] = 1.0
     for row, (_, weights) in zip(q[len(p) :], drives, strict=True):
