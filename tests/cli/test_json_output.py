@@ -86,19 +86,6 @@ def test_comparison(command: Command, tmp_path: Path) -> None:
         assert np.array_equal(written.curve.values, mine.curve.values)
 
 
-def test_comparison_with_a_method_that_fails(command: Command, tmp_path: Path) -> None:
-    """Its numbers are not known, and its curve is none."""
-    saved = tmp_path / "x.json"
-    np.savez(tmp_path / "zero.npz", A=np.zeros((3, 3)), C=np.zeros(3))
-    asked = ("compare", tmp_path / "zero.npz", "--methods", "naive", "--lags", 4)
-    done = command(*asked, "--json", "--save", saved)
-    assert done.code == 0, done.err
-    row = document(done.out)["rows"][1]
-    assert row["total"] == "nan"
-    assert row["note"].startswith("failed: ")
-    assert document(saved.read_text(encoding="utf-8"))["rows"][1]["curve"] is None
-
-
 def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures and claims take long: what they come to is given here."""
     from memcurve.studies.paper import CheckedClaim

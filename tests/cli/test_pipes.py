@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from command import POSIX, Command, run, shell
+from command import POSIX, run, shell
 from memcurve import MemoryCurve
 
 
@@ -59,23 +58,6 @@ def test_messages_with_nowhere_to_go(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert MemoryCurve.from_json(done.out).total == 5
     assert shell("memcurve curve --size 0 2>&-") == (2, "", "")
-
-
-def test_tables_are_not_cut(
-    command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Not at 80 columns, nor at those of the terminal the command was started in."""
-    monkeypatch.setenv("COLUMNS", "40")
-    done = command("compare", "--size", 20, "--density", 0.5)
-    assert done.code == 0
-    rows = [line for line in done.out.splitlines() if line.lstrip().startswith("osm_plus")]
-    assert len(rows) == 1
-    assert "mean and 90 % bands over 100 masks; the total equals the number of states" in rows[0]
-    assert len(done.out.splitlines()) == 8
-    assert all(line == line.rstrip() for line in done.out.splitlines())
-    name = "a-name-that-is-longer-than-any-terminal-is-wide-" * 3
-    np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
-    assert name in command("curve", tmp_path / f"{name}.npz").out
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="`script` with the options of Linux")
