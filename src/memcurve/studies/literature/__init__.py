@@ -51,4 +51,5 @@ def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> Judge
     for package in claim.needs:
         optional(package, f"the study of {name}", _EXTRAS.get(package))
     with listening(progress) as tell:
-        return claim.judged(*claim.study(seed, tell), seed)
+        tell(f"examining {name}", 0, None)
+        return claim.judged(*claim.study(seed), seed)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, masks
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -28,12 +27,12 @@ def _network(power: float, rng: np.random.Generator) -> LinearNetwork:
     return LinearNetwork(Q @ A @ Q.T, masks.normal(SIZE, seed=rng))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Mean modulus, exact total, and usable memory."""
     from scipy.stats import spearmanr
 
     rng, rows, points = np.random.default_rng(seed), [], []
-    for power in watched(POWERS, "spectra", len(POWERS), tell):
+    for power in POWERS:
         for draw in range(DRAWS):
             network = _network(power, rng)
             modulus = float(np.abs(np.linalg.eigvals(network.A)).mean())

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.progress import Listener
 from memcurve.core.types import Floats
 from memcurve.data import memory_from_data
 from memcurve.data.measuring import measure_scales
@@ -26,7 +25,7 @@ def rademacher(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return rng.choice([-1.0, 1.0], shape)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """R² of 10⁴ steps, clipped at N, beside measured totals; then usable memory, by scale."""
     networks = {}
     for kind in KINDS:
@@ -39,9 +38,7 @@ def study(seed: int, tell: Listener) -> Study:
         "precision": 0.5,
         "steps": 40_000,
     }
-    tell("scales", 0, 2)
     total = measure_scales(networks["normal"], SCALES, **asked)
-    tell("scales under noise", 1, 2)
     usable = {
         kind: measure_scales(network, SCALES, noise=NOISE, **asked).totals
         for kind, network in networks.items()

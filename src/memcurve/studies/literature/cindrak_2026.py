@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memcurve.core.progress import Listener
 from memcurve.state_affine import capacities, ising_reservoir
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
@@ -10,7 +9,7 @@ QUBITS = 4
 DEPHASING = (0.0, 0.1, 0.2, 0.4)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Linear and nonlinear capacity of an Ising reservoir, the more its qubits lose coherence."""
     points, numbers = [], {"outputs": float(QUBITS)}
     for lost in DEPHASING:

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from memcurve.core.notes import Note
-from memcurve.core.progress import Listener
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 
@@ -63,7 +62,7 @@ class PublishedClaim:
         What is compared, the columns of the table: what was published, a formula or numbers, or
         what the study recomputed by its protocol; and what is true, exact or measured.
     study : callable
-        Takes a seed and a progress callback, and computes.
+        Takes a seed, and computes.
     judge : callable
         From the numbers of the study alone to the verdict.
     sentences : dict
@@ -81,7 +80,7 @@ class PublishedClaim:
     statement: str
     measured: str
     compared: tuple[str, str]
-    study: Callable[[int, Listener], Study] = field(repr=False)
+    study: Callable[[int], Study] = field(repr=False)
     judge: Callable[[Numbers], Verdict] = field(repr=False)
     sentences: Mapping[str, str] = field(repr=False)
     needs: tuple[str, ...] = ()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.auditing.estimates import PROTOCOLS
@@ -13,10 +12,10 @@ from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 SIZES = (10, 20, 40)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """The protocol on rings and random networks, beside the exact memory from lag 1 on."""
     points = []
-    for size in watched(SIZES, "networks", len(SIZES), tell):
+    for size in SIZES:
         ring = ensembles.cyclic(size, spectral_radius=0.9)
         drawn = ensembles.normal(size, spectral_radius=0.9, seed=seed)
         for name, network in (("ring", ring), ("random", drawn)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import Float64
 from memcurve.memory import memory_curve
@@ -27,7 +26,7 @@ def _simulated(A: Floats, C: Floats, seed: int) -> float:
     return float(sum(np.corrcoef(one, other)[0, 1] ** 2 for one, other in pairs))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """A random reservoir and its nearest orthogonal one, of the same spectral radius."""
     rng = np.random.default_rng(seed)
     W, C = SIGMA * rng.standard_normal((SIZE, SIZE)), rng.uniform(-1, 1, SIZE)
@@ -35,7 +34,7 @@ def study(seed: int, tell: Listener) -> Study:
     radius = float(np.abs(np.linalg.eigvals(W)).max())
     points, numbers = [], dict[str, float]()
     reservoirs = {"random": W, "orthogonal": radius * (U @ V)}
-    for name, A in watched(reservoirs.items(), "reservoirs", 2, tell):
+    for name, A in reservoirs.items():
         network = LinearNetwork(A, C)
         exact, usable = memory_curve(network), memory_curve(network, noise=Float64())
         simulated = _simulated(A, C, seed + 1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -12,12 +11,12 @@ from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 SIZES, FACTORS = (4, 16), (2, 4, 8, 16)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """The bound S/(K + 1), and the best memory of lag K among rings of S nodes."""
     from scipy.optimize import minimize_scalar
 
-    points, cases = [], [(size, factor * size) for size in SIZES for factor in FACTORS]
-    for size, lag in watched(cases, "lags", len(cases), tell):
+    points = []
+    for size, lag in [(size, factor * size) for size in SIZES for factor in FACTORS]:
 
         def lost(log_rate: float, size: int = size, lag: int = lag) -> float:
             ring = ensembles.cyclic(size, spectral_radius=np.exp(-np.exp(log_rate)))

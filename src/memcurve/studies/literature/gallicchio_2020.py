@@ -7,7 +7,6 @@ from collections import defaultdict
 import numpy as np
 from scipy.linalg import solve_discrete_lyapunov
 
-from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles
@@ -32,7 +31,7 @@ RUNS, STEPS, WASHOUT = 20, 200, 100
 LEAST_GAIN = 0.2
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Exact memory of linear networks, measured memory of tanh ones, by nodes that are driven."""
     rng = np.random.default_rng(seed)
     A = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed).A
@@ -40,7 +39,7 @@ def study(seed: int, tell: Listener) -> Study:
     cases = {f"{n}": (f"input to {n} of {SIZE} nodes", A, _mask(n, rng)) for n in ENTERED}
     cases["sparse"] = ("weights of density 0.05", sparse, cases[f"{ENTERED[-1]}"][2])
     points, numbers = [], {"driven_error": 0.0}
-    for name, (label, weights, C) in watched(cases.items(), "sparsity", len(cases), tell):
+    for name, (label, weights, C) in cases.items():
         exact = memory_curve(LinearNetwork(weights, C))
         driven = measured(NonlinearNetwork(weights, C, input_scale=SCALE), 150, seed)
         points.append(Point(label, driven.total, exact.total, exact.total_error))

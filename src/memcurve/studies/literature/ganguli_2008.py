@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import fisher_curve
 from memcurve.network import LinearNetwork, ensembles, masks
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -15,7 +14,7 @@ GAIN = 1.5
 NORMAL = ("orthogonal", "symmetric", "ring")
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Total Fisher memory of normal matrices, of a random one, and of an amplifying chain."""
     unit = masks.normal(SIZE, seed=seed)
     unit = unit / np.linalg.norm(unit)
@@ -27,7 +26,7 @@ def study(seed: int, tell: Listener) -> Study:
         "chain": np.diag(np.full(SIZE - 1, GAIN), -1),
     }
     points, totals = [], {}
-    for name, A in watched(weights.items(), "networks", len(weights), tell):
+    for name, A in weights.items():
         curve = fisher_curve(LinearNetwork(A, np.eye(SIZE)[0] if name == "chain" else unit))
         points.append(Point(name, 1.0 if name in NORMAL else SIZE, curve.total, curve.total_error))
         totals[name] = curve.total

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -12,7 +11,7 @@ from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 SIZE = 40
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Rank modulo primes beside the sum of the exact curve, for networks that lose some."""
     blocks = np.kron(np.eye(2), ensembles.normal(SIZE // 2, spectral_radius=0.9, seed=seed).A)
     ring = ensembles.cyclic(SIZE, spectral_radius=0.9)
@@ -23,7 +22,7 @@ def study(seed: int, tell: Listener) -> Study:
         "ring, every second node": ring.replace(C=np.tile([1.0, 0.0], SIZE // 2)),
     }
     points = []
-    for name, network in watched(networks.items(), "networks", len(networks), tell):
+    for name, network in networks.items():
         curve = memory_curve(network, 2000)
         points.append(
             Point(name, rank(network), float(curve.values.sum()), float(curve.error.sum()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.continuous import ContinuousNetwork, hippo
@@ -13,7 +12,7 @@ from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 SIZE, STEP, LAGS, NOISE = 32, 0.01, 1000, 1e-6
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """HiPPO-LegS as S4 starts, its eigenvalues alone, and its normal part as S4D starts."""
     legs = hippo("legs", SIZE)
     low_rank = np.sqrt(np.arange(SIZE) + 0.5)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.data import memory_from_data
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork
@@ -30,10 +29,10 @@ def _network(reciprocity: int, rng: np.random.Generator) -> LinearNetwork:
     return LinearNetwork(scale_to_spectral_radius(A, RADIUS), rng.uniform(-1, 1, SIZE))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Simulated memory, exact total and usable memory against reciprocity."""
     points, numbers = [], dict[str, float]()
-    for share in watched(RECIPROCITY, "reciprocity", len(RECIPROCITY), tell):
+    for share in RECIPROCITY:
         rows = []
         for draw in range(DRAWS):
             rng = np.random.default_rng([seed, draw])

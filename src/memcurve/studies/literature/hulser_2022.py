@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -16,10 +15,10 @@ KINDS = {"normal": 0.99, "symmetric": 0.9, "orthogonal": 0.9}
 DELAY, OTHERS = 40, ("average:80", "ar:0.97")
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Errors of tasks, by weighted capacities and exactly, of networks alike in total."""
     points, totals = list[Point](), list[float]()
-    for kind, radius in watched(KINDS.items(), "networks", len(KINDS), tell):
+    for kind, radius in KINDS.items():
         network = getattr(ensembles, kind)(SIZE, spectral_radius=radius, seed=seed)
         totals.append(memory_curve(network).total)
         for target in (DELAY, *OTHERS):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.data import memory_from_data
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
@@ -14,12 +13,12 @@ SIZE, DRAWS = 50, 8
 LENGTHS = (300, 1000, 10_000)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """R² of readouts on the rows they were fitted to, over 200 lags, beside the exact total."""
     networks = [ensembles.normal(SIZE, spectral_radius=0.9, seed=seed + k) for k in range(DRAWS)]
     exact = [memory_curve(network) for network in networks]
     points = []
-    for length in watched(LENGTHS, "simulations", len(LENGTHS), tell):
+    for length in LENGTHS:
         z = np.random.default_rng([seed, length]).uniform(-1, 1, length + 200)
         states = networks[0].simulate(z)
         lags = min(200, length // 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -29,10 +28,10 @@ def _network(block: int) -> LinearNetwork:
     return LinearNetwork(A, C)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """How long the response lasts, and how far memory reaches."""
     points, numbers = [], dict[str, float]()
-    for block in watched(BLOCKS, "blocks", len(BLOCKS), tell):
+    for block in BLOCKS:
         network = _network(block)
         curve = memory_curve(network, LAGS)
         response, x = np.empty(LAGS), network.C

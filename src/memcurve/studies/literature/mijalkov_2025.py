@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
 from memcurve.data.measuring import measure
 from memcurve.network.nonlinear import NonlinearNetwork
@@ -34,13 +33,13 @@ def unit_interval(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return rng.uniform(0, 1, shape)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """The protocol on networks that lose connections, beside measured memory over its lags."""
     from scipy.stats import spearmanr
 
     protocol = PROTOCOLS["braph"](REGIONS)
-    points, cases = [], [*product(range(DRAWS), LOST)]
-    for draw, lost in watched(cases, "networks", len(cases), tell):
+    points = []
+    for draw, lost in product(range(DRAWS), LOST):
         network = brain(lost, seed + draw)
         score = float(protocol.measure(network, np.random.default_rng(seed + draw)).sum())
         curve = measure(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener
 from memcurve.state_affine import StateAffineNetwork, capacities
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
@@ -12,7 +11,7 @@ SIZE, RADIUS, LAGS, FEATURES = 20, 0.9, 200, 2
 SHOWN = (0, 1, 2, 5)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Capacities of z and z² at every delay, of a linear network and of a bilinear one."""
     rng = np.random.default_rng(seed)
     A, B = rng.standard_normal((2, SIZE, SIZE)) / np.sqrt(SIZE)

@@ -6,7 +6,6 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.data import correlations
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles
@@ -18,7 +17,7 @@ SIZE, RADIUS, WEAK = 100, 0.9, 0.1
 DELAYS, DEGREE, STEPS, RIDGE, TRAINED = 10, 3, 2000, 1.0, 0.8
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Both scores of a linear network whose capacities are known: all of them are of degree 1."""
     drawn = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed)
     networks = {
@@ -27,7 +26,7 @@ def study(seed: int, tell: Listener) -> Study:
         "ring": ensembles.cyclic(SIZE, spectral_radius=RADIUS),
     }
     points, protocol = [], PROTOCOLS["rcjl"](SIZE)
-    for name, network in watched(networks.items(), "networks", len(networks), tell):
+    for name, network in networks.items():
         score = protocol.measure(network, np.random.default_rng(seed))
         exact = memory_curve(network, 2 * SIZE)[1:]
         points.append(Point(f"memory_capacity, {name}", float(score.sum()), exact.total))

@@ -5,20 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from memcurve.core.optional import optional
-from memcurve.core.progress import Listener, watched
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, measured
 
 UNITS, LAST_LAG, REPEATS = 100, 50, 8
 PUBLISHED = 18.78
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """The documented call, the same with other seeds, and a measurement of the same reservoir."""
     nodes = optional("reservoirpy.nodes", "this study", "adapters")
     observables = optional("reservoirpy.observables", "this study", "adapters")
     model = nodes.Reservoir(UNITS, sr=1, seed=1) >> nodes.Ridge(ridge=1e-4)
-    seeds = watched(range(1, REPEATS + 1), "the documented call", REPEATS, tell)
-    totals = [float(observables.memory_capacity(model, k_max=LAST_LAG, seed=k)) for k in seeds]
+    totals = [
+        float(observables.memory_capacity(model, k_max=LAST_LAG, seed=k))
+        for k in range(1, REPEATS + 1)
+    ]
     reservoir = nodes.Reservoir(UNITS, sr=1, seed=1)  # with the same weights, by its seed
     true = measured(reservoir, 400, seed, precision=0.2, budget=30)
     listed = true[1 : LAST_LAG + 1]

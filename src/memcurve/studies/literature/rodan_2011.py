@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -10,10 +9,10 @@ from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 CASES = ((10, 0.5), (10, 0.9), (50, 0.9), (50, 0.99), (200, 0.999))
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """N − (1 − r^2N) beside the exact memory from lag 1 on."""
     points = []
-    for size, weight in watched(CASES, "rings", len(CASES), tell):
+    for size, weight in CASES:
         curve = memory_curve(ensembles.cyclic(size, spectral_radius=weight))[1:]
         formula = size - (1 - weight ** (2 * size))
         label = f"N = {size}, weight {weight:g}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 
-from memcurve.core.progress import Listener
 from memcurve.state_affine import capacities, ising_reservoir
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 
@@ -12,11 +11,10 @@ QUBITS = (2, 3, 4)
 ENCODED = 2  # z and √(1 − z²), of one qubit that is reset
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Functions of the newest input alone, and of all inputs, read from all Pauli strings."""
     points, numbers = [], {"encoded": float(ENCODED)}
     for n in QUBITS:
-        tell("qubits", n, QUBITS[-1])
         strings = ["".join(letters) for letters in itertools.product("IXYZ", repeat=n)][1:]
         network = ising_reservoir(n, observables=strings, seed=seed)
         result = capacities(network, degree=2)

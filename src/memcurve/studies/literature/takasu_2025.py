@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
@@ -13,11 +12,11 @@ SIZE, RADIUS, NOISE = 200, 0.9, 1e-3
 READ = (5, 10, 20, 50, 100, 200)
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Usable memory, and the exact total, of the first nodes of a random network."""
     network = ensembles.normal(SIZE, spectral_radius=RADIUS, seed=seed)
     points = []
-    for read in watched(READ, "readouts", len(READ), tell):
+    for read in READ:
         part = network.replace(readout=range(read))
         exact = memory_curve(part)
         usable = memory_curve(part, noise=NOISE).total

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.inputs.noise import Float64
 from memcurve.memory import memory_curve, rank
 from memcurve.network import ensembles
@@ -14,7 +13,7 @@ from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 SIZE = 100
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Rank as ``numpy.linalg.matrix_rank`` finds it, beside the exact one and usable memory."""
     networks = {
         "random": ensembles.normal(SIZE, spectral_radius=0.95, seed=seed),
@@ -22,7 +21,7 @@ def study(seed: int, tell: Listener) -> Study:
         "ring": ensembles.cyclic(SIZE, spectral_radius=0.95),
     }
     points, numbers = [], dict[str, float]()
-    for name, network in watched(networks.items(), "architectures", len(networks), tell):
+    for name, network in networks.items():
         seen = int(np.linalg.matrix_rank(krylov_matrix(network.A, network.C, SIZE)))
         points.append(Point(name, seen, rank(network)))
         usable = memory_curve(network, noise=Float64()).total

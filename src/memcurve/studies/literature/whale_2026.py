@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.core.types import Floats
 from memcurve.io.adapters.graphs import cect_dataset, cect_wiring
 from memcurve.memory import memory_curve, rank
@@ -22,7 +23,7 @@ SCALES = (0.1, 1.0, 10.0)
 LAGS = 200
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """The worm's own weights, and weights at random on the same wiring, linear and tanh."""
     wiring, cells, _ = cect_wiring(cect_dataset("VarshneyDataReader", "this study"))
     own, rng = wiring.toarray(), np.random.default_rng(seed)
@@ -50,8 +51,7 @@ def study(seed: int, tell: Listener) -> Study:
         "biological": ("biological", own, BIOLOGICAL),
         "signed": ("best for random", signed[0], OPTIMISED),
     }
-    cases = [(name, scale) for name in weights for scale in SCALES]
-    for name, scale in watched(cases, "weights", len(cases), tell):
+    for name, scale in product(weights, SCALES):
         label, matrix, then = weights[name]
         A = scale_to_spectral_radius(matrix, RADIUS)
         curve = measured(NonlinearNetwork(A, C, input_scale=scale), LAGS // 2, seed)[1:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memcurve.core.progress import Listener, watched
 from memcurve.inputs.noise import StateNoise
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles, masks
@@ -14,11 +13,11 @@ SIZES = (25, 50, 100, 200)
 NOISE = 0.1
 
 
-def study(seed: int, tell: Listener) -> Study:
+def study(seed: int) -> Study:
     """Memory under process noise; of orthogonal networks beside what is claimed."""
     totals: dict[str, list[float]] = {"orthogonal": [], "normal": []}
     points = []
-    for size in watched(SIZES, "sizes", len(SIZES), tell):
+    for size in SIZES:
         # of the same total power for every size
         noise = StateNoise(NOISE / np.sqrt(size))
         for kind, values in totals.items():
