@@ -28,7 +28,7 @@ from memcurve.core.progress import Progress, listening
 from memcurve.core.types import Floats
 from memcurve.trained.channels import rounding_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
-from memcurve.trained.kinds import Numbers, Recurrence, StoredLayer
+from memcurve.trained.kinds import Kind, Numbers, Recurrence, StoredLayer
 from memcurve.trained.memory import (
     given_noise,
     layer_noise,
@@ -199,15 +199,13 @@ class _Analysis:
         cls, checkpoint: Checkpoint, layer: StoredLayer, level: float | None
     ) -> _Analysis | None:
         """None where modes are not alone, or are shared by channels."""
-        if layer.kind.modes is None:
-            return None
         noise, _ = layer_noise(checkpoint, layer, level)
         recurrence, tensors = layer_recurrence(checkpoint, layer), layer_tensors(checkpoint, layer)
-        if recurrence.poles is None:
-            return None
-        require_decay(recurrence.poles, layer.name)
-        rows, sizes, _ = state_rows(recurrence.poles, recurrence.drive)
         poles = recurrence.poles
+        if layer.kind.modes is None or poles is None:
+            return None
+        require_decay(poles, layer.name)
+        rows, sizes, _ = state_rows(poles, recurrence.drive)
         stored = np.atleast_2d(tensors[layer.names[0]])
         steps = np.asarray(tensors.get("log_dt", tensors.get("inv_dt", 0.0)))
         if stored.shape != poles.shape or steps.size > max(1, len(poles)):
@@ -215,11 +213,6 @@ class _Analysis:
         order = _order(rows, poles.shape[1], noise)
         losses = _losses(rows, order, noise)
         return cls(layer, tensors, recurrence, noise, rows, sizes, order, losses)
-
-    @property
-    def is_one(self) -> bool:
-        """Whether the layer is one channel of several inputs."""
-        return self.recurrence.drive is not None and self.recurrence.drive.ndim == 3
 
     def needed(self, tolerance: float) -> Floats:
         """How many modes each channel needs; the first loss, of none, is zero."""
@@ -231,37 +224,33 @@ class _Analysis:
         keep = np.sort(np.argsort(self.order, axis=1)[:, modes - count :], axis=1)
         bound = float(self.losses[:, modes - count].max())
         changed = {
-            name: _taken(np.asarray(self.tensors[name]), keep, axis, not self.is_one)
+            name: _taken(np.asarray(self.tensors[name]), keep, axis)
             for name, axis in (kind.modes or {}).items()
             if name in self.tensors
         }
         if self.recurrence.output is not None and count < modes:
             output, error = self._refitted(keep)
-            changed |= _stored_output(kind.name, self.tensors, output)
+            changed |= _stored_output(kind, self.tensors, output)
         changed = {name: x.astype(self.tensors[name].dtype) for name, x in changed.items()}
         name = self.layer.name
         return PrunedLayer(name, kind.name, modes, count, needed, bound, error), changed
 
     def _refitted(self, keep: Any) -> tuple[Numbers, float]:
-        """Output weights of the modes that are kept, and the relative change of the outputs.
-
-        Ridge regression of the outputs on the states kept, at the noise they are read with.
-        """
+        """Output weights by ridge regression on the states that stay, and the outputs' change."""
         fitted, lost, whole = [], 0.0, 0.0
         for k, (T, size, stays) in enumerate(zip(self.rows, self.sizes, keep, strict=True)):
             weights = self.recurrence.output_weights(k)
             assert weights is not None
             turned = weights.reshape(2, len(T) // 2, -1).transpose(1, 0, 2).reshape(len(T), -1)
             outputs = T.T @ (size[:, None] * turned)
-            kept = (2 * stays[:, None] + [0, 1]).ravel()
-            R = T[kept]
+            rows = (2 * stays[:, None] + [0, 1]).ravel()
+            R = T[rows]
             v = np.linalg.solve(R @ R.T + self.noise**2 * np.eye(len(R)), R @ outputs)
             lost += float(np.square(outputs - R.T @ v).sum())
             whole += float(np.square(outputs).sum())
-            parts = (v / size[kept, None]).reshape(len(stays), 2, -1)
+            parts = (v / size[rows, None]).reshape(len(stays), 2, -1)
             fitted.append((parts[:, 0] - 1j * parts[:, 1]).T)
-        output = fitted[0] if self.is_one else np.stack(fitted)
-        return output, float(np.sqrt(lost / whole)) if whole else 0.0
+        return np.stack(fitted), float(np.sqrt(lost / whole)) if whole else 0.0
 
 
 def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
@@ -299,22 +288,23 @@ def _losses(rows: Floats, order: Any, noise: float) -> Floats:
     return np.asarray(losses)
 
 
-def _taken(tensor: Any, keep: Any, axis: int, by_channel: bool) -> Any:
+def _taken(tensor: Any, keep: Any, axis: int) -> Any:
     """The modes to keep along an axis; the axis before it lists channels, where there are any."""
-    if not by_channel or tensor.ndim == 1:
+    if len(keep) == 1:
         return np.take(tensor, keep[0], axis=axis)
     after = tensor.ndim - 1 - axis % tensor.ndim
     before = tensor.ndim - 2 - after
     return np.take_along_axis(tensor, keep.reshape(*[1] * before, *keep.shape, *[1] * after), axis)
 
 
-def _stored_output(kind: str, tensors: Mapping[str, Any], output: Numbers) -> dict[str, Any]:
-    """Output weights as the tensors of a kind hold them."""
+def _stored_output(kind: Kind, tensors: Mapping[str, Any], output: Numbers) -> dict[str, Any]:
+    """Output weights (channels, outputs, modes) as the tensors of a kind hold them."""
+    values = output[0] if kind.axes == 1 else output.transpose(1, 0, 2)
     if "C_re" in tensors:
-        return {"C_re": output.real, "C_im": output.imag}
+        return {"C_re": values.real, "C_im": values.imag}
     stored = np.asarray(tensors["C"])
-    values = output if kind == "LRU" else output / 2  # the others imply the conjugate half
-    values = values.transpose(1, 0, 2) if values.ndim == 3 else values
+    if kind.name != "LRU":  # the others imply the conjugate half
+        values = values / 2
     if not np.iscomplexobj(stored):
         values = np.stack([values.real, values.imag], axis=-1)
     return {"C": values if values.ndim == stored.ndim else values[0]}
