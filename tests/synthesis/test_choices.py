@@ -12,7 +12,6 @@ from scipy.sparse import csr_array
 import memcurve
 from memcurve import LinearNetwork, best_mask, best_readout, ensembles, memory_curve, whitened
 from memcurve.synthesis.driving import Climb
-from refusals import refuses
 from tolerances import REALIZED
 
 RNG = np.random.default_rng(5)
@@ -119,25 +118,16 @@ def test_nodes_and_what_they_hold_are_of_one_order() -> None:
         assert choice.steps[k - 1] == pytest.approx(held, abs=1e-6)
 
 
-def test_masks_that_are_refused_or_have_faint_modes() -> None:
+def test_masks_with_faint_modes_and_late_lags() -> None:
     network = LinearNetwork(np.diag([0.9, 0.5, -0.3]), [1.0, 0.0, 1.0])
     assert best_mask(network, 1e3).value <= best_mask(network, 1e3).bound
-    refuses(ValueError, ("`nodes`", "7"), best_mask, network, 0.1, nodes=[7])
-    refuses(ValueError, ("`lags`", "1,000,000"), best_mask, network, 0.1, lags=[10**6])
     assert best_mask(network, 0.1, lags=[3, 10**5]).value <= 2  # a product for each lag that counts
-    refuses(ValueError, ("`noise`", "1e+300"), best_mask, network, 1e300)
 
 
 def test_readouts_among_those_of_the_network() -> None:
     network = NETWORKS["Gaussian"].replace(readout=[3, 7, 9, 30])
     choice = best_readout(network, 0.1, 2)
     assert set(choice.nodes) <= {3, 7, 9, 30}
-    refuses(ValueError, ("`count`", "4", "5"), best_readout, network, 0.1, 5)
-    refuses(ValueError, ("`count`", "0"), best_readout, network, 0.1, 0)
-    refuses(ValueError, ("`noise`", "0"), best_readout, network, 0, 2)
-    refuses(ValueError, "`network`", best_readout, network.replace(C=np.zeros(40)), 0.1, 2)
-    with pytest.raises(memcurve.UnstableNetworkError):
-        best_readout(network.replace(A=3 * network.A), 0.1, 2)
 
 
 @pytest.mark.slow
@@ -212,10 +202,6 @@ def test_masks_of_some_nodes_and_several_inputs() -> None:
     assert some.value < best_mask(NETWORKS["Gaussian"], 0.1).value < wide.value <= wide.bound
     quiet = best_mask(NETWORKS["Gaussian"].replace(C=np.zeros(40)), 0.1)
     assert np.isnan(quiet.own)
-    refuses(ValueError, ("`noise`", "0"), best_mask, GAUSSIAN, 0)
-    refuses(ValueError, "`lags`", best_mask, GAUSSIAN, 0.1, [-1])
-    refuses(ValueError, ("`inputs`", "0"), best_mask, GAUSSIAN, 0.1, inputs=0)
-    refuses(ValueError, "`network`", best_mask, GAUSSIAN.replace(readout=[1]), 0.1)
     with pytest.raises(memcurve.UnstableNetworkError):
         best_mask(GAUSSIAN.replace(A=2 * GAUSSIAN.A), 0.1)
 
@@ -242,11 +228,6 @@ def test_gain_at_equal_power() -> None:
     white = whitened(ensembles.normal(100, spectral_radius=0.95, seed=2), [1e-3, 0.1])
     assert white.before.round(1).tolist() == [34.5, 16.1]
     assert white.after.round(1).tolist() == [100.0, 82.4]
-    refuses(ValueError, ("`levels`", "0"), whitened, GAUSSIAN, [0])
-    refuses(ValueError, "`network`", whitened, GAUSSIAN.replace(C=np.zeros(100)))
-    refuses(ValueError, "`network`", whitened, GAUSSIAN.replace(readout=[1]))
-    with pytest.raises(memcurve.UnstableNetworkError):
-        whitened(GAUSSIAN.replace(A=2 * GAUSSIAN.A))
 
 
 def test_no_gain_is_said_to_be_none() -> None:
@@ -260,9 +241,3 @@ def test_no_gain_is_said_to_be_none() -> None:
     better = memcurve.improvement(memcurve.ensembles.normal(10, seed=1), 0.1)
     assert "white states" in better.verdict[-1]
     assert "rises" in better.white.verdict[-1]
-
-
-@pytest.mark.parametrize("network", [np.diag([1.0, 0.5]), np.eye(3)[[1, 2, 0]]])
-def test_networks_on_the_circle_are_unstable(network: Any) -> None:
-    with pytest.raises(memcurve.UnstableNetworkError, match="spectral radius 1"):
-        memcurve.whitened(LinearNetwork(network, np.ones(len(network))))

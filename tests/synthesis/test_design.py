@@ -134,10 +134,6 @@ def test_curves_that_no_network_has(curve: Any, size: int, facts: tuple[str, ...
     refuses(ValueError, facts, design, curve, size)
 
 
-def test_unknown_realization() -> None:
-    refuses(ValueError, ("`realization`", "banded"), design, "ramp", 3, realization="ring")
-
-
 def test_terminals_draw_what_was_made() -> None:
     """They have room for one curve, the first of a chart."""
     small = memcurve.pruned(memcurve.ensembles.normal(40, seed=1), 0.1, 1e-2)

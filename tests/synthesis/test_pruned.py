@@ -121,13 +121,3 @@ def test_it_is_saved_in_the_format_and_under_the_names_it_came_in(
     if ending == "npz":
         assert set(np.load(written.with_suffix(".npz")).files) == {"W", "Win"}
     refuses(ValueError, ("`path`", ".mat"), small.save_network, "small.txt")
-
-
-def test_what_cannot_be_pruned() -> None:
-    network = NETWORKS["three nodes"]
-    refuses(ValueError, ("`noise`", "0"), memcurve.pruned, network, 0)
-    refuses(ValueError, ("`tolerance`", "2"), memcurve.pruned, network, 0.1, 2)
-    refuses(ValueError, "`network`", memcurve.pruned, network.replace(C=[0, 0, 0]), 0.1)
-    unstable = network.replace(A=3 * network.A)
-    with pytest.raises(memcurve.UnstableNetworkError):
-        memcurve.pruned(unstable, 0.1)
