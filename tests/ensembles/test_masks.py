@@ -80,19 +80,6 @@ def test_sparse_positions_are_even():
     assert np.abs(hits / draws - 0.2).max() < 5 * np.sqrt(0.2 * 0.8 / draws)
 
 
-@pytest.mark.parametrize("name", RANDOM)
-def test_seeds_repeat_and_generators_move_on(name):
-    first = masks.make(name, 30, seed=4)
-    np.testing.assert_array_equal(first, masks.make(name, 30, seed=np.int64(4)))
-    np.testing.assert_array_equal(first, masks.make(name, 30, seed=np.random.default_rng(4)))
-    sequence = np.random.SeedSequence(4)
-    np.testing.assert_array_equal(first, masks.make(name, 30, seed=sequence))
-    np.testing.assert_array_equal(first, masks.make(name, 30, seed=sequence))
-    assert not np.array_equal(first, masks.make(name, 30, seed=5))
-    rng = np.random.default_rng(4)
-    assert not np.array_equal(masks.make(name, 30, seed=rng), masks.make(name, 30, seed=rng))
-
-
 def test_seeds_and_sizes_that_are_none():
     for name in RANDOM:
         refuses(TypeError, "`seed`", masks.make, name, 10)

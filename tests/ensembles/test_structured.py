@@ -27,17 +27,6 @@ def test_delay_line_holds_the_last_inputs():
     assert ensembles.delay_line(4, gain=0.5).A[1, 0] == 0.5
 
 
-def test_chain():
-    network = ensembles.chain(5)
-    np.testing.assert_array_equal(network.A, 0.5 * np.eye(5) + np.eye(5, k=-1))
-    np.testing.assert_array_equal(network.C, np.eye(5)[0])
-    loops = [0.1, 0.5, -0.3]
-    network = ensembles.chain(3, loop=loops, gain=10)
-    np.testing.assert_array_equal(np.diag(network.A), loops)
-    np.testing.assert_array_equal(np.diag(network.A, -1), [10, 10])
-    assert network.spectral_radius == 0.5
-
-
 def test_permutation():
     network = ensembles.permutation(cycles=[5, 7, 11], seed=1, spectral_radius=0.9)
     A = network.A
@@ -78,13 +67,6 @@ def continuous(network, step):
     one = np.eye(network.size)
     A = 2 / step * np.linalg.solve((network.A + one).T, (network.A - one).T).T
     return A, (one - step / 2 * A) @ network.C / step
-
-
-def test_legs_matrix():
-    A, B = continuous(ensembles.hippo_legs(4, step=0.5), 0.5)
-    np.testing.assert_allclose(B, np.sqrt([1, 3, 5, 7]), atol=1e-12)
-    np.testing.assert_allclose(np.diag(A), [-1, -2, -3, -4], atol=1e-12)
-    assert A[2, 1] == pytest.approx(-np.sqrt(15), abs=1e-12)
 
 
 def test_legt_is_stable_and_delays_by_its_window():

@@ -158,19 +158,6 @@ def test_every_rank_reads_its_rows(write: Any, tmp_path: Path, monkeypatch: Any)
         assert np.array_equal(mask, C)
 
 
-def test_a_scaled_file_and_a_drawn_mask(tmp_path: Path) -> None:
-    _ours(tmp_path / "network.npz")
-    asked = {"mask": "ones", "seed": 1, "spectral_radius": 0.5}
-    known = memcurve.load_network(tmp_path / "network.npz", **asked)
-
-    def work(comm: Any) -> Any:
-        found = memcurve.load_network(tmp_path / "network.npz", **asked, communicator=comm)
-        return memory_curve(found, noise=0.1)
-
-    for found in answers(2, work):
-        assert agree(found, memory_curve(known, noise=0.1))
-
-
 def test_what_is_refused() -> None:
     def work(comm: Any) -> None:
         network = LinearNetwork(RankRows(uneven(comm), comm), C)
@@ -213,14 +200,6 @@ def test_audits_tell_what_products_tell() -> None:
             if row.name in found:
                 total, error = found[row.name]
                 assert abs(total - row.total) <= error + row.error
-
-
-def test_powers_that_grow_are_told_by_all() -> None:
-    def work(comm: Any) -> Any:
-        return memory_curve((RankRows(uneven(comm, 2 * A), comm), C), noise=0.1)
-
-    for error in on_ranks(2, work):
-        assert isinstance(error, memcurve.UnstableNetworkError)
 
 
 @pytest.mark.parametrize("lonely", [0, 2])
