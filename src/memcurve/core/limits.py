@@ -61,7 +61,7 @@ class Cost(NamedTuple):
 #: What each question takes of the exact method; other methods declare their own.
 WORK = {
     "exact": Work(4, 0, 2),
-    "closer look": Work(9, 0, 6),
+    "PBH test": Work(9, 0, 6),
     "noise": Work(13, 0, 5),
     "coloured": Work(12, 0, 8),
     "several inputs": Work(13, 0, 18),

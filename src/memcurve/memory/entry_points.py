@@ -463,8 +463,8 @@ def ask_family(
     if isinstance(A, Operator) and not (method == "exact" and is_usable_memory(problem)):
         raise A.needs_matrix("exact curves, process noise and other methods")
     _require_room(declared, problem, options)
-    dear = problem.network.is_sparse and not is_usable_memory(problem)
-    if dear and problem.analysis.runaway:  # all its eigenvalues take minutes
+    takes_eigenvalues = not is_usable_memory(problem)  # minutes for a large sparse network
+    if problem.network.is_sparse and takes_eigenvalues and problem.analysis.runaway:
         raise unstable(problem.analysis.runaway)
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).collective())
@@ -477,19 +477,15 @@ def ask_family(
 
 def _require_answers(method: Method, problem: Problem) -> None:
     """Raise where a method is asked for more than it answers."""
-    if problem.kind not in method.kinds:
-        able = [name for name, other in METHODS.items() if problem.kind in other.kinds]
-        raise ValueError(
-            f"`method` must be one of {', '.join(map(repr, able))} for a {problem.kind} curve, "
-            f"got {method.name!r}."
-        )
-    for feature in problem.features:
-        if feature not in method.answers:
-            able = [name for name, other in METHODS.items() if feature in other.answers]
-            raise ValueError(
-                f"`method` {method.name!r} is for one white input without noise, read from all "
-                f"nodes; got {feature}. The methods {', '.join(map(repr, able))} answer that."
-            )
+    if method.can_answer(problem):
+        return
+    able = [name for name, other in METHODS.items() if other.can_answer(problem)]
+    features = [feature for feature in problem.features if feature not in method.answers]
+    what = f"a {problem.kind} curve" if problem.kind not in method.kinds else ", ".join(features)
+    raise ValueError(
+        f"`method` {method.name!r} does not answer {what}; take one of "
+        f"{', '.join(map(repr, able))}."
+    )
 
 
 def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) -> None:

@@ -508,7 +508,7 @@ class Analysis:
 
     def _deficient(self, look: Screening | None) -> Spectrum:
         """Not all modes count."""
-        require_room_for_states(len(self), "closer look")
+        require_room_for_states(len(self), "PBH test")
         rank, known = self.degree.degree, None
         if not self._knows_lost:
             known = krylov_space(self.A, self.C[:, 0], rank)
