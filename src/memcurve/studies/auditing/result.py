@@ -214,10 +214,6 @@ class Audit(Reported):
             for name, value in exact.items()
         }
 
-    def to_xarray(self) -> Any:
-        """The exact curve as an xarray Dataset, with the verdict among its attributes."""
-        return self.exact.to_xarray().assign_attrs(verdict=" ".join(self.verdict))
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the exact memory curve; ``to_html()`` has all pictures."""
         return self.exact.plot(ax=ax)
@@ -413,11 +409,8 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     if curve is not None:
         error = f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
         figures["total" if first is None else "without_noise"] = f"{audit.total:.10g}{error}"
-    # for white input without noise the total is the rank
-    rank = "without_noise" if audit.input == "white" else "controllable"
-    at_most = "" if account.rank is not None else "at most "
-    rank = rank if audit.eigenvalues is None else "rank"
-    figures[rank] = f"{at_most}{account.most:,} of {account.read:,}"
+    facts = {"rank": f"{account.most:,}", "read": f"{account.read:,}"}
+    figures["rank"] = say(f"figures.{'ranked' if account.rank is not None else 'bound'}", **facts)
     if first is None and curve is not None:
         figures["error"] = small(float(curve.error.max()))
     if audit.eigenvalues is not None:
