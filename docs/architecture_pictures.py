@@ -192,7 +192,7 @@ def question_picture(graph: ImportGraph) -> str:
         choose := Box(3, 0, wide, "choose", "solve.choose", "until every error is small"),
         factor := Box(5, first, last, "KrylovFactor", "solve.factor", "K = M·Wᵀ"),
         system := Box(6, first, last, "SingularSystem", "solve.evaluate", "the evaluation"),
-        bounded := Box(7, first, last, "answer_of", "solve.leaves", "the lags asked for"),
+        memory := Box(7, first, last, "_read_off", "solve.leaves", "memory with its errors"),
         answer := Box(8, 0, wide, "Answer", "solve.answer", "numbers, errors, notes"),
         curves := Box(9, 0, wide, "curves_of", "memory.curves", "one curve per noise level"),
         curve := Box(10, 0, wide, "MemoryCurve", "memory.curve", "the result"),
@@ -204,7 +204,7 @@ def question_picture(graph: ImportGraph) -> str:
         (network, entry), (entry, problem), (problem, analysis), (problem, choose),
         *((choose, leaf) for leaf in leaves),
         *((leaf, factor if leaf in factored else answer) for leaf in leaves),
-        (factor, system), (system, bounded), (bounded, answer), (answer, curves), (curves, curve),
+        (factor, system), (system, memory), (memory, answer), (answer, curves), (curves, curve),
         (curve, plot), (curve, audit), (audit, report),
     ]  # fmt: skip
     for thing in things:
