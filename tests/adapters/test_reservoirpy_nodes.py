@@ -80,19 +80,9 @@ def test_relu_needs_a_bias():
     assert off(as_network(node), z, small_signal(lambda u: ran(node, u), z)) < SMALL_SIGNAL
 
 
-@pytest.mark.parametrize("lr", [1.0, 0.5])
-@pytest.mark.parametrize("activation", ["identity", "tanh", "sigmoid"])
-def test_plastic_reservoirs(lr, activation):
-    z = series(1)
-    local = LocalPlasticityReservoir(20, lr=lr, sr=0.5, activation=activation, seed=1, bias=0.2)
-    intrinsic = IPReservoir(20, lr=lr, sr=0.5, activation="tanh", seed=1, bias=0.2)
-    intrinsic.activation = local.activation
-    for node in (local, intrinsic):
-        node.initialize(z)
-        if node is intrinsic:
-            node.a, node.b = RNG.uniform(0.5, 1, 20), RNG.uniform(-0.3, 0.3, 20)
-        response = small_signal(lambda u, node=node: ran(node, u), z)
-        assert off(as_network(node), z, response) < SMALL_SIGNAL
+def test_plastic_reservoirs_are_measured():
+    for kind in (LocalPlasticityReservoir, IPReservoir):
+        refuses(TypeError, "memcurve.measure", as_network, kind(5, seed=1))
 
 
 def test_uninitialised_reservoirs_draw_in_a_copy():
@@ -125,7 +115,12 @@ def test_models_refused():
     refuses(ValueError, ("2", "'bottom'", "'top'"), as_network, deep)
     refuses(ValueError, "one reservoir, got 0: none", as_network, Input() >> Ridge())
     refuses(ValueError, ("'readout'", "1"), as_network, ESN(units=10, feedback=True))
-    refuses(TypeError, "got LIF; record its states", as_network, Input() >> LIF(10) >> Ridge())
+    refuses(
+        TypeError,
+        "got LIF; run it with memcurve.measure",
+        as_network,
+        Input() >> LIF(10) >> Ridge(),
+    )
 
 
 class OwnStep(Reservoir):

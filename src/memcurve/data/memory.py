@@ -69,8 +69,8 @@ def memory_from_data(
     Parameters
     ----------
     states : (T, N) array or path
-        Row t already driven by ``inputs[t]``; or a file, which is read in chunks and need not fit
-        into memory: .npy, .npz, .mat, .h5, .parquet, .csv, .txt, .csv.gz. Rows that hold NaN, or
+        Row t already driven by ``inputs[t]``; or a file, which need not fit into memory unless it
+        is .npz or an old .mat: .npy, .h5, .parquet, .csv, .txt, .csv.gz. Rows that hold NaN, or
         have NaN among their past inputs, are left out; so are columns that count the rows.
     inputs : (T,) or (T, d) array or path, optional
         The input; None where it is in the same file as the states. Of several, which should be

@@ -17,41 +17,31 @@ from memcurve.io import as_mask
 from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.network import LinearNetwork
 
-#: Nodes that can be linearised, and all that have states of their own.
-_LINEARISED = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir")
-_RESERVOIRS = (*_LINEARISED, "ES2N", "LIF", "NVAR")
+#: Nodes that have states of their own; the first can be linearised.
+_RESERVOIRS = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir", "ES2N", "LIF", "NVAR")
 
 
 def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
     """A reservoir's weights, leak and bias; linearised unless its activation is the identity."""
     node = _reservoir(obj)
-    kind = _kind(node)
-    if kind not in _LINEARISED:
+    if _kind(node) != "Reservoir":
         raise TypeError(
-            f"`network` must be a reservoirpy Reservoir, LocalPlasticityReservoir or IPReservoir, "
-            f"or a Model with one, got {_label(node)}; {RECORD}."
+            f"`network` must be a reservoirpy Reservoir, or a Model with one, got {_label(node)}; "
+            f"run it with memcurve.measure, or {RECORD}."
         )
     node, notes = _initialised(node, input_dim)
     source = _label(node)
     W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
-    if kind == "LocalPlasticityReservoir":  # x ← f((1 − lr)·x + lr·(W x + Win u + bias))
-        inner = recurrent_network(W, Win, source=source, activation="identity", lr=lr, bias=bias)
-        W, Win, lr, bias = inner.A, inner.C, 1.0, inner.shift
-    elif kind == "IPReservoir":
-        # v ← (1 − lr)·v + lr·(W y + Win u + bias), y = f(a·v + b): about its fixed point y moves
-        # as that of a Reservoir with weights a·W and a·Win and bias a·bias + b
-        gain, offset = _dense(node.a, "a"), _dense(node.b, "b")
-        W, Win, bias = _scaled(gain, W), _scaled(gain, Win), gain * bias + offset
-    # a Reservoir: x ← (1 − lr)·x + lr·f(W x + Win u + bias)
+    # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
     network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
-    name = node.name or f"{kind}, N={network.size}"
+    name = node.name or f"Reservoir, N={network.size}"
     return network.replace(name=name, notes=(*network.notes, *notes))
 
 
 def is_linear(node: Any) -> bool:
     """Whether the weights of a node say all about it."""
-    return _kind(node) in _LINEARISED and _own_name(node.activation) == "identity"
+    return _kind(node) == "Reservoir" and _own_name(node.activation) == "identity"
 
 
 def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
@@ -144,12 +134,6 @@ def _label(node: Any) -> str:
 def _dense(value: Any, argument: str) -> Any:
     array = exact_array(value.toarray() if hasattr(value, "toarray") else value, argument)
     return float(array) if array.ndim == 0 else array
-
-
-def _scaled(gain: Any, weights: Any) -> Any:
-    """Rows of the weights times the gain of each node."""
-    gains = np.reshape(gain, (-1, 1))
-    return weights.tocsr().multiply(gains) if hasattr(weights, "tocsr") else gains * weights
 
 
 def conn2res(
