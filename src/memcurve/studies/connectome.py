@@ -139,8 +139,7 @@ def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
 
 def _distances(together: Any) -> Any:
     """Distances from the mean, in standard deviations."""
-    known = ~np.isnan(together)
-    count = np.maximum(known.sum(axis=0), 1)
+    count = np.maximum((~np.isnan(together)).sum(axis=0), 1)
     away = together - np.nansum(together, axis=0) / count
     spread = np.sqrt(np.nansum(away**2, axis=0) / count)
     return np.round(np.abs(away) / np.where(spread > 0, spread, 1.0), _DECIMALS)
@@ -185,12 +184,12 @@ class NullComparison(report.Reported):
     --------
     >>> import memcurve
     >>> network = memcurve.ensembles.sparse_normal(40, density=0.1, seed=1)
-    >>> found = memcurve.compare_with_nulls(
+    >>> comparison = memcurve.compare_with_nulls(
     ...     network, "shuffle", draws=19, noise=1e-3, seed=1, executor="serial"
     ... )
-    >>> [test.quantity for test in found.tests]
+    >>> [test.quantity for test in comparison.tests]
     ['total (rank)', 'usable memory (σ = 0.001)', 'memory horizon (σ = 0.001)']
-    >>> all(test.p >= 1 / 20 for test in found.tests)
+    >>> all(test.p >= 1 / 20 for test in comparison.tests)
     True
     """
 
@@ -401,8 +400,8 @@ def compare_with_nulls(
     --------
     >>> import memcurve
     >>> ring = memcurve.ensembles.cyclic(20)
-    >>> found = memcurve.compare_with_nulls(ring, "rewire", draws=19, seed=1, executor="serial")
-    >>> found.tests[0].observed
+    >>> result = memcurve.compare_with_nulls(ring, "rewire", draws=19, seed=1, executor="serial")
+    >>> result.tests[0].observed
     20.0
     """
     subject, notes = _subject(as_network(network), spectral_radius)

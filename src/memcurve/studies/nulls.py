@@ -251,8 +251,8 @@ def erdos_renyi(
     """
     edges, rng = _EdgeList.of(network, self_loops), generator(seed)
     kinds = _Kinds.of(edges, blocks)
-    kept = np.unique(kinds(edges.source, edges.target), return_counts=True)
-    source, target, has_room = _cells_between_blocks(edges, kinds, *kept, rng)
+    edges_by_kind = np.unique(kinds(edges.source, edges.target), return_counts=True)
+    source, target, has_room = _cells_between_blocks(edges, kinds, *edges_by_kind, rng)
     weights = rng.permutation(edges.weights)
     can_change = has_room or _differ(np.zeros(len(weights), dtype=np.int64), weights)
     note = PROSE["random edges" if can_change else "no free cell"]
@@ -478,11 +478,11 @@ class _Trades:
         says something of where they lead; the others do not.
         """
         count = len(self._ends[0])
-        most = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
+        limit = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
         moved = rounds = 0
-        while moved < _FIRST_MOVES and rounds < most:
+        while moved < _FIRST_MOVES and rounds < limit:
             moved, rounds = moved + self._round(), rounds + 1
-        left = min(int(np.ceil(moves * count * rounds / moved)), most) if moved else 0
+        left = min(int(np.ceil(moves * count * rounds / moved)), limit) if moved else 0
         if not self._is_one_kind and 2 <= count <= _DETOUR_EDGES:
             moved += self._detours()
         moved += sum(self._round() for _ in range(left))
@@ -713,12 +713,12 @@ def _shuffled_within(groups: Places, rng: np.random.Generator) -> Places:
 
 
 def _cells_between_blocks(
-    edges: _EdgeList, kinds: _Kinds, kept: Places, counts: Places, rng: np.random.Generator
+    edges: _EdgeList, kinds: _Kinds, pairs: Places, counts: Places, rng: np.random.Generator
 ) -> tuple[Places, Places, bool]:
     """So many cells between each two blocks, uniformly, and whether others were possible."""
     members = [np.flatnonzero(kinds.block == block) for block in range(kinds.blocks)]
     ends, has_room = [np.zeros((2, 0), dtype=edges.source.dtype)], False
-    for kind, count in zip(kept, counts, strict=True):
+    for kind, count in zip(pairs, counts, strict=True):
         senders, receivers = (members[block] for block in divmod(kind, kinds.blocks))
         skips = senders is receivers and not edges.loops_are_free
         width = len(receivers) - skips

@@ -112,8 +112,8 @@ def memory_by_region(network: Any, regions: ArrayLike, *, noise: float) -> Regio
     >>> import memcurve
     >>> ring = memcurve.ensembles.cyclic(20, spectral_radius=0.9)
     >>> halves = ["first"] * 10 + ["second"] * 10
-    >>> found = memcurve.memory_by_region(ring, halves, noise=0.1)
-    >>> bool(found.read.max() < found.whole)
+    >>> result = memcurve.memory_by_region(ring, halves, noise=0.1)
+    >>> bool(result.read.max() < result.whole)
     True
     """
     subject, of_node = as_network(network), np.asarray(regions)

@@ -22,22 +22,23 @@ def study(seed: int) -> Study:
     }
     points, numbers = [], dict[str, float]()
     for name, network in networks.items():
-        seen = int(np.linalg.matrix_rank(krylov_matrix(network.A, network.C, SIZE)))
-        points.append(Point(name, seen, rank(network)))
+        numerical = int(np.linalg.matrix_rank(krylov_matrix(network.A, network.C, SIZE)))
+        points.append(Point(name, numerical, rank(network)))
         usable = memory_curve(network, noise=Float64()).total
-        numbers |= {f"{name}_seen": seen, f"{name}_rank": points[-1].true, f"{name}_usable": usable}
+        numbers |= {f"{name}_seen": numerical, f"{name}_rank": points[-1].true}
+        numbers[f"{name}_usable"] = usable
     return points, numbers
 
 
 def judge(numbers: Numbers) -> Verdict:
     """Whether the ranks differ as double precision sees them, and what these are close to."""
     kinds = ("random", "symmetric", "ring")
-    seen, true, usable = (
+    numerical, true, usable = (
         [numbers[f"{kind}_{what}"] for kind in kinds] for what in ("seen", "rank", "usable")
     )
-    if seen == true:
+    if numerical == true:
         return Verdict("right", "ranks")
-    off = max(abs(a - b) / max(b, 1) for a, b in zip(seen, usable, strict=True))
+    off = max(abs(a - b) / max(b, 1) for a, b in zip(numerical, usable, strict=True))
     if off < 0.5:
         return Verdict("right in another sense", "ranks", "usable")
     return Verdict("an artefact", "ranks")

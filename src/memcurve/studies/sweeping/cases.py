@@ -374,12 +374,12 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
         if not math.isfinite(curve.total):
             raise UncertainResultError(f"method {asked.method!r} gives a total of {curve.total}.")
         answer = AnsweredCase(asked, network, curve)
-        kept = {name: _known(QUANTITIES[name].of(answer)) for name in asked.keep}
+        values = {name: _plain(QUANTITIES[name].of(answer)) for name in asked.keep}
     if not asked.curve:
-        return {"values": kept, "curve": None}
+        return {"values": values, "curve": None}
     whole = {"lags": curve.lags.tolist(), "values": curve.values.tolist()}
-    error = [_known(error) for error in curve.error.tolist()]
-    return {"values": kept, "curve": whole | {"error": error, "notes": list(curve.notes)}}
+    error = [_plain(error) for error in curve.error.tolist()]
+    return {"values": values, "curve": whole | {"error": error, "notes": list(curve.notes)}}
 
 
 def network_of(case: Case) -> LinearNetwork:
@@ -446,7 +446,7 @@ def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> M
     return curve
 
 
-def _known(value: Any) -> float | int | None:
+def _plain(value: Any) -> float | int | None:
     """A number as JSON has it; NaN means that it is not known."""
     if value is None or math.isnan(value):
         return None

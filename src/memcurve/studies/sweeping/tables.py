@@ -101,14 +101,10 @@ class CaseTable:
         values = list(dict.fromkeys(self._columns[axis]))
         return sorted(values) if is_numeric(values) else values
 
-    def places(self, **at: Any) -> list[int]:
-        """Rows in which the axes have these values."""
-        return self.groups(*at).get(tuple(at.values()), [])
-
     def spread(self, quantity: str, **at: Any) -> dict[str, float]:
         """Mean, standard deviation, least and greatest there; NaN where that is not known."""
-        column = self._columns[quantity]
-        spread = _spread([column[k] for k in self.places(**at) if column[k] is not None])
+        column, places = self._columns[quantity], self.groups(*at).get(tuple(at.values()), [])
+        spread = _spread([column[k] for k in places if column[k] is not None])
         return {name: math.nan if value is None else value for name, value in spread.items()}
 
     def counts_states(self, quantity: str) -> bool:
@@ -144,8 +140,8 @@ class CaseTable:
                 summary.append(entry | {"failed": status["failed"]} | _spread(numbers))
         return summary
 
-    def cells(self, most: int | None = None) -> list[tuple[str, ...]]:
-        """The summary as text, header first; at most ``most`` rows, from both ends."""
+    def cells(self, limit: int | None = None) -> list[tuple[str, ...]]:
+        """The summary as text, header first; at most ``limit`` rows, from both ends."""
         entries = self.summary()
         axes = [axis for axis in self.axes if axis != "seed"]
         words = {axis: texts(entry[axis] for entry in entries) for axis in axes}
@@ -157,10 +153,10 @@ class CaseTable:
             counts = [first["count"] + first["unknown"], *([first["failed"]] if failed else [])]
             values = (words[axis][first[axis]] for axis in axes)
             table.append((*values, *map(str, counts), *map(_mean_and_deviation, group)))
-        if most is None or len(table) <= most + 1:
+        if limit is None or len(table) <= limit + 1:
             return table
-        gap = (f"… {len(table) - 1 - most:,} more", *[""] * (len(table[0]) - 1))
-        return [*table[: 1 + most // 2], gap, *table[len(table) - most // 2 :]]
+        gap = (f"… {len(table) - 1 - limit:,} more", *[""] * (len(table[0]) - 1))
+        return [*table[: 1 + limit // 2], gap, *table[len(table) - limit // 2 :]]
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
@@ -176,8 +172,8 @@ class CaseTable:
             notes.append(Note("sweep", PROSE["pending"].format(count=count)))
         for name in self.quantities:
             entries = self.summary([name])
-            unknown, known = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
-            about = {"name": name, "unknown": unknown, "finished": unknown + known}
+            unknown, count = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
+            about = {"name": name, "unknown": unknown, "finished": unknown + count}
             if unknown and QUANTITIES[name].missing == BEYOND:
                 notes.append(Note("lags", PROSE["lags"].format(**about)))
             elif any(entry["unknown"] and entry["count"] for entry in entries):
@@ -239,5 +235,5 @@ def _mean_and_deviation(entry: dict[str, Any]) -> str:
         return "—"
     is_seen = deviation is not None and deviation > 1e-4 * abs(mean)
     spread = f" ± {deviation:.2g}" if is_seen else ""
-    known = f" ({count} of {count + entry['unknown']})" if entry["unknown"] else ""
-    return f"{mean:.4g}{spread}{known}"
+    of = f" ({count} of {count + entry['unknown']})" if entry["unknown"] else ""
+    return f"{mean:.4g}{spread}{of}"

@@ -144,7 +144,7 @@ def _print(result: Sweep) -> None:
     if result.study.title:
         printer.line((result.study.title, "bold"))
     # a terminal shows so many groups, a file or pipe all of them
-    head, *body = result.cells(most=60 if sys.stdout.isatty() else None)
+    head, *body = result.cells(limit=60 if sys.stdout.isatty() else None)
     words = ("ensemble", "file", "mask", "input", "method")
     numbers = [k for k, name in enumerate(head) if name not in words]
     printer.table(head, body, right=numbers)
