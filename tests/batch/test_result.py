@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -48,7 +47,7 @@ def test_json_of_other_arrays_holds_their_values() -> None:
     assert isinstance(again.values, np.ndarray)
     assert np.array_equal(again.values, curves.to_numpy().values)
     assert curves.to_pandas().shape == (5, 2)
-    assert curves.to_xarray().sizes == {"network": 2, "lag": 5}
+    assert curves.to_xarray().sizes == {"lag": 5}
     assert len(curves.plot().lines) == 2
 
 
@@ -64,22 +63,15 @@ def test_notes_are_typed() -> None:
     assert [note.kind for note in memory_curves(0.5 * np.eye(1)).notes] == ["question"]
 
 
-@pytest.mark.parametrize(
-    ("shape", "axes"), [((), ()), ((4,), ("network",)), ((2, 3), ("network_0", "network_1"))]
-)
-def test_frames(shape: tuple[int, ...], axes: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
+def test_frames(shape: tuple[int, ...]) -> None:
     pytest.importorskip("pandas", reason="pandas is not installed")
-    pytest.importorskip("xarray", reason="xarray is not installed")
     curves = stack(*shape)
     frame = curves.to_pandas()
     assert frame.index.name == "lag"
     assert list(frame.columns) == [",".join(map(str, place)) for place in np.ndindex(*shape)]
     assert np.array_equal(frame.to_numpy().T, curves.values.reshape(-1, 12))
     assert frame.attrs["rank"] == curves.rank.ravel().tolist()
-    data: Any = curves.to_xarray()
-    assert data["values"].dims == (*axes, "lag")
-    assert np.array_equal(data["rank"], curves.rank)
-    assert data.attrs["notes"] == "\n".join(curves.notes)
 
 
 @pytest.mark.parametrize(("shape", "lines"), [((), 1), ((2, 3), 6), ((9,), 1)])

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from memcurve.core import display
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Floats, Free, Integers
 
@@ -407,22 +406,8 @@ class NoiseProfile(Result):
         """One row per level: noise, total and its error."""
         return {"noise": self.levels, "total": self.totals, "error": self.total_errors}
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over noise and lag, with kind and rank among its attributes."""
-        xr = optional("xarray", "this", "frames")
-        data = {
-            "values": (("noise", "lag"), self.values),
-            "error": (("noise", "lag"), self.error),
-            "total": ("noise", self.totals),
-            "total_error": ("noise", self.total_errors),
-        }
-        attributes = {
-            "kind": self.noise,
-            "rank": -1 if self.rank is None else self.rank,
-            "notes": "\n".join(self.notes),
-        }
-        coordinates = {"noise": self.levels, "lag": self.lags}
-        return xr.Dataset(data, coords=coordinates, attrs=attributes)
+    def _attributes(self) -> Mapping[str, Any]:
+        return {"kind": self.noise, "rank": -1 if self.rank is None else self.rank}
 
     def plot(self, ax: Any = None) -> Any:
         """Draw total memory against the noise level, see :func:`memcurve.plot.profile`."""

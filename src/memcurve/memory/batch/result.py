@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from memcurve.core.notes import Note, counted
-from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.core.types import Codec
 from memcurve.memory.curve import MemoryCurve
@@ -144,16 +143,6 @@ class MemoryCurves(Result):
 
     def _attributes(self) -> Mapping[str, Any]:
         return {"rank": to_host(self.rank).ravel().tolist(), "method": self.method}
-
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over network and lag, with method and notes as attributes."""
-        xr = optional("xarray", "this", "frames")
-        host, several = self.to_numpy(), len(self.shape) > 1
-        axes = [f"network_{k}" if several else "network" for k in range(len(self.shape))]
-        data = {n: ((*axes, "lag"), getattr(host, n)) for n in _CURVES}
-        data |= {n: (tuple(axes), getattr(host, n)) for n in _NUMBERS}
-        attributes = {"method": self.method, "notes": "\n".join(self.notes)}
-        return xr.Dataset(data, coords={"lag": host.lags}, attrs=attributes)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves; of more than a few, the median and the 5 % and 95 % quantiles."""
