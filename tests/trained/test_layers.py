@@ -73,6 +73,19 @@ def test_one_mode_has_its_closed_form() -> None:
     assert np.abs(memory.time_constant + 1 / np.log(poles[:, 0])).max() < 1e-9
 
 
+def test_one_input_and_several_agree_next_to_the_circle() -> None:
+    """Cascade and sums of powers: modes of a million steps have ages, and their errors hold."""
+    rng = np.random.default_rng(3)
+    moduli, angles = 1 - 10 ** rng.uniform(-6.5, -1, (40, 6)), 10 ** rng.uniform(-4, 0.4, (40, 6))
+    poles, drive = moduli * np.exp(1j * angles), rng.standard_normal((40, 6)) + 1j
+    for noise in (1e-2, 1e-6):
+        one, several = (channel_memory(poles, b, noise) for b in (drive, drive[:, :, None]))
+        assert (np.abs(one.usable - several.usable) <= one.error + several.error).all()
+        assert np.isfinite(one.mean_age).all()
+        np.testing.assert_allclose(one.mean_age, several.mean_age, rtol=1e-4)
+        np.testing.assert_allclose(one.nine_tenths, several.nine_tenths, rtol=1e-6)
+
+
 def test_poles_next_to_each_other_and_repeated_ones() -> None:
     close = 0.9 + 1e-9 * np.arange(4)
     memory = channel_memory(np.array([close, np.full(4, 0.9)]), None, 1e-3)

@@ -72,7 +72,8 @@ def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory
     T, sizes, sections = state_rows(poles, drive)
     U, sigma, Vt = np.linalg.svd(T, full_matrices=False)
     weights = sigma**2 / (sigma**2 + noise**2)
-    total, error = weights.sum(axis=1), rounding_error(sigma, noise)
+    total = weights.sum(axis=1)
+    error = rounding_error(sigma, noise, row_error(poles, drive))
     if sections is None:
         W = U.transpose(0, 2, 1) / np.sqrt(sigma**2 + noise**2)[:, :, None]
         W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
@@ -144,18 +145,26 @@ def _driven_ages(poles: Numbers, T: Floats, W: Floats, total: float) -> tuple[fl
     return lags[0], lags[1], age
 
 
-def rounding_error(sigma: Floats, noise: float) -> Floats:
+def row_error(poles: Numbers, drive: Numbers | None) -> Floats:
+    """How far rows of T are off, (channels, 1): a few roundings a section, or of powers of Λ."""
+    states = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1)
+    error = np.full(len(poles), 8 * EPS * states**1.5)
+    if drive is not None and drive.ndim == 3:
+        error = error + 4 * EPS / (1 - np.abs(poles).max(axis=1))
+    return error[:, None]
+
+
+def rounding_error(sigma: Floats, noise: float, change: Floats) -> Floats:
     """Bounds on the error of usable memory from the singular values of T, one for each channel.
 
-    Rows are good to a few roundings a section, and singular values, one by one or as a vector, to
-    ‖δT‖ (Weyl, Mirsky). The slope 2σs²/(σ² + s²)² of σ²/(σ² + s²) falls beyond σ = s/√3.
+    Singular values move by the ``change`` of the rows, one by one or as a vector (Weyl, Mirsky).
+    The slope 2σs²/(σ² + s²)² of σ²/(σ² + s²) falls beyond σ = s/√3.
     """
-    states = sigma.shape[1]
-    change = 8 * states * EPS * np.sqrt(states)
     ratio = np.maximum((sigma - change) / noise, 3**-0.5)
     moved = change / noise * 2 * (ratio / (1 + ratio**2)) / (1 + ratio**2)
     one_by_one = np.minimum(moved, 1).sum(axis=1)
-    return np.asarray(np.minimum(one_by_one, np.linalg.norm(moved, axis=1)) + 4 * states * EPS)
+    rounding = 4 * sigma.shape[1] * EPS
+    return np.asarray(np.minimum(one_by_one, np.linalg.norm(moved, axis=1)) + rounding)
 
 
 def _section(pole: Numbers) -> _Section:
@@ -222,11 +231,11 @@ def _through(pole: Numbers, z: Numbers) -> Numbers:
 
 
 def _ages(
-    A: Floats, F: Floats, total: Floats, *, doublings: int = 21
+    A: Floats, F: Floats, total: Floats, *, doublings: int = 48
 ) -> tuple[Floats, Floats, Floats]:
     """Lags that hold half and nine tenths of the memory, and its mean age.
 
-    Up to 2^``doublings`` lags; beyond, they are infinite. Twice as many take twice the time.
+    Up to 2^``doublings`` lags; beyond, they are infinite.
     """
     powers = [A]
     later = A @ A.transpose(0, 2, 1)  # Σ_{m≥1} A^m(A^m)ᵀ, by doubling

@@ -26,7 +26,7 @@ from memcurve.core.arguments import require_number
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, listening
 from memcurve.core.types import Floats
-from memcurve.trained.channels import rounding_error, state_rows
+from memcurve.trained.channels import rounding_error, row_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
 from memcurve.trained.kinds import Kind, Numbers, Recurrence, StoredLayer
 from memcurve.trained.memory import (
@@ -211,7 +211,7 @@ class _Analysis:
         if stored.shape != poles.shape or steps.size > max(1, len(poles)):
             return None
         order = _order(rows, poles.shape[1], noise)
-        losses = _losses(rows, order, noise)
+        losses = _losses(rows, order, noise, row_error(poles, recurrence.drive))
         return cls(layer, tensors, recurrence, noise, rows, sizes, order, losses)
 
     def needed(self, tolerance: float) -> Floats:
@@ -273,7 +273,7 @@ def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
     return turns
 
 
-def _losses(rows: Floats, order: Any, noise: float) -> Floats:
+def _losses(rows: Floats, order: Any, noise: float, change: Floats) -> Floats:
     """By how much usable memory falls, at most, when the first 0, 1, … modes are left out."""
     modes = order.shape[1]
     totals, errors = [], []
@@ -281,7 +281,7 @@ def _losses(rows: Floats, order: Any, noise: float) -> Floats:
         stays = np.repeat(order >= count, rows.shape[1] // modes, axis=1)
         sigma = np.linalg.svd(rows * stays[:, :, None], compute_uv=False)
         totals.append((sigma**2 / (sigma**2 + noise**2)).sum(axis=1))
-        errors.append(rounding_error(sigma, noise))
+        errors.append(rounding_error(sigma, noise, change))
     usable, error = np.stack(totals, axis=1), np.stack(errors, axis=1)
     losses = usable[:, :1] + error[:, :1] - (usable - error)
     losses[:, 0] = 0.0
