@@ -411,6 +411,9 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
         figures["total" if first is None else "without_noise"] = f"{audit.total:.10g}{error}"
     facts = {"rank": f"{account.most:,}", "read": f"{account.read:,}"}
     figures["rank"] = say(f"figures.{'ranked' if account.rank is not None else 'bound'}", **facts)
+    row = first or audit.usable.measured
+    if first is None and row is not None:  # beside the total, which noise hides
+        figures["usable"] = number(row.total)
     if first is None and curve is not None:
         figures["error"] = small(float(curve.error.max()))
     if audit.eigenvalues is not None:
@@ -418,7 +421,7 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     if first is None:
         beyond = say("figures.no_lag")
         figures |= {level: _lag(audit.horizons.get(level), beyond) for level in ("0.5", "0.1")}
-    name = "" if first is None else say("read.given") if first.given else first.name
+    name = "" if row is None else say("read.given") if row.given else row.name
     return [(say(f"figures.{kind}", name=name), text) for kind, text in figures.items()]
 
 
