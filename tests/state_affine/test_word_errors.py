@@ -364,3 +364,11 @@ def test_a_spectrum_that_turns_is_measured() -> None:
         assert abs(spectral_radius(np.stack([R, 1e-9 * R])) - 1.02**2) < 1e-4
         network = StateAffineNetwork([R, 1e-9 * R], [[0, 0], [1, 1]])
         refuses(UnstableNetworkError, "1.0404", memcurve.capacities, network)
+
+
+def test_even_and_odd_functions_of_very_different_size() -> None:
+    """One state, xₜ = ½xₜ₋₁ + 1 + z² + εz of coins: its variance ε²·4/3 beside noise of size ε."""
+    for size in (1e-3, 1e-7, 1e-9):
+        network = StateAffineNetwork([[[0.5]]], [[1.0], [size], [np.pi]], "rademacher")
+        result = memcurve.capacities(network, [size])
+        assert abs(result.of((1,)) - 1 / (1 + 4 / 3)) <= result.error < 1e-9

@@ -218,7 +218,7 @@ def _in_floats(
         s = np.linalg.svd(read.factor, compute_uv=False)
         reached = reached._replace(read=reached.read[: int((s > CLEAR * s[0]).sum())])
     tell("error", 0, None)
-    near, distance = changed_slightly(white, letters.T, letters.r, absolute=is_rounded)
+    near, distance = changed_slightly(white, letters.sizes)
     if not distance < 0.1:
         raise NotWhiteError("the covariance is too ill-conditioned")
     trees = []
@@ -265,7 +265,7 @@ def _under_noise(
 ) -> WordCoordinates:
     """Usable capacities where the structure without noise is not known: it is not needed."""
     trees, one = [], np.eye(network.size)
-    step_T, step_r = changes(letters.T, letters.r, absolute=network.rounding == "absolute")
+    step_T, step_r = changes(letters.sizes)
     for share in (0.0, 1.0):
         T, r = letters.T + share * step_T, letters.r + share * step_r
         own = WhiteNetwork(T, r, one, one)  # in the coordinates of the letters themselves

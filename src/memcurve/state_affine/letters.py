@@ -21,6 +21,7 @@ class Letters(NamedTuple):
 
     ``weights`` [d, k] is <φ_d, letter k> for the orthonormal polynomials φ_d: polynomial letter d
     is Σ_k weights[d, k] times letter k. ``outputs`` are those of the network, if it has any.
+    ``sizes`` are those of what is added up to make T and r: their rounding is a share of these.
     """
 
     T: Floats
@@ -28,6 +29,7 @@ class Letters(NamedTuple):
     mean: Floats
     outputs: Outputs | None
     weights: Floats
+    sizes: tuple[Floats, Floats]
 
 
 def letters_of(
@@ -44,9 +46,13 @@ def letters_of(
         raise no_mean() from error
     r = T @ mean + Q
     r[0] = 0.0
+    size = np.tensordot(np.abs(C), np.abs(network.p), 1)
+    sizes = size, size @ np.abs(mean) + np.abs(C) @ np.abs(network.q)
     if network.rounding == "absolute":  # entries of rounding alone would be letters
         for part in (T, r):
             part[np.abs(part) < 4 * EPS * np.abs(part).max()] = 0.0
+        sizes = np.full_like(T, np.abs(T).max()), np.full_like(r, np.abs(r).max())
+    sizes[1][0] = 0.0
     outputs = None
     if network.outputs is not None:
         out = np.tensordot(C, network.outputs[0], 1)
@@ -61,7 +67,7 @@ def letters_of(
         degrees = len(law.nodes) - 1 if law.is_discrete else DEGREES
         weights = (law.polynomials(degrees) * root) @ rows.T
     weights[0], weights[1:, 0] = np.eye(len(rows))[0], 0.0
-    return Letters(T, r, mean, outputs, weights)
+    return Letters(T, r, mean, outputs, weights, sizes)
 
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats]:
@@ -70,8 +76,9 @@ def orthonormal(values: Floats) -> tuple[Floats, Floats]:
     C = np.zeros((len(values), len(values)))
     for i, value in enumerate(values):
         C[: len(rows), i], rest = projected(value, rows)
-        length = float(np.linalg.norm(rest))
-        if length > 64 * EPS * max(float(np.linalg.norm(value)), 1e-300):
+        length, whole = float(np.linalg.norm(rest)), max(float(np.linalg.norm(value)), 1e-300)
+        C[np.abs(C[:, i]) < 8 * EPS * whole, i] = 0.0  # of odd and even functions
+        if length > 64 * EPS * whole:
             C[len(rows), i] = length
             rows.append(rest / length)
     return np.array(rows), C[: len(rows)]

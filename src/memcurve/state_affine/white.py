@@ -271,22 +271,18 @@ def _largest_sizes(T: Floats, sizes: Floats, sweeps: int) -> Floats:
     return sizes
 
 
-def changes(T: Floats, r: Floats, *, absolute: bool = False) -> tuple[Floats, Floats]:
-    """Random changes of all entries of letters by ``CHANGE`` of themselves, or of the largest."""
+def changes(sizes: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Random changes of letters T and r by ``CHANGE`` of the sizes of their entries."""
     rng = np.random.default_rng(SEED)
-    steps = []
-    for part in (T, r):
-        size = np.abs(part).max(initial=0.0) if absolute else np.abs(part)
-        steps.append(CHANGE * rng.standard_normal(part.shape) * size)
-    steps[1][0] = 0.0
-    return steps[0], steps[1]
+    T, r = (CHANGE * rng.standard_normal(size.shape) * size for size in sizes)
+    return T, r
 
 
 def changed_slightly(
-    white: WhiteNetwork, T: Floats, r: Floats, *, absolute: bool = False
+    white: WhiteNetwork, sizes: tuple[Floats, Floats]
 ) -> tuple[WhiteNetwork, float]:
     """The white network of letters with :func:`changes`, and how far it was from white before."""
-    step_T, step_r = changes(T, r, absolute=absolute)
+    step_T, step_r = changes(sizes)
     near = replace(
         white,
         T=white.T + np.stack([white.inverse @ (step @ white.states) for step in step_T]),
