@@ -14,7 +14,6 @@ tell how much hangs on such modes.
           | the Krylov space ends after r steps, in floating point too: its r × r matrix
           | normal A: equal eigenvalues merged, those that the mask excites
           | components that repeat each other: as many of them as count
-          | weights are multiples of one: the lost eigenvalues, from χ/μ over the integers
           | as many modes are silent beyond doubt as are lost (PBH test)
     else the poles are not known: ball arithmetic, or the rank alone
 
@@ -64,7 +63,6 @@ from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     LostModes,
     MinimalPolynomial,
-    integer_roots,
     krylov_rank,
     minimal_polynomial,
     repeated_components,
@@ -573,9 +571,8 @@ class Analysis:
             named = self._repeated
             roots = lost_roots(named)
             if sum(often for _, often, _ in roots) != missing:
-                exactly, named = integer_roots(blocks, exact.modulo), []
-                roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
-                roots = roots or (look or screen(self.stored, self.mask[:, 0])).silent(zeros)
+                named = []
+                roots = (look or screen(self.stored, self.mask[:, 0])).silent(zeros)
             if sum(often for _, often, _ in roots) != missing:
                 return None
             poles, more, gone = without_lost(poles, roots)

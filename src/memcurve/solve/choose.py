@@ -23,7 +23,7 @@ from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.arithmetic import FEW_BITS, FIRST_BITS, Enclosed
+from memcurve.solve.balls.arithmetic import Enclosed
 from memcurve.solve.balls.general import seconds_in_balls, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
@@ -227,13 +227,7 @@ def _is_affordable(
         levels = levels[~(best.largest_error <= (tolerance or LARGEST_ERROR))]
     vague = best is not None and bool(np.any(best.largest_error < 1))
     most = MOST_SECONDS_UNASKED if tolerance is None and vague else MOST_SECONDS
-    bits = _bits(problem, tolerance or LARGEST_ERROR)
-    return seconds_in_balls(problem, levels, bits) <= most
-
-
-def _bits(problem: Problem, tolerance: float, *, many: int = 100) -> int:
-    """Bits of what is computed in balls; few where ``many`` states make that worth its while."""
-    return FEW_BITS if len(problem.states) > many and tolerance >= LARGEST_ERROR else FIRST_BITS
+    return seconds_in_balls(problem, levels) <= most
 
 
 def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int) -> str:
@@ -311,13 +305,12 @@ def _in_floating_point(
 
 def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer:
     """The answer with the levels that are not good enough computed in balls."""
-    bits = _bits(problem, tolerance)
     if best is None:
-        found = solve_in_balls(problem, bits=bits)
+        found = solve_in_balls(problem)
     else:
         poor = ~(best.largest_error <= tolerance)
         levels, lags = problem.levels[poor], best.memory.shape[1]
-        found = solve_in_balls(problem, levels=levels, lags=lags, bits=bits)
+        found = solve_in_balls(problem, levels=levels, lags=lags)
     if found.rank is not None and found.rank != problem.rank:
         raise UncertainResultError(
             f"two exact computations of the rank disagree ({problem.rank} and {found.rank}): "

@@ -8,19 +8,16 @@ not grow in the sum itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.limits import TooLargeError
 from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
-from memcurve.solve.basis import Basis, require_room_at
 
 #: From so many states on Σ‖Aᵏ‖² is estimated from random probes where that is cheaper. Doubled:
 #: networks of 200 to 400 states take longer.
@@ -124,43 +121,31 @@ def sums_of_powers(
     *,
     count: int = 8,
     margin: float = 1.5,
+    average: float = 1.5,
     most: int = 4096,
-    plain: int = 32,
-    worth_a_basis: int = 700,
     few_entries: int = 50_000,
 ) -> PowerSums:
     """Sums over the powers of A, by what they do to random vectors, with a margin.
 
-    Powers are followed to where one is below ½, Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), or within a
-    basis. Raises UncertainResultError where they do not get there, a GrowingPowersError where they
-    grow.
+    Powers are followed to where one is below ½, Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖). Raises
+    UncertainResultError where they do not get there, a GrowingPowersError where they grow.
 
-    A is anything that can be multiplied by a matrix; ``count`` vectors are taken, one from
-    :data:`MANY_STATES` states on unless A has ``few_entries``, and ``most`` powers are followed.
-    ``margin`` is how far ‖A^m‖ may exceed what A^m does to so many vectors, ‖A^m‖_F in the mean
-    square: for powers of rank one, the worst case, that is too little once in 270 draws. After
-    ``plain`` powers of A with entries a
-    basis is tried, where ``worth_a_basis`` more are foreseen: a step takes time of its own. Where A
-    is known by its products only, it is tried at once.
+    A is anything that can be multiplied by a matrix. ``margin`` is how far ‖A^m‖ may exceed what
+    A^m does to ``count`` vectors, ‖A^m‖_F in the mean square: for powers of rank one, the worst
+    case, that is too little once in 270 draws. From :data:`MANY_STATES` states on, unless A has
+    ``few_entries``, it is one vector, a margin of 250, four times as much on ``average``, and ten
+    times as many powers.
     """
-    place, single = place_of(A), SingleProbe()
+    place = place_of(A)
     cheap = place is HOST and not isinstance(A, np.ndarray | Operator) and A.nnz <= few_entries
-    large = A.shape[0] >= MANY_STATES and not cheap
-    average, largest = margin, float(np.finfo(float).max)
-    if large:
-        count, margin, average = 1, single.margin, single.average
+    largest = float(np.finfo(float).max)
+    if A.shape[0] >= MANY_STATES and not cheap:
+        count, margin, average, most = 1, 250.0, 4.0, 10 * most
         largest = EPS**-2  # what larger powers pass on is rounding above all
     # single precision is enough, where A has it
     probes = place.normal(np.random.default_rng(SEED), A.shape[0], count, A.dtype)
     norms, ended = [1.0], False
-    products_only = not getattr(A, "has_entries", True)
-    tried = not (large or products_only)
     while len(norms) < most and not ended:
-        if not tried and (products_only or (len(norms) > plain and _left(norms) > worth_a_basis)):
-            tried = True
-            sums = place.broadcast(single.sums(A, probes[:, 0], norms))
-            if sums is not None:
-                return PowerSums(*sums)
         made = powers_times(A, probes, min(place.ahead, most - len(norms)))
         probes = made[:, -count:]
         for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
@@ -183,112 +168,12 @@ def sums_of_powers(
     )
 
 
-def _left(norms: list[float]) -> float:
-    """Steps until ½, as they went in the second half of these; none where they grow."""
-    half = len(norms) // 2
-    slope = np.log(norms[-1] / norms[half]) / (len(norms) - 1 - half)
-    return float(np.log(0.5 / norms[-1]) / slope) if slope < 0 else 0.0
-
-
 def _summed(sizes: Floats, share: float) -> PowerSums:
     """Sums over all powers, from sizes up to one below one; a ``share`` is that of vectors."""
     later = 1 - sizes[-1] ** 2
     lasting = 1 + float((sizes[1:] ** 2).sum() / later) * share
     norms = float(sizes[:-1].sum() / (1 - sizes[-1]))
     return PowerSums(norms, float((sizes[:-1] ** 2).sum() / later), lasting)
-
-
-@dataclass(frozen=True)
-class SingleProbe:
-    """One random vector, followed in a basis of its Krylov space, with tolerances.
-
-    ``margin`` is how far ‖A^m‖ may exceed what A^m does to one vector, too little once in 300
-    draws; ``average`` the same on average over vectors. ``most`` powers are followed; of those of
-    size ``not_rounding``, times the margin, rounding tells nothing. ``little_left`` may be left in
-    the end, and ``little_leaves`` leave the space, times the margin. From ``patience`` steps on it
-    is foreseen, from how it went in the last third of them, whether ``reach`` of them will do, or a
-    basis is given up: on a circle little is lost.
-    """
-
-    margin: float = 250.0
-    average: float = 4.0
-    largest: int = 256
-    most: int = 40_000
-    not_rounding: float = 1e8
-    little_left: float = 0.1
-    little_leaves: float = 0.5
-    patience: int = 90
-    reach: int = 333
-
-    def sums(self, A: Any, v: Tall, norms: list[float]) -> PowerSums | None:
-        """The sums from a basis of the Krylov space of a probe v; None where it gets too large.
-
-        With AQ = QH + β q eᵀ the probe becomes A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m
-        is what leaves the space. So with the margin μ the sizes a_m = ‖A^m‖ are, beyond those
-        known, at most μ·(‖H^m c‖ + Σ_j a_j s_{m−1−j}), and of norms of sequences (Young)::
-
-            ‖a‖ ≤ ‖known, μ‖H^m c‖‖ / (1 − μ·Σs)
-
-        What is left where H^m c is small counts as leaving. Few steps make Σs small, where
-        eigenvalues are real or few are large; a space that is exhausted has nothing leave.
-        """
-        place, leaving, size, most = place_of(A), dict[int, float](), A.shape[0], self.largest
-        if not isinstance(v, np.ndarray) and A.dtype != np.float64:
-            return None
-        try:
-            require_room_at(place, size, most, "a basis")
-            fits = True
-        except TooLargeError:
-            fits = False
-        if not place.broadcast(fits):
-            return None
-        basis = Basis(size, most + 1, place)
-        start = float(basis.add(_double(v))[0])
-        H, look = np.zeros((basis.capacity + 1, most)), 8
-        for k in range(1, most + 1):
-            q = basis.column(k - 1)
-            step = A @ (q.astype(np.float32) if A.dtype == np.float32 else q)
-            H[:-1, k - 1] = basis.add(_double(step))
-            ended = basis.count == k
-            if k < min(look, most) and not ended:
-                continue
-            look = k + max(4, k // 8)
-            sizes, leaves = self._recursion(H[: k + 1, :k], start)
-            leaving[k] = self.margin * leaves
-            if leaving[k] <= self.little_leaves:
-                a, average = (
-                    np.append(norms, margin * sizes) / (1 - leaving[k])
-                    for margin in (self.margin, self.average)
-                )
-                lasting = 1 + float((average[1:] ** 2).sum()) / size
-                return PowerSums(float(a.sum()), float((a**2).sum()), lasting)
-            if ended or (k >= self.patience and np.isinf(leaving[k])):
-                return None
-            if k >= self.patience:
-                earlier = max(m for m in leaving if 3 * m <= 2 * k)
-                fall = np.log(leaving[earlier] / leaving[k]) / (k - earlier)
-                if not np.log(leaving[k] / self.little_leaves) <= (self.reach - k) * fall:
-                    return None
-        return None
-
-    def _recursion(self, H: Floats, start: float) -> tuple[Floats, float]:
-        """‖H^m c‖, m = 1, 2, …, and the sum of what leaves the space; infinite where it grows."""
-        k = H.shape[1]
-        r = np.zeros(k)
-        r[0], leaving, sizes = start, 0.0, list[float]()
-        while len(sizes) < self.most:
-            leaving += H[k, k - 1] * abs(r[-1])
-            r = H[:k] @ r
-            sizes.append(float(np.sqrt(r @ r)))
-            if not self.margin * sizes[-1] <= self.not_rounding * max(1.0, start):
-                break
-            if self.margin * sizes[-1] <= self.little_left:
-                return np.array(sizes), leaving + sizes[-1]
-        return np.array(sizes), np.inf
-
-
-def _double(x: Tall) -> Tall:
-    return x.astype(float) if isinstance(x, np.ndarray) else x
 
 
 def times(A: Any, X: Tall, *, cache: int = 8_000_000) -> Tall:

@@ -21,9 +21,6 @@ from memcurve.solve.powers import solve_stein as solve_in_floats
 
 #: Bits of a first try. Doubled: easy networks take twice as long.
 FIRST_BITS = 192
-#: Bits in white coordinates where no proof is asked for: lags are followed in float64. Doubled: as
-#: with a proof, in several times the time where lags are many.
-FEW_BITS = 96
 
 Result = TypeVar("Result")
 UNSTABLE = (

@@ -20,23 +20,17 @@ from __future__ import annotations
 from math import isqrt
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from memcurve.core.types import EPS
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.inputs.arma import first_lags
 from memcurve.solve.balls.arithmetic import (
-    FEW_BITS,
     Powers,
     beside,
     columns_of,
     diagonal,
-    floats_of,
     inner,
     rows_of,
     solve_stein,
 )
-from memcurve.solve.factor import responses_to
 
 
 class Autocovariances(NamedTuple):
@@ -154,10 +148,6 @@ class Curve:
 
         Every block starts from a product of few powers F^(2^k), so that its balls stay small.
         """
-        from flint import ctx
-
-        if ctx.prec <= FEW_BITS and len(self.balls) < count:
-            self._extend_in_floats(count)
         while len(self.balls) < count:
             k = self.step
             block = (len(self.balls) - self._listed) >> k
@@ -166,24 +156,6 @@ class Curve:
                 start = self.F.square(k) * start if block & 1 else start
                 block, k = block >> 1, k + 1
             self.balls += self.readout.capacities(self.F.krylov(start, 1 << self.step))
-
-    def _extend_in_floats(self, count: int, *, safety: float = 8.0) -> None:
-        """The same in float64, with errors that rounding explains; no proof.
-
-        Rounding r of a step leads to at most r·Σ_{k<τ}‖F^k‖ ≤ r·√(τ·Σ‖F^k‖²) after τ of them.
-        """
-        from flint import arb
-
-        F, steps = floats_of(self.F.F), count - self._listed
-        columns = responses_to(F, F @ floats_of(self.start), steps)[:, len(self.balls) - count :]
-        B = None if self.readout.B is None else floats_of(self.readout.B)
-        read, size = (columns, 1.0) if B is None else (B @ columns, float(np.linalg.norm(B)))
-        rounding = safety * EPS * float(np.linalg.norm(F) + 1)
-        off = size * rounding * np.sqrt((1 + steps) * float(self.F.energy))
-        values = np.square(read).sum(axis=0)
-        errors = 2 * np.sqrt(values) * off + off**2
-        pairs = zip(values.tolist(), errors.tolist(), strict=True)
-        self.balls += [arb(value, error) * self.readout.factor for value, error in pairs]
 
     def before(self) -> Any:
         """Sum of those that are listed first."""

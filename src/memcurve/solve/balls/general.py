@@ -14,7 +14,6 @@ from memcurve.inputs import InputProcess, White
 from memcurve.solve.analysis import state_units
 from memcurve.solve.answer import Answer, Lags
 from memcurve.solve.balls.arithmetic import (
-    FEW_BITS,
     FIRST_BITS,
     Enclosed,
     Powers,
@@ -60,7 +59,6 @@ def enclose_any(
     lags: int | None,
     horizons: int = 0,
     *,
-    bits: int = FIRST_BITS,
     max_bits: int = 2**15,
 ) -> Enclosed:
     """Enclose memory and forecasting capacity rigorously.
@@ -74,14 +72,13 @@ def enclose_any(
     unless a non-zero integer is divisible by two given 62-bit primes; the other numbers then share
     that proviso.
 
-    With None as many ``lags`` as matter. There are ``bits`` in white coordinates, for errors of
-    about 2^(−bits/2); no more than ``max_bits`` are tried.
+    With None as many ``lags`` as matter. No more than ``max_bits`` are tried.
     """
     from flint import ctx
 
     if not problem.channels or not problem.pivots.outputs:
         return Enclosed(Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0)
-    low, bits = bits, bits + problem.more_bits
+    low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
     while True:
         white, bits = with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
         with ctx.workprec(low), contextlib.suppress(TooWideError):
@@ -175,11 +172,8 @@ def _answer(problem: Enclosable, white: _White, lags: int | None, horizons: int)
 
 
 def _require_narrow(balls: Iterable[Any], unit: float) -> None:
-    """Radii of 2^−80 at most; without a proof, far below what errors may be."""
-    from flint import ctx
-
-    radius = 1e-8 if ctx.prec <= FEW_BITS else 2.0**-80
-    require(all(ball.rad() < radius * unit for ball in balls))
+    """Radii of 2^−80 at most."""
+    require(all(ball.rad() < 2.0**-80 * unit for ball in balls))
 
 
 def _table(problem: Enclosable, balls: list[list[Any]]) -> tuple[Floats, Floats]:
@@ -267,9 +261,10 @@ class Enclosable:
             least = np.min(np.log2(self._deviations[1:].max(axis=0)) - self._units)
         return max(0, int(min(32 - 2 * least, noise_free)))
 
-    def seconds(self, bits: int) -> float:
-        """About how long an enclosure takes, which is to have so many bits in white coordinates."""
-        return SECONDS_PER_BIT * len(self._units) ** 3 * (bits + self.more_bits)
+    @property
+    def seconds(self) -> float:
+        """About how long an enclosure takes."""
+        return SECONDS_PER_BIT * len(self._units) ** 3 * (FIRST_BITS + self.more_bits)
 
     @property
     def is_white(self) -> bool:
@@ -303,16 +298,14 @@ class Enclosable:
 # --- problems
 
 
-def seconds_in_balls(
-    problem: Problem, levels: Floats, bits: int, *, if_deficient: float = 30.0
-) -> float:
+def seconds_in_balls(problem: Problem, levels: Floats, *, if_deficient: float = 30.0) -> float:
     """About how long ball arithmetic takes for these noise levels.
 
     States that depend on others are eliminated first, at so many times the cost.
     """
     if problem.is_plain:
         return PLAIN_SECONDS * len(problem.states) ** 4
-    seconds = sum(each.seconds(bits) for each in enclosables(problem, levels))
+    seconds = sum(each.seconds for each in enclosables(problem, levels))
     deficient = problem.kind != "Fisher" and problem.analysis.rank < len(problem.states)
     return seconds * (if_deficient if deficient else 1.0)
 
@@ -339,11 +332,7 @@ def enclosables(problem: Problem, levels: Floats) -> list[Enclosable]:
 
 
 def solve_in_balls(
-    problem: Problem,
-    *,
-    levels: Floats | None = None,
-    lags: int | None = None,
-    bits: int = FIRST_BITS,
+    problem: Problem, *, levels: Floats | None = None, lags: int | None = None
 ) -> Enclosed:
     """Enclose the answer to any question, at all its noise levels or at those given."""
     lags = problem.lags if lags is None else lags
@@ -351,7 +340,7 @@ def solve_in_balls(
         return enclose(problem.A, problem.C[:, 0], lags)
     enclosed = list[Enclosed]()
     for each in enclosables(problem, problem.levels if levels is None else levels):
-        enclosed.append(enclose_any(each, lags, problem.horizons, bits=bits))
+        enclosed.append(enclose_any(each, lags, problem.horizons))
         lags = enclosed[-1].answer.memory.shape[1]  # the same for all levels
     answer = Answer.stacked([each.answer for each in enclosed])
     if problem.kind == "Fisher":
