@@ -57,7 +57,7 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity, symmetric_sensitivity
-from memcurve.solve.factor import state_covariance, state_sizes
+from memcurve.solve.factor import state_covariance, state_variances
 from memcurve.solve.filters import Filter, filters_of, impulses
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
@@ -92,26 +92,7 @@ VANISHED = 2.0**-500
 
 
 class Analysis:
-    """A network, analysed as far as questions need it: the states that inputs reach.
-
-    Parameters
-    ----------
-    network : LinearNetwork
-        The network.
-    nodes : int array or None
-        Which of its states are at work, in order; None for those that inputs reach.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> from memcurve.solve.analysis import Analysis
-    >>> network = memcurve.ensembles.normal(20, seed=1)
-    >>> analysis = Analysis.of(network)
-    >>> analysis.rank
-    20
-    >>> Analysis.of(network) is analysis
-    True
-    """
+    """A network, analysed as far as questions need it: the states inputs reach, or ``nodes``."""
 
     def __init__(self, network: LinearNetwork, nodes: Indices | None = None) -> None:
         self.network = network
@@ -280,18 +261,6 @@ class Analysis:
         scales = [balanced(B)[1] for B in self.blocks if len(B) > 1]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
 
-    def units(self) -> NDArray[np.int64]:
-        """Powers of two in which every state is about one, as far as mask and weights tell."""
-        return state_units(self.dense, self.mask, self.strong_components)
-
-    def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
-        A = np.ldexp(self.dense, units - units[:, None])
-        C = np.ldexp(self.mask, -units[:, None])
-        if not (_same_digits(A, self.dense) and _same_digits(C, self.mask)):
-            raise UncertainResultError("the states differ too much in size for float64.")
-        return A, C
-
     # --- sizes of the states
 
     def covariance(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Floats]:
@@ -337,7 +306,16 @@ class Analysis:
                     raise unstable(self.runaway) from None
                 if self.products_only or not fits(len(self), "noise"):
                     raise
-        return state_sizes(self, filters)
+        # squares vanish, or overflow, unless every state has a unit of its own
+        units = state_units(self.dense, self.mask, self.strong_components)
+        A = np.ldexp(self.dense, units - units[:, None])
+        C = np.ldexp(self.mask, -units[:, None])
+        if not (np.isfinite(A).all() and np.isfinite(C).all()):
+            raise UncertainResultError("the states differ too much in size for float64.")
+        variances = state_variances(A, C, filters)
+        if not np.isfinite(variances).all():
+            raise UncertainResultError("the states differ too much in size for float64.")
+        return np.sqrt(variances), units
 
     def _sizes_by_products(self, psi: Floats, *, most_products: int = 10_000) -> tuple[Floats, int]:
         """Standard deviations of the states, by products, and the power of two of their unit.

@@ -29,23 +29,9 @@ class Answer:
     """Numbers for every noise level: memory (levels, lags, inputs), forecasts (…, horizons, …).
 
     Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
-    horizons. ``loss`` is 1 − memory where it is known to more digits than that. The
-    rest is what one should know about them.
-
-    Attributes
-    ----------
-    rank : int or None
-        Exact rank of what is read, where the method knows it.
-    notes : list of Note
-        Before quoting the numbers.
-    options : dict
-        How they were made.
-    diagnostics : dict
-        Further figures.
-    bands : (lags, 2) array or None
-        Quantiles, for methods that average.
-    bounded : bool
-        Whether the errors hold; if not, the notes of the method say all there is to say.
+    horizons. ``loss`` is 1 − memory where it is known to more digits than that, ``rank`` the exact
+    rank of what is read, where it is known, ``bands`` quantiles (lags, 2) of methods that average.
+    Where errors are not ``bounded``, the notes of the method say all there is to say.
     """
 
     memory: Floats

@@ -83,7 +83,7 @@ class Arnoldi:
         log_new = np.log(np.sqrt((c**2).sum()))
         log_enough = np.log(self.convergence * target) - np.log(powers.norms)
         ahead = 4 if size >= MANY_STATES and C.shape[1] == 1 else 1
-        checks, room = list[tuple[int, float]](), None
+        room = None
         lags = _Lags(c, self.tail * level)
         while k < basis.count:
             before = basis.count
@@ -130,8 +130,7 @@ class Arnoldi:
                     model = self._model(A, C, basis, H, c, log_sizes[:k].copy(), rows, powers)
                     model.leakage = float(leaking)
                     return model
-                checks.append((k, float(leaking)))
-                check = _next_check(checks, target)
+                check = int(1.1 * k) + 1
             if basis.count > most:
                 break
         raise UncertainResultError("the memory above the noise is spread over too many directions.")
@@ -264,18 +263,6 @@ def _size_ahead(A: Any, X: Tall, squares: float, enough: float) -> float:
         X = times(A, X)
         size = float(place.squares(X).sum())
     return float(np.sqrt(energy + size * squares))
-
-
-def _next_check(checks: list[tuple[int, float]], enough: float) -> int:
-    """Steps after which to check again, from what leaked at each check so far."""
-    k, left_out = checks[-1]
-    soon = int(1.05 * k) + 1
-    if len(checks) < 2 or not np.isfinite(checks[-2][1]) or not 0 < left_out < checks[-2][1]:
-        return soon
-    before, more = checks[-2]
-    needed = np.log(left_out / enough) * (k - before) / np.log(more / left_out)
-    # the last steps are not waited for, as the fall may get steeper
-    return k + max(1, int(min(0.8 * needed, 0.3 * k)))
 
 
 def _steps_needed(history: list[float], log_enough: float) -> float:

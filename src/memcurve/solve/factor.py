@@ -672,22 +672,6 @@ def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
     return np.maximum(np.diag(state_covariance(A, C, filters)[1]), 0.0)
 
 
-def state_sizes(states: Any, filters: Sequence[Filter]) -> tuple[Floats, Any]:
-    """Standard deviations of the states, and the powers of two that they are measured in.
-
-    Squares vanish, or overflow, unless every state has a unit of its own.
-    """
-    units = states.units()
-    with np.errstate(all="ignore"):
-        A = np.ldexp(states.dense, units - units[:, None])
-        C = np.ldexp(states.mask, -units[:, None])
-        both = np.isfinite(A).all() and np.isfinite(C).all()
-        variances = state_variances(A, C, filters) if both else np.full(len(A), np.inf)
-    if not np.isfinite(variances).all():
-        raise UncertainResultError("the states differ too much in size for float64.")
-    return np.sqrt(variances), units
-
-
 def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[Floats, Floats]:
     """p₀ = Cov(x_t, z_t) = Σ_k γ(k)A^k C, and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ."""
     present = C.copy()

@@ -362,11 +362,6 @@ class LostModes(NamedTuple):
         return len(self.values) * (self.appears - self.counts)
 
 
-def characteristic_polynomial(B: Floats, prime: int) -> Any:
-    """det(z − B) modulo a prime, a polynomial of FLINT's."""
-    return flint_matrix(B, prime).charpoly()
-
-
 def flint_matrix(x: Floats, prime: int) -> Any:
     """Float64 numbers m·2^e, or residues held as such, modulo any odd prime, for FLINT."""
     from flint import fmpz_mat, nmod_mat
@@ -390,7 +385,7 @@ def _word_residues(x: Floats, prime: int) -> list[int]:
 
 def zero_eigenvalues(B: Floats) -> int:
     """How often zero is an eigenvalue of a block; by accident more, with a chance of n/2⁶²."""
-    coefficients = characteristic_polynomial(B, WORD_PRIMES[0]).coeffs()
+    coefficients = flint_matrix(B, WORD_PRIMES[0]).charpoly().coeffs()
     return next(k for k, c in enumerate(coefficients) if c != 0)
 
 
@@ -420,7 +415,7 @@ def repeated_components(
             for factor, often in _factors(B, unit):
                 members[factor] += [k] * often
         elif sizes[len(B)] > 1:
-            factor = tuple(map(int, characteristic_polynomial(B, WORD_PRIMES[0]).coeffs()))
+            factor = tuple(map(int, flint_matrix(B, WORD_PRIMES[0]).charpoly().coeffs()))
             if factor[0]:  # zeros are counted elsewhere
                 members[factor].append(k)
     lost = []
@@ -430,7 +425,7 @@ def repeated_components(
         for prime, minimal in modulo.items():
             divisor = _stretched(factor, unit, prime)
             if not is_small:
-                divisor = characteristic_polynomial(B, prime)
+                divisor = flint_matrix(B, prime).charpoly()
             counts = min(counts, _multiplicity(divisor, minimal))
         if 0 <= counts < total:
             values = _roots(factor, unit) if is_small else eigenvalues(B)

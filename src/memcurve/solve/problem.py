@@ -30,22 +30,9 @@ MOST_LAGS = 50_000_000
 class Problem:
     """A question about a network, as it was asked, and in the matrices of its analysis.
 
-    Attributes
-    ----------
-    network : LinearNetwork
-        The network.
-    processes : tuple of InputProcess
-        One an input; all are taken to unit variance.
-    noise : Noise or None
-        Errors of the states.
-    lags : int or None
-        Number of lags; None for as many as hold nearly all memory.
-    horizons : int
-        Number of steps ahead.
-    kind : str
-        ``"memory"``, ``"forecasting"`` or ``"Fisher"``.
-    given_analysis : Analysis or None
-        That of its network, where it is not the one kept with it.
+    One of ``processes`` an input, all taken to unit variance; ``lags`` None for as many as hold
+    nearly all memory; ``horizons`` steps ahead; ``given_analysis`` where it is not the one kept
+    with the network.
     """
 
     network: LinearNetwork
@@ -233,18 +220,6 @@ class Problem:
             return self._in_measure(noise.observation(np.ones(len(self.states))), 0)
         sizes, units = self.states.sizes(self.processes)
         return self._in_measure(noise.relative_observation(sizes, units), units)
-
-    def matrices(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """A, C, and deviations of both kinds of noise, in a measure in which float64 holds all."""
-        noise = self.noise
-        try:
-            return self.A, self.C, self.observation, self.state
-        except UncertainResultError:
-            if noise is None or not noise.is_relative:
-                raise
-        sizes, units = self.states.sizes(self.processes)
-        errors = noise.relative_observation(sizes, units)
-        return *self.states.measured_in(units), errors, np.zeros(len(errors))
 
     @cached_property
     def state(self) -> Floats:

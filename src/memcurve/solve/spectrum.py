@@ -72,22 +72,17 @@ class Spectrum:
     poles : complex array or None
         The eigenvalues that count, with multiplicity; None where floating point cannot single
         them out. Where ``response`` is given, those of least modulus are left out.
-    rank : int
-        Exact rank of [C, AC, A²C, …] for the stored numbers: the total memory.
-    rank_robust : int
-        The rank up to rounding: modes that a change in the last digits would silence left out.
-        Judged where the rank is full; the rank elsewhere.
+    rank, rank_robust : int
+        Exact rank of [C, AC, A²C, …] for the stored numbers, the total memory; and without modes
+        that a change in the last digits would silence, judged where the rank is full.
     reachable : int array
         States that the input reaches along the edges of the network.
     margin : float
         Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
-        change of the mask that would silence one. NaN where it was not looked at: for networks of
-        deficient rank, and where zero is a multiple eigenvalue by the wiring.
-    sensitivity : float
-        Bound on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles.
-    gap : float
-        Bound on the sine of the largest angle by which that rounding turns the space of inputs
-        that the states remember.
+        change of the mask that would silence one. NaN where it was not looked at.
+    sensitivity, gap : float
+        Bounds on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles, and on the sine
+        of the largest angle by which it turns the space of inputs that the states remember.
     response : Response or None
         Where the curve is known without the poles, or better: more poles than count, and the lags
         by which those that do not, all of them zero, delay their filter.
