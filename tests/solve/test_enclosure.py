@@ -11,13 +11,10 @@ import pytest
 from flint import arb_mat, ctx
 
 from memcurve import (
-    Float64,
-    StateNoise,
     UncertainResultError,
     UnstableNetworkError,
     ensembles,
     inputs,
-    memory_curve,
 )
 from memcurve.solve.answer import MOST_DEFAULT_LAGS
 from memcurve.solve.balls.arithmetic import Powers, diagonal, solve_stein
@@ -258,17 +255,6 @@ def test_long_chains_take_few_bits() -> None:
     found = run(chain.A, chain.C, lags=3, observation=np.full(90, 1e-2))
     assert found.total == pytest.approx(73.5638645465924, abs=1e-12)
     assert found.bits < 450
-
-
-@pytest.mark.parametrize("noise", [1e-2, StateNoise(1e-3), Float64()])
-def test_lags_in_float64_where_no_proof_is_asked_for(noise: Any) -> None:
-    chain = ensembles.chain(104)
-    curve = memory_curve(chain, 300, noise=noise)
-    proven = memory_curve(chain, 300, noise=noise, method="certified")
-    assert curve.diagnostics["solver"] == "balls"
-    assert np.all(np.abs(curve.values - proven.values) <= curve.error + proven.error)
-    assert proven.error.max() < 1e-15 < curve.error.max() < 1e-9
-    assert abs(curve.total - proven.total) <= curve.total_error + proven.total_error
 
 
 def test_no_silent_failure() -> None:

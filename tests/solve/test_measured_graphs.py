@@ -29,7 +29,6 @@ from memcurve import (
 )
 from memcurve.network.graph import most_nodes_on_cycles, strong_components
 from memcurve.solve.modular import (
-    characteristic_polynomial,
     minimal_polynomial,
     repeated_components,
 )
@@ -175,13 +174,6 @@ def test_large_components_that_are_copies(copies: int) -> None:
         found = controllable_spectrum(LinearNetwork(A, C)).lost
         assert [(len(modes.values), modes.appears, modes.counts) for modes in found] == [(30, 3, 2)]
     assert_right(A, C)
-
-
-def test_characteristic_polynomial() -> None:
-    """Of a path of three nodes: z³ − 2w²z."""
-    w, prime = 0.25, 1_000_003
-    found = characteristic_polynomial(w * (np.eye(3, k=1) + np.eye(3, k=-1)), prime)
-    assert [int(c) for c in found.coeffs()] == [0, -pow(8, -1, prime) % prime, 0, 1]
 
 
 def test_copies_of_a_symmetric_path() -> None:

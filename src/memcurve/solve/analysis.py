@@ -14,6 +14,7 @@ tell how much hangs on such modes.
           | the Krylov space ends after r steps, in floating point too: its r × r matrix
           | normal A: equal eigenvalues merged, those that the mask excites
           | components that repeat each other: as many of them as count
+          | weights are multiples of one: the lost eigenvalues, from χ/μ over the integers
           | as many modes are silent beyond doubt as are lost (PBH test)
     else the poles are not known: ball arithmetic, or the rank alone
 
@@ -63,6 +64,7 @@ from memcurve.solve.modular import (
     FEW_NON_ZEROS,
     LostModes,
     MinimalPolynomial,
+    integer_roots,
     krylov_rank,
     minimal_polynomial,
     repeated_components,
@@ -260,6 +262,14 @@ class Analysis:
             return False
         scales = [balanced(B)[1] for B in self.blocks if len(B) > 1]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
+
+    def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
+        """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
+        A = np.ldexp(self.dense, units - units[:, None])
+        C = np.ldexp(self.mask, -units[:, None])
+        if not (_same_digits(A, self.dense) and _same_digits(C, self.mask)):
+            raise UncertainResultError("the states differ too much in size for float64.")
+        return A, C
 
     # --- sizes of the states
 
@@ -549,8 +559,9 @@ class Analysis:
             named = self._repeated
             roots = lost_roots(named)
             if sum(often for _, often, _ in roots) != missing:
-                named = []
-                roots = (look or screen(self.stored, self.mask[:, 0])).silent(zeros)
+                exactly, named = integer_roots(blocks, exact.modulo), []
+                roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
+                roots = roots or (look or screen(self.stored, self.mask[:, 0])).silent(zeros)
             if sum(often for _, often, _ in roots) != missing:
                 return None
             poles, more, gone = without_lost(poles, roots)

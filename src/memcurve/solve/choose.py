@@ -292,14 +292,14 @@ def _in_floating_point(
         better = answer if best is None else best.better_of(answer)
         if better is not best:
             best, name = better, f"{name}, {solver.name}" if best is not None else solver.name
-        if problem.lags is None:  # the next one lists the same lags
-            problem = problem.listing(best.memory.shape[1])
         worst = float(best.largest_error.max())
         if problem.kind == "Fisher" or worst <= tolerance:  # its own bound is relative
             return best, "", name
         reason = f"the error would be {worst:.1e}"
         if len(problem.states) >= LONG and worst < 1:  # others take minutes, for few digits
             break
+        if problem.lags is None:  # the next one lists the same lags
+            problem = problem.listing(best.memory.shape[1])
     return best, reason, name
 
 

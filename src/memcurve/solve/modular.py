@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -467,3 +468,47 @@ def _multiplicity(divisor: Any, minimal: list[int]) -> int:
     while rest % divisor == 0:
         rest, count = rest // divisor, count + 1
     return count if rest.gcd(divisor).degree() == 0 else -1
+
+
+def integer_roots(
+    blocks: Sequence[Floats], modulo: dict[int, list[int]], *, most_weights: int = 16
+) -> list[tuple[complex, int]]:
+    """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
+
+    They are the roots of χ/μ. Where the weights are few, and small multiples of one w, that is a
+    polynomial over the integers in z/w, and so are the products of its factors of equal
+    multiplicity. If their coefficients are small, they are known from their residues; if not, the
+    roots are no eigenvalues, and the primes say different things.
+    """
+    from flint import ctx, fmpz_poly, nmod_poly
+
+    weights = np.unique(np.concatenate([np.unique(np.abs(B[B != 0])) for B in blocks]))
+    if not 0 < len(weights) <= most_weights:
+        return []
+    unit = Fraction(float(weights[0]))
+    if any((Fraction(w) / unit).denominator > 1 for w in weights.tolist()):
+        return []
+    read: list[list[tuple[int, list[int]]]] = []
+    for prime, minimal in modulo.items():
+        lost = nmod_poly([1], prime)
+        for B in blocks:
+            lost *= flint_matrix(B, prime).charpoly()
+        lost //= nmod_poly(minimal, prime)
+        inverse, factors = pow(int(residues(weights[:1], prime)[0]), -1, prime), []
+        for factor, often in lost.factor_squarefree()[1]:
+            coefficients = [int(c) for c in factor.coeffs()]
+            coefficients = coefficients[coefficients[0] == 0 :]  # zero is no matter here
+            scaled = [
+                c * pow(inverse, len(coefficients) - 1 - k, prime) % prime
+                for k, c in enumerate(coefficients)
+            ]
+            factors.append((often, [c - prime if 2 * c > prime else c for c in scaled]))
+        read.append(sorted(factors))
+    if any(other != read[0] for other in read[1:]):
+        return []
+    with ctx.workprec(128):
+        return [
+            (complex(root) * float(weights[0]), often)
+            for often, coefficients in read[0]
+            for root, _ in fmpz_poly(coefficients).complex_roots()
+        ]

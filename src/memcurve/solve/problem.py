@@ -221,6 +221,18 @@ class Problem:
         sizes, units = self.states.sizes(self.processes)
         return self._in_measure(noise.relative_observation(sizes, units), units)
 
+    def matrices(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """A, C, and deviations of both kinds of noise, in a measure in which float64 holds all."""
+        noise = self.noise
+        try:
+            return self.A, self.C, self.observation, self.state
+        except UncertainResultError:
+            if noise is None or not noise.is_relative:
+                raise
+        sizes, units = self.states.sizes(self.processes)
+        errors = noise.relative_observation(sizes, units)
+        return *self.states.measured_in(units), errors, np.zeros(len(errors))
+
     @cached_property
     def state(self) -> Floats:
         """Standard deviations of the errors that enter the recursion, at level one."""

@@ -321,7 +321,7 @@ def enclosables(problem: Problem, levels: Floats) -> list[Enclosable]:
                 rows=range(len(unit)), fisher=True,
             )
         ]  # fmt: skip
-    A, C, observation, state = problem.A, problem.C, problem.observation, problem.state
+    A, C, observation, state = problem.matrices()
     return [
         Enclosable(
             A, C, processes=problem.processes, observation=level * observation,
