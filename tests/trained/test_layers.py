@@ -418,21 +418,6 @@ def test_retnet_has_the_modes_of_its_heads(is_stored: bool, tmp_path: Path) -> N
         )
 
 
-def test_tables_pictures_and_files(tmp_path: Path) -> None:
-    import matplotlib as mpl
-
-    mpl.use("Agg")
-    stored = {f"mixer.{key}": value for key, value in CASES["Mamba"][0].items()}
-    result = memcurve.layers(stored)
-    result.save(tmp_path / "layers.json")
-    again = memcurve.ModelMemory.load(tmp_path / "layers.json")
-    assert np.array_equal(again["mixer"].usable, result["mixer"].usable)
-    result.save(tmp_path / "layers.csv")
-    assert "usable" in (tmp_path / "layers.csv").read_text().splitlines()[0]
-    assert "mixer" in result.to_markdown()
-    result.plot().figure.savefig(tmp_path / "layers.png")
-
-
 def test_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

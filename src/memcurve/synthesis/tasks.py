@@ -177,7 +177,7 @@ def _coefficients(target: Any, inputs: int) -> Floats:
                 f"got {target!r}."
             )
         try:
-            [psi, *_] = filters_of([process])[0]
+            psi = filters_of([process])[0].psi
         except UncertainResultError:
             raise ValueError(
                 f"`target` must fade, got {process!r}; move its roots further from the unit circle."
