@@ -83,8 +83,8 @@ class Noise(ABC):
     def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
         """Which states, of these deviations times 2^exponents, can be recorded: a mask."""
         readable = np.ones(len(state_deviations), dtype=bool)
-        for which, text in self._out_of_range(state_deviations, exponents):
-            if text.endswith("not read"):
+        for which, is_lost, _ in self._out_of_range(state_deviations, exponents):
+            if is_lost:
                 readable &= ~which
         return readable
 
@@ -93,12 +93,12 @@ class Noise(ABC):
         return [
             f"{np.count_nonzero(which)} of {counted(len(which), 'state')} "
             f"{'is' if np.count_nonzero(which) == 1 else 'are'} {text}"
-            for which, text in self._out_of_range(state_deviations, exponents)
+            for which, _, text in self._out_of_range(state_deviations, exponents)
             if which.any()
         ]
 
-    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
-        """Which states are how far out of the range, and whether they are ``not read``."""
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
+        """Which states are out of the range, whether they are lost by that, and what to say."""
         return []
 
 
@@ -229,7 +229,7 @@ class Quantised(Noise):
     def observation(self, state_deviations: Floats) -> Floats:
         return np.full(len(state_deviations), self.deviation)
 
-    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
         if self.low is None or self.high is None:
             return []
         away = max(self.low, -self.high)  # of zero, where zero is not in the range
@@ -241,8 +241,8 @@ class Quantised(Noise):
         beyond = f"beyond {span} within {UNCLIPPED} standard deviations: clipped there, which is "
         beyond += "not linear; the memory is that of states that are not clipped"
         return [
-            (lost, f"outside {span}, or wider: clipped nearly always, and not read"),
-            (clipped & ~lost, beyond),
+            (lost, True, f"outside {span}, or wider: clipped nearly always, and not read"),
+            (clipped & ~lost, False, beyond),
         ]
 
 
@@ -263,18 +263,17 @@ class _FloatingPoint(Noise):
     def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
         return floating_point_deviations(sizes, self.digits, self.min_exponent - exponents)
 
-    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, str]]:
+    def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
         binade = np.frexp(sizes)[1] + exponents  # 2^(binade − 1) ≤ σ < 2^binade
         large = (sizes != 0) & ((binade + REACH_BITS > self.max_exponent) | ~np.isfinite(sizes))
         zero = (sizes == 0) | (binade + REACH_BITS < self.min_exponent - self.digits)
         step = f"in equal steps of 2^{self.min_exponent - self.digits}"
+        subnormal = (binade <= self.min_exponent) & ~zero
+        ends = f"which ends at 2^{self.max_exponent}"
         return [
-            (large, f"too large for {self.label}, which ends at 2^{self.max_exponent}: not read"),
-            (zero, f"too small for {self.label}, zero {step}: not read"),
-            (
-                (binade <= self.min_exponent) & ~zero,
-                f"below the smallest normal number of {self.label}: rounded {step}",
-            ),
+            (large, True, f"too large for {self.label}, {ends}: not read"),
+            (zero, True, f"too small for {self.label}, zero {step}: not read"),
+            (subnormal, False, f"below the smallest normal number of {self.label}: rounded {step}"),
         ]
 
 
