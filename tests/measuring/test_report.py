@@ -13,7 +13,7 @@ import memcurve
 from command import inside
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
 from memcurve.data.measuring.driven import _consistency, measurement_report
-from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent
+from memcurve.data.measuring.forgetting import forgetting
 from memcurve.data.measuring.models import as_model
 from memcurve.data.prose import REPORT
 from refusals import refuses
@@ -35,8 +35,6 @@ def test_linear_networks_forget_at_their_spectral_radius(kind: str, radius: floa
     assert settled.forgets
     assert settled.own_noise == 0
     assert settled.kept_state == 0
-    exponent, error = lyapunov_exponent(model, draw, settled, 0.9)
-    assert abs(exponent - np.log(radius)) <= 2 * error + 1e-4
     # the distance of two pasts is below 1e-12 after as many steps, more or less a transient
     expected = np.log(1e-12) / np.log(radius)
     assert 0.8 * expected <= settled.washout <= 1.3 * expected
@@ -49,9 +47,8 @@ def test_a_chaotic_network_does_not_forget() -> None:
     )
     model, draw = as_model(network), white(1)
     settled = forgetting(model, draw, 1e-12)
-    exponent, error = lyapunov_exponent(model, draw, settled, 0.9)
     assert not settled.forgets
-    assert exponent > error > 0
+    assert settled.left > 0.1
 
 
 def test_consistency_under_noise_is_the_usable_memory() -> None:
@@ -89,7 +86,6 @@ def test_the_report_has_the_results(tanh: MeasurementReport) -> None:
     assert tanh.good
     assert tanh.forgets
     assert tanh.consistency.share == pytest.approx(1)
-    assert tanh.exponent < -tanh.exponent_error
     assert tanh.capacity is not None
     assert tanh.scales is not None
     # memory is the capacity of degree 1, and all capacities together are at most the states

@@ -16,7 +16,7 @@ from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
 from memcurve.data import Capacity, capacity_from_data, long_run_variance
-from memcurve.data.measuring.forgetting import forgetting, lyapunov_exponent, settled_run
+from memcurve.data.measuring.forgetting import forgetting, settled_run
 from memcurve.data.measuring.models import as_model
 from memcurve.data.measuring.run import drawn_inputs, measure
 from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
@@ -63,9 +63,6 @@ class MeasurementReport(Reported):
         The measured memory.
     forgets, washout
         Whether different initial conditions converge under the same input, and within which steps.
-    exponent, exponent_error : float
-        Largest conditional Lyapunov exponent, per step, and half its interval; NaN if it is hidden
-        by intrinsic noise.
     own_noise : float
         Distance of two runs of one input, 1 for unrelated runs.
     consistency : Consistency
@@ -87,7 +84,7 @@ class MeasurementReport(Reported):
     (True, 5)
     """
 
-    FORMAT: ClassVar[str] = "memcurve.MeasurementReport/1"
+    FORMAT: ClassVar[str] = "memcurve.MeasurementReport/2"
     DERIVED: ClassVar[tuple[str, ...]] = ("verdict",)
 
     model: str
@@ -96,8 +93,6 @@ class MeasurementReport(Reported):
     curve: MemoryCurve
     forgets: bool
     washout: int
-    exponent: float
-    exponent_error: float
     own_noise: float
     consistency: Consistency
     capacity: Capacity | None
@@ -204,7 +199,6 @@ def measurement_report(
     with listening(progress) as report_progress:
         report_progress("forgetting", 0, 5)
         settled = forgetting(subject, draw, 1e-12)
-        exponent, error = lyapunov_exponent(subject, draw, settled, 0.9)
         report_progress("memory", 1, 5)
         asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
         curve = measure(
@@ -241,8 +235,6 @@ def measurement_report(
         curve=curve,
         forgets=settled.forgets,
         washout=settled.washout,
-        exponent=exponent,
-        exponent_error=error,
         own_noise=settled.own_noise,
         consistency=consistency,
         capacity=capacity,
@@ -292,13 +284,8 @@ def _verdict(report: MeasurementReport) -> Iterator[str]:
         states=report.states,
         half=REPORT["half"].format(lag=half) if half else "",
     )
-    is_chaotic = report.exponent > report.exponent_error
-    kind = "forgets" if report.forgets else "chaotic" if is_chaotic else "persistent"
-    exponent = ""
-    if math.isfinite(report.exponent):
-        exponent = _within(report.exponent, report.exponent_error)
-        exponent = REPORT["exponent"].format(exponent=exponent)
-    yield REPORT[kind].format(washout=counted(report.washout, "step"), exponent=exponent)
+    kind = "forgets" if report.forgets else "persistent"
+    yield REPORT[kind].format(washout=counted(report.washout, "step"))
     consistency = report.consistency
     is_deterministic = report.own_noise == 0 and consistency.share > 0.999
     yield REPORT["deterministic" if is_deterministic else "consistent"].format(
@@ -321,8 +308,6 @@ def _figures(report: MeasurementReport) -> list[tuple[str, str]]:
         ("washout", counted(report.washout, "step")),
         ("consistency", f"{report.consistency.share:.1%}"),
     ]
-    if math.isfinite(report.exponent):
-        rows.append(("Lyapunov exponent", _within(report.exponent, report.exponent_error)))
     if report.capacity is not None:
         total = _within(report.capacity.total, report.capacity.total_error)
         rows.append(("capacity", total))
@@ -352,9 +337,6 @@ def _sections(report: MeasurementReport) -> Iterator[Section]:
         ("distance of two runs of one input", f"{report.own_noise:.2g}", "1 for unrelated states"),
         ("consistent dimensions", consistent, of),
     ]
-    if math.isfinite(report.exponent):
-        value = _within(report.exponent, report.exponent_error)
-        rows.insert(1, ("conditional Lyapunov exponent", value, "per step; below 0: forgets"))
     table = Table(("", "value", ""), tuple(rows), frozenset({1}))
     yield Section("Fading memory and consistency", REPORT["fading"], table)
 

@@ -1,9 +1,9 @@
 """Echo state property: does a model forget its initial conditions under the same input?
 
 Two series with different beginnings and the same input afterwards are run. If the states are a
-function of the input history, the two trajectories converge; the rate is the largest conditional
-Lyapunov exponent, and the time it takes is the washout of all other runs. Running one series twice
-shows intrinsic noise, or a state left from the previous run.
+function of the input history, the two trajectories converge, and the time it takes is the washout
+of all other runs. Running one series twice shows intrinsic noise, or a state left from the previous
+run.
 """
 
 from __future__ import annotations
@@ -29,13 +29,8 @@ PAIRS, PAIRS_ONE_BY_ONE = 8, 2
 STANDS_STILL = 0.97
 #: Differences between two runs of one series that are worth a word; up to the second, rounding.
 SEEN, ROUNDING = 1e-6, 1e-13
-#: A small change of one input, in units of its deviation.
-NUDGE = 1e-8
 #: States that are larger than this are on their way out of the numbers: their squares overflow.
 TOO_LARGE = 1e100
-#: Slopes are those of distances from a quarter of unrelated states' down to so many times the
-#: floor, over so many steps at least.
-NEAR, FAR, LEAST_SPAN = 0.25, 30.0, 16
 
 
 @dataclass(frozen=True)
@@ -153,53 +148,3 @@ def _distances(one: Floats, other: Floats) -> Floats:
     used = spread > ROUNDING * max(float(np.abs(both).max()), TINY)
     squares = ((one - other)[:, :, used] / spread[used]) ** 2
     return np.asarray(np.sqrt(squares.sum(axis=2) / (2 * max(int(used.sum()), 1))))
-
-
-def lyapunov_exponent(
-    model: Model, draw: Draw, settled: Forgetting, level: float
-) -> tuple[float, float]:
-    """The largest conditional Lyapunov exponent, a step, and half its interval; NaN if hidden.
-
-    Distances of pairs fall, or grow from a nudge of one input, as e^{λt} while they are neither
-    that of unrelated states nor that of the model's own noise. λ is the slope of their logarithms
-    over the later half of that span, where the slowest direction is what is left; how much it
-    differs from that over the last quarter is part of the error.
-    """
-    from scipy.stats import t as student
-
-    distances, floor = settled.distances, max(ROUNDING, settled.own_noise)
-    if not settled.forgets and settled.own_noise < NUDGE:
-        distances, floor = _nudged(model, draw, len(distances)), NUDGE * 1e-3
-    spans = [_span(one, floor) for one in distances]
-    long = [np.log(span) for span in spans if len(span) >= LEAST_SPAN]
-    if len(long) < 2:
-        return float("nan"), float("nan")
-    slopes, last = (
-        np.array([np.polyfit(np.arange(len(y)), y, 1)[0] for y in tails])
-        for tails in ([y[len(y) // 2 :] for y in long], [y[3 * len(y) // 4 :] for y in long])
-    )
-    scatter = float(slopes.std(ddof=1) / np.sqrt(len(slopes)))
-    width = float(student.isf((1 - level) / 2, len(slopes) - 1)) * scatter
-    return float(slopes.mean()), width + 2 * abs(float((slopes - last).mean()))
-
-
-def _nudged(model: Model, draw: Draw, pairs: int) -> Floats:
-    """Distances after one input, past the washout, was changed by a little."""
-    one = draw(pairs, 2 * FIRST_STEPS)
-    other = one.copy()
-    other[:, FIRST_STEPS] += NUDGE * one.std(axis=(0, 1))
-    if model.input_range is not None:
-        other = np.clip(other, *model.input_range)
-    states = checked_run(model, np.concatenate([one, other]))[:, FIRST_STEPS:]
-    return _distances(states[:pairs], states[pairs:])
-
-
-def _span(distances: Floats, floor: float) -> Floats:
-    """The distances while they are neither those of unrelated states nor those of the floor."""
-    far, near = distances > NEAR, distances < FAR * floor
-    if far[0] or distances[0] > distances[-1]:  # they fall
-        first = int(np.argmin(far))
-        stop = first + (int(np.argmax(near[first:])) if near[first:].any() else len(near))
-    else:
-        first, stop = int(np.argmin(near)), int(np.argmax(far)) if far.any() else len(far)
-    return distances[first:stop]
