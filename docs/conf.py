@@ -28,7 +28,13 @@ _settings = tempfile.TemporaryDirectory(prefix="memcurve-docs-")
 os.environ["IPYTHONDIR"] = _settings.name
 _profile = Path(_settings.name) / "profile_default"
 _profile.mkdir()
-(_profile / "ipython_kernel_config.py").write_text("get_config().IPKernelApp.log_level = 40\n")
+# Progress, which notebooks show on stderr after some seconds, would be an error on a busy machine.
+(_profile / "ipython_kernel_config.py").write_text(
+    "c = get_config()\n"
+    "c.IPKernelApp.log_level = 40\n"
+    "c.IPKernelApp.exec_lines = ['from memcurve.core import progress as _progress',"
+    " '_progress.PATIENCE = 1e9']\n"
+)
 os.environ["PYDEVD_DISABLE_FILE_VALIDATION"] = "1"
 os.environ["MEMCURVE_DOCS"] = str(Path(__file__).parent)  # pages run elsewhere
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
