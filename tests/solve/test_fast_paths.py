@@ -60,27 +60,6 @@ def walk_matrix(weights: np.ndarray, tail: int) -> np.ndarray:
     return A
 
 
-def drawn_walk(seed: int) -> LinearNetwork:
-    """A tail into a cycle, in any order of the nodes, with masks of all kinds."""
-    rng = np.random.default_rng(seed)
-    size = int(rng.integers(1, 10))
-    weights = rng.choice([-1.0, 1.0], size) * rng.choice(
-        [rng.uniform(0.3, 1.2, size), np.full(size, 0.5), 10.0 ** rng.integers(-9, 9, size)]
-    )
-    A = walk_matrix(weights, int(rng.integers(0, size + 1)))
-    C = rng.choice(
-        [np.eye(size)[0], rng.standard_normal(size), np.ones(size), rng.integers(-1, 2, size)]
-    )
-    order = rng.permutation(size)
-    A, C = A[np.ix_(order, order)], C[order]
-    return LinearNetwork(csr_array(A) if seed % 2 else A, C)
-
-
-@pytest.mark.parametrize("seed", range(60))
-def test_walks(seed: int) -> None:
-    assert_right(drawn_walk(seed))
-
-
 @pytest.mark.parametrize(("tail", "length", "p"), [(0, 5, 0.5), (3, 4, -0.3), (4, 1, 0.9)])
 def test_tail_into_a_cycle(tail: int, length: int, p: float) -> None:
     """MC_τ = 1 on the tail, then (1 − p²) p^{2⌊(τ − t)/c⌋}; the tail's weights do not matter."""
@@ -131,13 +110,6 @@ def test_masks_on_a_ring() -> None:
         negative = network.A.copy()
         negative[0, -1] *= -1
         assert_right(network.replace(A=negative))
-
-
-def test_complex_rings() -> None:
-    for weight in (0.9j, 0.5 + 0.3j):
-        A = weight * np.roll(np.eye(5), 1, axis=0)
-        for mask in (np.eye(5)[0], 1j * np.eye(5)[0], np.ones(5)):
-            assert_right(LinearNetwork(A, mask))
 
 
 # -- circulant ----------------------------------------------------------------------------------

@@ -31,7 +31,6 @@ from memcurve.solve.filters import filters_of as filters_of
 from memcurve.solve.leaves import input_normal_realization as input_normal_realization
 from memcurve.solve.leaves import krylov_model as krylov_model
 from memcurve.solve.leaves import reduction_of as reduction_of
-from memcurve.solve.modular import LostModes as LostModes
 from memcurve.solve.modular import centred as centred
 from memcurve.solve.modular import flint_matrix as flint_matrix
 from memcurve.solve.modular import krylov_terms as krylov_terms
@@ -41,7 +40,6 @@ from memcurve.solve.modular import recurrence as recurrence
 from memcurve.solve.modular import residues as residues
 from memcurve.solve.powers import SMALL_REST as SMALL_REST
 from memcurve.solve.powers import solve_stein as solve_stein
-from memcurve.solve.powers import sums_of_powers as sums_of_powers
 from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem
 from memcurve.solve.problem import validated_lags as validated_lags
