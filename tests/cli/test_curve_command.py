@@ -21,6 +21,8 @@ from memcurve import (
     StateNoise,
     adapters,
     ensembles,
+    fisher_curve,
+    forecasting_curve,
     inputs,
     masks,
     memory_curve,
@@ -137,6 +139,8 @@ QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
         NETWORK, 20, noise=0.1, method="certified"
     ),
     "--readout 0,3,5-9": lambda: memory_curve(NETWORK.replace(readout=[0, 3, 5, 6, 7, 8, 9]), 20),
+    "--forecast --input ar:0.9": lambda: forecasting_curve(NETWORK, "ar:0.9", 20),
+    "--fisher --noise 0.1": lambda: fisher_curve(NETWORK, 0.1, 20),
     "--noise 0.1 0.001": lambda: noise_profile(NETWORK, [0.1, 0.001], lags=20),
     "--noise state:0.1 state:0.001": lambda: noise_profile(
         NETWORK, [0.1, 0.001], lags=20, state_noise=True

@@ -33,6 +33,8 @@ def curve(
     method: Method = "exact",
     lags: Whole | None = None,
     tolerance: float | None = None,
+    forecast: Flag = False,
+    fisher: Flag = False,
     profile: Flag = False,
     mpi: Flag = False,
     output: OutputOptions = OUTPUT,
@@ -47,7 +49,7 @@ def curve(
       memcurve curve reservoir.mat --leak 0.3 --transpose --lags 50
       memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
       memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
-      memcurve curve --input ar:0.9 --lags 20
+      memcurve curve --input ar:0.9 --forecast --lags 20
       memcurve curve --profile --plot usable.png
       mpiexec -n 4 memcurve curve big.npz --noise 1e-3 --mpi
 
@@ -62,10 +64,16 @@ def curve(
         exact: rounding accuracy in milliseconds; certified: proven bounds; the others, from the
         paper of `memcurve paper`, have no error bound.
     lags
-        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory.
+        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
+        --forecast the number of steps ahead, 10 by default.
     tolerance
         Largest acceptable error of --method exact (default 1e-6). Where floating point does not
         reach it, proven bounds are computed, for up to two minutes.
+    forecast
+        Forecasting capacity instead of memory, for input that is not white.
+    fisher
+        Fisher memory instead of memory, for process noise of standard deviation --noise (default
+        1).
     profile
         Total usable memory against the noise level, with number formats marked.
     mpi
@@ -78,11 +86,22 @@ def curve(
     several = len(options.noise or ()) > 1
     result: Any  # a curve, or a profile of noise levels
     with over_ranks(mpi) as ranks, rank_among_notes():  # of which one speaks, also of errors
+        require_at_most_one(forecast=forecast, fisher=fisher, profile=profile)
         require_at_most_one(profile=profile, lags=lags is not None)  # totals are over all lags
-        if mpi and (method != "exact" or not (profile or options.noise)):
+        if forecast and (options.input is None or several):
+            raise UsageError(
+                "--forecast needs an input that is not white, e.g. --input ar:0.9, and takes one "
+                "level of --noise."
+            )
+        if fisher and (method != "exact" or tolerance or options.input or options.readout):
+            raise UsageError(
+                "--fisher takes no --method, --tolerance, --input or --readout: Fisher memory is a "
+                "property of the whole network and of the noise."
+            )
+        if mpi and (forecast or fisher or method != "exact" or not (profile or options.noise)):
             raise UsageError(
                 "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
-                "or --profile, and no --method; or leave out --mpi."
+                "or --profile, and no --method, --forecast or --fisher; or leave out --mpi."
             )
         if tolerance is not None and method != "exact":
             raise UsageError(
@@ -94,7 +113,14 @@ def curve(
         if tolerance is not None:
             arguments["tolerance"] = tolerance
         network = options.network(file, "normal", ranks)
-        if profile or several:
+        if forecast:
+            result = memcurve.forecasting_curve(network, horizons=lags or 10, **arguments)
+        elif fisher:
+            noise = arguments.get("noise", 1.0)
+            if not isinstance(noise, float):
+                raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
+            result = memcurve.fisher_curve(network, noise, lags)
+        elif profile or several:
             levels = arguments.pop("noise", None)
             if isinstance(levels, memcurve.StateNoise):
                 arguments["state_noise"], levels = True, levels.deviation
@@ -123,18 +149,21 @@ def _print_curve(result: MemoryCurve) -> None:
     printer.named(result.summary())
     inputs = result.channels.shape[1]
     channels = [f"input {k}" for k in range(min(inputs, _SHOWN_INPUTS))] if inputs > 1 else []
-    horizons = {level: result.horizon(level) for level in (0.5, 0.1) if inputs == 1}
+    levels = (0.5, 0.1) if result.kind == "memory" and inputs == 1 else ()
+    horizons = {level: result.horizon(level) for level in levels}
     shown = sorted({*SHOWN_LAGS, *(h for h in horizons.values() if h is not None)})
-    last = int(result.lags[-1])
+    first, last = int(result.lags[0]), int(result.lags[-1])
     rows = []
-    for lag in [s for s in shown if s < last] + [last]:
-        value = f"{result.values[lag]:.{15 if inputs == 1 else 9}f}"
-        error = "unknown" if math.isnan(result.error[lag]) else f"{result.error[lag]:.1e}"
-        parts = [f"{part:.6f}" for part in result.channels[lag, : len(channels)]]
+    for lag in [s for s in shown if first <= s < last] + [last]:
+        k = lag - first
+        value = f"{result.values[k]:.{15 if inputs == 1 else 9}f}"
+        error = "unknown" if math.isnan(result.error[k]) else f"{result.error[k]:.1e}"
+        parts = [f"{part:.6f}" for part in result.channels[k, : len(channels)]]
         firsts = " and ".join(f"{level:g}" for level, h in horizons.items() if h == lag)
         below = f"below {firsts} from here" if firsts else ""
         rows.append((str(lag), value, error, *parts, below))
-    heads = ["lag", "memory", "± error", *channels, ""]
+    steps = "horizon" if result.kind == "forecasting" else "lag"
+    heads = [steps, result.kind, "± error", *channels, ""]
     printer.table(heads, rows, right=range(len(heads) - 1))
     printer.notes(result.notes)
 
