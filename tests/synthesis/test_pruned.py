@@ -100,6 +100,14 @@ def test_nodes_in_very_different_units() -> None:
     assert np.abs(after.values - known.values).max() <= found.bound
 
 
+def test_states_far_above_the_mask() -> None:
+    """A chain whose states grow to 1e17: rounding makes its models unstable, and it stays."""
+    chain = ensembles.chain(60, loop=0.5)
+    small, choice = memcurve.pruned(chain, 2e-7, 1e-3), memcurve.best_readout(chain, 2e-7, 20)
+    assert small.network is chain
+    assert choice.value - choice.error <= choice.bound <= 20
+
+
 @pytest.mark.parametrize("ending", ["npz", "mat", "safetensors", "csv", "npy"])
 def test_it_is_saved_in_the_format_and_under_the_names_it_came_in(
     ending: str, tmp_path: Path

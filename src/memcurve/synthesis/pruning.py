@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import require_number
-from memcurve.core.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
@@ -122,14 +122,17 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
     directions = directions_of(subject, noise, model=True)
     assert directions.axes is not None
     s, sizes = directions.level, range(1, directions.axes.shape[1] + 2)
-    whole = memory_curve(_network_of(directions, sizes[-1], subject), noise=s)
+    try:
+        whole = memory_curve(_network_of(directions, sizes[-1], subject), noise=s)
+    except UnstableNetworkError:
+        whole = memory_curve(subject, noise=s)
     candidates: dict[int, tuple[LinearNetwork, MemoryCurve, float]] = {}
 
     def is_enough(count: int) -> bool:
         small = _network_of(directions, count, subject)
         try:
             curve = memory_curve(small, len(whole), noise=s)
-        except UncertainResultError:
+        except (UncertainResultError, UnstableNetworkError):  # by rounding, of huge states
             return False
         bound = _distance(whole, curve) + directions.error
         candidates[count] = small, curve, bound
