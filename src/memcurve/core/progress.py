@@ -90,7 +90,7 @@ def _lines(patience: float) -> Iterator[Listener]:
     def show(label: str, done: int, total: int | None) -> None:
         nonlocal due
         now, line = time.monotonic(), label if total is None else f"{label}: {done:,} of {total:,}"
-        if label not in begun and done and total is not None:
+        if not begun and done and total is not None:
             print(f"{line} were done before", file=sys.stderr, flush=True)
         start, before = begun.setdefault(label, (now, done))
         if now < due:
