@@ -192,6 +192,16 @@ def test_stacked_layers_are_layers() -> None:
     assert pruned.tensors["nu_log"].shape[1] < 6
 
 
+def test_the_heat_map_has_a_row_of_quantiles_for_each_layer() -> None:
+    mamba = CASES["Mamba"][0]
+    model = memcurve.layers({f"{k}.{n}": x for k in range(2) for n, x in mamba.items()}, noise=1e-3)
+    ax = model.plot()
+    reach = np.sort(model.layers[0].nine_tenths)
+    drawn = ax.images[0].get_array()[0]
+    assert drawn[0] == reach[0] and drawn[-1] == reach[-1]
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0", "1"]
+
+
 # --- pruning and Hankel values
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 __all__ = [
-    "among_nulls", "capacity", "chart", "curves", "floor_profile", "profile", "save",
+    "among_nulls", "capacity", "chart", "curves", "floor_profile", "layer_map", "profile", "save",
     "then_and_true",
 ]  # fmt: skip
 
@@ -298,6 +298,30 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_yticks(range(len(rows)), [_plain(f"{row.null}: {row.quantity}") for row in rows])
     ax.set(xlim=(-furthest, furthest), ylim=(len(rows) - 0.5, -0.5))
     return _labelled(ax, "standard deviations from the mean of the surrogates", "", 2, grid="x")
+
+
+def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw a :class:`memcurve.ModelMemory`: how far its channels remember, a row for each layer.
+
+    The colour is the number of steps that hold nine tenths of the usable memory of a channel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import memcurve
+    >>> weights = {"rnn.nu_log": np.full(4, -3.0), "rnn.theta_log": np.arange(4.0)}
+    >>> memcurve.plot.layer_map(memcurve.layers(weights)).get_xlabel()
+    'share of the channels, sorted (%)'
+    """
+    ax = _new_axes(height=min(12.0, 1.6 + 0.28 * len(model.layers))) if ax is None else ax
+    shares = np.linspace(0, 1, 101)
+    table = np.stack([np.quantile(each.nine_tenths, shares) for each in model.layers])
+    extent = (0, 100, len(table) - 0.5, -0.5)
+    image = ax.imshow(table, aspect="auto", norm="log", extent=extent)
+    ax.figure.colorbar(image, ax=ax).set_label("steps that hold 9/10 of the usable memory")
+    ax.set_yticks(range(len(table)), [_plain(each.name) for each in model.layers], fontsize=8)
+    ax.set_xlabel("share of the channels, sorted (%)")
+    return ax
 
 
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:

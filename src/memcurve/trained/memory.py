@@ -135,13 +135,13 @@ class ModelMemory(report.Reported):
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the usable memory of the channels of each layer, from the least to the most."""
+        """Draw a heat map: how far the channels of each layer remember, sorted."""
         from memcurve.rendering import plot
 
-        return plot.chart(self.chart(), ax=ax)
+        return plot.layer_map(self, ax=ax)
 
     def chart(self) -> report.Chart:
-        """What :meth:`plot` draws."""
+        """Usable memory of the channels of each layer, from the least to the most, for reports."""
         quantiles = np.linspace(0, 1, 101)
         series = tuple(
             report.Series(each.name, 100 * quantiles, np.quantile(each.usable, quantiles),
