@@ -198,7 +198,8 @@ def test_the_heat_map_has_a_row_of_quantiles_for_each_layer() -> None:
     ax = model.plot()
     reach = np.sort(model.layers[0].nine_tenths)
     drawn = ax.images[0].get_array()[0]
-    assert drawn[0] == reach[0] and drawn[-1] == reach[-1]
+    assert drawn[0] == reach[0]
+    assert drawn[-1] == reach[-1]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["0", "1"]
 
 
