@@ -257,4 +257,22 @@ def test_scales_without_a_word_of_lapack(
     assert result.claim is not None
     assert result.claim.holds
     assert "<html" in result.to_html()
+    assert "now" not in audit(network, noise=1e-80, estimates=False).gains
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("noise", [0.1, 1e-3, 1e-9])
+def test_gains_are_memory_that_is_there(noise: float) -> None:
+    """Also where the Gramian rounds off what the noise leaves."""
+    network = ensembles.sparse_normal(40, density=0.2, spectral_radius=0.9, seed=2)
+    gains = audit(network, noise=noise, estimates=False).gains
+    exact = memcurve.memory_curve(network, 1, noise=noise)
+    assert abs(gains["now"] - exact.total) <= exact.total_error + 1e-4
+    readout = memcurve.best_readout(network, noise, 10)
+    assert gains["now"] >= gains["readout"] - 1e-4
+    assert abs(gains["readout"] - readout.value) <= 0.01 * readout.value
+    assert abs(gains["white"] - memcurve.whitened(network, noise).after[0]) <= 1e-6
+    assert gains.get("mask", gains["now"]) >= gains["now"]
+    if noise == 0.1:
+        choice = memcurve.best_mask(network, noise)
+        assert gains["now"] + 1 < gains["mask"] <= choice.bound

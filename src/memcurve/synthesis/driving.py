@@ -293,7 +293,7 @@ class Climb:
         C[:, :count] = np.linalg.eigh(Q)[1][:, -count:]
         return _normalised(C + 1e-3 / len(C))
 
-    def climbed(self, C: Floats, steps: int | None = None) -> tuple[float, Floats]:
+    def climbed(self, C: Floats) -> tuple[float, Floats]:
         """What counts of the mask at the end of an ascent on the sphere (L-BFGS), and the mask."""
         from scipy.optimize import minimize
 
@@ -304,7 +304,7 @@ class Climb:
             along = slope.ravel() - unit * float(unit @ slope.ravel())
             return -value, -along / length
 
-        steps = steps or int(np.clip(WORK / len(self.A) ** 3, 40, 300))
+        steps = int(np.clip(WORK / len(self.A) ** 3, 40, 300))
         options: Any = {"maxiter": steps, "gtol": 1e-7}
         end = minimize(down, C.ravel(), jac=True, method="L-BFGS-B", options=options)
         return -float(end.fun), _normalised(end.x.reshape(self.shape))

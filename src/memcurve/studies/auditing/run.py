@@ -235,7 +235,7 @@ def _gains(asked: _Asked) -> dict[str, float]:
         return {}
     level = USUAL_NOISE if noise is None else float(noise.levels[0])
     gains: dict[str, float] = {}
-    with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
+    with contextlib.suppress(UncertainResultError, ValueError), np.errstate(all="ignore"):
         gains = quick_gains(network, level) if level > 0 else {}
     return {"noise": level} | {way: gain for way, gain in gains.items() if np.isfinite(gain)}
 
