@@ -11,7 +11,7 @@ import numpy as np
 from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import EPS, TINY, Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -174,7 +174,8 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
     A, mask, size = as_dense(network), network.real_pair()[1], network.size
     now, w, B = _usable(A, mask, noise)
     power = float(w.sum())
-    is_clear = EPS * size * power <= CLEAR * noise**2
+    # neither rounded below the noise nor so small that digits are lost
+    is_clear = power > TINY / EPS and EPS * size * power <= CLEAR * noise**2
     if is_clear:
         rows = B * (np.sqrt(w) / noise)
     else:
