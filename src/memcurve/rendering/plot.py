@@ -283,7 +283,9 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
             side, sign = (0.98, ">") if row.z > 0 else (0.02, "<")
             style: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ms": 8}
             ax.plot([side], [place], sign, color=colours[row.null], **style)
-        label = f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, p = {row.adjusted:.2g}"
+        label = (
+            f"{row.observed:.4g} | {row.mean:.4g} ± {row.spread:.2g}, adj. p = {row.adjusted:.2g}"
+        )
         label = label if row.draws else f"{row.observed:.4g} | no surrogates"
         across: Any = ("axes fraction", "data")
         ax.annotate(label, (1.01, place), xycoords=across, va="center", fontsize=8)

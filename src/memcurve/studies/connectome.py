@@ -37,7 +37,7 @@ from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.rendering import report
 from memcurve.rendering.report.document import listed
 from memcurve.studies import nulls
-from memcurve.studies.nulls import NULLS
+from memcurve.studies.nulls import NEEDS, NULLS
 from memcurve.studies.sweeping.run import finished_cases
 from memcurve.studies.sweeping.store import CaseResult, canonical
 
@@ -147,14 +147,13 @@ def _distances(together: Any) -> Any:
 
 @dataclass(frozen=True)
 class Draws:
-    """Surrogates of one null model: what it keeps, one row per surrogate, one column per quantity.
+    """Surrogates of one null model, one row per surrogate, one column per quantity.
 
     NaN is not known, or failed for the reason in ``error``. There are no rows if the null model
     cannot change the network, for the reason in ``error``.
     """
 
     null: str
-    keeps: str
     values: Floats
     error: str | None = None
 
@@ -167,8 +166,8 @@ class NullComparison(report.Reported):
     ----------
     network, size, edges
         Its name, nodes and non-zero weights.
-    spectral_radius, rescaled
-        Of the network as compared, and whether every surrogate was scaled to it.
+    spectral_radius : float
+        Of the network as compared, to which every surrogate was scaled, unless it is 0.
     seed : int
         Seed of the surrogates.
     quantities : tuple of str
@@ -205,7 +204,6 @@ class NullComparison(report.Reported):
     size: int
     edges: int
     spectral_radius: float
-    rescaled: bool
     seed: int
     quantities: tuple[str, ...]
     observed: Floats
@@ -290,7 +288,7 @@ class NullComparison(report.Reported):
         numeric = frozenset(range(2, len(self.HEADER)))
         table = report.Table(self.HEADER, tuple(self.table()), numeric)
         charts = [self._chart(k) for k in range(len(self.quantities))]
-        scale = "scaled to the same radius" if self.rescaled else "at their own scale"
+        scale = "scaled to the same radius" if self.spectral_radius else "at their own scale"
         return report.Document(
             title=f"Memory compared with null models: {self.network}",
             subtitle=f"{self.size:,} nodes, {self.edges:,} edges, spectral radius "
@@ -348,7 +346,6 @@ def compare_with_nulls(
     noise: float | Sequence[float] = USUAL_NOISE,
     seed: int,
     spectral_radius: float | None = None,
-    rescale: bool = True,
     rank: bool = True,
     store: str | os.PathLike[str] | None = None,
     executor: str = "processes",
@@ -382,10 +379,8 @@ def compare_with_nulls(
         Seed; a surrogate depends on it, its null model and its number alone.
     spectral_radius : float, optional
         Scale the network to this first. By default it is used as given, or scaled to 0.9 if it is
-        unstable, with a note.
-    rescale : bool
-        Scale each surrogate to the spectral radius of the network (the default), which a null model
-        changes; otherwise surrogates keep their weights, and unstable ones fail.
+        unstable, with a note. Each surrogate is scaled to the spectral radius of the network, which
+        a null model changes.
     rank : bool
         Compare the total; leave it out for networks of more than some ten thousand nodes.
     store, executor, workers, address, retry_failed, progress
@@ -413,9 +408,9 @@ def compare_with_nulls(
         nulls = ("rewire" if blocks is None else "blocks", "shuffle")
     models = _models(nulls, blocks)
     radius = subject.spectral_radius
-    if rescale and radius == 0:
-        notes, rescale = [*notes, Note("network", PROSE["no cycles"])], False
-    job = _Job(subject, models, tuple(levels), radius if rescale else None, rank)
+    if radius == 0:
+        notes = [*notes, Note("network", PROSE["no cycles"])]
+    job = _Job(subject, models, tuple(levels), radius or None, rank)
     fixed = {label: job.why_fixed(label, int(seed)) for label in models}
     labels = [None, *models]
     cases = [
@@ -435,14 +430,14 @@ def compare_with_nulls(
         raise ValueError(f"`network` could not be computed: {own[0].error}")
     quantities = job.quantities
     surrogates = [
-        Draws(label, NULLS[models[label][0]].keeps, *_values(results, quantities, fixed[label]))
+        Draws(label, *_values(results, quantities, fixed[label]))
         for label, results in zip(models, drawn, strict=True)
     ]
     observed = np.array([own[0].values[name] for name in quantities], dtype=float)
     weights = subject.A if isinstance(subject.A, np.ndarray) else subject.A.data
     result = NullComparison(
-        name, subject.size, int(np.count_nonzero(weights)), float(radius), rescale, int(seed),
-        quantities, observed, tuple(surrogates), subject.notes + tuple(notes),
+        name, subject.size, int(np.count_nonzero(weights)), float(radius), int(seed), quantities,
+        observed, tuple(surrogates), subject.notes + tuple(notes),
     )  # fmt: skip
     return replace(result, notes=(*result.notes, *_cautions(result, draws)))
 
@@ -473,13 +468,13 @@ def _models(given: Any, blocks: Any = None) -> dict[str, tuple[str, dict[str, An
     models: dict[str, tuple[str, dict[str, Any]]] = {}
     for one in [given] if isinstance(given, str) or is_pair or not np.iterable(given) else given:
         name, options = name_and_options(one, "nulls")
-        null = table_entry(NULLS, name, "nulls")
+        table_entry(NULLS, name, "nulls")
         if name == "blocks" and blocks is not None:
             options = {"blocks": blocks, **options}
         words = [
             f"{key}={value}" if isinstance(value, str | int | float) else key
             for key, value in options.items()
-            if key != null.needs
+            if key != NEEDS.get(name)
         ]
         label = f"{name}({', '.join(words)})" if words else name
         if label in models and canonical(models[label]) != canonical((name, options)):
@@ -594,8 +589,6 @@ def _cautions(result: NullComparison, draws: int) -> Iterator[Note]:
         lost = int(np.sum(np.isnan(one.values).all(axis=1)))
         if lost:
             yield Note("sweep", PROSE["failed"].format(lost=lost, **about))
-    if not result.rescaled:
-        yield Note("sweep", PROSE["own scale"])
 
 
 def _number(value: float) -> str:

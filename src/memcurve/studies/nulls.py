@@ -79,7 +79,6 @@ def rewire(
     *,
     seed: Seed,
     moves: float = 10.0,
-    self_loops: str = "fixed",
     blocks: ArrayLike | None = None,
     positions: ArrayLike | None = None,
     bins: int = 10,
@@ -88,7 +87,8 @@ def rewire(
 
     Preserved: in- and out-degree of every node, and its outgoing weights, so its out-strength and
     sign. With ``blocks`` the number of edges between each pair of blocks, with ``positions`` the
-    number of edges in each bin of length. Not preserved: reciprocity, motifs, in-strengths.
+    number of edges in each bin of length. Self-loops stay in place, and no new ones arise. Not
+    preserved: reciprocity, motifs, in-strengths.
 
     Parameters
     ----------
@@ -98,9 +98,6 @@ def rewire(
         Seed. Required.
     moves : float
         How often an edge is moved, on average.
-    self_loops : str
-        ``"fixed"``: self-loops stay in place, and no new ones arise. ``"free"``: they are treated
-        like other edges.
     blocks : (N,) array, optional
         Block, class or module of each node, numbers or strings.
     positions : (N,) or (N, d) array, optional
@@ -115,9 +112,9 @@ def rewire(
     before; then targets do the same with their sources. A trade and its reverse are equally likely,
     so that all networks that can be reached are equally likely in the limit of many rounds. Of
     networks that are more than half full, what is not there is traded. Without blocks and positions
-    all networks with these degrees are reached: where self-loops are fixed, trades leave out those
-    that differ in cycles of three nodes that no degree can tell apart (Berger and Müller-Hannemann
-    2010), which are turned with a chance of one half. With blocks or positions, pools are dealt
+    all networks with these degrees are reached: trades leave out those that differ in cycles of
+    three nodes that no degree can tell apart (Berger and Müller-Hannemann 2010), which are turned
+    with a chance of one half. With blocks or positions, pools are dealt
     out so that all kinds keep their edges, and short detours lead over networks that do not; the
     rare others that are further away are not reached.
 
@@ -130,7 +127,7 @@ def rewire(
     True
     """
     moves = require_number(moves, "moves", "above 0", lambda number: number > 0)
-    edges = _EdgeList.of(network, self_loops)
+    edges = _EdgeList.of(network, loops=False)
     kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
     source, target, note = _Trades(edges, kinds, rng).run(moves)
     if note is None:
@@ -167,7 +164,7 @@ def shuffle(
     [-0.3, 0.0, 0.0, 0.5]
     """
     table_entry(dict.fromkeys(("moved", "fixed")), signs, "signs")
-    edges = _EdgeList.of(network, "free")
+    edges = _EdgeList.of(network, loops=True)
     kinds = _Kinds.of(edges, blocks)
     groups = kinds(edges.source, edges.target)
     if signs == "fixed":
@@ -201,7 +198,7 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
     [[0.0, 0.5], [0.3, 0.0]]
     """
     table_entry(dict.fromkeys(("edges", "nodes")), of, "of")
-    edges, rng = _EdgeList.of(network, "free"), generator(seed)
+    edges, rng = _EdgeList.of(network, loops=True), generator(seed)
     signs = _sign(edges.weights)
     if of == "edges":
         drawn = rng.permutation(signs)
@@ -223,23 +220,17 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
     return edges.network(edges.source, edges.target, weights, note)
 
 
-def erdos_renyi(
-    network: Any,
-    *,
-    seed: Seed,
-    self_loops: str = "fixed",
-    blocks: ArrayLike | None = None,
-) -> LinearNetwork:
+def erdos_renyi(network: Any, *, seed: Seed, blocks: ArrayLike | None = None) -> LinearNetwork:
     """Place the same number of edges uniformly at random, and permute the weights over them.
 
-    Preserved: the number of edges, so the density; the multiset of weights. With ``blocks`` the
-    number of edges between each pair of blocks (a stochastic block model). Not preserved: degrees,
-    strengths, reciprocity.
+    Preserved: the number of edges, so the density; the multiset of weights; self-loops. With
+    ``blocks`` the number of edges between each pair of blocks (a stochastic block model). Not
+    preserved: degrees, strengths, reciprocity.
 
     Parameters
     ----------
-    network, seed, self_loops, blocks
-        As for :func:`rewire`; self-loops that are fixed keep their weights.
+    network, seed, blocks
+        As for :func:`rewire`.
 
     Examples
     --------
@@ -249,7 +240,7 @@ def erdos_renyi(
     >>> bool((null.A != 0).sum() == (network.A != 0).sum())
     True
     """
-    edges, rng = _EdgeList.of(network, self_loops), generator(seed)
+    edges, rng = _EdgeList.of(network, loops=False), generator(seed)
     kinds = _Kinds.of(edges, blocks)
     edges_by_kind = np.unique(kinds(edges.source, edges.target), return_counts=True)
     source, target, has_room = _cells_between_blocks(edges, kinds, *edges_by_kind, rng)
@@ -259,23 +250,13 @@ def erdos_renyi(
     return edges.network(source, target, weights, note)
 
 
-class Null(NamedTuple):
-    """A null model: the function that draws surrogates, what they preserve, and what it needs."""
-
-    draw: Callable[..., LinearNetwork]
-    keeps: str
-    needs: str | None = None
-
-
 #: Null models by the names that commands and comparisons use.
-NULLS = {
-    "rewire": Null(rewire, "in- and out-degrees and the outgoing weights of each node"),
-    "shuffle": Null(shuffle, "all edges and the multiset of weights"),
-    "signs": Null(shuffle_signs, "all edges and the magnitudes of their weights"),
-    "erdos_renyi": Null(erdos_renyi, "the number of edges and the multiset of weights"),
-    "blocks": Null(rewire, "degrees and the number of edges between blocks", needs="blocks"),
-    "spatial": Null(rewire, "degrees and the distribution of edge lengths", needs="positions"),
-}
+NULLS: dict[str, Callable[..., LinearNetwork]] = {
+    "rewire": rewire, "shuffle": shuffle, "signs": shuffle_signs, "erdos_renyi": erdos_renyi,
+    "blocks": rewire, "spatial": rewire,
+}  # fmt: skip
+#: Options that a null model must have.
+NEEDS = {"blocks": "blocks", "spatial": "positions"}
 
 
 def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwork:
@@ -288,11 +269,11 @@ def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwor
     >>> memcurve.nulls.make("rewire", network, seed=1).size
     50
     """
-    null = table_entry(NULLS, name, "name")
-    require_options(null.draw, {"network": network, "seed": seed, **options})
-    if null.needs is not None and options.get(null.needs) is None:
-        raise ValueError(f"`{null.needs}` must be given for the null model {name!r}, got none.")
-    return null.draw(network, seed=seed, **options)
+    draw = table_entry(NULLS, name, "name")
+    require_options(draw, {"network": network, "seed": seed, **options})
+    if (needed := NEEDS.get(name)) and options.get(needed) is None:
+        raise ValueError(f"`{needed}` must be given for the null model {name!r}, got none.")
+    return draw(network, seed=seed, **options)
 
 
 class _EdgeList(NamedTuple):
@@ -303,24 +284,22 @@ class _EdgeList(NamedTuple):
     target: Places
     weights: NDArray[Any]
     fixed: tuple[Places, NDArray[Any]]  # nodes with a self-loop that stays, and its weight
-    loops_are_free: bool
 
     @classmethod
-    def of(cls, network: Any, self_loops: str) -> _EdgeList:
+    def of(cls, network: Any, *, loops: bool) -> _EdgeList:
+        """Self-loops stay unless they take part, too."""
         from scipy.sparse import coo_array
 
-        table_entry(dict.fromkeys(("fixed", "free")), self_loops, "self_loops")
         subject = as_network(network)
         if isinstance(subject.A, Operator):
             raise subject.A.needs_matrix("null models")
         entries = coo_array(on_host(subject.A))
         integer = np.int32 if subject.size < 2**30 else np.int64  # a node and a bit are packed
         source, target = (nodes.astype(integer) for nodes in (entries.col, entries.row))
-        free = self_loops == "free"
-        stays = np.zeros(len(source), dtype=bool) if free else source == target
+        stays = (source == target) & (not loops)
         fixed = (source[stays], entries.data[stays])
         source, target, weights = source[~stays], target[~stays], entries.data[~stays]
-        return cls(subject, source, target, weights, fixed, free)
+        return cls(subject, source, target, weights, fixed)
 
     @property
     def size(self) -> int:
@@ -446,17 +425,16 @@ class _Trades:
     """
 
     def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
-        self._size, self._loops_are_free = edges.size, edges.loops_are_free
-        self._kinds, self._rng, self._is_one_kind = kinds, rng, kinds.changes == 2
-        self._others = edges.size if edges.loops_are_free else edges.size - 1
+        self._size, self._kinds, self._rng = edges.size, kinds, rng
+        self._is_one_kind = kinds.changes == 2
         self._ends: list[Places] = [edges.source, edges.target]
-        self._is_complement = 2 * len(edges.source) > self._size * self._others
+        self._is_complement = 2 * len(edges.source) > self._size * (self._size - 1)
         if self._is_complement:
             self._complement()
         degrees = [np.bincount(end, minlength=self._size) for end in self._ends]
         self._meet_alike = False
         self._log_degrees = [np.log(np.maximum(degree, 1)) for degree in degrees]
-        can_trade = [(degree > 0) & (degree < self._others) for degree in degrees]
+        can_trade = [(degree > 0) & (degree < self._size - 1) for degree in degrees]
         self._traders = [np.flatnonzero(can) for can in can_trade]
         lonely = np.full(self._size % 2, -1)  # meets the last of an odd number
         self._rest = [np.concatenate([np.flatnonzero(~can), lonely]) for can in can_trade]
@@ -465,8 +443,7 @@ class _Trades:
         """Replace the edges by those of the complement."""
         is_gap = np.ones((self._size, self._size), dtype=bool)
         is_gap[tuple(self._ends)] = False
-        if not self._loops_are_free:
-            np.fill_diagonal(is_gap, False)
+        np.fill_diagonal(is_gap, False)
         self._ends = [end.astype(self._ends[0].dtype) for end in np.nonzero(is_gap)]
 
     def run(self, moves: float) -> tuple[Places, Places, str | None]:
@@ -486,7 +463,7 @@ class _Trades:
         if not self._is_one_kind and 2 <= count <= _DETOUR_EDGES:
             moved += self._detours()
         moved += sum(self._round() for _ in range(left))
-        can_turn = self._turn_cycles() if self._is_one_kind and not self._loops_are_free else False
+        can_turn = self._is_one_kind and self._turn_cycles()
         if self._is_complement:
             self._complement()
         if not (moved or can_turn):
@@ -551,8 +528,7 @@ class _Trades:
         is_single[1:] &= ~is_both
         is_single[:-1] &= ~is_both
         other = cells >> 1
-        if not self._loops_are_free:
-            is_single &= (other != nodes[0]) & (other != nodes[1])
+        is_single &= (other != nodes[0]) & (other != nodes[1])
         pool = np.flatnonzero(is_single)
         group = pair[pool]
         change: Places = np.zeros(0, dtype=np.int32)
@@ -597,7 +573,7 @@ class _Trades:
 
         def step() -> tuple[list[int], list[int]] | None:
             """Edges by their places, and cells for them; None where these are not free."""
-            if not self._loops_are_free and size > 2 and draw.random() < 0.5:
+            if size > 2 and draw.random() < 0.5:
                 i, j, k = draw.sample(range(size), 3)
                 after = [j * size + i, k * size + j, i * size + k]
                 if any(c not in place_of for c in (i * size + j, j * size + k, k * size + i)):
@@ -607,7 +583,7 @@ class _Trades:
                 places = [draw.randrange(count), draw.randrange(count)]
                 (i, j), (k, m) = (divmod(cells[place], size) for place in places)
                 after = [i * size + m, k * size + j]
-                if not self._loops_are_free and (i == m or k == j):
+                if i == m or k == j:
                     return None
             return None if any(cell in place_of for cell in after) else (places, after)
 
@@ -720,7 +696,7 @@ def _cells_between_blocks(
     ends, has_room = [np.zeros((2, 0), dtype=edges.source.dtype)], False
     for kind, count in zip(pairs, counts, strict=True):
         senders, receivers = (members[block] for block in divmod(kind, kinds.blocks))
-        skips = senders is receivers and not edges.loops_are_free
+        skips = senders is receivers
         width = len(receivers) - skips
         codes = rng.choice(len(senders) * width, count, replace=False, shuffle=False)
         has_room |= len(codes) < len(senders) * width

@@ -36,6 +36,8 @@ def _blocks(document: Document) -> Iterator[str]:
         yield _table(Table(("", ""), tuple(document.figures), frozenset({1})))
     notes = [Section(NOTES, points=tuple(document.notes))] if document.notes else []
     for section in (*document.sections, *notes):
+        if not (section.text or section.table or section.points):  # a chart alone
+            continue
         yield f"## {_line(section.title)}"
         yield from map(_line, split_paragraphs(section.text))
         if section.table is not None:

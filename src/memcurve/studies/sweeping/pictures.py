@@ -25,7 +25,10 @@ _AXIS_LABELS = {
     "inputs": "number of inputs",
     "lags": "number of lags",
 }
-_PLURALS = {"density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs"}
+_PLURALS = {
+    "density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs",
+    "noise": "noise levels", "leak": "leak rates",
+}  # fmt: skip
 _MARKERS = "osD^vPX"
 #: Colours and line styles at most. Doubled: some look the same.
 _MOST_HUES = 14

@@ -282,6 +282,9 @@ def _validated(model: Any, content: Any) -> Any:
             place, rule = ".".join(map(str, one["loc"])), one["msg"]
             if one["type"] == "extra_forbidden":
                 rule = f"there is no such field; there are {', '.join(model.model_fields)}"
+            elif one["type"] == "value_error":  # a rule of ours, which says what it got
+                problems.append(f"{place}: {str(one['ctx']['error']).removeprefix('`keep` ')}")
+                continue
             problems.append(f"{place}: {rule.rstrip('.')}, got {one['input']!r}.")
         raise ValueError(" ".join(problems)) from None
 

@@ -15,7 +15,6 @@ from memcurve.views.cli.options import (
     SEVERAL,
     ExecutorOptions,
     FileOptions,
-    Flag,
     ReportOptions,
     Whole,
 )
@@ -37,7 +36,6 @@ def connectome(
     blocks: str | None = None,
     positions: str | None = None,
     spectral_radius: float | None = None,
-    keep_scale: Flag = False,
     rank: bool = True,
     store: Path | None = None,
     executor: ExecutorOptions = EXECUTOR,
@@ -81,9 +79,8 @@ def connectome(
     positions
         Columns of --nodes that hold the position of each node, x,y,z.
     spectral_radius
-        Scale the network to this. Default: as it is, or 0.9 where it is unstable.
-    keep_scale
-        Keep the surrogates' own scale. By default each has the network's spectral radius.
+        Scale the network to this. Default: as it is, or 0.9 where it is unstable. Surrogates have
+        the spectral radius of the network.
     rank
         Compare the total memory, which is slow for more than about ten thousand nodes.
     store
@@ -130,7 +127,6 @@ def connectome(
             draws=draws,
             seed=part.seed,
             spectral_radius=spectral_radius,
-            rescale=not keep_scale,
             rank=rank,
             store=place,
             retry_failed=executor.retry_failed,
@@ -142,7 +138,7 @@ def connectome(
 
 
 def _print(result: NullComparison) -> None:
-    scale = "scaled to match" if result.rescaled else "at their own scale"
+    scale = "scaled to match" if result.spectral_radius else "at their own scale"
     about = f"{result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
     about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
     right = range(2, len(result.HEADER))
