@@ -15,7 +15,6 @@ def paper(
     figure: Annotated[list[Whole] | None, SEVERAL] = None,
     quick: Flag = False,
     claims: Flag = False,
-    fresh: Flag = False,
     seed: Seed = 1,
     json: Json = False,
     verbose: Verbose = False,
@@ -39,8 +38,6 @@ def paper(
         40 masks instead of 1000 and fewer sample sizes: less than half a minute.
     claims
         Check the paper's claims too, and add their table to the page.
-    fresh
-        Redraw existing figures. Without it an interrupted run resumes.
     """
     from memcurve.studies.paper import FIGURES, Settings, reproduce
 
@@ -49,7 +46,6 @@ def paper(
         figures=figure,
         settings=(Settings.quick if quick else Settings)(seed=seed),
         claims=claims,
-        fresh=fresh,
         progress=True,
     )
     if json:
