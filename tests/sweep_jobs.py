@@ -23,7 +23,7 @@ def cases(count: int, **content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def nothing(case: dict[str, Any]) -> dict[str, Any]:
     """The quickest job there is."""
-    return {"values": {"n": case["number"]}, "curve": None}
+    return {"n": case["number"]}
 
 
 def digits(case: dict[str, Any]) -> dict[str, Any]:
@@ -35,11 +35,8 @@ def digits(case: dict[str, Any]) -> dict[str, Any]:
 def digits_at_once(case: dict[str, Any]) -> dict[str, Any]:
     """The same numbers, without the wait."""
     number = case["number"]
-    curve = np.sin(np.arange(1, 6) * np.sqrt(number + 2))
-    return {
-        "values": {"third": number / 3, "endless": np.inf, "name": "μ"},
-        "curve": {"lag": np.arange(5), "mc": curve},
-    }
+    waves = np.sin(np.arange(1, 6) * np.sqrt(number + 2))
+    return {"third": number / 3, "endless": np.inf, "name": "μ", "waves": waves}
 
 
 def spectrum(case: dict[str, Any]) -> dict[str, Any]:
@@ -50,8 +47,7 @@ def spectrum(case: dict[str, Any]) -> dict[str, Any]:
     threads = sorted({library["num_threads"] for library in blas})
     draw = np.random.default_rng(case["number"]).normal(size=(120, 120))
     values = np.linalg.eigvals(draw)
-    found = {"radius": np.abs(values).max(), "threads": threads}
-    return {"values": found, "curve": {"real": np.sort(values.real)}}
+    return {"radius": np.abs(values).max(), "threads": threads, "real": np.sort(values.real)}
 
 
 def raising(case: dict[str, Any]) -> dict[str, Any]:
@@ -59,7 +55,7 @@ def raising(case: dict[str, Any]) -> dict[str, Any]:
     if case["number"] % 3 == 0:
         raise ValueError(f"`number` must not be\n divisible by three, got {case['number']}.")
     if case["number"] % 7 == 0:
-        return {"values": {"odd": object()}, "curve": None}
+        return {"odd": object()}
     return nothing(case)
 
 

@@ -21,7 +21,9 @@ DRAWN = [1, 2, 6]
 )
 def test_every_figure_is_drawn(tmp_path: Path, number: int) -> None:
     told: list[tuple[str, int, int | None]] = []
-    page, _ = reproduce(tmp_path, settings=TINY, figures=[number], progress=lambda *s: told.append(s))
+    page, _ = reproduce(
+        tmp_path, settings=TINY, figures=[number], progress=lambda *s: told.append(s)
+    )
     assert (told[0], told[-1]) == ((f"figure {number}", 0, 1), (f"figure {number}", 1, 1))
     assert (tmp_path / f"figure{number}.png").read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / f"figure{number}.pdf").read_bytes().startswith(b"%PDF")

@@ -125,7 +125,7 @@ def _rows(path: Path) -> list[tuple[Any, ...]]:
 
 
 def _content(row: CaseResult) -> tuple[Any, ...]:
-    return (row.key, row.case, row.status, row.values, row.curve, row.error)
+    return (row.key, row.case, row.status, row.values, row.error)
 
 
 def _undisturbed(path: Path, count: int, seconds: float) -> list[tuple[Any, ...]]:

@@ -7,7 +7,6 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ from memcurve.studies.sweeping.engine import (
 )
 from memcurve.studies.sweeping.executors import (
     CaseRunner,
-    ProcessPool,
-    TaskLostError,
     UnusableWorkerError,
     open_executor,
     versions,
@@ -49,7 +46,7 @@ def swept(
 
 
 def without_times(rows: list[CaseResult]) -> list[tuple[Any, ...]]:
-    return [(row.key, row.status, row.values, row.curve, row.error) for row in rows]
+    return [(row.key, row.status, row.values, row.error) for row in rows]
 
 
 def test_rows_do_not_depend_on_where_they_are_computed(
@@ -153,29 +150,3 @@ def test_memory_does_not_grow_with_the_number_of_cases(tmp_path: Path) -> None:
         assert run_cases(store, study, sweep_jobs.nothing, pool).done == count
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 5000  # kilobytes
-
-
-class LossyPool(ProcessPool):
-    """Processes that cannot say which case of a task they died of, as a cluster."""
-
-    def run(self, runner: CaseRunner, cases: list[tuple[str, str]]) -> Future[Any]:
-        self.sizes.append(len(cases))
-        lost: Future[Any] = Future()
-        if any('"number":7,' in content or '"number":7}' in content for _, content in cases):
-            lost.set_exception(TaskLostError())
-            return lost
-        return super().run(runner, cases)
-
-    sizes: list[int] = []  # noqa: RUF012
-
-
-def test_suspects_go_alone_and_short_cases_travel_together(tmp_path: Path) -> None:
-    pool = LossyPool(2)
-    with Store.open(tmp_path / "sweep.db") as store:
-        study = store.begin_study("toy", cases(500))
-        counts = run_cases(store, study, sweep_jobs.nothing, pool)
-        pool.finish()
-        failed = [row for row in store.rows() if row.error]
-    assert counts == CaseCounts(done=499, failed=1, pending=0)
-    assert [row.case["number"] for row in failed] == [7]
-    assert (pool.sizes[0], max(pool.sizes) > 16) == (1, True)

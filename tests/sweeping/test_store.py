@@ -19,15 +19,15 @@ from command import ended
 from memcurve.studies.sweeping.store import CaseOutcome, Store
 from sweep_jobs import cases
 
-VALUES, CURVE = {"a": 1 / 3}, {"mc": [1.0, 0.1]}
+VALUES = {"a": 1 / 3, "mc": [1.0, 0.1]}
 
 
 def done(key: str) -> list[CaseOutcome]:
-    return [CaseOutcome.of(key, VALUES, CURVE, None, 0.5)]
+    return [CaseOutcome.of(key, VALUES, None, 0.5)]
 
 
 def failed(key: str) -> list[CaseOutcome]:
-    return [CaseOutcome.of(key, None, None, "ValueError:\nno", 0.1)]
+    return [CaseOutcome.of(key, None, "ValueError:\nno", 0.1)]
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def test_cases_keep_their_order_and_results_every_digit(store: Store) -> None:
     rows = list(store.rows())
     assert [row.key for row in rows] == keys
     assert [row.case["number"] for row in rows] == list(range(500))
-    assert (rows[3].status, rows[3].values, rows[3].curve) == ("done", VALUES, CURVE)
+    assert (rows[3].status, rows[3].values) == ("done", VALUES)
     assert (rows[3].error, rows[3].seconds) == (None, 0.5)
     assert (rows[4].status, rows[4].values, rows[4].error) == ("failed", None, "ValueError: no")
     assert (rows[5].status, rows[5].seconds) == ("pending", None)
@@ -208,7 +208,7 @@ try:
     with Store.open(sys.argv[1]) as store:
         store.begin_study("text", cases(3000))
         for key, _ in cases(3000):
-            store.put([CaseOutcome.of(key, {"a": "x" * 500}, None, None, 0.0)])
+            store.put([CaseOutcome.of(key, {"a": "x" * 500}, None, 0.0)])
 except (OSError, ValueError) as error:
     sys.exit(f"{type(error).__name__}: {error}")
 """

@@ -135,4 +135,4 @@ def test_shipped_studies_are_sound(name: str) -> None:
     assert quick.count < study.count / 2
     again = Study.from_text(quick.text, name)
     assert [case.key for case in again.cases()] == [case.key for case in quick.cases()]
-    assert evaluate(quick.case_at(0).to_dict())["values"].keys() == set(study.keep)
+    assert evaluate(quick.case_at(0).to_dict()).keys() == set(study.keep)

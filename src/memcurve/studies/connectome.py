@@ -519,7 +519,7 @@ class _Job:
 
     def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
         with rank_among_notes():  # the ranks themselves are compared
-            return {"values": self._values(self._drawn(case)), "curve": None}
+            return self._values(self._drawn(case))
 
     def _drawn(self, case: Mapping[str, Any]) -> LinearNetwork:
         label = case["null"]

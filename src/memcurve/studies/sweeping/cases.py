@@ -236,7 +236,6 @@ TIDY: dict[str, Callable[[Any], Any]] = {
     "lags": functools.partial(require_size, argument="lags"),
     "seed": _tidy_seed,
     "keep": tidy_keep,
-    "curve": bool,
 }
 
 
@@ -251,7 +250,7 @@ class Case:
     rate lr, A is (1 − lr) I + lr W and C is lr times the mask. ``inputs`` have a mask each;
     ``input`` and ``noise`` are words of the command, or a standard deviation; ``method``,
     ``options`` and ``lags`` are those of :func:`memcurve.memory_curve`. ``keep`` names some of
-    :data:`memcurve.studies.sweeping.cases.QUANTITIES`, and ``curve`` says whether to keep it all.
+    :data:`memcurve.studies.sweeping.cases.QUANTITIES`.
 
     Examples
     --------
@@ -280,7 +279,6 @@ class Case:
     lags: int | None = None
     seed: int | None = None
     keep: tuple[str, ...] = USUAL
-    curve: bool = False
 
     def __post_init__(self) -> None:
         # equal cases have one form, and so one key: 1 is 1.0, "white" is None, order means nothing
@@ -351,21 +349,20 @@ class Case:
         return hash(self.key)
 
 
-def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
+def evaluate(case: Mapping[str, Any]) -> dict[str, float | int | None]:
     """Compute a case, given as :meth:`Case.to_dict` writes it.
 
     Returns
     -------
     dict
-        ``values``, one number per quantity, None if it is not known (an error bound of a method
-        that has none, a horizon beyond the lags); and ``curve``, None unless asked for, with the
-        lags, the memory, its error and the notes. The same case gives the same bits.
+        One number per quantity, None if it is not known (an error bound of a method that has none,
+        a horizon beyond the lags). The same case gives the same bits.
 
     Examples
     --------
     >>> from memcurve.studies.sweeping import evaluate
     >>> evaluate({"ensemble": "orthogonal", "size": 10, "seed": 1, "keep": ["total", "rank"]})
-    {'values': {'rank': 10, 'total': 10.0}, 'curve': None}
+    {'rank': 10, 'total': 10.0}
     """
     asked = Case(**case)
     with one_thread(), rank_among_notes():
@@ -374,12 +371,7 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, Any]:
         if not math.isfinite(curve.total):
             raise UncertainResultError(f"method {asked.method!r} gives a total of {curve.total}.")
         answer = AnsweredCase(asked, network, curve)
-        values = {name: _plain(QUANTITIES[name].of(answer)) for name in asked.keep}
-    if not asked.curve:
-        return {"values": values, "curve": None}
-    whole = {"lags": curve.lags.tolist(), "values": curve.values.tolist()}
-    error = [_plain(error) for error in curve.error.tolist()]
-    return {"values": values, "curve": whole | {"error": error, "notes": list(curve.notes)}}
+        return {name: _plain(QUANTITIES[name].of(answer)) for name in asked.keep}
 
 
 def network_of(case: Case) -> LinearNetwork:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import queue
 import signal
 import threading
@@ -14,7 +15,6 @@ from types import FrameType
 from typing import Any, NamedTuple, Self
 
 from memcurve.studies.sweeping.executors import (
-    DIED,
     TASK_SECONDS,
     CaseRunner,
     Job,
@@ -35,6 +35,8 @@ _MOST_AT_ONCE = 256
 _BETWEEN_REPORTS = 0.1
 #: Seconds between checks of the pool. Doubled: lost clusters are noticed later.
 _BETWEEN_CHECKS = 1.0
+#: Tasks that may be lost with all workers that got them. Doubled: more patience with a cluster.
+_LOSSES = 20
 #: Seconds within which a repeated signal is ignored. Doubled: a second Ctrl-C has to wait longer.
 _IMPATIENCE = 2.0
 
@@ -79,16 +81,16 @@ def run_cases(
 ) -> CaseCounts:
     """Run a job on the pending cases of a study, and save each result as soon as it arrives.
 
-    A job, a function at the top level of a module, takes the content of a case and returns
-    ``{"values": …, "curve": …}``, each a dict or None. A case whose job raises, ends its process or
-    takes more than ``case_timeout`` seconds fails, and the sweep continues with the others.
+    A job, a function at the top level of a module, takes the content of a case and returns a dict
+    of values. A case whose job raises, ends its process or takes more than ``case_timeout`` seconds
+    fails, and the sweep continues with the others.
 
     ``progress`` is called with the counts, earlier runs included: at once, at most ten times a
     second, and at the end. After Ctrl-C, SIGTERM or a KeyboardInterrupt that it raises,
     :class:`Interrupted` says what is saved.
     """
     with StopSignals() as signals:
-        loop = _Loop(store, study, CaseRunner(job, case_timeout), pool, progress, signals)
+        loop = _Loop(store, study, CaseRunner(job, case_timeout), pool, progress)
         try:
             loop.run()
         except BaseException as error:
@@ -102,12 +104,7 @@ def run_cases(
 
 
 class _Loop:
-    """One run over the pending cases.
-
-    If a pool loses a task with its workers, nobody knows which case did it. All of its cases are
-    suspects: each goes again alone, with nothing else under way. If that is lost as well, the case
-    is the reason.
-    """
+    """One run over the pending cases."""
 
     def __init__(
         self,
@@ -116,13 +113,11 @@ class _Loop:
         runner: CaseRunner,
         pool: Pool,
         progress: Callable[[CaseCounts], object],
-        signals: StopSignals,
     ) -> None:
         self._store, self._runner, self._pool = store, runner, pool
-        self._progress, self._signals = progress, signals
+        self._progress, self._losses = progress, 0
         self.counts = CaseCounts(**store.counts(study))
         self._fresh, self._waiting = store.pending(study), deque[Pending]()
-        self._suspects, self._suspected = list[Pending](), set[str]()
         self._tasks: dict[Outcomes, list[Pending]] = {}
         self._at_once = 1  # cases per task
         # futures announce themselves, so that a turn costs the same however many are under way
@@ -135,7 +130,6 @@ class _Loop:
         if not self.counts.pending:
             return
         self._pool.start()
-        self._signals.raises = self._pool.inline
         while self._send_out():
             self._bring_in()
             self._report()
@@ -149,7 +143,6 @@ class _Loop:
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether anything is under way."""
         while cases := self._next_cases():
-            self._signals.check()
             future = self._pool.run(self._runner, cases)
             self._tasks[future] = cases
             future.add_done_callback(self._arrived.put)
@@ -157,8 +150,6 @@ class _Loop:
 
     def _next_cases(self) -> list[Pending]:
         """The task to send out now; empty if there is none or if enough are under way."""
-        if self._suspects:
-            return [] if self._tasks else [self._suspects.pop()]
         window = 1 if self._pool.inline else _TASKS_PER_WORKER * self._pool.workers
         if len(self._tasks) >= window:
             return []
@@ -169,13 +160,13 @@ class _Loop:
 
     def _bring_in(self) -> None:
         """Wait for results and save all that have arrived."""
-        self._signals.check()
         outcomes: list[CaseOutcome] = []
         problem = None
         for future in self._arrivals(timeout=_BETWEEN_REPORTS):
             cases, error = self._tasks.pop(future), future.exception()
-            if isinstance(error, TaskLostError):
-                outcomes += self._lost(cases)
+            if isinstance(error, TaskLostError) and self._losses < _LOSSES:
+                self._losses += 1
+                self._waiting.extend(cases)
             elif error is not None:
                 problem = error
             else:
@@ -202,13 +193,6 @@ class _Loop:
         self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
         return outcomes
 
-    def _lost(self, cases: list[Pending]) -> list[CaseOutcome]:
-        """Suspect the cases of a lost task; returns the outcome of one that was alone."""
-        blamed = [key for key, _ in cases if key in self._suspected]
-        self._suspects += [case for case in cases if case[0] not in self._suspected]
-        self._suspected |= {key for key, _ in cases}
-        return [CaseOutcome(key, None, None, DIED, 0.0) for key in blamed]
-
     def _write(self, outcomes: list[CaseOutcome]) -> None:
         if outcomes:
             self._store.put(outcomes)
@@ -225,16 +209,15 @@ class _Loop:
 
 
 class StopSignals:
-    """Ctrl-C and SIGTERM, from entering to leaving the context: the next :meth:`check` raises.
+    """From entering to leaving the context, the first Ctrl-C or SIGTERM is a KeyboardInterrupt.
 
-    Only while ``raises`` do they raise where they arrive. A second one changes nothing, not even
-    shortly after leaving, while the caller says what happened.
+    A second one changes nothing, not even shortly after leaving, while the caller says what
+    happened.
     """
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None
-        self.raises = True
-        self._is_left, self._last = False, 0.0
+        self._deaf_until = math.inf
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
@@ -247,14 +230,10 @@ class StopSignals:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_left = True  # after a signal, the first that comes later gives the handlers back
+        # after a signal, the first that comes later gives the handlers back
+        self._deaf_until = time.monotonic() + _IMPATIENCE
         if self.received is None:
             self._give_back()
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt if there was a signal."""
-        if self.received is not None:
-            raise KeyboardInterrupt
 
     def _give_back(self) -> None:
         for number, handler in self._before.items():
@@ -262,14 +241,12 @@ class StopSignals:
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
 
     def _receive(self, number: int, frame: FrameType | None) -> None:
-        if self._is_left:
-            if time.monotonic() - self._last > _IMPATIENCE:
-                self._give_back()
-                signal.raise_signal(number)
-        elif self.received is None:
-            self.received, self._last = signal.Signals(number), time.monotonic()
-            if self.raises:
-                raise KeyboardInterrupt
+        if self.received is None:
+            self.received = signal.Signals(number)
+            raise KeyboardInterrupt
+        if time.monotonic() > self._deaf_until:
+            self._give_back()
+            signal.raise_signal(number)
 
 
 def _unusable(error: BaseException) -> OSError:

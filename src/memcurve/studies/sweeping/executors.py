@@ -1,8 +1,8 @@
 """Worker pools: this process, local processes or a Dask cluster.
 
 Each is a :class:`Pool` that runs a :class:`CaseRunner`; they differ in how they start, how they end
-and how the loss of a worker shows. Only a :class:`WorkerProcess` is known to have died for the case
-that it ran; it also is what a case with a time limit is run in, wherever that is.
+and how the loss of a worker shows. A case that may end its process is run in a
+:class:`WorkerProcess`, on a cluster in one beside each worker.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class UnusableWorkerError(ChildProcessError):
 
 
 class TaskLostError(Exception):
-    """Every worker that got this one task died; the pool itself goes on."""
+    """Every worker that got this one task is gone; the pool itself goes on."""
 
 
 def versions() -> dict[str, str]:
@@ -77,10 +77,8 @@ class CaseRunner:
     limit: float | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
-    def anywhere(self, cases: list[Pending]) -> list[CaseOutcome]:
-        """In this process if there is no time limit."""
-        if self.limit is None:
-            return self.here(cases)
+    def apart(self, cases: list[Pending]) -> list[CaseOutcome]:
+        """In the process that this one has for it."""
         with _ONE_AT_A_TIME:
             return self.beside(_BESIDE, cases)
 
@@ -103,11 +101,11 @@ class CaseRunner:
     def _outcome(self, case: Pending) -> CaseOutcome:
         (key, content), start = case, time.perf_counter()
         try:
-            result = self.job(json.loads(content))
-            return CaseOutcome.of(key, **result, error=None, seconds=time.perf_counter() - start)
+            values = self.job(json.loads(content))
+            return CaseOutcome.of(key, values, None, time.perf_counter() - start)
         except (Exception, SystemExit) as problem:
             error = f"{type(problem).__name__}: {problem}"
-            return CaseOutcome.of(key, None, None, error, time.perf_counter() - start)
+            return CaseOutcome.of(key, None, error, time.perf_counter() - start)
 
     def _outcome_beside(self, worker: WorkerProcess, case: Pending) -> CaseOutcome:
         error, start = DIED, 0.0
@@ -122,7 +120,7 @@ class CaseRunner:
                 worker.stop()
                 error = f"TimeoutError: ended after {self.limit:g} s, the limit per case"
                 break
-        return CaseOutcome.of(case[0], None, None, error, time.perf_counter() - start)
+        return CaseOutcome.of(case[0], None, error, time.perf_counter() - start)
 
 
 def _in_turn(run: Callable[[Pending], CaseOutcome], cases: list[Pending]) -> list[CaseOutcome]:
@@ -278,7 +276,7 @@ def _serve(pipe: Any) -> None:
         pipe.send(answer)
 
 
-#: Where this process runs cases that have a time limit.
+#: Where a process runs cases that may have to be ended, if it is no worker process itself.
 _BESIDE = WorkerProcess()
 
 
@@ -289,15 +287,13 @@ class Pool:
     inline = False
     #: How many tasks run at the same time.
     workers = 1
-    _executor: Any = None
 
     def start(self) -> None:
         """Make the pool ready; a pool that is ready stays as it is."""
 
     def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
         """Compute outcomes in a worker."""
-        outcomes: Outcomes = self._executor.submit(runner.anywhere, cases)
-        return outcomes
+        raise NotImplementedError
 
     def check(self) -> None:
         """Raise if no result can be expected any more; called about once a second."""
@@ -318,7 +314,7 @@ class SerialPool(Pool):
     def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
         future: Outcomes = Future()
         try:
-            future.set_result(runner.anywhere(cases))
+            future.set_result((runner.here if runner.limit is None else runner.apart)(cases))
         except Exception as error:
             future.set_exception(error)
         return future
@@ -333,6 +329,7 @@ class ProcessPool(Pool):
     def __init__(self, workers: int) -> None:
         self.workers, self._own = workers, threading.local()
         self._processes: list[WorkerProcess] = []
+        self._executor: Any = None
 
     def start(self) -> None:
         """The processes themselves start when there is something to do."""
@@ -407,7 +404,7 @@ class DaskPool(Pool):
     def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
         future: Outcomes = Future()
         try:
-            remote = self._client.submit(runner.anywhere, cases, pure=False, retries=5)
+            remote = self._client.submit(runner.apart, cases, pure=False, retries=5)
             self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,11 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from memcurve.core.cells import csv_text
 from memcurve.core.display import columns_of_text, grid
 from memcurve.core.optional import optional
 from memcurve.core.result import Result, replacing
-from memcurve.studies.sweeping.cases import QUANTITIES
 from memcurve.studies.sweeping.conclusions import concluded
 from memcurve.studies.sweeping.pictures import draw
 from memcurve.studies.sweeping.store import CaseResult, Store
@@ -45,8 +42,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         The study as TOML, verbatim.
     rows : tuple of CaseResult
         One per case, in the order of the study: ``key``, ``case``, ``status`` (``"done"``,
-        ``"failed"`` or ``"pending"``), ``values``, ``curve``, ``error``, ``seconds``, and the
-        ``run`` and ``memcurve_version`` that computed it.
+        ``"failed"`` or ``"pending"``), ``values``, ``error``, ``seconds``, and the ``run`` and
+        ``memcurve_version`` that computed it.
     runs : tuple of dict
         The runs that computed them, with their versions.
 
@@ -142,39 +139,26 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     def to_xarray(self) -> Any:
         """An xarray Dataset over the axes of the study.
 
-        NaN where a case failed or is pending. Curves are ``memory`` over a further dimension
-        ``lag``, NaN beyond the lags of a case. ``.sel({"method": "exact"})`` selects; as a keyword,
+        NaN where a case failed or is pending. ``.sel({"method": "exact"})`` selects; as a keyword,
         ``method`` is xarray's own. ``.to_netcdf`` writes a file.
         """
         xr = optional("xarray", "this", "frames")
-        table, study = self.columns(), self.study
-        coordinates: dict[str, Any] = {}
-        for axis, values in study.axes.items():  # the rows are in the order of the study
+        table = self.columns()
+        coordinates = {}
+        for axis, values in self.study.axes.items():  # the rows are in the order of the study
             if len(values) > 1:
-                shown = [v.label if isinstance(v, Named) else v for v in values]
-                coordinates[axis] = (axis, _coordinate(alike(axis, shown)))
-        names = tuple(coordinates)
-        sizes = [len(values) for _, values in coordinates.values()]
-        variables: dict[str, Any] = {}
-        meanings = {name: QUANTITIES[name].meaning for name in self.quantities}
-        for name, meaning in (meanings | {"seconds": "time of the computation"}).items():
-            numbers = np.array(table[name], dtype=float)  # None is NaN
-            variables[name] = (names, numbers.reshape(sizes), {"description": meaning})
+                shown = alike(axis, [v.label if isinstance(v, Named) else v for v in values])
+                coordinates[axis] = np.array(shown, object if isinstance(shown[0], str) else None)
+        sizes = [len(values) for values in coordinates.values()]
+        columns = {name: np.array(table[name], float) for name in (*self.quantities, "seconds")}
         for name in ("status", "error", "memcurve_version"):
-            words = np.array([word or "" for word in table[name]], dtype=object)
-            variables[name] = (names, words.reshape(sizes))
-        curves = [row.curve or {"lags": [], "values": []} for row in self.rows]
-        if count := max((max(curve["lags"], default=-1) + 1 for curve in curves), default=0):
-            memory = np.full((len(curves), count), math.nan)
-            for values, curve in zip(memory, curves, strict=True):
-                values[curve["lags"]] = curve["values"]
-            coordinates["lag"] = ("lag", np.arange(count))
-            about = {"description": "memory at each lag"}
-            variables["memory"] = ((*names, "lag"), memory.reshape(*sizes, count), about)
-        attributes = {"title": study.title}
-        for key, value in self.provenance.items():
-            text = isinstance(value, str)
-            attributes[key] = value if text else json.dumps(value, ensure_ascii=False)
+            columns[name] = np.array([word or "" for word in table[name]], object)
+        variables = {name: (tuple(coordinates), c.reshape(sizes)) for name, c in columns.items()}
+        about = {"title": self.study.title, **self.provenance}
+        attributes = {
+            name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            for name, value in about.items()
+        }
         return xr.Dataset(variables, coordinates, attributes)
 
     def save(self, path: FilePath) -> None:
@@ -189,11 +173,6 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             about = {**self.provenance, "notes": self.notes}
             with replacing(f"{os.fspath(path)}.json") as stream:
                 stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
-
-    def to_csv(self) -> str:
-        """All rows as CSV, curves as lists in a last column."""
-        curves = [row.curve and row.curve["values"] for row in self.rows]
-        return csv_text({**self.columns(), **({"memory": curves} if any(curves) else {})})
 
     def _derived(self) -> dict[str, Any]:
         notes = [{"kind": note.kind, "text": note} for note in self.notes]
@@ -215,10 +194,6 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         title = f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
         return title + grid(head, body) + (f"<ul>{notes}</ul>" if notes else "")
-
-
-def _coordinate(values: list[Any]) -> Any:
-    return np.array(values, dtype=object if isinstance(values[0], str) else None)
 
 
 def read_sweep(store: Store, number: int, study: Study | None = None) -> Sweep:

@@ -59,7 +59,7 @@ def sweep(
         Required for a study of more than a million cases.
     case_timeout : float, optional
         Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
-        default. On Dask each worker then needs a second process.
+        default.
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.

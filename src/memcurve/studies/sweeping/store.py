@@ -24,7 +24,7 @@ from memcurve.core.result import plain
 
 #: Marks the file as a store of sweeps ("MCsw"), so that no other database is ever written to.
 APPLICATION_ID = 0x4D437377
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 #: A case without a result is pending, one whose result has an error failed, any other is done.
 _SCHEMA = f"""
@@ -37,16 +37,17 @@ CREATE TABLE members (study_id INTEGER NOT NULL, position INTEGER NOT NULL,
 CREATE UNIQUE INDEX member_of ON members (study_id, case_id);
 CREATE TABLE runs (id INTEGER PRIMARY KEY, study_id INTEGER NOT NULL, begun TEXT NOT NULL,
     provenance TEXT NOT NULL);
-CREATE TABLE results (case_id INTEGER PRIMARY KEY, run_id INTEGER, "values" TEXT, curve TEXT,
-    error TEXT, seconds REAL NOT NULL);
+CREATE TABLE results (case_id INTEGER PRIMARY KEY, run_id INTEGER, "values" TEXT, error TEXT,
+    seconds REAL NOT NULL);
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
 _PUT = """
-INSERT INTO results SELECT id, ?, ?, ?, ?, ? FROM cases WHERE key = ?
+INSERT INTO results (case_id, run_id, "values", error, seconds)
+SELECT id, ?, ?, ?, ? FROM cases WHERE key = ?
 ON CONFLICT (case_id) DO UPDATE SET run_id = excluded.run_id, "values" = excluded."values",
-    curve = excluded.curve, error = excluded.error, seconds = excluded.seconds
+    error = excluded.error, seconds = excluded.seconds
 WHERE results.error IS NOT NULL
 """
 _PENDING = """
@@ -56,7 +57,7 @@ WHERE m.study_id = ? AND m.position > ?
 ORDER BY m.position LIMIT ?
 """
 _ROWS = """
-SELECT m.position, c.key, r.case_id, c.content, r."values", r.curve, r.error, r.seconds, r.run_id,
+SELECT m.position, c.key, r.case_id, c.content, r."values", r.error, r.seconds, r.run_id,
     json_extract(n.provenance, '$.versions.memcurve')
 FROM members m JOIN cases c ON c.id = m.case_id
 LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id
@@ -74,15 +75,14 @@ class CaseOutcome(NamedTuple):
 
     key: str
     values: str | None
-    curve: str | None
     error: str | None
     seconds: float
 
     @classmethod
-    def of(cls, key: str, values: Any, curve: Any, error: str | None, seconds: float) -> Self:
-        """Values and curve as canonical JSON, the error as one line."""
-        values, curve = (None if part is None else canonical(part) for part in (values, curve))
-        return cls(key, values, curve, None if error is None else one_line(error), seconds)
+    def of(cls, key: str, values: Any, error: str | None, seconds: float) -> Self:
+        """Values as canonical JSON, the error as one line."""
+        text = None if values is None else canonical(values)
+        return cls(key, text, None if error is None else one_line(error), seconds)
 
 
 def canonical(content: Any) -> str:
@@ -103,7 +103,6 @@ class CaseResult:
     case: dict[str, Any]
     status: Status
     values: dict[str, Any] | None
-    curve: dict[str, Any] | None
     error: str | None
     seconds: float | None
     run: int | None = None
@@ -207,8 +206,8 @@ class Store:
         """The cases of a study (the latest one by default) in its order, with their results."""
         for _, key, result, *texts, error, seconds, run, version in self._paged(_ROWS, study):
             status: Status = "pending" if result is None else "done" if error is None else "failed"
-            case, values, curve = (text and json.loads(text) for text in texts)
-            yield CaseResult(key, case, status, values, curve, error, seconds, run, version)
+            case, values = (text and json.loads(text) for text in texts)
+            yield CaseResult(key, case, status, values, error, seconds, run, version)
 
     def counts(self, study: int | None = None) -> dict[str, int]:
         """How many cases of a study are "pending", "done" and "failed"."""

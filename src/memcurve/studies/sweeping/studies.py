@@ -91,7 +91,6 @@ class _File(_Table):
 
     title: StrictStr = ""
     keep: _Quantities = USUAL
-    curves: StrictBool = False
     picture: Picture = Picture()
     quick: dict[str, Any] | None = None
     grid: dict[str, Any]
@@ -110,8 +109,8 @@ class Study:
         The name of the file without its ending, the study as TOML, and the picture's title.
     axes : dict
         The values of each axis, in the order of the file.
-    keep, curves
-        Quantities saved for each case, and whether its curve is saved.
+    keep : tuple of str
+        Quantities saved for each case.
     picture : Picture
         The picture that the file asks for.
 
@@ -138,7 +137,6 @@ class Study:
     title: str
     axes: dict[str, Sequence[Any]]
     keep: tuple[str, ...]
-    curves: bool
     picture: Picture
 
     @property
@@ -171,7 +169,7 @@ class Study:
         for axis, options in (("ensemble", "ensemble_options"), ("method", "options")):
             if isinstance(fields.get(axis), Named):
                 fields[axis], fields[options] = fields[axis]
-        return Case(**fields, keep=self.keep, curve=self.curves)
+        return Case(**fields, keep=self.keep)
 
     def _require_cases(self) -> None:
         """Raise where values that are fine by themselves do not go together."""
@@ -268,8 +266,7 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
         if quantity not in file.keep:
             raise ValueError(f"picture.quantity: {quantity!r} is not kept; add it to `keep`.")
     return {
-        "axes": axes, "keep": tidy_keep(file.keep), "title": file.title, "curves": file.curves,
-        "picture": file.picture,
+        "axes": axes, "keep": tidy_keep(file.keep), "title": file.title, "picture": file.picture,
     }  # fmt: skip
 
 
