@@ -63,7 +63,7 @@ def test_what_weights_alone_do_not_tell(tmp_path):
     assert "activation or bias" in linear
     assert unused.startswith("not used: a, Wout (a leak rate is called lr or ")
     assert "Win has 2 columns, taken as 2 inputs" in inputs
-    assert (linear.kind, unused.kind, inputs.kind) == ("network", "unused", "unused")
+    assert (linear.kind, unused.kind, inputs.kind) == ("linear", "unused", "unused")
     np.savez(tmp_path / "leaky.npz", W=W, Win=Win, lr=0.3)
     assert "not used: lr" in load_network(tmp_path / "leaky.npz", mask="Win").notes[1]
     np.savez(tmp_path / "pair.npz", A=W, C=Win, lr=0.3, labels=["a", "b", "c"])

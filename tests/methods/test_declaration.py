@@ -52,7 +52,7 @@ def test_memory_curve_runs_it() -> None:
     assert [note.kind for note in curve.notes] == ["method", "unbounded"]
     with pytest.raises(TypeError, match=r"`size`.*takes the options share"):
         memcurve.memory_curve(NETWORK, method="half", seed=1, size=3)
-    with pytest.raises(ValueError, match=r"'half' does not answer noise"):
+    with pytest.raises(ValueError, match=r"'half' does not support noise"):
         memcurve.memory_curve(NETWORK, method="half", seed=1, noise=0.1)
 
 

@@ -372,7 +372,7 @@ def test_bad_horizons(horizons: Any) -> None:
 def test_bad_forecasts() -> None:
     network = ensembles.delay_line(3)
     refuses(ValueError, ("`noise`", "2"), forecasting_curve, network, "ar:0.9", noise=[0.1, 0.2])
-    with pytest.raises(ValueError, match="'osm' does not answer a forecasting curve"):
+    with pytest.raises(ValueError, match="'osm' does not support a forecasting curve"):
         forecasting_curve(network, "ar:0.9", method="osm")
     with pytest.raises(TypeError, match=r"`masks`.*takes the options tolerance"):
         forecasting_curve(network, "ar:0.9", masks=3)

@@ -79,7 +79,7 @@ def test_a_failing_case_is_a_row_and_can_be_tried_again(
     path = tmp_path / "sweep.sqlite"
     found = sweep(failing_study(), path, executor="serial")
     assert found.counts == {"done": 2, "failed": 2, "pending": 0}
-    assert all("'osm' does not answer" in (r.error or "") for r in found.failed)
+    assert all("'osm' does not support" in (r.error or "") for r in found.failed)
     assert [row.status for row in found.rows] == ["failed"] * 2 + ["done"] * 2
     assert "2 cases failed (excluded)" in repr(found)
     assert [note.kind for note in found.notes] == ["sweep"]

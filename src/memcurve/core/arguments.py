@@ -119,7 +119,7 @@ def generator(seed: Seed) -> np.random.Generator:
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer):
         raise TypeError(
             f"`seed` must be an int, a numpy.random.SeedSequence or a numpy.random.Generator, "
-            f"got {seed!r}; random networks and masks need an explicit seed, e.g. seed=1."
+            f"got {seed!r}; random draws need an explicit seed, e.g. seed=1."
         )
     if seed < 0:
         raise ValueError(f"`seed` must not be negative, got {seed!r}; take e.g. seed=1.")

@@ -22,9 +22,9 @@ class UnstableNetworkError(ValueError):
 def unstable(radius: float) -> UnstableNetworkError:
     """The error for a network whose input excites an eigenvalue of modulus ``radius``."""
     return UnstableNetworkError(
-        f"the network is unstable: its mask excites an eigenvalue of modulus {radius:.6g}, so that "
-        f"the states grow without bound. Scale `A` below spectral radius 1; of a file, "
-        f"by `spectral_radius=0.9`."
+        f"the network is unstable: the input excites an eigenvalue of modulus {radius:.6g}, so "
+        f"that the states grow without bound. Scale `A` below spectral radius 1; for a network "
+        f"that is read from a file, give `spectral_radius=0.9`."
     )
 
 

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 
 NoteKind = Literal[
     "network",  # where the network comes from, e.g. that it is linearised
+    "linear",  # that a file does not specify an activation or bias
     "unused",  # what of a file was not used, or may be something else than it was taken for
     "reach",  # states that no input reaches, nodes that are not read
     "rank",  # the rank depends on the last digits: a RankWarning too

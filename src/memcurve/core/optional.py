@@ -13,7 +13,7 @@ def optional(package: str, purpose: str, extra: str | None) -> Any:
     try:
         return importlib.import_module(package)
     except ImportError as error:
-        brings = "" if extra is None else f", which the extra `{extra}` brings"
+        brings = "" if extra is None else f", which comes with the extra `{extra}`"
         requirement = package.partition(".")[0] if extra is None else f"memcurve[{extra}]"
         # the system's pip would install elsewhere
         uv = f'uv pip install --python "{sys.prefix}"'

@@ -112,7 +112,7 @@ def _reservoir_parts(
     if bias is not None:
         values = _flat(archive, bias)
         parts["shift"] = np.full(size, values) if values.size == 1 else values
-    return parts, [taken, *unused]
+    return parts, [Note("linear", taken), *unused]
 
 
 def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:

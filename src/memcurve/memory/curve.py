@@ -269,8 +269,8 @@ class MemoryCurve(Result):
             ("method", self.method),
             (_TOTALS.get(self.kind, "total"), self._total_text()),
         ]
-        if self.kind != "Fisher":  # which has nothing to do with a rank
-            rows.append(("rank", "unknown" if self.rank is None else str(self.rank)))
+        if self.kind != "Fisher" and self.rank is not None:  # which has nothing to do with a rank
+            rows.append(("rank", str(self.rank)))
         span = f"{self.lags[0]} … {self.lags[-1]}" if len(self) else "none"
         rows.append(("horizons" if self.kind == "forecasting" else "lags", span))
         if len(self):

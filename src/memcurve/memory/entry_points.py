@@ -483,7 +483,7 @@ def _require_answers(method: Method, problem: Problem) -> None:
     features = [feature for feature in problem.features if feature not in method.answers]
     what = f"a {problem.kind} curve" if problem.kind not in method.kinds else ", ".join(features)
     raise ValueError(
-        f"`method` {method.name!r} does not answer {what}; take one of "
+        f"`method` {method.name!r} does not support {what}; take one of "
         f"{', '.join(map(repr, able))}."
     )
 

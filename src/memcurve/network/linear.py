@@ -393,7 +393,7 @@ def validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -
     if nodes.ndim != 1 or nodes.dtype.kind not in "iu" or len(nodes) == 0:
         raise ValueError(
             f"`readout` must list at least one node by its index, or be a boolean mask of length "
-            f"{size}; got {readout!r}."
+            f"{size}; got {readout!r:.80}."
         )
     outside = nodes[(nodes < 0) | (nodes >= size)]
     if len(outside):

@@ -87,6 +87,8 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
         style = {"textcoords": "offset points", "color": colour, "fontsize": 9}
         ax.annotate(_plain(name), at, xytext=(5, 5), **style)
     ax.set(xlim=drawing.x_range, ylim=drawing.y_range)
+    if drawing.from_zero and drawing.y_range is None:
+        ax.set_ylim(bottom=0)
     ticks = ax.xaxis.get_major_locator()
     if isinstance(ticks, MaxNLocator) and drawing.counts:
         ticks.set_params(integer=True)

@@ -281,7 +281,8 @@ def validated_lags(lags: Any) -> int | None:
     whole = isinstance(lags, int | np.integer) and not isinstance(lags, bool | np.bool_)
     if not whole or lags < 1:
         raise ValueError(
-            f"`lags` must be a positive integer or None, got {lags!r}; lags=m means lags 0 … m − 1."
+            f"`lags` must be a positive integer or None, got {lags!r:.80}; lags=m means lags 0 … "
+            f"m − 1, of which curve[τ] is one."
         )
     if lags > MOST_LAGS:
         raise ValueError(

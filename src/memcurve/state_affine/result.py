@@ -22,12 +22,12 @@ MOST_DEGREES = 12  # that one line of text each is printed for
 #: What reports say.
 SAYS = {
     "title": "Capacities of {name}",
-    "subtitle": "{states} that are read; every number from moment equations, none from simulation",
-    "total": "All capacities together are {total}; the rank of what is read is {rank}.",
-    "linear": "Linear memory has {linear} of it, nonlinear functions of past inputs {rest}.",
-    "degrees": "The total of all products of past inputs of a degree.",
-    "lags": "What is held of products whose oldest factor lies so many steps back.",
-    "words": "In exactly decreasing order; p2[3] is the polynomial of degree 2 of z(t-3).",
+    "subtitle": "{states} read; all numbers come from moment equations, none from simulation",
+    "total": "The total capacity is {total}; the rank of the states read is {rank}.",
+    "linear": "Linear memory makes up {linear} of it, nonlinear functions of past inputs {rest}.",
+    "degrees": "Sum over all products of past inputs of each degree.",
+    "lags": "Capacity for products whose oldest factor lies this many steps back.",
+    "words": "In decreasing order; p2[3] is the polynomial of degree 2 of z(t-3).",
 }
 
 

@@ -22,7 +22,7 @@ from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 
 #: Notes that say nothing about a method: they are the network's, the question's, or known of all.
-_KNOWN_BEFORE = ("network", "question", "unbounded")
+_KNOWN_BEFORE = ("network", "linear", "unused", "question", "unbounded")
 
 
 @dataclass(frozen=True, eq=False)

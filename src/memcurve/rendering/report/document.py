@@ -66,6 +66,12 @@ class Chart:
     y_range: tuple[float, float] | None = None
 
     @property
+    def from_zero(self) -> bool:
+        """Whether its y axis begins at zero: on a linear scale without negative values."""
+        lows = [one.y[np.isfinite(one.y)].min(initial=np.inf) for one in self.series]
+        return not self.log_y and bool(0 <= min(lows, default=-1.0) < np.inf)
+
+    @property
     def counts(self) -> bool:
         """Whether its x axis has whole numbers only."""
         return not self.log_x and all(np.all(one.x == np.rint(one.x)) for one in self.series)

@@ -249,14 +249,12 @@ def x_axis(chart: Chart, points: Iterable[Series], *, pad: bool = False) -> Spec
 def y_axis(chart: Chart, points: Iterable[Series]) -> Spec:
     """The y axis of a chart; its title stands above it."""
     title = _title(chart.y_label)
-    values = np.concatenate([np.zeros(0), *(line.y[np.isfinite(line.y)] for line in points)])
-    near_zero = values.size > 0 and bool(0 <= values.min() <= 0.6 * values.max())
     ends = {"nice": True} if chart.y_range is None else {"domain": list(chart.y_range)}
     return {
         "field": "y",
         "type": "quantitative",
         "title": title,
-        "scale": _scale(chart.log_y, zero=near_zero) | ends,
+        "scale": _scale(chart.log_y, zero=chart.from_zero) | ends,
         "axis": {
             "labelExpr": _tick_label("y", chart.log_y), "tickCount": {"expr": "ceil(height / 55)"},
             "titleAngle": 0, "titleAlign": "left", "titleAnchor": "start",

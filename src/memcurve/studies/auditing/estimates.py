@@ -184,6 +184,8 @@ def _simulated(
     if len(exact) <= protocol.last_lag:  # few nodes
         exact = memory_curve(network, protocol.last_lag + 1)
     truth = exact.values[1 : protocol.last_lag + 1]
+    noise = protocol.noise_floor
+    ridge = say("reasons.ridge", noise=noise) if noise else ""
     return Estimate(
         key=protocol.key,
         name=protocol.name,
@@ -195,7 +197,7 @@ def _simulated(
         truth=float(truth.sum()),
         spread=float(np.std(totals, ddof=1)) if len(scores) > 1 else float("nan"),
         largest_error=float(np.abs(scores[0][: len(truth)] - truth).max(initial=0.0)),
-        why=say("reasons.protocol", noise=protocol.noise_floor, tested=protocol.rows),
+        why=say("reasons.protocol", ridge=ridge, tested=protocol.rows),
         seconds=seconds,
     )
 

@@ -26,7 +26,7 @@ COMMANDS = {
     "measure": "Memory of any network by simulation, to a requested precision.",
     "layers": "Memory of every recurrent layer of a trained model, from its weights.",
     "claims": "Published claims about memory, re-examined: a list, or the study of one claim.",
-    "design": "A network for a memory curve: what is reached, and why where it cannot be.",
+    "design": "A network with a given memory curve, or the reason why there is none.",
     "improve": "What a network could gain: better mask, readout and realization, and fewer states.",
     "explore": "Explore the memory of networks interactively, in the browser.",
     "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',

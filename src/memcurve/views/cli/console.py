@@ -278,8 +278,8 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGH
         return []
     across, up = np.log(x) if chart.log_x else x, np.log(y) if chart.log_y else y
     low, high = float(y.min()), float(y.max())
-    if not chart.log_y and 0 < low <= 0.6 * high:
-        low = 0.0  # as the chart has it
+    if chart.from_zero:
+        low = 0.0
     bottom, top = np.log([low, high]) if chart.log_y else (low, high)
     values = np.interp(np.linspace(across[0], across[-1], width), across, up)
     eighths = np.rint((values - bottom) / ((top - bottom) or 1.0) * 8 * height).astype(int)

@@ -175,7 +175,7 @@ def _summary(result: MemoryCurve) -> list[tuple[str, str]]:
     facts = result.diagnostics
     error = "" if math.isnan(result.total_error) else f" ± {result.total_error:.2g}"
     end = facts.get("end_lag", result.lags[-1])
-    span = f"over lags {result.lags[0]} … {end}" if end >= 0 else "(no lag stands out from noise)"
+    span = f"over lags {result.lags[0]} … {end}" if end >= 0 else "(no lag is significant)"
     rows = [
         ("recording", f"{result.network}: {facts['rows']:,} rows of {facts['states']} states"),
         ("estimator", str(result.options["estimator"])),

@@ -23,7 +23,7 @@ def design(
     network: Annotated[Path | None, Parameter(name="--output")] = None,
     output: ReportOptions = REPORT,
 ) -> None:
-    """A network for a memory curve: what is reached, and why where it cannot be.
+    """A network with a given memory curve, or the reason why there is none.
 
     For example:
 

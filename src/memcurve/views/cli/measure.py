@@ -144,7 +144,7 @@ def _subject(
         raise UsageError(
             "a simulated network must be real and read from all nodes; see memcurve data."
         )
-    notes = network.notes
+    notes = tuple(note for note in network.notes if note.kind != "linear")
     if leak is not None and options.leak is None:
         text = "the leak rate of the file is that of the network: x ← (1 − lr)·x + lr·"
         text += f"{activation}(W x + Win z{'' if network.shift is None else ' + bias'})"

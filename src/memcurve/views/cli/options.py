@@ -90,7 +90,7 @@ Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
-SEVERAL = Parameter(consume_multiple=True, negative="")
+SEVERAL = Parameter(consume_multiple=(1, None), negative="")
 
 
 @Parameter(name="*")
@@ -272,10 +272,10 @@ class NetworkOptions(FileOptions):
     density
         Fraction of non-zero weights of a sparse ensemble (default 0.1).
     mask
-        Input mask: normal, uniform, sparse_normal, sparse_uniform, ones or basis; for a file also
-        the name of an array in it, another file, node names (a,b,c), a class of --nodes
-        (class=sensory), or a text file with one node name per line, optionally followed by a
-        weight. Default: the file's, or the ensemble's own.
+        Input weights Win (mask): normal, uniform, sparse_normal, sparse_uniform, ones or basis;
+        for a file also the name of an array in it, another file, node names (a,b,c), a class of
+        --nodes (class=sensory), or a text file with one node name per line, optionally followed by
+        a weight. Default: the file's, or the ensemble's own.
     inputs
         Number of inputs of the ensemble (default 1), each with its own mask.
     leak

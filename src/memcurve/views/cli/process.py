@@ -12,7 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
+from cyclopts import (
+    CycloptsError,
+    MissingArgumentError,
+    UnknownOptionError,
+    UnusedCliTokensError,
+)
 
 if TYPE_CHECKING:
     from memcurve.network.ranks import Ranks
@@ -187,6 +192,11 @@ def _explained(error: Exception, options: Callable[[], Mapping[str, str]]) -> tu
         return f"unexpected argument {more}; give it by its option{mask}, see --help.", USAGE
     if isinstance(error, UnknownOptionError):
         return _unknown(error, [*options().values()]), USAGE
+    if isinstance(error, MissingArgumentError) and error.argument is not None:
+        name = error.argument.name
+        if error.argument.index is not None and name not in sys.argv:
+            name = name.removeprefix("--").upper()
+            return f"{name} is missing; see memcurve {sys.argv[1]} --help.", USAGE
     if isinstance(error, CycloptsError):
         return str(error), USAGE
     if isinstance(error, OSError):
