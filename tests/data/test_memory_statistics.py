@@ -202,7 +202,7 @@ def test_a_sample_of_the_rows_judges_a_long_recording(monkeypatch: pytest.Monkey
     """Bias and intervals from stretches of a long recording: the same but for sampling error."""
     X, z = recording(12, 20_000)
     whole = memory_from_data(X, z, 40, checks=False)
-    monkeypatch.setattr("memcurve.data.regression.SECOND_PASS", 6000)
+    monkeypatch.setattr("memcurve.data.regression.SAMPLED_ROWS", 6000)
     found = memory_from_data(X, z, 40, checks=False)
     assert found.diagnostics["rows"] == whole.diagnostics["rows"]
     assert np.abs(found.values - whole.values).max() <= 0.5 * whole.error.max()

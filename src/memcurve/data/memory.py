@@ -20,7 +20,7 @@ from memcurve.data.columns import counts_rows, without_nan
 from memcurve.data.estimators import ESTIMATORS, estimated, r2_above_shifted
 from memcurve.data.findings import Findings
 from memcurve.data.prose import note
-from memcurve.data.regression import CHUNK, SECOND_PASS, regression_curve, require_varying
+from memcurve.data.regression import CHUNK, SAMPLED_ROWS, regression_curve, require_varying
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
 from memcurve.io import (
     Names,
@@ -264,7 +264,7 @@ def _standardised(recording: Source, washout: int) -> tuple[Source, Note | None]
 
 def _raw_memory(recording: Source, order: int, lags: int, start: int) -> dict[str, Any]:
     """R² of the coloured input itself, for the diagnostics."""
-    Z, X = lagged(recording, lags, start, min(recording.length, start + SECOND_PASS))
+    Z, X = lagged(recording, lags, start, min(recording.length, start + SAMPLED_ROWS))
     there = present(Z, X)
     Z[~there], X[~there] = Z[there].mean(axis=0), X[there].mean(axis=0)  # which add nothing
     channels = [

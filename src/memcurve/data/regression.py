@@ -4,8 +4,8 @@ docs/theory/data_estimation.md has the derivation. In short: the triangular fact
 [1 | lagged inputs Z | states X] is updated chunk by chunk (TSQR), R ← qr([R; chunk]); products
 would bury what lies below 1e-8 of the largest state. The impulse response B of X = ZB + E, k lags
 long, gives the memory of lag τ as the *leverage* of row τ in [B; √θ·R_E; s·I], R_E the factor of E
-and s a noise floor. A second pass over the rows, in coordinates where the states are white, gives
-bias and influence functions: there g_t is the part of the state that the input explains, e_t the
+and s a noise floor. Rows kept on the way, in coordinates where the states are white, give bias
+and influence functions: there g_t is the part of the state that the input explains, e_t the
 rest, u_t = e_t·b_τ and r_t = z_{t−τ} − (g_t + e_t)·b_τ.
 
 *Several inputs* stand side by side in Z, each in units of its own deviation, lag after lag, and are
@@ -29,14 +29,14 @@ from memcurve.core.progress import Progress, watched
 from memcurve.core.types import TINY, Floats
 from memcurve.data.prose import note
 from memcurve.data.tails import variance_of_mean
-from memcurve.io import Source, lagged, lagged_chunks, present, require_rows
+from memcurve.io import Source, lagged_chunks, present, require_rows
 from memcurve.memory import MemoryCurve
 
 #: Rows of a chunk, in units of the number of columns, and at least: the update then costs little
 #: beside its QR. Doubled: more memory.
 CHUNK, LEAST_ROWS = 8, 4096
-#: Rows that the second pass takes at most: its arrays have a column a lag. Doubled: twice the time.
-SECOND_PASS = 30_000
+#: Rows that are kept for intervals at most, a column a lag. Doubled: twice the memory and time.
+SAMPLED_ROWS = 30_000
 #: Chance that a lag without memory counts as significant. Doubled: ``last_lag`` is later.
 NULL_LEVEL = 1e-3
 #: A sum over lags that exceeds this many standard deviations of noise is memory.
@@ -72,9 +72,9 @@ def regression_curve(
     """The curve with its intervals of ``level``, from row ``start`` ≥ ``lags`` − 1 on."""
     from scipy.stats import norm
 
-    factor = triangular_factor(recording, lags, start, progress)
+    factor, sample = triangular_factor(recording, lags, start, progress)
     fit = regress(factor, noise_floor)
-    inference = infer(fit, _sample(recording, factor, start), factor.rows)
+    inference = infer(fit, sample, factor.rows)
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
     total, listed = (width * each + rounding for each in inference.sum_errors)
@@ -135,25 +135,36 @@ class Factor(NamedTuple):
         return len(self.mean) - self.lags
 
 
-def triangular_factor(source: Source, lags: int, start: int, progress: Progress = False) -> Factor:
+class Sample(NamedTuple):
+    """Rows of (Z, X), standardised; those that are missing are zero, so that distances stay."""
+
+    Z: Floats
+    X: Floats
+    there: NDArray[np.bool_]
+
+
+def triangular_factor(
+    source: Source, lags: int, start: int, progress: Progress = False
+) -> tuple[Factor, Sample]:
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
     width = 1 + lags * source.channels + source.columns
     size = max(CHUNK * width, LEAST_ROWS)
-    R, count = np.zeros((0, width)), 0
+    R, count, at = np.zeros((0, width)), 0, start
     total = -(-(source.length - start + lags - 1) // size)
     chunks = lagged_chunks(source, lags, start, size)
     lags *= source.channels
     low, high = np.full(source.channels, np.inf), np.full(source.channels, -np.inf)
+    stretches, parts = _stretches(start, source.length), list[Floats]()
     for Z, X in watched(chunks, "reading", total, progress):
-        there = present(Z, X)
-        if not there.all():
-            Z, X = Z[there], X[there]
-        now = Z[:, : source.channels]
+        block, there = np.hstack([np.ones((len(Z), 1)), Z, X]), present(Z, X)
+        parts += [block[max(a - at, 0) : max(b - at, 0), 1:].copy() for a, b in stretches]
+        at += len(block)
+        block = block if there.all() else block[there]
+        now = block[:, 1 : 1 + source.channels]
         low = np.minimum(low, now.min(axis=0, initial=np.inf))
         high = np.maximum(high, now.max(axis=0, initial=-np.inf))
-        block = np.concatenate([R, np.hstack([np.ones((len(Z), 1)), Z, X])])
-        R = np.asarray(np.linalg.qr(block, mode="r"))
-        count += len(Z)
+        R = np.asarray(np.linalg.qr(np.concatenate([R, block]), mode="r"))
+        count += len(block)
     require_rows(count, source.columns)
     if count <= lags:  # gaps and several inputs leave fewer than those that were asked for
         raise ValueError(
@@ -169,7 +180,20 @@ def triangular_factor(source: Source, lags: int, start: int, progress: Progress 
         raise ValueError(
             "the recording has constant columns, or numbers too large to be squared; remove them."
         )
-    return factor
+    rows = (np.concatenate(parts) - mean) / scale
+    Z, X = rows[:, :lags], rows[:, lags:]
+    there = present(Z, X)
+    rows[~there] = 0.0
+    return factor, Sample(Z, X, there)
+
+
+def _stretches(start: int, stop: int) -> list[tuple[int, int]]:
+    """The rows to keep, from … to: all, or stretches spread over a long recording."""
+    if stop - start <= SAMPLED_ROWS:
+        return [(start, stop)]
+    length = SAMPLED_ROWS // 6
+    firsts = np.linspace(start, stop - length, 6).astype(int).tolist()
+    return [(first, first + length) for first in firsts]
 
 
 def require_varying(low: Floats, high: Floats) -> None:
@@ -260,29 +284,6 @@ def _length(R: Floats, rows: int, lags: int) -> int:
     k = np.arange(lags + 1)
     score = np.where(k < rows - N - 2, left / (rows - k).clip(1) ** 2, np.inf)
     return int(np.argmin(score))
-
-
-class Sample(NamedTuple):
-    """Rows of (Z, X), standardised; those that are missing are zero, so that distances stay."""
-
-    Z: Floats
-    X: Floats
-    there: NDArray[np.bool_]
-
-
-def _sample(recording: Source, factor: Factor, start: int) -> Sample:
-    """All rows, or stretches spread over a long recording."""
-    stretches = [(start, recording.length)]
-    if recording.length - start > SECOND_PASS:
-        length = SECOND_PASS // 6
-        firsts = np.linspace(start, recording.length - length, 6).astype(int).tolist()
-        stretches = [(first, first + length) for first in firsts]
-    pairs = [lagged(recording, factor.lags // factor.inputs, *rows) for rows in stretches]
-    rows = (np.vstack([np.hstack(pair) for pair in pairs]) - factor.mean) / factor.scale
-    Z, X = rows[:, : factor.lags], rows[:, factor.lags :]
-    there = present(Z, X)
-    rows[~there] = 0.0
-    return Sample(Z, X, there)
 
 
 class Inference(NamedTuple):
