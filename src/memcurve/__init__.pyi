@@ -11,7 +11,6 @@ from memcurve.data import Capacity as Capacity
 from memcurve.data import capacity_from_data as capacity_from_data
 from memcurve.data import check_recording as check_recording
 from memcurve.data import memory_from_data as memory_from_data
-from memcurve.data import memory_score as memory_score
 from memcurve.data.measuring import MeasurementReport as MeasurementReport
 from memcurve.data.measuring import ScaleProfile as ScaleProfile
 from memcurve.data.measuring import measure as measure

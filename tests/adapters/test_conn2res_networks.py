@@ -7,7 +7,7 @@ import pytest
 from scipy.sparse import csr_array
 
 from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
-from memcurve import adapters, as_network
+from memcurve import as_network
 from refusals import refuses
 
 RNG = np.random.default_rng(6)
@@ -77,6 +77,8 @@ def test_linear(network_class):
     np.testing.assert_array_equal(network.A, W.T)
     assert network.name == "EchoStateNetwork, N=15"
     assert as_network(esn, w_in=W_IN, output_nodes=[1], readout=[2]).readout.tolist() == [2]
+    esn.w = csr_array(W)
+    assert as_network(esn, w_in=W_IN).is_sparse
 
 
 @pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
@@ -104,29 +106,3 @@ def test_refused():
     memristive = EchoStateNetwork(W)
     del memristive.activation_function
     refuses(TypeError, "must be a conn2res EchoStateNetwork", as_network, memristive, w_in=W_IN)
-
-
-def test_plain_weights():
-    z, esn = series(2), EchoStateNetwork(W, "linear")
-    for w in (W, csr_array(W)):
-        network = adapters.conn2res(w, W_IN, input_gain=2.0, output_nodes=[0, 3], name="brain")
-        assert off(network, z, esn.simulate(z, W_IN, 2.0, [0, 3])) < SAME
-        assert network.name == "brain"
-    assert adapters.conn2res(csr_array(W), W_IN).is_sparse
-    units = np.zeros((1, 15))
-    units[0, [2, 5]] = 1
-    network = adapters.conn2res(W, input_nodes=[2, 5])
-    assert off(network, series(1), esn.simulate(series(1), units)) < SAME
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"w": W}, "give the input weights `w_in`.*got neither"),
-        ({"w": W, "w_in": W_IN, "input_nodes": [0]}, "got both"),
-        ({"w": W, "input_nodes": [15]}, "`input_nodes` must list nodes by their indices"),
-    ],
-)
-def test_plain_weights_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        adapters.conn2res(**arguments)

@@ -13,7 +13,6 @@ from memcurve.data.capacity import capacity_from_data as capacity_from_data
 from memcurve.data.capacity_estimation import DEFAULT_REACH as DEFAULT_REACH
 from memcurve.data.checks import check_recording as check_recording
 from memcurve.data.estimators import ESTIMATORS as ESTIMATORS
-from memcurve.data.estimators import memory_score as memory_score
 from memcurve.data.findings import Findings as Findings
 from memcurve.data.memory import USUAL_LAGS as USUAL_LAGS
 from memcurve.data.memory import memory_from_data as memory_from_data

@@ -7,10 +7,8 @@ estimates is not always the memory; its note says so.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from memcurve.core.types import Floats
 from memcurve.data.autocorrelation import beta_cut, correlations
@@ -105,56 +103,3 @@ def estimated(recording: Source, lags: int, start: int, estimator: str) -> Memor
         options={"estimator": estimator},
         diagnostics={"rows": len(X), "states": X.shape[1]},
     )
-
-
-def memory_score(estimator: Any, X: ArrayLike, y: ArrayLike) -> float:
-    """Memory that a fitted readout recalls: a scorer as scikit-learn takes it.
-
-    Give it as ``scoring=memory_score`` to ``cross_val_score`` or ``GridSearchCV`` of a regressor
-    whose targets are past inputs, one column a lag, with rows kept in order (``shuffle=False``).
-
-    Parameters
-    ----------
-    estimator : object with ``predict``
-        The fitted readout.
-    X : (T, N) array
-        States that it was not fitted to.
-    y : (T,) or (T, lags) array
-        The past inputs of these rows.
-
-    Returns
-    -------
-    float
-        Σ over lags of r², less the 1/(T − 1) that an unrelated prediction has by chance: at most
-        the number of lags, 0 on average where nothing is recalled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> z = np.random.default_rng(1).standard_normal(500)
-    >>> class Echo:
-    ...     def predict(self, X):
-    ...         return X
-    >>> memory_score(Echo(), z[:, None], z[:, None])
-    1.0
-    """
-    target, output = _columns(y, "y"), _columns(estimator.predict(X), "estimator.predict(X)")
-    if output.shape != target.shape:
-        raise ValueError(
-            f"`estimator.predict(X)` must have the shape of `y`, {target.shape}, got "
-            f"{output.shape}; fit it to as many past inputs as are scored."
-        )
-    chance = 1 / (len(target) - 1)
-    return float(((correlations(target, output) ** 2 - chance) / (1 - chance)).sum())
-
-
-def _columns(values: ArrayLike, argument: str) -> Floats:
-    """Columns scaled to ±1, which r² does not know of: squares stay finite."""
-    columns = np.asarray(values, float)
-    columns = columns.reshape(len(columns), -1)
-    if len(columns) < 3:
-        raise ValueError(f"`{argument}` must have at least 3 rows, got {len(columns)}.")
-    largest = np.abs(columns).max(axis=0)
-    if not np.isfinite(largest).all():
-        raise ValueError(f"`{argument}` must be finite to be scored; leave such rows out.")
-    return np.asarray(columns / np.where(largest > 0, largest, 1.0))

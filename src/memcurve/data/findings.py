@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from memcurve.core.notes import Note
-from memcurve.core.optional import optional
 from memcurve.core.result import Result
 from memcurve.core.types import Integers
 
@@ -111,12 +110,6 @@ class Findings(Result, Sequence[Finding]):
         figures = {name: value for name in names if (value := getattr(self, name)) is not None}
         return {**figures, "coloured": int(self.coloured)}
 
-    def to_xarray(self) -> Any:
-        """An xarray Dataset over the findings, with the figures as attributes."""
-        xr = optional("xarray", "this", "frames")
-        table = {name: ("finding", values) for name, values in self.columns().items()}
-        return xr.Dataset(table | {"kept": ("state", self.kept)}, attrs=self._attributes())
-
     def plot(self, ax: Any = None) -> Any:
         """Write the findings into empty axes, coloured by level, and return these."""
         if ax is None:
@@ -135,9 +128,3 @@ class Findings(Result, Sequence[Finding]):
 
     def __repr__(self) -> str:
         return f"<Findings: {len(self.errors)} errors, {len(self.warnings)} warnings>\n{self}"
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        rows = (f"<li><b>{f.level}</b>: {escape(f.message)}; {escape(f.remedy)}</li>" for f in self)
-        return f"<ul>{''.join(rows)}</ul>" if self.found else "<p>nothing to report</p>"

@@ -15,12 +15,12 @@ from memcurve.io import load_network
 from memcurve.io.adapters.arrays import diagonal, from_mapping, from_tuple, leaky
 from memcurve.io.adapters.graphs import from_cect, from_graph
 from memcurve.io.adapters.linear_systems import from_system
-from memcurve.io.adapters.reservoirs import conn2res, from_conn2res, from_reservoirpy
+from memcurve.io.adapters.reservoirs import from_conn2res, from_reservoirpy
 from memcurve.io.adapters.torch_modules import from_torch
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 
-__all__ = ["as_network", "conn2res", "diagonal", "leaky"]
+__all__ = ["as_network", "diagonal", "leaky"]
 
 
 def as_network(

@@ -136,69 +136,6 @@ def _dense(value: Any, argument: str) -> Any:
     return float(array) if array.ndim == 0 else array
 
 
-def conn2res(
-    w: Any,
-    w_in: Any = None,
-    *,
-    input_gain: Any = None,
-    input_nodes: Any = None,
-    output_nodes: Any = None,
-    name: str | None = None,
-) -> LinearNetwork:
-    """A linear network from weights as conn2res stores them, (source, target).
-
-    x_t = x_{t−1} w + z_t w_in on rows is the network of A = wᵀ and C = (input_gain·w_in)ᵀ.
-
-    Parameters
-    ----------
-    w : (N, N) array or scipy sparse array
-        Connectivity, ``w[i, j]`` from node i to node j.
-    w_in : (d, N) array, optional
-        Input weights, one row per input.
-    input_gain : float, optional
-        Factor of the input weights.
-    input_nodes : sequence of int, optional
-        In place of ``w_in``: one input drives these nodes, each with weight one.
-    output_nodes : sequence of int, optional
-        The nodes that can be read (default all).
-    name : str, optional
-        A label for tables and plots.
-
-    Examples
-    --------
-    >>> import memcurve
-    >>> memcurve.adapters.conn2res([[0, 0.5], [0, 0]], input_nodes=[0]).A
-    array([[0. , 0. ],
-           [0.5, 0. ]])
-    """
-    weights = exact_or_sparse(w, "w")
-    if weights.ndim != 2 or weights.shape[0] != weights.shape[1]:
-        raise ValueError(f"`w` must be a square matrix, got shape {tuple(weights.shape)}.")
-    size = int(weights.shape[0])
-    if (w_in is None) == (input_nodes is None):
-        raise ValueError(
-            f"give the input weights `w_in` of shape (d, {size}), or the `input_nodes` that one "
-            f"input drives with weight one; got {'neither' if w_in is None else 'both'}."
-        )
-    if w_in is not None:
-        inward = np.atleast_2d(_dense(w_in, "w_in"))
-    else:
-        nodes = np.atleast_1d(input_nodes)
-        inward = np.isin(np.arange(size), nodes)[None].astype(float)
-        if not nodes.size or inward.sum() < nodes.size:
-            raise ValueError(
-                f"`input_nodes` must list nodes by their indices from 0 to {size - 1}, got "
-                f"{input_nodes!r}."
-            )
-    if inward.ndim != 2 or inward.shape[1] != size:
-        raise ValueError(
-            f"`w_in` must have shape (d, {size}), one row per input and one column per node, got "
-            f"{np.shape(w_in)}."
-        )
-    gain = 1.0 if input_gain is None else exact_array(input_gain, "input_gain")
-    return LinearNetwork(weights.T, as_mask((gain * inward).T), readout=output_nodes, name=name)
-
-
 def from_conn2res(
     esn: Any, *, w_in: Any = None, input_gain: Any = None, output_nodes: Any = None
 ) -> LinearNetwork:
@@ -208,15 +145,21 @@ def from_conn2res(
     function = getattr(esn, "activation_function", None)
     if own is None or function is None:
         raise TypeError(
-            f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone to "
-            f"memcurve.adapters.conn2res(w, w_in), or {RECORD}."
+            f"`network` must be a conn2res EchoStateNetwork, got {kind}; pass weights alone, "
+            f"LinearNetwork(w.T, w_in.T), or {RECORD}."
         )
     if w_in is None:
         raise TypeError(
             "as_network needs `w_in` for a conn2res EchoStateNetwork, the input weights of shape "
             "(inputs, nodes) that its simulate takes."
         )
-    plain = conn2res(own, w_in, input_gain=input_gain, output_nodes=output_nodes)
+    weights, inward = exact_or_sparse(own, "w"), np.atleast_2d(_dense(w_in, "w_in"))
+    if inward.ndim != 2 or inward.shape[1] != weights.shape[0]:
+        raise ValueError(
+            f"`w_in` must have shape (d, {weights.shape[0]}), one row per input and one column per "
+            f"node, got {np.shape(w_in)}."
+        )
+    gain = 1.0 if input_gain is None else exact_array(input_gain, "input_gain")
     activation = getattr(function, "__name__", "")
     if activation == "step":
         raise ValueError(
@@ -225,7 +168,8 @@ def from_conn2res(
     is_linear = activation == "linear"
     slope = float(np.asarray(function(np.ones(1)))[0]) if is_linear else 1.0
     shape = activation if activation in ("tanh", "relu") else "identity" if is_linear else function
+    mask = as_mask((slope * gain * inward).T)
     network = recurrent_network(
-        slope * plain.A, slope * plain.C, source=f"conn2res {kind}", activation=shape
+        slope * weights.T, mask, source=f"conn2res {kind}", activation=shape
     )
-    return network.replace(readout=plain.readout, name=f"{kind}, N={network.size}")
+    return network.replace(readout=output_nodes, name=f"{kind}, N={network.size}")
