@@ -17,13 +17,17 @@ from data_scenarios import LAWS, lagged, series
 from memcurve import Capacity, NonlinearNetwork, capacity_from_data, ensembles, memory_curve, plot
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
+    Polynomials,
     Reach,
     StateBasis,
+    _by_moments,
     columns,
+    joint_capacities,
     patterns,
     polynomials_of,
     r_squared,
     reaches,
+    state_basis,
 )
 from refusals import refuses
 
@@ -330,6 +334,55 @@ def test_kernels_are_single_regressions(law: str) -> None:
             assert abs(raw[shift, k] - expected) < tolerances.KERNEL
             expected = (weights * centred**2).sum() / (centred**2).sum()
             assert abs(bias[shift, k] - expected) < tolerances.KERNEL
+
+
+def test_capacities_follow_the_moments_of_the_input() -> None:
+    """Their derivative by the sample mean of p_i p_j, against other polynomials of the same data.
+
+    With n = 4,000 and polynomials that are off by ε = 1e-4, what is of order ε and 1/n is left.
+    """
+    z, epsilon = np.random.default_rng(5).uniform(-1, 1, 4010), 1e-4
+    p = polynomials_of(z, 2).values
+    chosen = [(pattern, 0) for pattern in patterns(Reach(1, 0, 0), 2)]
+    chosen += [(pattern, 0) for pattern in patterns(Reach(2, 1, 1), 2)]
+    chosen += [(chosen[0][0], 1)]
+    targets = columns(p, chosen, 10, len(z))
+    mixing = np.random.default_rng(6).standard_normal((3, len(chosen)))
+    noise = 0.3 * np.random.default_rng(7).standard_normal((4000, 3))
+    basis, _ = state_basis(targets.T @ mixing.T + noise, 10)
+    groups = np.ones((len(chosen), 1))
+
+    def capacities(values: np.ndarray) -> np.ndarray:
+        return joint_capacities(basis, Polynomials("", values), chosen, groups).capacity
+
+    gram = targets @ targets.T / targets.shape[1]
+    B = np.linalg.solve(gram, targets @ basis.Q) / np.sqrt(targets.shape[1])
+    C = B @ np.linalg.solve(B.T @ B + np.eye(3) - B.T @ gram @ B, B.T)
+    pairs, changes = _by_moments(chosen, C)
+    assert {(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)} >= {*pairs} >= {(1, 1), (1, 2), (2, 2)}
+    for (i, j), change in zip(pairs, changes, strict=True):
+        other = p.copy()
+        other[j] -= epsilon * p[i] * (0.5 if i == j else 1)
+        by_difference = (capacities(other) - capacities(p)) / epsilon
+        assert np.abs(by_difference - change).max() < 0.01, (i, j)
+
+
+def test_targets_of_inputs_of_any_law() -> None:
+    """Intervals of single targets hold where polynomials are those of the data."""
+    rng, inside = np.random.default_rng(8), list[bool]()
+    many = rng.beta(2, 5, 1_000_000)
+    mean, deviation = np.mean(many + 2 * many**2), np.std(many + 2 * many**2)
+    response = polynomials_of(many, 2).values @ (many + 2 * many**2 - mean) / deviation / len(many)
+    exact = response**2 / 1.01  # of the variance, 1/101 is noise
+    for _ in range(100):
+        z = rng.beta(2, 5, 1000)
+        x = (z + 2 * z**2 - mean) / deviation + 0.1 * rng.standard_normal(1000)
+        result = capacity_from_data(x[:, None], z, {1: 0, 2: 0})
+        inside += [
+            abs(target.capacity - exact[target.degree]) <= 1.645 * target.error
+            for target in result.targets
+        ]
+    assert 0.83 <= np.mean(inside) <= 0.97
 
 
 def test_beta_cut() -> None:

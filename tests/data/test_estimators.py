@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-from typing import Any
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-import memcurve
 from data_scenarios import SAME, recording
-from memcurve import ensembles, memory_from_data
-from refusals import refuses
+from memcurve import memory_from_data
 
 Floats = NDArray[np.float64]
 

@@ -67,8 +67,8 @@ def polynomials_of(inputs: Floats, degree: int) -> Polynomials:
 
     They are Legendre's or Hermite's where these are orthonormal on the data: the sample means of
     p_i p_j, i, j ≤ 3, are within a few standard errors of δ_ij under the law. Those of the data
-    themselves scatter, and capacities with them: 0.78 of 90 % intervals of single targets then hold
-    those of the law, for 0.88 (measured). k different values have polynomials up to degree k − 1.
+    themselves scatter, and capacities with them (:func:`_by_moments`). k different values have
+    polynomials up to degree k − 1.
     """
     different = len(np.unique(inputs))
     if different < 2:
@@ -379,7 +379,8 @@ def joint_capacities(
 
         ψ_t = 2 (v·e_t)(w_ts − v·g_t) − (v·e_t)²,    v = Γ⁻¹b_s,  g_t = Bᵀw_t,
 
-    averaged over ⌊√n⌋ blocks in time, whose means are nearly independent, and the variance
+    and what polynomials of the data add to it (:func:`_by_moments`), averaged over ⌊√n⌋ blocks in
+    time, whose means are nearly independent, and the variance
     2 tr (Γ⁻¹Cov e)²/n² that chance has where b_s = 0. ``groups`` is 1 at [s, group of target s].
     """
     n, k = basis.rows, len(chosen)
@@ -398,6 +399,9 @@ def joint_capacities(
     metric = np.linalg.inv(B.T @ B + share * covariance)
     V, spread, root = metric @ B.T, metric @ covariance, np.linalg.cholesky(metric)
     leverage = np.clip(np.einsum("sr,rs->s", B, V), 0, 1)
+    pairs, by_moments = [], np.zeros((0, k))
+    if polynomials.name == "empirical":
+        pairs, by_moments = _by_moments(chosen, B @ V)
 
     lift = n / (n - 1 - k)  # residuals that were fitted are too small
     blocks = max(2, int(np.sqrt(n)))
@@ -412,6 +416,9 @@ def joint_capacities(
         noise += (w * w) @ (white**2).sum(axis=1)
         along = lift * (e @ V)
         psi = 2 * along * (w.T - fitted @ V) - along**2
+        if pairs:
+            now = polynomials.values[:, basis.start + rows.start : basis.start + rows.stop]
+            psi += np.column_stack([now[i] * now[j] - (i == j) for i, j in pairs]) @ by_moments
         influence[rows] = psi @ groups
         block = np.arange(rows.start, rows.stop) * blocks // n
         starts = np.flatnonzero(np.diff(block, prepend=-1))
@@ -422,6 +429,34 @@ def joint_capacities(
     return Joint(
         leverage - bias, error, influence, chance @ groups, StateBasis(residual, basis.start)
     )
+
+
+def _by_moments(chosen: Sequence[Placed], C: Floats) -> tuple[list[tuple[int, int]], Floats]:
+    """Degrees i ≤ j, and how each capacity changes with the sample mean of p_i p_j.
+
+    Polynomials of the data are p_j − Σ_{i<j} m_ij p_i − (m_jj − 1) p_j/2 to first order, m the
+    sample means: targets become (1 + D) w, their b (1 − Dᵀ) b, and of C = BΓ⁻¹Bᵀ the diagonal
+    changes by −2 Σ_k D_ks C_ks + 2 (CDC)_ss.
+    """
+    factors = [
+        dict(zip((shift + offset for offset in pattern.offsets), pattern.degrees, strict=True))
+        for pattern, shift in chosen
+    ]
+    places = {frozenset(own.items()): s for s, own in enumerate(factors)}
+    entries: dict[tuple[int, int], list[tuple[int, int]]] = {}  # rows and columns of D
+    for s, own in enumerate(factors):
+        for lag, j in own.items():
+            for i in range(j + 1):
+                other = {**own, lag: i} if i else {at: d for at, d in own.items() if at != lag}
+                if (place := places.get(frozenset(other.items()))) is not None:
+                    entries.setdefault((i, j), []).append((s, place))
+    changes = np.zeros((len(entries), len(chosen)))
+    for change, ((i, j), listed) in zip(changes, entries.items(), strict=True):
+        row, column = np.array(listed).T
+        weight = -0.5 if i == j else -1.0
+        np.add.at(change, column, -2 * weight * C[row, column])
+        change += 2 * weight * np.einsum("se,se->s", C[:, row], C[:, column])
+    return [*entries], changes
 
 
 def _chunks(
