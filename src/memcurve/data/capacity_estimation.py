@@ -399,7 +399,7 @@ def joint_capacities(
     metric = np.linalg.inv(B.T @ B + share * covariance)
     V, spread, root = metric @ B.T, metric @ covariance, np.linalg.cholesky(metric)
     leverage = np.clip(np.einsum("sr,rs->s", B, V), 0, 1)
-    pairs, by_moments = [], np.zeros((0, k))
+    pairs, by_moments = list[tuple[int, int]](), np.zeros((0, k))
     if polynomials.name == "empirical":
         pairs, by_moments = _by_moments(chosen, B @ V)
 
