@@ -183,11 +183,10 @@ def _in_balls(
     network: StateAffineNetwork, reached: Reached, noise: Any, why: str, tell: Listener
 ) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
-    T, r, read, weights, bits = white_precisely(network, reached, tell, deviations)
-    read = read or Outputs(T, r)
+    tree, bits = white_precisely(network, reached, tell, deviations)
     return WordCoordinates(
-        tree=Tree(T, r, read.out, read.direct, weights),
-        reached=reached.rank, rank=reached.outputs, error=32 * EPS * float(np.sqrt(T.shape[1])),
+        tree=tree, reached=reached.rank, rank=reached.outputs,
+        error=32 * EPS * float(np.sqrt(tree.T.shape[1])),
         is_noisy=noise is not None, arithmetic="balls",
         note=Note("arithmetic", f"computed in balls of {bits} bits: in floating point {why}"),
     )  # fmt: skip

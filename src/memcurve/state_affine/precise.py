@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from memcurve.solve import ball_arithmetic as balls
 from memcurve.state_affine.letters import DEGREES
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.ranks import Reached
-from memcurve.state_affine.tree import Outputs
+from memcurve.state_affine.tree import Tree
 from memcurve.state_affine.white import (
     NotWhiteError,
     applied,
@@ -30,32 +30,21 @@ FINER = (1, 2, 4, 8)  # rules of ever more nodes, until two agree
 SAME = 1e-14  # to this
 
 
-class PreciseLetters(NamedTuple):
-    """White letters as floats, those of what is read, if not all is, and weights of polynomials."""
-
-    T: Floats
-    r: Floats
-    outputs: Outputs | None
-    weights: Floats
-    bits: int = 0
-
-
 def white_precisely(
     network: StateAffineNetwork, reached: Reached, tell: Listener = silent, deviations: Any = None
-) -> PreciseLetters:
-    """White coordinates, every entry of which is right to its last digit.
+) -> tuple[Tree, int]:
+    """White coordinates, every entry of which is right to its last digit, and the bits it took.
 
     ``deviations`` gives the noise of what is read for its variances and means; None for none.
     """
     tell("more digits", 0, None)
     exact = network.is_polynomial or network.input.is_discrete
-    before: PreciseLetters | None = None
+    before: Tree | None = None
     for finer in (1,) if exact else FINER:
         attempt = partial(_attempt, network, reached, finer, deviations, tell)
-        letters, bits = balls.with_rising_bits(attempt, FIRST_BITS, LAST_BITS, growth=1.8)
-        now: PreciseLetters = letters._replace(bits=bits)
+        now, bits = balls.with_rising_bits(attempt, FIRST_BITS, LAST_BITS, growth=1.8)
         if exact or (before is not None and _agree(before, now)):
-            return now
+            return now, bits
         before = now
     raise UncertainResultError(
         "expectations of p and q over `input` do not settle as nodes are added: a pole of the "
@@ -63,7 +52,7 @@ def white_precisely(
     )
 
 
-def _agree(one: PreciseLetters, other: PreciseLetters) -> bool:
+def _agree(one: Tree, other: Tree) -> bool:
     if one.T.shape != other.T.shape:
         return False
     pairs = ((one.T, other.T), (one.r, other.r), (one.weights, other.weights))
@@ -72,7 +61,7 @@ def _agree(one: PreciseLetters, other: PreciseLetters) -> bool:
 
 def _attempt(
     network: StateAffineNetwork, reached: Reached, finer: int, deviations: Any, tell: Listener
-) -> PreciseLetters:
+) -> Tree:
     from flint import arb_mat
 
     C, weights = _expansion(network, finer)
@@ -89,7 +78,8 @@ def _attempt(
     white = balls.whitening(_covariance(T, r, tell))
     S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     tilde, drive = [white.seen(t) for t in T], [white.W * one for one in r]
-    outputs = means = None
+    states = outputs = _floats(tilde, drive)
+    means = None
     # without noise, outputs that others give add nothing, and leave nothing to invert
     read = reached.read if deviations is None else slice(None)
     if network.outputs is not None:
@@ -108,8 +98,8 @@ def _attempt(
             noise = deviations(np.diag(balls.floats_of(gram)), means).tolist()
             gram += balls.diagonal(noise) * balls.diagonal(noise)
         W = balls.whitening(gram).W
-        outputs = Outputs(*_floats([W * one for one in out], [W * one for one in direct]))
-    return PreciseLetters(*_floats(tilde, drive), outputs, weights)
+        outputs = _floats([W * one for one in out], [W * one for one in direct])
+    return Tree(*states, *outputs, weights)
 
 
 def _gram(parts: list[Any]) -> Any:

@@ -87,6 +87,11 @@ class Tree:
         out = np.stack([solve_triangular(L, one, lower=True) for one in read.out])
         return cls(T, r, out, solve_triangular(L, read.direct.T, lower=True).T, weights, G)
 
+    @property
+    def reads_states(self) -> bool:
+        """Whether white states are read, all of them: Σ T c cᵀ Tᵀ has both for its traces."""
+        return self.out is self.T
+
     @cached_property
     def is_finite(self) -> bool:
         """Whether letters are the polynomials themselves, so that there are none beyond."""
@@ -153,7 +158,7 @@ class Tree:
         letters = {}
         for k in range(min(top, last) + 1):
             T = self.letter(k, self.T)
-            out = T if self.out is self.T else self.letter(k, self.out)
+            out = T if self.reads_states else self.letter(k, self.out)
             if T.any() or out.any():
                 letters[k] = T, out
         return degrees, letters
@@ -167,14 +172,17 @@ class Tree:
         G, totals = dict[int, Floats](), dict[int, float]()
         degrees, letters = self._degrees(top)
         for d in degrees:
-            r, direct = self.letter(d, self.r), self.letter(d, self.direct)
-            X, total = np.outer(r, r), float(direct @ direct)
-            for k, (T, out) in letters.items():
+            r = self.letter(d, self.r)
+            X = np.outer(r, r)
+            for k, (T, _) in letters.items():
                 if 0 < k < d:
                     X = X + T @ G[d - k] @ T.T
-                    total += _traced(out, G[d - k])
             G[d] = self._over_delays(X) if X.any() else X
-            totals[d] = total + _traced(self.out[0], G[d])
+            totals[d] = float(np.trace(G[d]))
+            if not self.reads_states:
+                direct = self.letter(d, self.direct)
+                reads = [(out @ G[d - k]) * out for k, (_, out) in letters.items() if k < d]
+                totals[d] = float(direct @ direct) + sum(float(one.sum()) for one in reads)
             if sum(totals.values()) >= enough:
                 break
         return totals
@@ -185,19 +193,22 @@ class Tree:
         Lags end where what follows is ``negligible``.
         """
         degrees, letters = self._degrees(top)
-        rs, directs = ([self.letter(d, part) for d in degrees] for part in (self.r, self.direct))
-        X = {d: np.outer(r, r) for d, r in zip(degrees, rs, strict=True) if r.any()}
-        columns = [np.array([one @ one for one in directs])]
-        while len(columns) < lags and sum(float(np.trace(one)) for one in X.values()) > negligible:
-            column, before, X = np.zeros(len(degrees)), X, {}
+        firsts = {d: self.letter(d, self.r)[:, None] for d in degrees}
+        X = {d: first for d, first in firsts.items() if first.any()}  # Σ c cᵀ = X Xᵀ of each degree
+        columns = [[float((self.letter(d, self.direct) ** 2).sum()) for d in degrees]]
+        while len(columns) < lags and sum(float((x**2).sum()) for x in X.values()) > negligible:
+            before, X = X, {}
+            totals = dict.fromkeys(degrees, 0.0)
             for d in degrees:
-                for k, (T, out) in letters.items():
-                    if d - k in before:
-                        step = T @ before[d - k] @ T.T
-                        own = out is T  # states are read
-                        column[d - 1] += np.trace(step) if own else _traced(out, before[d - k])
-                        X[d] = X[d] + step if d in X else step
-            columns.append(column)
+                pairs = [(*letters[k], before[d - k]) for k in letters if d - k in before]
+                if pairs:
+                    steps = [T @ x for T, _, x in pairs]
+                    reads = steps if self.reads_states else [out @ x for _, out, x in pairs]
+                    totals[d] = sum(float((y**2).sum()) for y in reads)
+                    X[d] = np.concatenate(steps, axis=1)
+                    if X[d].shape[1] > 2 * len(X[d]):  # more words than directions
+                        X[d] = np.asarray(np.linalg.qr(X[d].T, mode="r")).T
+            columns.append(list(totals.values()))
         return np.array(columns).T
 
     def by_delay(self, lags: int) -> Floats:
@@ -212,8 +223,9 @@ class Tree:
         """Totals of all words whose oldest lag is m = 0 … lags − 1."""
         totals, X = [float((self.direct**2).sum())], self.r.T @ self.r
         for _ in range(lags - 1):
-            totals.append(sum(_traced(out, X) for out in self.out))
-            X = applied(self.T, X)
+            before, X = X, applied(self.T, X)
+            read = X if self.reads_states else applied(self.out, before)
+            totals.append(float(np.trace(read)))
         return np.array(totals)
 
     def affordable_lags(self, degrees: int) -> int:
@@ -221,11 +233,6 @@ class Tree:
         letters = min(len(self.weights), degrees + 1)
         products = 2 * degrees * letters * float(self.T.shape[1]) ** 3
         return int(np.clip(TABLE_WORK / max(products, 1.0), 4, TABLE_LAGS))
-
-
-def _traced(out: Floats, X: Floats) -> float:
-    """Trace of out X outᵀ."""
-    return float(np.sum((out @ X) * out))
 
 
 class Search:
@@ -243,7 +250,7 @@ class Search:
         self._open: list[tuple[float, Word, Floats]] = []
         self._beyond = 0.0  # the most that a word of an unlisted degree may have
         self._dual: Floats | None = None
-        if tree.out is not tree.T and tree.T.size:
+        if tree.T.size and not tree.reads_states:
             read = sum((out.T @ out for out in tree.out), np.zeros(tree.T.shape[1:]))
             H = solve(tree.T.transpose(0, 2, 1), read, 1e-12)
             self._dual = H + 1e-11 * np.linalg.norm(H, 2) * np.eye(len(H))
@@ -272,7 +279,7 @@ class Search:
         while self._open and (not self._found or self._found[0][0] > self._open[0][0]):
             _, word, c = self._open[0]
             steps = tree.T @ c
-            reads = steps if tree.out is tree.T else tree.out @ c
+            reads = steps if tree.reads_states else tree.out @ c
             heapq.heappop(self._open)  # only now: an interrupt before loses nothing
             self._add(word, steps, reads)
         if not self._found:
