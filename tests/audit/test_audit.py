@@ -11,7 +11,6 @@ import pytest
 
 import memcurve
 from memcurve import Audit, LinearNetwork, UnstableNetworkError, audit, ensembles, inputs
-from memcurve.studies.auditing import run
 from memcurve.studies.auditing.losses import Loss
 from refusals import refuses
 
@@ -228,21 +227,6 @@ def test_what_a_file_holds_besides_is_in_the_verdict(tmp_path: Path) -> None:
     found = audit(memcurve.load_network(tmp_path / "plain.npz"), claimed="13.37")
     assert not any("as it was read" in sentence for sentence in found.verdict)
     assert found.document().word == "The claim does not hold"
-
-
-def test_what_decorates_is_computed_as_it_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Gains: once, for whoever looks, and in every copy and file."""
-    asked = []
-    original = run.quick_gains
-    monkeypatch.setattr(run, "quick_gains", lambda *a: asked.append(1) or original(*a))
-    result = audit(ensembles.normal(12, seed=1), estimates=False)
-    assert asked == []
-    back = type(result).from_json(result.to_json())
-    assert result.gains is result.gains
-    assert asked == [1]
-    assert back.gains == result.gains
-    with pytest.raises(AttributeError):
-        _ = result.nothing
 
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])

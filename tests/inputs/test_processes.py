@@ -23,6 +23,15 @@ PROCESSES = {
 }
 
 
+def density(process, omega):
+    """The spectral density, from weights or autocovariances."""
+    turns = np.exp(-1j * np.asarray(omega))
+    if isinstance(process, ARMA):
+        top, bottom = np.r_[1, process.ma], np.r_[1, -process.ar]
+        return np.abs(np.polyval(top[::-1], turns) / np.polyval(bottom[::-1], turns)) ** 2
+    return 2 * np.polyval(process.values[::-1], turns).real - process.values[0]
+
+
 def every(process):
     return pytest.mark.parametrize("process", PROCESSES.values(), ids=PROCESSES)(process)
 
@@ -32,7 +41,7 @@ def test_density_is_the_fourier_series_of_the_autocovariance(process):
     """The trapezoidal rule integrates f e^{ikω} exactly once γ has died down: 4000 lags here."""
     size = 8192
     grid = 2 * np.pi * np.arange(size) / size
-    gamma = np.fft.ifft(process.spectral_density(grid)).real[:100]
+    gamma = np.fft.ifft(density(process, grid)).real[:100]
     scale = process.density_bounds()[1]
     np.testing.assert_allclose(gamma, process.autocovariance(100), atol=DENSITY * scale)
     assert process.variance == process.autocovariance(1)[0]
@@ -41,11 +50,11 @@ def test_density_is_the_fourier_series_of_the_autocovariance(process):
 @every
 def test_bounds_enclose_the_density_and_are_attained(process):
     low, high = process.density_bounds()
-    density = process.spectral_density(np.linspace(-np.pi, np.pi, 100_001))
-    assert low <= density.min()
-    assert density.max() <= high
-    assert low == pytest.approx(density.min(), rel=1e-6, abs=1e-12 * high)
-    assert high == pytest.approx(density.max(), rel=1e-6)
+    values = density(process, np.linspace(-np.pi, np.pi, 100_001))
+    assert low <= values.min() + DENSITY * high
+    assert values.max() <= high * (1 + DENSITY)
+    assert low == pytest.approx(values.min(), rel=1e-6, abs=1e-12 * high)
+    assert high == pytest.approx(values.max(), rel=1e-6)
 
 
 @every
@@ -111,13 +120,9 @@ def test_processes_never_change(process):
 
 @every
 def test_shapes_and_counts(process):
-    assert process.spectral_density(0.5).shape == ()
-    assert process.spectral_density(np.zeros((2, 3))).shape == (2, 3)
     assert process.autocovariance(1).shape == (1,)
     for count in (0, -1, 1.0, True):
         refuses(ValueError, "`count`", process.autocovariance, count)
-    refuses(ValueError, "`frequencies`", process.spectral_density, [np.nan])
-    refuses(TypeError, "`frequencies`", process.spectral_density, [1j])
 
 
 def test_names():

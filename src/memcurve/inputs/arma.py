@@ -57,8 +57,8 @@ class ARMA(InputProcess):
     >>> from memcurve import inputs
     >>> inputs.ARMA(ar=[0.5]).autocovariance(4) * 0.75
     array([1.   , 0.5  , 0.25 , 0.125])
-    >>> inputs.ARMA(ma=[1.0]).spectral_density([0.0, 3.141592653589793])
-    array([4., 0.])
+    >>> inputs.ARMA(ma=[1.0]).density_bounds()[0]
+    0.0
     """
 
     ar: Floats
@@ -106,8 +106,7 @@ class ARMA(InputProcess):
     def density_bounds(self) -> tuple[float, float]:
         """Return the minimum and the maximum of f over all ω, rounded outward.
 
-        Both come from the exact stationary points of f as a rational function of cos ω, and are
-        widened by the rounding of :meth:`spectral_density`, whose values they enclose. Only a root
+        Both come from the exact stationary points of f as a rational function of cos ω. Only a root
         of the moving average on the unit circle makes the minimum 0.
         """
         lowest, highest = self._extrema
@@ -133,10 +132,6 @@ class ARMA(InputProcess):
                 if all(value.rel_accuracy_bits() >= GUARD for value in needed):
                     return 0.0 if vanishes else float(lowest.lower()), float(highest.upper())
         raise ArithmeticError(f"f did not settle with {LAST_BITS} bits.")  # pragma: no cover
-
-    @cached_property
-    def _zeros_and_poles(self) -> list[list[tuple[float, float]]]:
-        return [_roots(self.ma), _roots(-self.ar)]
 
     def _autocovariance(self, count: int) -> Floats:
         """Σ_k γ(k) x^k = n(x)/a(x), of which n has the degree max(p, q), as a power series."""
@@ -165,14 +160,6 @@ class ARMA(InputProcess):
     def _listed(self) -> list[Floats]:
         """The longest autocovariance so far."""
         return [np.empty(0)]
-
-    def _density(self, omega: Floats) -> Floats:
-        """Π |1 − ρe^{iθ}e^{−iω}|² over zeros and over poles, as (1−ρ)² + 4ρ sin²((ω−θ)/2) each."""
-        products = [np.ones(len(omega)), np.ones(len(omega))]
-        for product, roots in zip(products, self._zeros_and_poles, strict=True):
-            for gap, angle in roots:
-                product *= gap**2 + 4 * (1 - gap) * np.sin((omega - angle) / 2) ** 2
-        return products[0] / products[1]
 
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
         """Draw the AR part u, then z_t = u_t + Σ_j ma_j u_{t−j}.
@@ -208,7 +195,11 @@ class ARMA(InputProcess):
 
 
 def _not_stationary(ar: Floats) -> ValueError:
-    largest = max(1 - gap for gap, _ in _roots(-ar))
+    from flint import ctx, fmpq_poly
+
+    with ctx.workprec(ROOT_BITS):
+        roots = fmpq_poly(_rationals(-ar)[::-1]).complex_roots()
+        largest = max(float(abs(root)) for root, _ in roots)
     return ValueError(
         f"`ar` must be stationary: all roots of z^p − ar_1 z^(p−1) − … − ar_p strictly inside the "
         f"unit circle. Got roots of modulus up to {largest!r}; multiply ar_i by c^i, e.g. with "
@@ -228,16 +219,6 @@ def _rationals(coefficients: Floats) -> list[Any]:
     from flint import fmpq
 
     return [fmpq(1), *(fmpq(*c.as_integer_ratio()) for c in coefficients.tolist())]
-
-
-def _roots(coefficients: Floats) -> list[tuple[float, float]]:
-    """The roots ρe^{iθ} of z^n + c_1 z^{n−1} + … + c_n as 1 − ρ and θ, to full accuracy."""
-    from flint import ctx, fmpq_poly
-
-    with ctx.workprec(ROOT_BITS):
-        roots = fmpq_poly(_rationals(coefficients)[::-1]).complex_roots()
-        balls = [root for root, multiplicity in roots for _ in range(multiplicity)]
-        return [(float(1 - abs(z)), float(z.arg()) if z != 0 else 0.0) for z in balls]
 
 
 def _in_cosine(coefficients: Floats) -> Any:

@@ -171,9 +171,6 @@ class Autocovariance(InputProcess):
         listed = self.values[:count]
         return np.pad(listed, (0, count - len(listed)))
 
-    def _density(self, omega: Floats) -> Floats:
-        return np.asarray(np.maximum(_cosine_sums(self.values[:, None], omega)[0].real, 0))
-
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
         """Filter white noise on a circle so long that its two ends do not meet.
 

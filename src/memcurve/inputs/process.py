@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import Seed, exact_array, generator, require_size
 from memcurve.core.types import Floats
@@ -50,14 +49,9 @@ class InputProcess(ABC):
         """Return γ(0), …, γ(count − 1)."""
         return self._autocovariance(require_size(count, "count"))
 
-    def spectral_density(self, frequencies: ArrayLike) -> Floats:
-        """Return f(ω) = Σ_k γ(k) e^{−ikω} at ``frequencies`` in radians, an array of any shape."""
-        omega = real_array(frequencies, "frequencies")
-        return self._density(omega.ravel()).reshape(omega.shape)
-
     @abstractmethod
     def density_bounds(self) -> tuple[float, float]:
-        """Return the minimum and the maximum of f over all ω, rounded outward."""
+        """The minimum and the maximum of f(ω) = Σ_k γ(k) e^{−ikω} over all ω, rounded outward."""
 
     def simulate(self, count: int, *, seed: Seed, channels: int | None = None) -> Floats:
         """Draw independent Gaussian series with this autocovariance, stationary from the start.
@@ -74,25 +68,15 @@ class InputProcess(ABC):
         """γ(0), …, γ(count − 1) as a new array."""
 
     @abstractmethod
-    def _density(self, omega: Floats) -> Floats:
-        """Return f at each of the (n,) frequencies, never negative."""
-
-    @abstractmethod
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
         """Draw a (count, channels) array, one series a column."""
 
 
-def real_array(value: Any, argument: str) -> Floats:
-    """Return ``value`` as a new float64 array with the same entries, refusing complex ones."""
-    array = exact_array(value, argument)
-    if array.dtype.kind == "c":
-        raise TypeError(f"`{argument}` must be real, got complex numbers; pass the real part.")
-    return array
-
-
 def real_vector(value: Any, argument: str, least: int = 0) -> Floats:
     """Return ``value`` as a new read-only (n,) float64 array with n ≥ ``least``."""
-    vector = real_array(value, argument)
+    vector = exact_array(value, argument)
+    if vector.dtype.kind == "c":
+        raise TypeError(f"`{argument}` must be real, got complex numbers; pass the real part.")
     if vector.ndim != 1:
         raise ValueError(
             f"`{argument}` must be a one-dimensional sequence of numbers, got shape "

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -103,19 +103,6 @@ class Audit(Reported):
     left_out: Mapping[str, str] = field(default_factory=dict)
     gains: Mapping[str, float] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=lambda: dict(installed_versions()))
-
-    def computing(self, **ways: Callable[[], Any]) -> Self:
-        """The same, with fields that are computed as they are shown."""
-        for name in ways:
-            del self.__dict__[name]
-        self.__dict__["_ways"] = ways
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        ways = self.__dict__.get("_ways", {})
-        if name not in ways:
-            raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-        return self.__dict__.setdefault(name, ways[name]())
 
     @property
     def total(self) -> float:

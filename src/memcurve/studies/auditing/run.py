@@ -6,7 +6,6 @@ import contextlib
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -214,6 +213,7 @@ def _in_full(
             listed = _curve(subject, last + 1, input=asked.input)
         tolerance = asked.tolerance(curve.total)
         claim = asked.judged(usable, tolerance, curve=listed, estimates=shown)
+    tell("what could be gained")
     return Audit(
         **asked.fields(),
         curve=curve,
@@ -224,7 +224,8 @@ def _in_full(
         condition=condition,
         claim=claim,
         notes=(*curve.notes, *left_out),
-    ).computing(gains=partial(_gains, asked))
+        gains=_gains(asked),
+    )
 
 
 def _gains(asked: _Asked) -> dict[str, float]:
