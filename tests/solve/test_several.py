@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -153,6 +154,22 @@ def test_the_same_mask_twice() -> None:
     uneven = memory_curve(network.replace(C=weighted), 60)
     shares = np.array([9, 16]) / 25
     assert np.abs(uneven.channels - alone.values[:, None] * shares).max() <= SEVERAL
+
+
+@pytest.mark.parametrize("size", [100, 300])
+@pytest.mark.parametrize("ratio", [3.0, -0.75])
+def test_masks_that_are_proportional(size: int, ratio: float) -> None:
+    """They enter as one input, which needs no more than the eigenvalues of the network."""
+    network = ensembles.normal(size, seed=3).replace(C=np.ones(size))
+    alone = memory_curve(network)
+    start = time.perf_counter()
+    both = memory_curve(network.replace(C=np.column_stack([network.C, ratio * network.C])))
+    assert time.perf_counter() - start < 1
+    assert both.rank == both.total == size
+    assert both.total_error == 0
+    shares = np.array([1, ratio**2]) / (1 + ratio**2)
+    off = np.abs(both.channels - alone.values[:, None] * shares)
+    assert np.all(off <= both.channel_errors + alone.error[:, None])
 
 
 def test_an_input_that_does_not_enter() -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,10 +144,10 @@ def answered(
     """Answer in floating point, and in balls what is not good enough, where that is quick."""
     notes, lost = reach_notes(problem), unreadable(problem)
     problem = problem.narrowed()
-    enough, merged = tolerance or LARGEST_ERROR, merged_inputs(problem)
+    enough = tolerance or LARGEST_ERROR
     with few_threads(len(problem.states)), np.errstate(all="ignore"):
         # overflow ends in errors that are not finite, and is dealt with as such
-        best, reason, name = None, "", ""
+        best, reason, name, merged = None, "", "", merged_inputs(problem)
         if merged is not None:  # rounded: errors of float64 hold for both, those of balls do not
             best, reason, name = _in_floating_point(merged[0], enough, solver)
             best = best and best.shared(merged[1])
@@ -178,31 +179,42 @@ def answered(
 def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
     """The problem with inputs that drive the states alike as one, and the share of each in it.
 
-    With c_j = 2^e c the states see Σ2^e_j z_j, one input of variance Σ4^e, of which z_j is a share.
+    With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
     """
-    C, groups = problem.network.C, dict[Any, list[int]]()
+    C, groups = problem.network.C, list[list[int]]()
     if problem.analysis.inputs == 1 or np.iscomplexobj(C) or not isinstance(C, np.ndarray):
         return None
-    largest = np.frexp(np.abs(C).max(axis=0))[1]
+    kinds = [None if process.is_white else id(process) for process in problem.processes]
     for j in np.flatnonzero(C.any(axis=0)).tolist():
-        digits, exponents = np.frexp(C[:, j])
-        digits = digits * np.sign(digits[np.flatnonzero(digits)[0]]) + 0.0
-        process = problem.processes[j]
-        kind = None if process.is_white else id(process)
-        relative = np.where(digits == 0, 0, exponents - largest[j])
-        groups.setdefault((kind, digits.tobytes(), relative.tobytes()), []).append(j)
+        for group in groups:
+            i = group[0]
+            if kinds[i] == kinds[j] and _are_proportional(C[:, i], C[:, j]):
+                group.append(j)
+                break
+        else:
+            groups.append([j])
     if len(groups) in (0, C.shape[1]):
         return None
-    first, shares = [own[0] for own in groups.values()], np.zeros((len(groups), C.shape[1]))
-    sizes = np.ones(len(groups))
-    for k, own in enumerate(groups.values()):
-        weights = np.exp2(2.0 * (largest[own] - largest[own[0]]))
-        shares[k, own], sizes[k] = weights / weights.sum(), np.sqrt(weights.sum())
-    if problem.noise is None and len(groups) == 1:  # the rank is then that of these numbers
-        sizes[:] = 1.0
-    columns, processes = C[:, first] * sizes, tuple(problem.processes[j] for j in first)
-    network = problem.network.replace(C=columns if len(first) > 1 else columns[:, 0])
+    columns, shares = np.zeros((len(C), len(groups))), np.zeros((len(groups), C.shape[1]))
+    for k, group in enumerate(groups):
+        sizes = np.abs(C[:, group]).max(axis=0)
+        squares = (sizes / sizes.max()) ** 2
+        shares[k, group], columns[:, k] = squares / squares.sum(), C[:, group[np.argmax(sizes)]]
+        if problem.noise is not None or len(groups) > 1:  # else the rank is that of these numbers
+            columns[:, k] *= np.sqrt(squares.sum())
+    network = problem.network.replace(C=columns if len(groups) > 1 else columns[:, 0])
+    processes = tuple(problem.processes[group[0]] for group in groups)
     return replace(problem, given_analysis=None, network=network, processes=processes), shares
+
+
+def _are_proportional(one: Floats, other: Floats) -> bool:
+    """Whether two vectors that are not zero are multiples of each other, exactly."""
+    k = int(np.argmax(np.abs(one)))
+    if not np.array_equal(one * other[k], other * one[k]):  # what is equal is rounded equally
+        return False
+    first, second = Fraction(one[k]), Fraction(other[k])
+    pairs = zip(one.tolist(), other.tolist(), strict=True)
+    return all(Fraction(x) * second == Fraction(y) * first for x, y in pairs)
 
 
 def _error_note(problem: Problem, best: Answer, enough: float) -> Note:

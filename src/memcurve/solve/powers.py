@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError
+from memcurve.core.limits import TooLargeError
 from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
 from memcurve.network.places import HOST, Tall, place_of
+from memcurve.solve.basis import Basis, require_room_at
 
 #: From so many states on Σ‖Aᵏ‖² is estimated from random probes where that is cheaper. Doubled:
 #: networks of 200 to 400 states take longer.
@@ -124,35 +126,46 @@ def sums_of_powers(
     average: float = 1.5,
     most: int = 4096,
     few_entries: int = 50_000,
+    plain: int = 32,
+    worth_a_basis: int = 700,
 ) -> PowerSums:
     """Sums over the powers of A, by what they do to random vectors, with a margin.
 
-    Powers are followed to where one is below ½, Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖). Raises
-    UncertainResultError where they do not get there, a GrowingPowersError where they grow.
+    Powers are followed to where one is below ½, Σ_m ‖A^m‖ ≤ Σ_{m<M} ‖A^m‖/(1 − ‖A^M‖), or within a
+    basis. Raises UncertainResultError where they do not get there, a GrowingPowersError where they
+    grow.
 
     A is anything that can be multiplied by a matrix. ``margin`` is how far ‖A^m‖ may exceed what
     A^m does to ``count`` vectors, ‖A^m‖_F in the mean square: for powers of rank one, the worst
     case, that is too little once in 270 draws. From :data:`MANY_STATES` states on, unless A has
-    ``few_entries``, it is one vector, a margin of 250, four times as much on ``average``, and ten
-    times as many powers.
+    ``few_entries``, and where A is known by its products only, it is one vector, a margin of 250,
+    four times as much on ``average``, and ten times as many powers. After ``plain`` of these a
+    basis is tried where ``worth_a_basis`` more are foreseen, as a step takes time of its own; of
+    products only, at once.
     """
-    place = place_of(A)
+    place, products_only = place_of(A), not getattr(A, "has_entries", True)
     cheap = place is HOST and not isinstance(A, np.ndarray | Operator) and A.nnz <= few_entries
-    largest = float(np.finfo(float).max)
-    if A.shape[0] >= MANY_STATES and not cheap:
+    largest, untried = float(np.finfo(float).max), False
+    if products_only or (A.shape[0] >= MANY_STATES and not cheap):
         count, margin, average, most = 1, 250.0, 4.0, 10 * most
         largest = EPS**-2  # what larger powers pass on is rounding above all
+        untried = A.dtype == np.float64
+    share = average**2 / (margin**2 * A.shape[0])
     # single precision is enough, where A has it
     probes = place.normal(np.random.default_rng(SEED), A.shape[0], count, A.dtype)
     norms, ended = [1.0], False
     while len(norms) < most and not ended:
+        if untried and (products_only or (len(norms) > plain and _left(norms) > worth_a_basis)):
+            untried = False
+            sizes = place.broadcast(_sizes_in_a_basis(A, probes[:, 0], norms, margin, most))
+            if sizes is not None:
+                return _summed(sizes, share)
         made = powers_times(A, probes, min(place.ahead, most - len(norms)))
         probes = made[:, -count:]
         for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
             if np.isfinite(size):
                 norms.append(float(size))
             if size <= 0.5:
-                share = average**2 / (margin**2 * A.shape[0])
                 return PowerSums(*place.broadcast(_summed(np.array(norms), share)))
             ended = not size <= largest
             if ended:
@@ -168,12 +181,93 @@ def sums_of_powers(
     )
 
 
+def _left(norms: list[float]) -> float:
+    """Steps until ½, as they went in the second half of these; none where they grow."""
+    half = len(norms) // 2
+    slope = np.log(norms[-1] / norms[half]) / (len(norms) - 1 - half)
+    return float(np.log(0.5 / norms[-1]) / slope) if slope < 0 else 0.0
+
+
 def _summed(sizes: Floats, share: float) -> PowerSums:
     """Sums over all powers, from sizes up to one below one; a ``share`` is that of vectors."""
     later = 1 - sizes[-1] ** 2
     lasting = 1 + float((sizes[1:] ** 2).sum() / later) * share
     norms = float(sizes[:-1].sum() / (1 - sizes[-1]))
     return PowerSums(norms, float((sizes[:-1] ** 2).sum() / later), lasting)
+
+
+def _sizes_in_a_basis(
+    A: Any,
+    v: Tall,
+    norms: list[float],
+    margin: float,
+    most: int,
+    *,
+    largest: int = 256,
+    look: int = 16,
+    patience: int = 96,
+    reach: int = 336,
+    little_leaves: float = 0.5,
+) -> Floats | None:
+    """Sizes with the sums of ‖A^m‖, from a basis of the Krylov space of v; None where it is large.
+
+    With AQ = QH + β q eᵀ the probe becomes A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m is
+    what leaves the space. So with the margin μ the sizes a_m = ‖A^m‖ are, beyond those known, at
+    most μ·(‖H^m c‖ + Σ_j a_j s_{m−1−j}), and of norms of sequences (Young)::
+
+        ‖a‖ ≤ ‖known, μ‖H^m c‖‖ / (1 − μ·Σs)
+
+    Few steps make Σs small, where eigenvalues are real or few are large; a space that is exhausted
+    has nothing leave. There is a look at it every few steps. From ``patience`` steps on it is
+    foreseen, from how it went since the last one, whether ``reach`` of them will do, or the basis
+    is given up: on a circle little is lost.
+    """
+    place, size, before = place_of(A), A.shape[0], np.inf
+    try:
+        require_room_at(place, size, largest, "a basis")
+        fits = True
+    except TooLargeError:
+        fits = False
+    if not place.broadcast(fits):
+        return None
+    basis = Basis(size, largest + 1, place)
+    start = float(basis.add(v)[0])
+    H = np.zeros((basis.capacity + 1, largest))
+    for k in range(1, largest + 1):
+        H[:-1, k - 1] = basis.add(A @ basis.column(k - 1))
+        ended = basis.count == k
+        if k % look and not ended:
+            continue
+        sizes, leaving = _recursion(H[: k + 1, :k], start, margin, most)
+        if leaving <= little_leaves:
+            return np.concatenate([norms, sizes, [0.0]]) / (1 - leaving)
+        foreseen = leaving * min(1.0, leaving / before) ** ((reach - k) / look)
+        if ended or (k >= patience and not foreseen <= little_leaves):
+            return None
+        before = leaving
+    return None
+
+
+def _recursion(
+    H: Floats, start: float, margin: float, most: int, *, little_left: float = 0.1
+) -> tuple[Floats, float]:
+    """Sizes ‖H^m c‖, m = 1, 2, …, and the sum of what leaves the space, both with the margin.
+
+    What is left in the end, where H^m c is small, counts as leaving. Where that does not come, or
+    what grew leaves nothing but rounding, it is infinite.
+    """
+    k = H.shape[1]
+    r = np.zeros(k)
+    r[0], leaving, sizes = margin * start, 0.0, list[float]()
+    while len(sizes) < most:
+        leaving += float(H[k, k - 1] * abs(r[-1]))
+        r = H[:k] @ r
+        sizes.append(float(np.sqrt(r @ r)))
+        if not sizes[-1] <= 1e8 * max(1.0, start):
+            break
+        if sizes[-1] <= little_left:
+            return np.array(sizes), leaving + sizes[-1]
+    return np.array(sizes), np.inf
 
 
 def times(A: Any, X: Tall, *, cache: int = 8_000_000) -> Tall:
