@@ -50,15 +50,10 @@ def test_coloured_input_and_profiles() -> None:
     assert found.marks == pytest.approx(known.marks, rel=1e-9)
 
 
-@pytest.mark.parametrize("phase", [np.exp(0.3j), 1.0], ids=["complex A", "complex C"])
-def test_complex_networks(phase: complex) -> None:
-    turned = phase * A if phase != 1 else A
-    network = products(lambda x: turned @ x, turned.dtype, C + 1j)
-    assert network.states == 2 * SIZE
-    known = memory_curve((turned, C + 1j), noise=0.1)
-    assert agree(memory_curve(network, noise=0.1), known)
-    z = np.ones((5, 2))
-    assert np.allclose(network.simulate(z), LinearNetwork(turned, C + 1j).simulate(z))
+def test_complex_products_are_refused_with_the_remedy() -> None:
+    complex_A = LinearOperator((SIZE, SIZE), lambda x: A @ x, dtype=complex)
+    refuses(TypeError, ("`A`", "complex128", "real pair"), LinearNetwork, complex_A, C)
+    refuses(TypeError, ("`C`", "real pair"), products, lambda x: A @ x, float, C + 1j)
 
 
 def test_single_precision_counts_in_the_error() -> None:

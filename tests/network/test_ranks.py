@@ -170,7 +170,7 @@ def test_what_is_refused() -> None:
             with pytest.raises(TypeError, match="got rows of it over 2 ranks"):
                 ask()
         with pytest.raises(TypeError, match="real pair"):
-            memory_curve(LinearNetwork(network.A, C + 1j), noise=0.1)
+            LinearNetwork(network.A, C + 1j)
         for wrong, text in (
             (uneven(comm)[:, :-1], "`rows` must be the rows of a square matrix.*got"),
             (uneven(comm)[:0], "at least one row of A on every rank"),

@@ -16,7 +16,7 @@ def test_krylov_matrix() -> None:
     assert np.allclose(K[:, 8], np.linalg.matrix_power(network.A, 8) @ network.C)
 
 
-@pytest.mark.parametrize("by", ["arnoldi", "svd", "least_squares"])
+@pytest.mark.parametrize("by", ["arnoldi", "svd"])
 def test_components_by_every_way(by: str) -> None:
     """The diagonal of R in K = QR, for a network small enough that all ways agree."""
     network = ensembles.normal(8, seed=1, spectral_radius=0.9)
@@ -35,9 +35,8 @@ def test_squeezing_is_faster_than_exponential() -> None:
     network = ensembles.normal(100, seed=1, mask="ones")
     arnoldi = krylov.orthogonal_components(network, 100)
     assert arnoldi[-1] < 1e-20
-    # the other ways end in rounding noise
-    for by in ("svd", "least_squares"):
-        assert krylov.orthogonal_components(network, 100, by=by)[-1] > 1e3 * arnoldi[-1]
+    # the other way ends in rounding noise
+    assert krylov.orthogonal_components(network, 100, by="svd")[-1] > 1e3 * arnoldi[-1]
     assert krylov.numerical_rank(network) < 80
     assert krylov.numerical_rank(ensembles.orthogonal(100, seed=1)) == 100
 

@@ -113,7 +113,8 @@ class DeviceMatrix:
     def astype(self, dtype: Any) -> Any:
         """In single precision, on the device; in any other, on the host."""
         if np.dtype(dtype) == np.float32:
-            return self._with(self.place.single(self._data))
+            xp = self.place.xp
+            return self._with(xp.astype(self._data, xp.float32))
         return self.host.astype(dtype)
 
     def scaled(self, scale: Floats) -> DeviceMatrix:

@@ -60,22 +60,21 @@ def orthogonal_components(network: LinearNetwork, count: int, *, by: str = "arno
     by : str
         ``"arnoldi"``: ‖C‖ times the product of the lengths h_{k+1,k} of Arnoldi's steps, which has
         no floor; ``"svd"``: ‖(I − U_jU_jᵀ)A^jC‖ with the left singular vectors of K_j, the paper's
-        "orthogonal method"; ``"least_squares"``: the residual of A^jC on K_j. The last two end in
-        rounding noise.
+        "orthogonal method", which ends in rounding noise.
     """
-    residual = table_entry(
-        {"arnoldi": None, "svd": _svd_residual, "least_squares": _lstsq_residual}, by, "by"
-    )
+    table_entry(dict.fromkeys(("arnoldi", "svd")), by, "by")
     A, C = _single_input(network)
     count = require_size(count, "count")
     if count > len(C):
         raise ValueError(f"`count` must be at most {len(C)}, the number of states; got {count}.")
-    if residual is None:
+    if by == "arnoldi":
         _, lengths = arnoldi_basis(A, C, count)
         return np.asarray(np.cumprod(np.pad(lengths, (0, count - len(lengths)))))
     K = krylov_matrix(A, C, count)
     components = [float(np.linalg.norm(C))]
-    components += [float(np.linalg.norm(residual(K[:, :j], K[:, j]))) for j in range(1, count)]
+    for j in range(1, count):
+        U = np.linalg.svd(K[:, :j], full_matrices=False)[0]
+        components.append(float(np.linalg.norm(K[:, j] - U @ (U.T @ K[:, j]))))
     return np.array(components)
 
 
@@ -114,15 +113,6 @@ def decay_law(size: int, spectral_radius: float, count: int, *, as_printed: bool
     log_shares = 0.5 * (gammaln(top) - j * np.log(size) - gammaln(top - j))
     powers = np.where(j > 0, 0.5, 0.0) if as_printed else j
     return np.asarray(np.exp(powers * np.log(radius) + log_shares))
-
-
-def _svd_residual(K: Floats, v: Floats) -> Floats:
-    U = np.linalg.svd(K, full_matrices=False)[0]
-    return np.asarray(v - U @ (U.T @ v))
-
-
-def _lstsq_residual(K: Floats, v: Floats) -> Floats:
-    return np.asarray(v - K @ np.linalg.lstsq(K, v, rcond=None)[0])
 
 
 def _single_input(network: LinearNetwork) -> tuple[Any, Floats]:

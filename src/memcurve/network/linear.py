@@ -18,7 +18,7 @@ from memcurve.core.notes import Note, counted, notes_of
 from memcurve.core.types import Floats
 from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
-from memcurve.network.operator import FunctionOperator, Operator
+from memcurve.network.operator import REAL_PAIR, FunctionOperator, Operator
 
 #: Products with at most this share of weights, of so many nodes, are quicker with a sparse matrix.
 FEW_WEIGHTS, MANY_NODES = 0.05, 200
@@ -164,6 +164,9 @@ class LinearNetwork(Connected):
             "labels": names,
             "notes": _validated_notes(notes),
         }
+        if isinstance(matrix, Operator) and any(map(np.iscomplexobj, (fields["C"], shift))):
+            what = "`C` and `shift` must be real where `A` is products, got complex numbers"
+            raise TypeError(f"{what}. {REAL_PAIR}")
         if shift is not None and fields["shift"].shape != (size,):
             raise ValueError(f"`shift` must have shape ({size},), got {fields['shift'].shape}.")
         for field, value in fields.items():
@@ -210,8 +213,6 @@ class LinearNetwork(Connected):
         if not self.is_complex:
             return self.A, C
         C = np.concatenate([C.real, C.imag])
-        if isinstance(self.A, Operator):
-            return self.A.real_pair(), C
         A: Any = on_host(self.A)
         blocks = [[A.real, -A.imag], [A.imag, A.real]]
         if not self.is_sparse:

@@ -21,6 +21,9 @@ ASKED_OF_PRODUCTS = (
 )
 
 
+REAL_PAIR = "Give the real pair, [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C]."
+
+
 class Operator:
     """Products with a square matrix, of any kind that scipy makes a ``LinearOperator`` of.
 
@@ -37,8 +40,9 @@ class Operator:
     def __init__(self, products: Any) -> None:
         self.products, self.place = products, HOST
         self.shape: tuple[int, int] = tuple(products.shape)
-        is_complex = products.dtype is not None and np.dtype(products.dtype).kind == "c"
-        self.dtype = np.dtype(np.complex128 if is_complex else np.float64)
+        if products.dtype is not None and np.dtype(products.dtype).kind == "c":
+            raise TypeError(f"`A` must have real products, got dtype {products.dtype}. {REAL_PAIR}")
+        self.dtype = np.dtype(np.float64)
         self._checked = False
 
     def __matmul__(self, x: Any) -> Any:
@@ -46,8 +50,6 @@ class Operator:
             self._check()
         if not isinstance(x, np.ndarray):
             return self._times(x)
-        if np.iscomplexobj(x) and self.dtype.kind != "c":  # it is the mask that is complex
-            return np.asarray(self @ x.real + 1j * (self @ x.imag))
         return self.place.host(self._times(self.place.put(x)))
 
     def scaled(self, scale: Floats) -> Operator:
@@ -78,18 +80,6 @@ class Operator:
             f"network.replace(A=network.A @ numpy.eye(network.size))."
         )
 
-    def real_pair(self) -> Operator:
-        """[[Re A, −Im A], [Im A, Re A]]: real and imaginary parts of states one below the other."""
-        size, xp = self.shape[0], self.place.xp
-
-        def times(x: Tall) -> Tall:
-            if self.dtype.kind != "c":
-                return xp.concat([self @ x[:size], self @ x[size:]], axis=0)
-            y = self @ (x[:size] + 1j * x[size:])
-            return np.concatenate([y.real, y.imag])
-
-        return _Derived((2 * size, 2 * size), times, self.place)
-
     def _product(self, x: Tall) -> Tall:
         return np.asarray(self.products.matvec(x) if x.ndim == 1 else self.products.matmat(x))
 
@@ -113,12 +103,11 @@ class Operator:
         return y
 
     def _require_alike(self, x: Tall, y: Tall) -> None:
-        kind = y.dtype.kind if isinstance(y, np.ndarray) else "f" if y.dtype == x.dtype else "?"
-        if tuple(y.shape) != tuple(x.shape) or kind not in "biuf" + "c" * (self.dtype.kind == "c"):
+        real = y.dtype.kind in "biuf" if isinstance(y, np.ndarray) else y.dtype == x.dtype
+        if tuple(y.shape) != tuple(x.shape) or not real:
             raise ValueError(
                 f"`A` must take vectors to vectors of numbers like them, got {y.dtype} of shape "
-                f"{tuple(y.shape)} for {x.dtype} of shape {tuple(x.shape)}; a complex A has "
-                f"dtype=complex."
+                f"{tuple(y.shape)} for {x.dtype} of shape {tuple(x.shape)}."
             )
 
     def _check(self) -> None:

@@ -63,10 +63,6 @@ class Host:
         """An array, or a list of numbers that are here, on the host."""
         return np.asarray(x)
 
-    def single(self, x: Tall) -> Tall:
-        """The same in single precision."""
-        return x.astype(np.float32)
-
     def empty(self, rows: int, columns: int) -> Tall:
         """Room for columns."""
         return np.empty((rows, columns), order="F")
@@ -86,7 +82,7 @@ class Host:
 
     def dot(self, x: Tall, y: Tall) -> Floats:
         """XᵀY, on the host."""
-        return np.asarray(x.T @ y)
+        return self.host(x.T @ y)
 
     def combined(self, x: Tall, S: Floats) -> Tall:
         """XS."""
@@ -102,7 +98,7 @@ class Host:
 
     def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
         """Normal numbers, drawn here."""
-        return rng.standard_normal((rows, columns)).astype(dtype)
+        return self.put(rng.standard_normal((rows, columns)).astype(dtype))
 
     def square(self, x: Tall) -> Any:
         """The squared length of a vector, not looked at yet."""
@@ -171,9 +167,6 @@ class Device(Host):
     def host(self, x: Any) -> NDArray[Any]:
         return to_host(self.xp.stack(x) if isinstance(x, list) else x)
 
-    def single(self, x: Tall) -> Tall:
-        return self.xp.astype(x, self.xp.float32)
-
     def empty(self, rows: int, columns: int) -> Tall:
         xp = self.xp
         make = xp.zeros if self.compiles else xp.empty
@@ -205,9 +198,6 @@ class Device(Host):
         """Vectors side by side."""
         return self.xp.matrix_transpose(self.xp.stack(vectors))
 
-    def dot(self, x: Tall, y: Tall) -> Floats:
-        return to_host(x.T @ y)
-
     def combined(self, x: Tall, S: Floats) -> Tall:
         if S.ndim == 1:
             return x @ self.put(S)
@@ -216,9 +206,6 @@ class Device(Host):
 
     def minus(self, y: Tall, x: Tall, S: Floats) -> Tall:
         return y - self.combined(x, S)
-
-    def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
-        return self.put(super().normal(rng, rows, columns, dtype))
 
     def squares(self, x: Tall) -> Floats:
         if self.backend.name == "torch":

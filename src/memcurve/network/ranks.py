@@ -133,9 +133,6 @@ class Parts(Host):
     def dot(self, x: Tall, y: Tall) -> Floats:
         return self.total(x.T @ y)
 
-    def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
-        return self.put(super().normal(rng, rows, columns, dtype))
-
     def square(self, x: Tall) -> Any:
         return float(self.total(super().square(x)))
 
@@ -292,12 +289,6 @@ class RankRows(Operator):
             squares = np.bincount(entries.indices, entries.data**2, len(self._needed))
         here = np.array([squares @ self._exchanged(column**2) for column in X.T])
         return np.asarray(EPS * np.sqrt(self.place.total(here)))
-
-    def real_pair(self) -> Operator:
-        raise TypeError(
-            "`C` must be real where the rows of A are divided among ranks, got complex numbers; "
-            "divide the rows of the real pair, A, C = network.real_pair()."
-        )
 
     def needs_matrix(self, what: str) -> TypeError:
         return TypeError(
