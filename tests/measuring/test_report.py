@@ -104,7 +104,7 @@ def test_the_report_as_a_page(tanh: MeasurementReport) -> None:
     assert "a tanh network" in page
     assert REPORT["scales"] in tanh.to_markdown()
     assert tanh.document().word == "Fading memory confirmed"
-    assert "<" in tanh._repr_html_()
+    assert tanh._repr_markdown_() == tanh.to_markdown()
 
 
 def test_audits_are_of_linear_networks() -> None:

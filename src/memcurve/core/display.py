@@ -6,24 +6,16 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 
-def table(rows: Iterable[tuple[str, str]], notes: Iterable[str] = ()) -> str:
-    """Named figures and notes, everything escaped."""
+def table(
+    rows: Iterable[Sequence[str]], head: Sequence[str] = (), notes: Iterable[str] = ()
+) -> str:
+    """Rows under a head, or of names and figures, and notes, everything escaped."""
+    heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
     cells = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(text)}</td></tr>"
-        for name, text in rows
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
     )
     points = "".join(f"<li>{escape(note)}</li>" for note in notes)
-    return f"<table>{cells}</table>" + (f"<ul>{points}</ul>" if points else "")
-
-
-def grid(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table with a row of headings, everything escaped."""
-    head = "".join(f"<th>{escape(cell)}</th>" for cell in header)
-    body = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in cells)}</tr>" for cells in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
+    return f"<table><tr>{heads}</tr>{cells}</table>" + (f"<ul>{points}</ul>" if points else "")
 
 
 def columns_of_text(rows: Iterable[Sequence[str]], left: int = 0) -> list[str]:

@@ -294,7 +294,7 @@ class MemoryCurve(Result):
         return f"<MemoryCurve {body}>{notes}"
 
     def _repr_html_(self) -> str:
-        return display.table(self.summary(), self.notes)
+        return display.table(self.summary(), notes=self.notes)
 
 
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
@@ -423,7 +423,7 @@ class NoiseProfile(Result):
         )
 
     def _repr_html_(self) -> str:
-        return display.table([(self.noise, "usable memory"), *self._rows()], self.notes)
+        return display.table(self._rows(), (self.noise, "usable memory"), self.notes)
 
     def _rows(self) -> list[tuple[str, str]]:
         totals = zip(self.levels, self.totals, self.total_errors, strict=True)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import Seed, name_and_options, table_entry
-from memcurve.core.display import columns_of_text, grid
+from memcurve.core.display import columns_of_text, table
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import TooLargeError
 from memcurve.core.notes import Note
@@ -108,7 +108,7 @@ class Comparison(Result):
         return "\n".join(f"{a}  {b}".rstrip() for a, b in zip(lines, notes, strict=True))
 
     def _repr_html_(self) -> str:
-        return grid(self.HEADER, self.table())
+        return table(self.table(), self.HEADER)
 
 
 def compare(

@@ -1,4 +1,4 @@
-"""Reports: one document as a web page, as Markdown, or within a notebook."""
+"""Reports: one document as a web page, or as Markdown, which notebooks show."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from abc import abstractmethod
 from memcurve.core.result import Result
 from memcurve.rendering.report.document import Bar, Chart, Document, Section, Series, Table
 from memcurve.rendering.report.gfm import markdown
-from memcurve.rendering.report.web import fragment, html
+from memcurve.rendering.report.web import html
 
 __all__ = [
-    "Bar", "Chart", "Document", "Reported", "Section", "Series", "Table", "fragment", "html",
-    "markdown",
+    "Bar", "Chart", "Document", "Reported", "Section", "Series", "Table", "html", "markdown",
 ]  # fmt: skip
 
 
@@ -30,5 +29,5 @@ class Reported(Result):
         """The sentences and tables as Markdown."""
         return markdown(self.document())
 
-    def _repr_html_(self) -> str:
-        return fragment(self.document())
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()

@@ -1,8 +1,8 @@
 """Document: what a report says, whatever it is rendered as.
 
-A document is plain data: sentences, tables and charts. :func:`memcurve.rendering.report.markdown`,
-:func:`memcurve.rendering.report.html` and :func:`memcurve.rendering.report.fragment` render it,
-the command prints it in the terminal; none of them knows what the numbers mean.
+A document is plain data: sentences, tables and charts. :func:`memcurve.rendering.report.markdown`
+and :func:`memcurve.rendering.report.html` render it, the command prints it in the terminal; none of
+them knows what the numbers mean.
 """
 
 from __future__ import annotations

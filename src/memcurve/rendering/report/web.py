@@ -1,10 +1,8 @@
-"""Documents as HTML: a page that needs nothing else, and a piece of one for a notebook."""
+"""Documents as HTML: a page that needs nothing else."""
 
 from __future__ import annotations
 
-import base64
 import functools
-import io
 import itertools
 import json
 import math
@@ -176,7 +174,7 @@ def _body(document: Document) -> str:
     return f"{_verdict(document)}{figures}{contents}{sections}"
 
 
-def _inside(section: Section, picture: str, label: str = "") -> str:
+def _inside(section: Section, picture: str, label: str) -> str:
     """What a section has below its heading; ``label`` says to screen readers what is scrolled."""
     parts = [paragraphs(section.text), picture]
     if section.table is not None:  # rows of many columns become lists where the window is narrow
@@ -235,48 +233,3 @@ def _chart(chart: Chart, heading: str, number: int) -> str:
         "<button type='button' data-do='svg'>Save SVG</button></span></figcaption>\n"
         "</figure>\n"
     )
-
-
-# The piece for a notebook
-
-
-def fragment(document: Document) -> str:
-    """A document as one ``div`` element for a notebook.
-
-    It has the verdict, the figures, the tables, the notes and a picture of the first lines. There
-    are no scripts, so that it is shown in notebooks that are not trusted too; text takes the colour
-    of the notebook.
-    """
-    parts = [f"<p><b>{text(document.title)}</b></p>\n", paragraphs(document.subtitle)]
-    if document.verdict:
-        word = f"<b>{text(document.word)}.</b> "
-        said = "</p>\n<p>".join(map(text, document.verdict))
-        parts.append(f"<p>{word}{said}</p>\n")
-    if document.figures:
-        names, values = zip(*document.figures, strict=True)
-        parts.append(table(Table(names, (values,))))
-    charts = (section.chart for section in document.sections)
-    pictured = next((chart for chart in charts if chart and chart.kind == "lines"), None)
-    for section in document.sections:
-        picture = _picture(pictured) if pictured and section.chart is pictured else ""
-        if picture or section.table is not None or section.points:
-            parts.append(f"<p><b>{text(section.title)}</b></p>\n{_inside(section, picture)}")
-    if document.notes:
-        parts.append(f"<p><b>{NOTES}</b></p>\n{bullets(document.notes)}")
-    inner = "".join([*parts, paragraphs(document.footer)])
-    style = "color:inherit;background:transparent;max-width:56em;overflow-wrap:anywhere"
-    return f"<div class='memcurve-report' style='{style}'>\n{inner}</div>\n"
-
-
-def _picture(chart: Chart) -> str:
-    """Lines as an image within the text."""
-    from matplotlib.figure import Figure
-
-    from memcurve.rendering import plot
-
-    picture, figure = io.BytesIO(), Figure(figsize=(7.0, 4.2), layout="constrained")
-    plot.chart(chart, ax=figure.add_subplot())
-    figure.savefig(picture, format="png", dpi=100)
-    content = base64.b64encode(picture.getvalue()).decode()
-    label = text(vega.described(chart))
-    return f"<img src='data:image/png;base64,{content}' alt='{label}' style='max-width:100%'>\n"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from memcurve.core.display import columns_of_text, grid
+from memcurve.core.display import columns_of_text, table
 from memcurve.core.optional import optional
 from memcurve.core.result import Result, replacing
 from memcurve.studies.sweeping.conclusions import concluded
@@ -185,15 +185,14 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         return ", ".join(f"{n:,} {status}" for status, n in self.counts.items() if n) or "no cases"
 
     def __repr__(self) -> str:
-        table = columns_of_text(self.cells(_SHOWN_GROUPS))
+        rows = columns_of_text(self.cells(_SHOWN_GROUPS))
         notes = [f"note: {note}" for note in self.notes]
-        return "\n".join([f"<Sweep {self.name}: {self._head()}>", *table, *notes])
+        return "\n".join([f"<Sweep {self.name}: {self._head()}>", *rows, *notes])
 
     def _repr_html_(self) -> str:
         head, *body = self.cells(_SHOWN_GROUPS)
-        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
         title = f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
-        return title + grid(head, body) + (f"<ul>{notes}</ul>" if notes else "")
+        return title + table(body, head, self.notes)
 
 
 def read_sweep(store: Store, number: int, study: Study | None = None) -> Sweep:
