@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import exact_array, require_limit, require_number
@@ -15,6 +16,7 @@ from memcurve.core.progress import Progress, watched
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.data import capacity_estimation as estimation
+from memcurve.data.capacity_estimation import Target as Target
 from memcurve.data.checks import is_coloured
 from memcurve.data.prose import note
 from memcurve.data.stretches import stuck_stretches
@@ -24,39 +26,6 @@ from memcurve.io import open_recording
 ROWS_PER_STATE = 20
 #: Capacity at the end of the lags or of the window that suggests more beyond.
 AT_THE_EDGE = 0.01
-
-
-@dataclass(frozen=True)
-class Target:
-    """One significant target ∏ p_{degrees[i]}(z_{t − lags[i]}).
-
-    Attributes
-    ----------
-    degrees, lags : tuple of int
-        Degree of each factor's polynomial, and how far back its input lies, most recent first.
-    capacity : float
-        Share of its variance that the states hold, estimated together with the other targets.
-    error : float
-        Standard error of ``capacity``.
-    raw : float
-        R² of the target regressed on the states, which chance makes too large.
-    """
-
-    degrees: tuple[int, ...]
-    lags: tuple[int, ...]
-    capacity: float
-    error: float
-    raw: float
-
-    @property
-    def degree(self) -> int:
-        """Total degree."""
-        return sum(self.degrees)
-
-    @property
-    def name(self) -> str:
-        """E.g. ``p1[0]·p2[3]`` for p₁(z_t)·p₂(z_{t−3})."""
-        return "·".join(f"p{d}[{lag}]" for d, lag in zip(self.degrees, self.lags, strict=True))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -201,12 +170,8 @@ def capacity_from_data(
 
     Notes
     -----
-    With Q an orthonormal basis of the centred states, ``R² = |Qᵀw|²/|w|²`` of a target w exceeds
-    its capacity by chance by κ = Σ h w²/Σ w² for leverages h. Significant, and listed, is
-    R² > c·max(κ/κ₀, 1), where c is the quantile of the Beta law at ``threshold`` and κ₀ that κ at
-    equal leverages. Totals have no threshold: the strongest targets are estimated together, by a
-    regression of the states on them, and to these comes Σ (R² − κ) of all others on what that
-    leaves of the states. Standard errors are those of influence functions.
+    A target is significant where its R² exceeds the quantile of the Beta law at ``threshold``;
+    totals have no threshold. Standard errors are those of influence functions.
 
     Examples
     --------
@@ -238,17 +203,14 @@ def capacity_from_data(
         estimation.scan(basis, polynomials, reach)
         for reach in watched(plan, "degrees", len(plan), progress)
     ]
-    estimate = estimation.estimate(basis, polynomials, scans, threshold)
-    by_degree = [one.reach.degree for one in scans]
+    sums, errors, targets = estimation.estimate(basis, polynomials, scans, threshold)
+    by_degree = [reach.degree for reach in plan]
     result = Capacity(
-        by_degree=dict(zip(by_degree, estimate.by_degree, strict=True)),
-        errors=dict(zip(by_degree, estimate.errors, strict=True)),
-        total=estimate.total,
-        total_error=estimate.total_error,
-        targets=tuple(
-            Target(pattern.degrees, tuple(shift + offset for offset in pattern.offsets), *values)
-            for pattern, shift, *values in estimate.significant
-        ),
+        by_degree=dict(zip(by_degree, np.maximum(sums, 0.0).tolist(), strict=True)),
+        errors=dict(zip(by_degree, errors[:-1].tolist(), strict=True)),
+        total=float(np.clip(sums.sum(), 0, basis.rank)),
+        total_error=float(errors[-1]),
+        targets=targets,
         rank=basis.rank,
         states=X.shape[1],
         rows=basis.rows,

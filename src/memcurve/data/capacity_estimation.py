@@ -20,6 +20,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -470,21 +471,46 @@ def _chunks(
         yield slice(first, last), columns(polynomials.values, chosen, *times)
 
 
-class CapacityEstimate(NamedTuple):
-    """Capacities of all targets of some degrees: sums, errors, and the significant ones."""
+@dataclass(frozen=True)
+class Target:
+    """One significant target ∏ p_{degrees[i]}(z_{t − lags[i]}).
 
-    by_degree: list[float]
-    errors: list[float]
-    total: float
-    total_error: float
-    #: Pattern, shift, capacity, error and R², largest capacity first.
-    significant: list[tuple[Pattern, int, float, float, float]]
+    Attributes
+    ----------
+    degrees, lags : tuple of int
+        Degree of each factor's polynomial, and how far back its input lies, most recent first.
+    capacity : float
+        Share of its variance that the states hold, estimated together with the other targets.
+    error : float
+        Standard error of ``capacity``.
+    raw : float
+        R² of the target regressed on the states, which chance makes too large.
+    """
+
+    degrees: tuple[int, ...]
+    lags: tuple[int, ...]
+    capacity: float
+    error: float
+    raw: float
+
+    @property
+    def degree(self) -> int:
+        """Total degree."""
+        return sum(self.degrees)
+
+    @property
+    def name(self) -> str:
+        """E.g. ``p1[0]·p2[3]`` for p₁(z_t)·p₂(z_{t−3})."""
+        return "·".join(f"p{d}[{lag}]" for d, lag in zip(self.degrees, self.lags, strict=True))
 
 
 def estimate(
     basis: StateBasis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
-) -> CapacityEstimate:
-    """Estimate the strongest targets together, and the sum of what the others hold."""
+) -> tuple[Floats, Floats, tuple[Target, ...]]:
+    """Sums by degree, their errors and that of the total, and the targets that are significant.
+
+    The strongest are estimated together; to their sum comes what the others hold of the residual.
+    """
     degree = np.repeat(np.arange(len(scans)), [len(one.raw) for one in scans])
     groups = (degree[:, None] == np.arange(len(scans))).astype(float)
     targets = [target for one in scans for target in one.targets]
@@ -508,20 +534,18 @@ def estimate(
     variance = variance_of_mean(influence - influence.mean(axis=0), basis.rows, basis.rows)
     rounding = 1e-9 * basis.rank
     deviations = np.sqrt(variance + np.append(chance, chance.sum())) + rounding
-    *errors, total_error = deviations.tolist()
     capacity, error = single.copy(), np.full(len(single), np.sqrt(2 * basis.rank) / basis.rows)
     capacity[strongest], error[strongest] = joint.capacity, joint.error
     capacity = np.clip(capacity, 0, 1)
     listed = np.flatnonzero(significant)
     listed = listed[np.argsort(-capacity[listed], kind="stable")]
-    values = zip(*(each[listed].tolist() for each in (capacity, error, raw)), strict=True)
-    return CapacityEstimate(
-        by_degree=np.maximum(sums, 0.0).tolist(),
-        errors=errors,
-        total=float(np.clip(sums.sum(), 0, basis.rank)),
-        total_error=total_error,
-        significant=[(*targets[s], *each) for s, each in zip(listed, values, strict=True)],
-    )
+    significant_ones = []
+    for k in listed.tolist():
+        pattern, shift = targets[k]
+        lags = tuple(shift + offset for offset in pattern.offsets)
+        values = float(capacity[k]), float(error[k]), float(raw[k])
+        significant_ones.append(Target(pattern.degrees, lags, *values))
+    return sums, deviations, tuple(significant_ones)
 
 
 def _dimensions(E: Floats) -> float:

@@ -78,11 +78,7 @@ def check_recording(
     Notes
     -----
     *Columns* that are NaN in most rows, are constant, count the rows or copy another are not among
-    ``kept``. *Alignment*: of independent inputs, states know nothing of those to come, so that R²
-    of z_{t+k} on x_t is Beta(N/2, (n − 1 − N)/2) distributed; more means that the states lead, dead
-    lags 0 … k − 1 that they are late. Targets are z and z², of coloured z its innovations. *Input*:
-    Ljung and Box's Q over min(50, n/5) lags for z, for z², and for z_{t+k} with z_t². *Transient*:
-    Mahalanobis distance of the first rows under mean and covariance of the later ones.
+    ``kept``. The tests and their levels: docs/theory/data_estimation.md.
 
     Examples
     --------

@@ -71,22 +71,19 @@ def dataset(
     return Array(name, shape, dtype, load, blocks, file, kind)
 
 
-def elsewhere(item: Any, group: Any = None, name: str = "") -> str | None:
-    """How numbers are taken from other files, whatever these hold, or made up; else None.
-
-    ``item`` is what is called ``name`` in a ``group``, where that is given: it is not looked at
-    before its link.
-    """
-    h5py = optional("h5py", "reading it", "files")
-    if group is not None:
-        if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
-            return "an external link"
-        item = group[name]
-        if item.file != group.file:
-            return "a link to another file"
+def elsewhere(item: Any) -> str | None:
+    """How numbers are taken from other files, whatever these hold, or made up; else None."""
     if getattr(item, "is_virtual", False):
         return "a virtual dataset, of other datasets"
     return "external raw storage, of another file" if getattr(item, "external", None) else None
+
+
+def linked(group: Any, name: str) -> str | None:
+    """The same of what is called ``name`` in a group, which is not looked at before its link."""
+    h5py = optional("h5py", "reading it", "files")
+    if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
+        return "an external link"
+    return elsewhere(group[name]) if group[name].file == group.file else "a link to another file"
 
 
 def refused(file: Path, name: str, source: str, shape: tuple[int, ...] = ()) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.io.arrays import Archive, Array
-from memcurve.io.hdf5 import dataset, elsewhere, hdf5_file, refused
+from memcurve.io.hdf5 import dataset, hdf5_file, linked, refused
 from memcurve.io.tensors import tensor_tree
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -83,7 +83,7 @@ def _parts_73(file: Path, path: str, archive: Any) -> Iterator[tuple[str, Array]
 
 
 def _matrix_73(file: Path, key: str, archive: Any) -> Array:
-    if (source := elsewhere(None, archive, key)) is not None:
+    if (source := linked(archive, key)) is not None:
         return refused(file, key, source)
     item = archive[key]
     if item.attrs.get("MATLAB_sparse"):
@@ -100,7 +100,7 @@ def _matrix_73(file: Path, key: str, archive: Any) -> Array:
 
 def _sparse_73(file: Path, key: str, item: Any) -> Array:
     for part in item:
-        if (source := elsewhere(None, item, part)) is not None:
+        if (source := linked(item, part)) is not None:
             return refused(file, f"{key}/{part}", source)
     parts = {part: dataset(file, f"{key}/{part}", item[part]) for part in item}
     shape = (int(item.attrs["MATLAB_sparse"]), parts["jc"].shape[0] - 1)

@@ -88,14 +88,8 @@ def open_matrix(file: Path) -> Array:
 class Text:
     """Rows of fields.
 
-    Attributes
-    ----------
-    separator : str or None
-        The sign between fields; None for blanks.
-    top : list of list of str
-        The fields of the first lines.
-    above : list of str
-        The fields of the comment on the line before these: numpy.savetxt writes a header so.
+    ``separator`` is between them (None: blanks), ``top`` has those of the first lines, ``above``
+    those of a comment just before, as numpy.savetxt writes a header.
     """
 
     def __init__(self, file: Path, skip: int | None = 0) -> None:
