@@ -7,7 +7,6 @@ import warnings
 import numpy as np
 import pytest
 
-import memcurve
 from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
 from memcurve import as_network
 
@@ -96,18 +95,6 @@ def test_uninitialised_reservoirs_draw_in_a_copy():
     assert as_network(node).notes == ()
     assert as_network(Reservoir(5, seed=1)).inputs == 1
     assert as_network(Reservoir(5, seed=1, input_dim=3)).inputs == 3
-
-
-def test_esn_to_memory():
-    model = ESN(units=50, sr=0.9, lr=0.5, ridge=1e-6, seed=1)
-    z = series(1, 300)
-    model.fit(z, np.roll(z, 1))
-    network = as_network(model)
-    node = model.reservoir
-    assert off(network, z, small_signal(lambda u: ran(node, u), z)) < SMALL_SIGNAL
-    curve = memcurve.memory_curve(network)
-    assert curve.total == curve.rank
-    assert curve.notes[0] == TANH_NOTE
 
 
 def test_models_refused():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from scipy.stats import t as student
 
 import tolerances
 from data_scenarios import LAWS, lagged, series
-from memcurve import Capacity, NonlinearNetwork, capacity_from_data, ensembles, memory_curve, plot
+from memcurve import NonlinearNetwork, capacity_from_data, ensembles, memory_curve, plot
 from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
     Polynomials,
@@ -175,13 +174,6 @@ def test_binary_input() -> None:
     assert abs(result.by_degree[2] - 1) < tolerances.SPANNED
     assert abs(result.by_degree[3] - 1) < tolerances.SPANNED
     assert any("takes 2 values only" in note for note in result.notes)
-
-
-def test_numbers_that_json_does_not_know() -> None:
-    z, states = driven(1.0, 1000)
-    result = capacity_from_data(states[0], z[0], {1: 5, 2: 3}, name="tanh")
-    odd = dataclasses.replace(result, total_error=float("nan"))
-    assert np.isnan(Capacity.from_json(odd.to_json()).total_error)
 
 
 def test_text_and_frames() -> None:

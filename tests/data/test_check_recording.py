@@ -261,13 +261,6 @@ IID = {
 
 
 @pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
-@pytest.mark.parametrize("law", IID)
-def test_independent_input_of_any_law_is_clean(kind, law):
-    found = names(check_recording(*recorded(kind, inputs=IID[law])))
-    assert found == ["heavy_tails"] * (law == "heavy")  # which is true of it
-
-
-@pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
 @pytest.mark.parametrize("chance", [0.5, 0.05])
 def test_two_valued_input(kind, chance):
     def coin(count, rng):
@@ -293,13 +286,6 @@ def test_repeated_input_has_its_period(period):
     assert str(period) in only(findings, "repeated").message
     assert findings.shift == (1 if period > 40 else 0)
     assert ("alignment_untested" in names(findings)) == (period < 40)
-
-
-def test_sine_input_repeats_and_is_coloured():
-    findings = check_recording(*recorded(inputs=lambda n, _: np.sin(np.arange(n) * np.pi / 10)))
-    assert findings.period == 20
-    assert findings.coloured
-    assert findings.shift == 0
 
 
 def started(start, seed):

@@ -16,7 +16,7 @@ from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
 from memcurve.data import Capacity, capacity_from_data, long_run_variance
-from memcurve.data.measuring.forgetting import forgetting, settled_run
+from memcurve.data.measuring.forgetting import settled_run
 from memcurve.data.measuring.models import as_model
 from memcurve.data.measuring.run import drawn_inputs, measure
 from memcurve.data.measuring.scales import SCALES, ScaleProfile, measure_scales
@@ -197,19 +197,15 @@ def measurement_report(
     draw, _ = drawn_inputs(subject, input, rng)
     notes: list[Note] = []
     with listening(progress) as report_progress:
-        report_progress("forgetting", 0, 5)
-        settled = forgetting(subject, draw, 1e-12)
-        report_progress("memory", 1, 5)
+        report_progress("memory", 0, 4)
         asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
-        curve = measure(
-            subject, precision=precision, noise=noise, budget=half, washout=settled, **asked
-        )
-        report_progress("consistency", 2, 5)
-        states, washout = int(curve.diagnostics["states"]), settled.washout
+        curve = measure(subject, precision=precision, noise=noise, budget=half, **asked)
+        report_progress("consistency", 1, 4)
+        states, washout = (int(curve.diagnostics[name]) for name in ("states", "washout"))
         z = draw(1, washout + max(LEAST_ROWS, ROWS_A_STATE * states))
         runs = (settled_run(subject, z, washout, noise, rng)[0] for _ in range(2))
         consistency = _consistency(*runs)
-        report_progress("capacity", 3, 5)
+        report_progress("capacity", 2, 4)
         capacity = None
         if subject.inputs > 1:
             notes.append(note("capacity_left_out"))
@@ -217,7 +213,7 @@ def measurement_report(
             z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
             X = settled_run(subject, z, washout, noise, rng)[0]
             capacity = capacity_from_data(X, z[0, washout:, 0], degrees, name=subject.name)
-        report_progress("input scales", 4, 5)
+        report_progress("input scales", 3, 4)
         profile = None
         if len(scales):
             try:
@@ -227,15 +223,15 @@ def measurement_report(
                 )  # fmt: skip
             except (ModelError, UnstableNetworkError, ValueError) as problem:
                 notes.append(note("scales_left_out", problem=problem))
-        report_progress("input scales", 5, 5)
+        report_progress("input scales", 4, 4)
     return MeasurementReport(
         model=subject.name,
         states=states,
         inputs=subject.inputs,
         curve=curve,
-        forgets=settled.forgets,
-        washout=settled.washout,
-        own_noise=settled.own_noise,
+        forgets=curve.diagnostics["forgets"],
+        washout=washout,
+        own_noise=curve.diagnostics["own_noise"],
         consistency=consistency,
         capacity=capacity,
         scales=profile,

@@ -35,30 +35,14 @@ TOO_LARGE = 1e100
 
 @dataclass(frozen=True)
 class Forgetting:
-    """Convergence of trajectories from different pasts, in units of unrelated states' distance.
+    """Convergence of trajectories from different pasts, in units of unrelated states' distance."""
 
-    Attributes
-    ----------
-    distances : (pairs, steps) array
-        Distance of each pair, at each step after the pasts.
-    washout : int
-        Steps after which it is as small as it gets, or below what matters.
-    time : float
-        Steps in which it falls by a factor e, on average; 0 where it hardly falls.
-    left : float
-        What stays of it.
-    own_noise : float
-        Distance of two runs of one series, after the washout.
-    kept_state : float
-        The same in the first steps, where it is not noise: the model was not reset.
-    """
-
-    distances: Floats
-    washout: int
-    time: float
-    left: float
-    own_noise: float
-    kept_state: float
+    distances: Floats  # (pairs, steps): of each pair at each step after the pasts
+    washout: int  # steps after which it is as small as it gets, or below what matters
+    time: float  # steps in which it falls by a factor e, on average; 0 where it hardly falls
+    left: float  # what stays of it
+    own_noise: float  # distance of two runs of one series, after the washout
+    kept_state: float  # the same in the first steps, where the model was not reset
 
     @property
     def forgets(self) -> bool:

@@ -73,7 +73,7 @@ def measure(
     seed: Seed,
     budget: float | None = None,
     steps: int | None = None,
-    washout: int | Forgetting | None = None,
+    washout: int | None = None,
     level: float = 0.9,
     noise_floor: float = 1e-12,
     capacity: Any = None,
@@ -114,7 +114,7 @@ def measure(
     steps : int, optional
         Steps after which to stop, of all replicas together; where neither is given, a million, or
         fewer for more than 50 states.
-    washout : int or Forgetting, optional
+    washout : int, optional
         Steps to leave out at the start of each replica; measured by default, as what two different
         pasts need to become one.
     level, noise_floor
@@ -164,11 +164,8 @@ def measure(
         raise ValueError(f"`capacity` is for a single input, got {model.inputs}; leave it out.")
     draw, coloured = drawn_inputs(model, input, rng)
     with listening(progress) as report_progress:
-        if isinstance(washout, Forgetting):
-            settled, washout = washout, washout.washout
-        else:
-            report_progress("washout", 0, None)
-            settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
+        report_progress("washout", 0, None)
+        settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
         away = settled.washout if washout is None else require_limit(washout, "washout")
         asked = None if lags is None else require_size(lags, "lags")
         options = {"level": level, "noise_floor": noise_floor}

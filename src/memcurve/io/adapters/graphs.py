@@ -78,10 +78,7 @@ def from_cect(
     A, labels, notes = cect_wiring(dataset, signs)
     if spectral_radius is not None:
         A = scale_to_spectral_radius(A, spectral_radius)
-    places = {cell: place for place, cell in enumerate(labels)}
-    if isinstance(readout, list | tuple | set | frozenset):
-        readout = [_place(places, cell, "readout") for cell in readout]
-    C = _mask(_of_class(mask, labels), places)
+    C = _mask(_of_class(mask, labels), {cell: place for place, cell in enumerate(labels)})
     return LinearNetwork(A, C, readout=readout, labels=labels, notes=notes)
 
 
