@@ -439,6 +439,8 @@ def _by_moments(chosen: Sequence[Placed], C: Floats) -> tuple[list[tuple[int, in
     sample means: targets become (1 + D) w, their b (1 − Dᵀ) b, and of C = BΓ⁻¹Bᵀ the diagonal
     changes by −2 Σ_k D_ks C_ks + 2 (CDC)_ss.
     """
+    from scipy.sparse import coo_array
+
     factors = [
         dict(zip((shift + offset for offset in pattern.offsets), pattern.degrees, strict=True))
         for pattern, shift in chosen
@@ -453,10 +455,8 @@ def _by_moments(chosen: Sequence[Placed], C: Floats) -> tuple[list[tuple[int, in
                     entries.setdefault((i, j), []).append((s, place))
     changes = np.zeros((len(entries), len(chosen)))
     for change, ((i, j), listed) in zip(changes, entries.items(), strict=True):
-        row, column = np.array(listed).T
-        weight = -0.5 if i == j else -1.0
-        np.add.at(change, column, -2 * weight * C[row, column])
-        change += 2 * weight * np.einsum("se,se->s", C[:, row], C[:, column])
+        D = coo_array((np.full(len(listed), -0.5 if i == j else -1.0), np.array(listed).T), C.shape)
+        change[:] = -2 * D.multiply(C).sum(axis=0) + 2 * np.einsum("sk,ks->s", C, D @ C)
     return [*entries], changes
 
 
