@@ -8,17 +8,15 @@ import queue
 import signal
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Self
 
 from memcurve.studies.sweeping.executors import (
-    TASK_SECONDS,
     CaseRunner,
     Job,
-    Outcomes,
+    Outcome,
     Pending,
     Pool,
     TaskLostError,
@@ -27,15 +25,13 @@ from memcurve.studies.sweeping.executors import (
 )
 from memcurve.studies.sweeping.store import CaseOutcome, Store, one_line
 
-#: Tasks queued per worker. Doubled: more to repeat after a crash.
-_TASKS_PER_WORKER = 4
-#: Cases per task at most. Doubled: hardly faster.
-_MOST_AT_ONCE = 256
-#: Seconds between progress reports. Doubled: a slower bar.
+#: Cases queued per worker. Doubled: more to hold in memory.
+_CASES_PER_WORKER = 8
+#: Seconds between progress reports, and between results on the disk. Doubled: more to lose.
 _BETWEEN_REPORTS = 0.1
 #: Seconds between checks of the pool. Doubled: lost clusters are noticed later.
 _BETWEEN_CHECKS = 1.0
-#: Tasks that may be lost with all workers that got them. Doubled: more patience with a cluster.
+#: Cases that may be lost with all workers that got them. Doubled: more patience with a cluster.
 _LOSSES = 20
 #: Seconds within which a repeated signal is ignored. Doubled: a second Ctrl-C has to wait longer.
 _IMPATIENCE = 2.0
@@ -79,7 +75,7 @@ def run_cases(
     *,
     case_timeout: float | None = None,
 ) -> CaseCounts:
-    """Run a job on the pending cases of a study, and save each result as soon as it arrives.
+    """Run a job on the pending cases of a study; results are on the disk a tenth of a second later.
 
     A job, a function at the top level of a module, takes the content of a case and returns a dict
     of values. A case whose job raises, ends its process or takes more than ``case_timeout`` seconds
@@ -117,95 +113,78 @@ class _Loop:
         self._store, self._runner, self._pool = store, runner, pool
         self._progress, self._losses = progress, 0
         self.counts = CaseCounts(**store.counts(study))
-        self._fresh, self._waiting = store.pending(study), deque[Pending]()
-        self._tasks: dict[Outcomes, list[Pending]] = {}
-        self._at_once = 1  # cases per task
+        self._fresh, self._again = store.pending(study), list[Pending]()
+        self._tasks: dict[Outcome, Pending] = {}
         # futures announce themselves, so that a turn costs the same however many are under way
-        self._arrived: queue.SimpleQueue[Outcomes] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._unsaved: list[CaseOutcome] = []
         self._reported = self._checked = 0.0
 
     def run(self) -> None:
         """Until every case has a result."""
-        self._report()
+        self._progress(self.counts)
         if not self.counts.pending:
             return
         self._pool.start()
         while self._send_out():
             self._bring_in()
-            self._report()
-        self._report(last=True)
+            if time.monotonic() - self._reported >= _BETWEEN_REPORTS:
+                self._report()
+        self._report()
 
     def save_what_has_arrived(self) -> None:
         """Before the end, without waiting for anything."""
         arrived = [future for future in self._arrivals(timeout=0) if not future.exception()]
-        self._write([outcome for future in arrived for outcome in future.result()])
+        self._unsaved += [future.result() for future in arrived]
+        self._save()
 
     def _send_out(self) -> bool:
         """Give the workers what they can take; returns whether anything is under way."""
-        while cases := self._next_cases():
-            future = self._pool.run(self._runner, cases)
-            self._tasks[future] = cases
+        window = 1 if self._pool.inline else _CASES_PER_WORKER * self._pool.workers
+        while len(self._tasks) < window:
+            case = self._again.pop() if self._again else next(self._fresh, None)
+            if case is None:
+                break
+            future = self._pool.run(self._runner, case)
+            self._tasks[future] = case
             future.add_done_callback(self._arrived.put)
         return bool(self._tasks)
 
-    def _next_cases(self) -> list[Pending]:
-        """The task to send out now; empty if there is none or if enough are under way."""
-        window = 1 if self._pool.inline else _TASKS_PER_WORKER * self._pool.workers
-        if len(self._tasks) >= window:
-            return []
-        while len(self._waiting) < self._at_once and (fresh := next(self._fresh, None)):
-            self._waiting.append(fresh)
-        count = min(self._at_once, len(self._waiting))
-        return [self._waiting.popleft() for _ in range(count)]
-
     def _bring_in(self) -> None:
-        """Wait for results and save all that have arrived."""
-        outcomes: list[CaseOutcome] = []
-        problem = None
+        """Wait for results and take all that have arrived."""
         for future in self._arrivals(timeout=_BETWEEN_REPORTS):
-            cases, error = self._tasks.pop(future), future.exception()
-            if isinstance(error, TaskLostError) and self._losses < _LOSSES:
+            case, error = self._tasks.pop(future), future.exception()
+            if error is None:
+                self._unsaved.append(future.result())
+            elif isinstance(error, TaskLostError) and self._losses < _LOSSES:
                 self._losses += 1
-                self._waiting.extend(cases)
-            elif error is not None:
-                problem = error
+                self._again.append(case)
             else:
-                outcomes += self._finished(cases, future.result())
-        self._write(outcomes)
-        if problem is not None:
-            raise _unusable(problem) from problem
+                raise _unusable(error) from error
         if time.monotonic() - self._checked > _BETWEEN_CHECKS:
             self._checked = time.monotonic()
             self._pool.check()
 
-    def _arrivals(self, timeout: float) -> Iterator[Outcomes]:
+    def _arrivals(self, timeout: float) -> Iterator[Outcome]:
         with contextlib.suppress(queue.Empty):
             future = self._arrived.get(timeout=timeout)
             while True:
                 yield future
                 future = self._arrived.get_nowait()
 
-    def _finished(self, cases: list[Pending], outcomes: list[CaseOutcome]) -> list[CaseOutcome]:
-        """Take back what a task left undone, and choose how many cases the next ones have."""
-        self._waiting.extendleft(reversed(cases[len(outcomes) :]))
-        seconds = sum(outcome.seconds for outcome in outcomes) / len(outcomes)
-        fitting = round(TASK_SECONDS / max(1e-9, seconds))
-        self._at_once = max(1, min(fitting, 2 * self._at_once, _MOST_AT_ONCE))
-        return outcomes
+    def _report(self) -> None:
+        """Save what has arrived, and tell how many there are."""
+        self._save()
+        self._progress(self.counts)
+        self._reported = time.monotonic()
 
-    def _write(self, outcomes: list[CaseOutcome]) -> None:
-        if outcomes:
-            self._store.put(outcomes)
-            failed = sum(outcome.error is not None for outcome in outcomes)
+    def _save(self) -> None:
+        if self._unsaved:
+            self._store.put(self._unsaved)
+            count, failed = len(self._unsaved), sum(one.error is not None for one in self._unsaved)
             done, before, pending = self.counts
-            succeeded = len(outcomes) - failed
-            self.counts = CaseCounts(done + succeeded, before + failed, pending - len(outcomes))
-
-    def _report(self, *, last: bool = False) -> None:
-        now = time.monotonic()
-        if last or now - self._reported >= _BETWEEN_REPORTS:
-            self._reported = now
-            self._progress(self.counts)
+            self.counts = CaseCounts(done + count - failed, before + failed, pending - count)
+            self._unsaved = []
 
 
 class StopSignals:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import json
 import logging
 import multiprocessing
@@ -33,10 +32,8 @@ from memcurve.studies.sweeping.store import CaseOutcome
 Job = Callable[[dict[str, Any]], dict[str, Any]]
 #: Key and content, as JSON, of a case without a result.
 Pending = tuple[str, str]
-Outcomes = Future[list[CaseOutcome]]
+Outcome = Future[CaseOutcome]
 
-#: Seconds of work per task. Doubled: less overhead, more to lose.
-TASK_SECONDS = 0.2
 #: Environment of the workers; BLAS libraries read it once, when they are loaded.
 _ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "BLIS")}
 #: One case at a time per process, also of a Dask worker with several threads: the number of BLAS
@@ -67,22 +64,21 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class CaseRunner:
-    """Runs a job on cases: in this process, or in one beside it where it may be killed.
+    """Runs a job on a case: in this process, or in one beside it where it may be killed.
 
-    After twice the time of a task the rest is left for later, so that finished cases reach the
-    store. A case fails after ``limit`` seconds. Packages must have the driver's ``versions``.
+    A case fails after ``limit`` seconds. Packages must have the driver's ``versions``.
     """
 
     job: Job
     limit: float | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
-    def apart(self, cases: list[Pending]) -> list[CaseOutcome]:
+    def apart(self, case: Pending) -> CaseOutcome:
         """In the process that this one has for it."""
         with _ONE_AT_A_TIME:
-            return self.beside(_BESIDE, cases)
+            return self.beside(_BESIDE, case)
 
-    def here(self, cases: list[Pending]) -> list[CaseOutcome]:
+    def here(self, case: Pending) -> CaseOutcome:
         """In this process."""
         for package, version in versions().items():
             if version != (ours := self.versions[package]):
@@ -91,29 +87,23 @@ class CaseRunner:
                     f"install the versions of the driver on all workers."
                 )
         # one BLAS thread: more are slower here, and another number of them gives other digits
-        with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
-            return _in_turn(self._outcome, cases)
-
-    def beside(self, worker: WorkerProcess, cases: list[Pending]) -> list[CaseOutcome]:
-        """In a process of its own, which is replaced if a case ends it."""
-        return _in_turn(functools.partial(self._outcome_beside, worker), cases)
-
-    def _outcome(self, case: Pending) -> CaseOutcome:
         (key, content), start = case, time.perf_counter()
-        try:
-            values = self.job(json.loads(content))
-            return CaseOutcome.of(key, values, None, time.perf_counter() - start)
-        except (Exception, SystemExit) as problem:
-            error = f"{type(problem).__name__}: {problem}"
-            return CaseOutcome.of(key, None, error, time.perf_counter() - start)
+        with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
+            try:
+                values = self.job(json.loads(content))
+                return CaseOutcome.of(key, values, None, time.perf_counter() - start)
+            except (Exception, SystemExit) as problem:
+                error = f"{type(problem).__name__}: {problem}"
+                return CaseOutcome.of(key, None, error, time.perf_counter() - start)
 
-    def _outcome_beside(self, worker: WorkerProcess, case: Pending) -> CaseOutcome:
+    def beside(self, worker: WorkerProcess, case: Pending) -> CaseOutcome:
+        """In a process of its own, which is replaced if a case ends it."""
         error, start = DIED, 0.0
         for _ in range(_DEATHS):  # whoever killed the process need not have meant the case
-            worker.prepare(self.here, [])  # which is no time of the case
+            worker.prepare(self.here)  # which is no time of the case
             start = time.perf_counter()
             try:
-                return CaseOutcome(*worker.call(self.here, [case], limit=self.limit)[0])
+                return CaseOutcome(*worker.call(self.here, case, limit=self.limit))
             except WorkerDiedError:
                 continue
             except TimeoutError:  # nothing less ends a call into a C library that does not return
@@ -121,15 +111,6 @@ class CaseRunner:
                 error = f"TimeoutError: ended after {self.limit:g} s, the limit per case"
                 break
         return CaseOutcome.of(case[0], None, error, time.perf_counter() - start)
-
-
-def _in_turn(run: Callable[[Pending], CaseOutcome], cases: list[Pending]) -> list[CaseOutcome]:
-    outcomes, end = [], time.perf_counter() + 2 * TASK_SECONDS
-    for case in cases:
-        outcomes.append(run(case))
-        if time.perf_counter() > end:
-            break
-    return outcomes
 
 
 class WorkerDiedError(ChildProcessError):
@@ -151,14 +132,14 @@ class WorkerProcess:
         self._function: Any = None  # that it has; a job may be large, and is sent once
         self._is_closed = False
 
-    def prepare(self, function: Callable[..., Any], *arguments: Any) -> None:
-        """Start it and let it make this call, unless the function is there already."""
+    def prepare(self, function: Callable[..., Any]) -> None:
+        """Start it and send the function, unless that is there already."""
         for _ in range(_STARTS):  # it may be killed as it starts, too
             is_alive = self._process is not None and self._process.is_alive()
             if is_alive and function == self._function:
                 return
             try:
-                self.call(function, *arguments)
+                self._answer(function, None)
             except WorkerDiedError as death:
                 if not death.was_killed:  # by itself, as it would again
                     break
@@ -171,6 +152,11 @@ class WorkerProcess:
         self, function: Callable[..., Any], *arguments: Any, limit: float | None = None
     ) -> Any:
         """What the function returns or raises there, within so many seconds."""
+        return self._answer(function, arguments, limit)
+
+    def _answer(
+        self, function: Any, arguments: tuple[Any, ...] | None, limit: float | None = None
+    ) -> Any:
         if self._process is None:
             self._spawn()
         try:
@@ -268,7 +254,7 @@ def _serve(pipe: Any) -> None:
         try:
             given, arguments = pipe.recv()
             function = given or function
-            answer = False, function(*arguments)
+            answer = False, None if arguments is None else function(*arguments)
         except EOFError:
             return
         except Exception as error:
@@ -291,8 +277,8 @@ class Pool:
     def start(self) -> None:
         """Make the pool ready; a pool that is ready stays as it is."""
 
-    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
-        """Compute outcomes in a worker."""
+    def run(self, runner: CaseRunner, case: Pending) -> Outcome:
+        """Compute the outcome of a case in a worker."""
         raise NotImplementedError
 
     def check(self) -> None:
@@ -301,20 +287,16 @@ class Pool:
     def stop(self) -> None:
         """End the workers now, whatever they do; may be called again."""
 
-    def finish(self) -> None:
-        """End the workers, none of which has anything to do."""
-        self.stop()
-
 
 class SerialPool(Pool):
     """No workers: each task is computed when it is given."""
 
     inline = True
 
-    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
-        future: Outcomes = Future()
+    def run(self, runner: CaseRunner, case: Pending) -> Outcome:
+        future: Outcome = Future()
         try:
-            future.set_result((runner.here if runner.limit is None else runner.apart)(cases))
+            future.set_result((runner.here if runner.limit is None else runner.apart)(case))
         except Exception as error:
             future.set_exception(error)
         return future
@@ -341,24 +323,18 @@ class ProcessPool(Pool):
         self._own.process = WorkerProcess()
         self._processes.append(self._own.process)
 
-    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
+    def run(self, runner: CaseRunner, case: Pending) -> Outcome:
         executor: ThreadPoolExecutor = self._executor
-        return executor.submit(lambda: runner.beside(self._own.process, cases))
+        return executor.submit(lambda: runner.beside(self._own.process, case))
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of a call in a process, which may raise a WorkerDiedError."""
         return self._executor.submit(lambda: self._own.process.call(function, *arguments))
 
     def stop(self) -> None:
-        self._end(wait=False)
-
-    def finish(self) -> None:
-        self._end(wait=True)
-
-    def _end(self, *, wait: bool) -> None:
         executor, self._executor = self._executor, None
         if executor is not None:
-            executor.shutdown(wait=wait, cancel_futures=True)
+            executor.shutdown(wait=False, cancel_futures=True)
         while self._processes:
             self._processes.pop().close()
 
@@ -401,10 +377,10 @@ class DaskPool(Pool):
         self._last_seen = time.monotonic()
         threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
 
-    def run(self, runner: CaseRunner, cases: list[Pending]) -> Outcomes:
-        future: Outcomes = Future()
+    def run(self, runner: CaseRunner, case: Pending) -> Outcome:
+        future: Outcome = Future()
         try:
-            remote = self._client.submit(runner.apart, cases, pure=False, retries=5)
+            remote = self._client.submit(runner.apart, case, pure=False, retries=5)
             self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error
@@ -428,11 +404,11 @@ class DaskPool(Pool):
 
     def stop(self) -> None:
         """Drop what is queued; a scheduler that does not answer must not keep the driver."""
-        closing = threading.Thread(target=self.finish, daemon=True)
+        closing = threading.Thread(target=self._close, daemon=True)
         closing.start()
         closing.join(1)
 
-    def finish(self) -> None:
+    def _close(self) -> None:
         self._closing.set()
         client, self._client = self._client, None
         with contextlib.suppress(Exception):  # what is not there or does not answer is closed
@@ -485,10 +461,8 @@ def open_executor(
     pool = table_entry(pools, kind, "kind")()
     try:
         yield pool
-    except BaseException:
+    finally:
         pool.stop()
-        raise
-    pool.finish()
 
 
 def cores() -> int:
