@@ -309,9 +309,7 @@ def _children() -> list[int]:
 
 
 @contextlib.contextmanager
-def _dask(
-    workers: int, nanny: str = "--no-nanny"
-) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+def _dask(workers: int) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
     """A scheduler and workers, each a process of its own, on this machine alone."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -327,7 +325,7 @@ def _dask(
     local = ["--host", "127.0.0.1", "--no-dashboard"]
     dask = [sys.executable, "-m", "dask"]
     scheduler = [*dask, "scheduler", *local, "--port", str(port)]
-    worker = [*dask, "worker", address, *local, "--nthreads", "1", nanny]
+    worker = [*dask, "worker", address, *local, "--nthreads", "1", "--no-nanny"]
     started = [subprocess.Popen(scheduler, **quiet)]
     try:
         quiet["stderr"] = subprocess.PIPE
@@ -338,7 +336,7 @@ def _dask(
         yield address, started
     finally:
         for process in started:
-            process.kill()  # what a nanny has started ends with it
+            process.kill()
             process.wait()
             if process.stderr is not None:
                 process.stderr.close()
@@ -389,27 +387,6 @@ def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path
     assert code == 1
     assert err.startswith(f"the Dask scheduler at {address} is gone; restart it.")
     assert _done(path) > 10
-
-
-@needs_dask
-@needs_proc
-@pytest.mark.slow
-def test_a_case_that_kills_dask_workers_fails(tmp_path: Path) -> None:
-    """The rows of a serial run, and one failed case; nannies replace the workers."""
-    path = tmp_path / "sweep.db"
-    with (
-        _dask(workers=2, nanny="--nanny") as (address, _),
-        open_executor("dask", address=address) as pool,
-        Store.open(path) as store,
-    ):
-        study = store.begin_study("toy", cases(150, seconds=0.02))
-        run_cases(store, study, sweep_jobs.digits, pool)
-        deadly = store.begin_study("deadly", cases(20, deadly=[5]))
-        counts = run_cases(store, deadly, sweep_jobs.deadly, pool)
-        assert (counts.done, counts.failed) == (19, 1)
-        assert [row.case["number"] for row in store.rows() if row.error] == [5]
-        store.begin_study("toy", cases(150, seconds=0.02))
-    assert _rows(path) == _undisturbed(tmp_path / "whole.db", 150, 0.02)
 
 
 @needs_dask

@@ -117,7 +117,7 @@ def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -
 
 def test_workers_with_other_versions_are_refused() -> None:
     with pytest.raises(UnusableWorkerError, match=r"a worker has numpy .*, not 0\.1"):
-        CaseRunner(sweep_jobs.nothing, versions=versions() | {"numpy": "0.1"}).here(("", ""))
+        CaseRunner(sweep_jobs.nothing, versions=versions() | {"numpy": "0.1"}).here(None)
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,7 @@ class _Loop:
 
     def run(self) -> None:
         """Until every case has a result."""
-        self._progress(self.counts)
+        self._report()
         if not self.counts.pending:
             return
         self._pool.start()

@@ -78,8 +78,8 @@ class CaseRunner:
         with _ONE_AT_A_TIME:
             return self.beside(_BESIDE, case)
 
-    def here(self, case: Pending) -> CaseOutcome:
-        """In this process."""
+    def here(self, case: Pending | None) -> Any:
+        """In this process; without a case that gets ready for the first one."""
         for package, version in versions().items():
             if version != (ours := self.versions[package]):
                 raise UnusableWorkerError(
@@ -87,8 +87,10 @@ class CaseRunner:
                     f"install the versions of the driver on all workers."
                 )
         # one BLAS thread: more are slower here, and another number of them gives other digits
-        (key, content), start = case, time.perf_counter()
         with _ONE_AT_A_TIME, blas_libraries().limit(limits=1):
+            if case is None:
+                return None
+            (key, content), start = case, time.perf_counter()
             try:
                 values = self.job(json.loads(content))
                 return CaseOutcome.of(key, values, None, time.perf_counter() - start)
@@ -100,7 +102,7 @@ class CaseRunner:
         """In a process of its own, which is replaced if a case ends it."""
         error, start = DIED, 0.0
         for _ in range(_DEATHS):  # whoever killed the process need not have meant the case
-            worker.prepare(self.here)  # which is no time of the case
+            worker.prepare(self.here, None)  # which is no time of the case
             start = time.perf_counter()
             try:
                 return CaseOutcome(*worker.call(self.here, case, limit=self.limit))
@@ -132,14 +134,14 @@ class WorkerProcess:
         self._function: Any = None  # that it has; a job may be large, and is sent once
         self._is_closed = False
 
-    def prepare(self, function: Callable[..., Any]) -> None:
-        """Start it and send the function, unless that is there already."""
+    def prepare(self, function: Callable[..., Any], *arguments: Any) -> None:
+        """Start it and let it make this call, unless the function is there already."""
         for _ in range(_STARTS):  # it may be killed as it starts, too
             is_alive = self._process is not None and self._process.is_alive()
             if is_alive and function == self._function:
                 return
             try:
-                self._answer(function, None)
+                self.call(function, *arguments)
             except WorkerDiedError as death:
                 if not death.was_killed:  # by itself, as it would again
                     break
@@ -152,11 +154,6 @@ class WorkerProcess:
         self, function: Callable[..., Any], *arguments: Any, limit: float | None = None
     ) -> Any:
         """What the function returns or raises there, within so many seconds."""
-        return self._answer(function, arguments, limit)
-
-    def _answer(
-        self, function: Any, arguments: tuple[Any, ...] | None, limit: float | None = None
-    ) -> Any:
         if self._process is None:
             self._spawn()
         try:
@@ -254,7 +251,7 @@ def _serve(pipe: Any) -> None:
         try:
             given, arguments = pipe.recv()
             function = given or function
-            answer = False, None if arguments is None else function(*arguments)
+            answer = False, function(*arguments)
         except EOFError:
             return
         except Exception as error:
