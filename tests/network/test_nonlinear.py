@@ -74,7 +74,7 @@ def test_small_inputs_are_linear(leak: float) -> None:
     network = NonlinearNetwork(A, C, leak=leak)
     linear = network.linearised().simulate(Z)
     off = [
-        np.abs(network.with_input_scale(s).simulate(Z) / s - linear).max()
+        np.abs(dataclasses.replace(network, input_scale=s).simulate(Z) / s - linear).max()
         for s in (0.04, 0.02, 0.01)
     ]
     assert off[-1] < 1e-3
@@ -90,7 +90,7 @@ def test_small_inputs_about_another_fixed_point() -> None:
     late = slice(100, None)  # from rest, both first settle
     off = []
     for scale in (2e-3, 1e-3):
-        small = network.with_input_scale(scale)
+        small = dataclasses.replace(network, input_scale=scale)
         off.append(np.abs(small.simulate(Z) - small.linearised().simulate(Z))[late].max() / scale)
     assert off[0] < 1e-2
     assert abs(np.log2(off[0] / off[1]) - 1) < tolerances.ORDER
@@ -137,8 +137,8 @@ def test_frozen_and_described() -> None:
         == "NonlinearNetwork('small', size=12, inputs=1, tanh, leak=0.5, input_scale=2)"
     )
     assert "own activation, sparse" in repr(NonlinearNetwork(csr_array(A), C, activation=np.sin))
-    assert network.with_input_scale(0.1).input_scale == 0.1
-    assert network.with_input_scale(0.1).leak == 0.5
+    assert dataclasses.replace(network, input_scale=0.1).input_scale == 0.1
+    assert dataclasses.replace(network, input_scale=0.1).leak == 0.5
     with pytest.raises(dataclasses.FrozenInstanceError):
         network.leak = 1.0
     with pytest.raises(ValueError, match="read-only"):

@@ -162,7 +162,7 @@ def memory_curve(
     14.263
     """
     problem = Problem.of(as_network(network), lags, input=input, noise=one_level(noise))
-    return ask(problem, method, seed=seed, options=options, progress=progress)
+    return _warned(ask(problem, method, seed=seed, options=options, progress=progress))
 
 
 class TotalMemory(float):
@@ -252,7 +252,7 @@ def forecasting_curve(
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
     asked = {"input": input, "noise": one_level(noise), "horizons": horizons}
     problem = Problem.of(as_network(network), 1, kind="forecasting", **asked)
-    return ask(problem, method, options=options)
+    return _warned(ask(problem, method, options=options))
 
 
 def fisher_curve(
@@ -291,7 +291,7 @@ def fisher_curve(
             "state; use network.replace(readout=None)."
         )
     problem = Problem.of(subject, lags, noise=StateNoise(s), kind="Fisher")
-    return ask(problem, method, options=options)
+    return _warned(ask(problem, method, options=options))
 
 
 def noise_profile(
@@ -344,7 +344,7 @@ def noise_profile(
             shared = problem.lags or (len(curves[0]) if curves else None)
             one = dataclasses.replace(problem, noise=kind(level), lags=shared)
             curves += ask_family(one, method, seed=seed, options=options, progress=progress)
-    _warn_of_rank(curves[0])
+    _warned(curves[0])
     marks = {}
     if problem.network.C.any():
         with place_of(problem.network.A).collective():
@@ -429,13 +429,10 @@ def ask(
     *,
     seed: Seed | None = None,
     options: Mapping[str, Any] | None = None,
-    warn: bool = True,
     progress: Progress = False,
 ) -> MemoryCurve:
-    """Answer a question by one of the methods; ``warn`` of a rank that hangs on the last digits."""
+    """Answer a question by one of the methods."""
     [curve] = ask_family(problem, method, seed=seed, options=options, progress=progress)
-    if warn:
-        _warn_of_rank(curve, stacklevel=4)
     return curve
 
 
@@ -538,7 +535,9 @@ def one_level(noise: Any) -> Any:
     return meant
 
 
-def _warn_of_rank(curve: MemoryCurve, stacklevel: int = 3) -> None:
+def _warned(curve: MemoryCurve) -> MemoryCurve:
+    """The curve, with a warning where its rank hangs on the last digits."""
     for note in curve.notes:
         if note.kind == "rank":
-            warnings.warn(note, RankWarning, stacklevel=stacklevel)
+            warnings.warn(note, RankWarning, stacklevel=3)
+    return curve

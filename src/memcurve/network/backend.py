@@ -127,11 +127,6 @@ class Backend:
             return array
         return self.xp.take(array, self.put(index.astype(np.int64)), axis=0)
 
-    def running_sum(self, array: Array) -> Array:
-        """Sums along the last axis, up to and including each entry."""
-        xp = self.xp  # whose function has its name from NumPy 2.1 on
-        return (getattr(xp, "cumulative_sum", None) or xp.cumsum)(array, axis=-1)
-
     def joined(self, parts: Sequence[Array], axis: int) -> Array:
         """Arrays one after another."""
         return parts[0] if len(parts) == 1 else self.xp.concat(list(parts), axis=axis)

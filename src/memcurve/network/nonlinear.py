@@ -106,10 +106,6 @@ class NonlinearNetwork(Connected):
             return self.activation
         return table_entry(ACTIVATIONS, self.activation, "activation")
 
-    def with_input_scale(self, input_scale: float) -> NonlinearNetwork:
-        """Return the same network at another input scale."""
-        return dataclasses.replace(self, input_scale=input_scale)
-
     def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
         """Drive the network from rest and return its states, as a LinearNetwork does."""
         return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])

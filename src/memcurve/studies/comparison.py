@@ -203,9 +203,9 @@ def _timed(
     tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks)
     small = Problem(tiny, problem.processes, problem.noise, 1)
     with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
-        ask(small, method, seed=0, options={}, warn=False)
+        ask(small, method, seed=0, options={})
     start = time.perf_counter()
-    curve = ask(problem, method, seed=seed, options=options, warn=False)
+    curve = ask(problem, method, seed=seed, options=options)
     return time.perf_counter() - start, curve
 
 

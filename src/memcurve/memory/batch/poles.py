@@ -248,7 +248,8 @@ def _together(
         if count is not None and len(held) >= count:
             break
     memory = xp.stack(held[:count], axis=1)
-    loss = backend.running_sum(xp.stack(left[:count], axis=1))
+    running_sum = getattr(xp, "cumulative_sum", None) or xp.cumsum  # its name before NumPy 2.1
+    loss = running_sum(xp.stack(left[:count], axis=1), axis=-1)
     energy = memory + loss  # one in theory: dividing by it removes the drift
     return memory / energy, loss / energy
 

@@ -475,7 +475,7 @@ def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
     chosen = AR_COEFFICIENTS if case.states <= ALL_UP_TO else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
     for coefficient in chosen:
         try:
-            curve = ask(Problem.of(case.network, 1, input=ARMA(ar=[coefficient])), warn=False)
+            curve = ask(Problem.of(case.network, 1, input=ARMA(ar=[coefficient])))
         except UncertainResultError:
             return
         for lag_0, without in ((0.0, ""), (float(curve.values[0]), ", without lag 0")):

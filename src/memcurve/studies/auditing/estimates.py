@@ -142,7 +142,7 @@ def _estimated(
     problem: Problem, method: Method, variant: Variant, seed: int, exact: MemoryCurve
 ) -> Estimate:
     start = time.perf_counter()
-    curve = ask(problem, method.name, seed=seed, options=variant.options, warn=False)
+    curve = ask(problem, method.name, seed=seed, options=variant.options)
     samples = variant.options.get("samples")
     return Estimate(
         key=variant.key,

@@ -309,7 +309,7 @@ def _bounds(usable: UsableMemory, account: Account, *, white: bool) -> Bounds:
 
 
 def _curve(network: LinearNetwork, lags: int | None = None, *, input: Any = None) -> MemoryCurve:
-    return ask(Problem.of(network, lags, input=input), warn=False)
+    return ask(Problem.of(network, lags, input=input))
 
 
 def _facts_of_claim(

@@ -114,7 +114,7 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         clear = LEVELS[CLEAR * deviations.max(initial=0.0) <= LEVELS]
         totals = _totals(network, processes, LEVELS) or _totals(network, processes, clear)
         if given is not None:
-            curve = ask(Problem.of(network, input=processes, noise=given), warn=False)
+            curve = ask(Problem.of(network, input=processes, noise=given))
             level = float(given.levels[0]) if given.is_scaled else float("nan")
             rows += _rows({given.label: level}, (curve,), given=True)
     except UncertainResultError as error:
@@ -203,7 +203,7 @@ def usable_memory_at_scale(
     for kind in others:
         tell(f"usable memory, {kind.label}")
         try:
-            curve = ask(Problem.of(network, input=processes, noise=kind), warn=False)
+            curve = ask(Problem.of(network, input=processes, noise=kind))
         except (UncertainResultError, TooLargeError) as error:
             left_out.append((say("left_out.usable", name=kind.label), shortly(error)))
             continue
