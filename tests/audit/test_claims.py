@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -62,12 +63,47 @@ def ridge_r2(x: Floats, past: Floats, ridge: float) -> Floats:
     return 1 - ((past - x @ readout) ** 2).sum(axis=0) / (past**2).sum(axis=0)
 
 
-def test_lags_from_one() -> None:
+def without_lag_0() -> float:
     curve = memcurve.memory_curve(NORMAL)
-    result = quickly(NORMAL, claimed=f"{curve.total - curve.values[0]:.3f}")
-    assert claim_of(result).holds
-    assert kinds(result) == ["from_lag_1"]
-    assert "without lag 0" in result.verdict[0]
+    return curve.total - float(curve.values[0])
+
+
+#: Two inputs; and a line whose curve is 1 up to lag 7.
+SEVERAL = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
+PHASES = np.exp(1j * np.arange(8))
+LINE = LinearNetwork(np.diag(PHASES[1:], -1), 0.5 * PHASES)
+
+
+@pytest.mark.parametrize(
+    ("network", "claimed", "given", "kind", "fact"),
+    [
+        (NORMAL, without_lag_0, {}, "from_lag_1", "without lag 0"),
+        (
+            NORMAL,
+            lambda: memcurve.memory_curve(NORMAL, noise=10.0**-3.5).total,
+            {},
+            "noise",
+            "standard deviation 0.00032",
+        ),
+        (UNCONTROLLABLE, lambda: 30.0, {}, "osm", "no more than 3"),
+        (ensembles.lru_ring(12, seed=1), lambda: 12.0, {}, "complex_nodes", "12 complex nodes"),
+        (
+            SEVERAL,
+            lambda: memcurve.memory_curve(SEVERAL).channels[:, 1].sum(),
+            {},
+            "one_input",
+            "input 1 alone",
+        ),
+        (LINE, lambda: 4.0, {"k_max": 4}, "cut_off", "over lags"),
+    ],
+)
+def test_where_a_number_comes_from(
+    network: LinearNetwork, claimed: Any, given: dict[str, int], kind: str, fact: str
+) -> None:
+    result = quickly(network, claimed=f"{claimed():.3f}", **given)
+    assert best(result) == kind
+    assert claim_of(result).holds is (kind in ("from_lag_1", "cut_off"))
+    assert fact in result.verdict[0]
 
 
 @pytest.mark.parametrize(("first", "last"), [(0, 29), (1, 20)])
@@ -123,23 +159,6 @@ def test_r2_of_a_ridge_regression(ridge: float) -> None:
     assert claim_of(told).explanation.value == pytest.approx(r2, abs=1e-5)
 
 
-def test_a_noise_of_round_variance() -> None:
-    total = memcurve.memory_curve(NORMAL, noise=10.0**-3.5).total
-    result = quickly(NORMAL, claimed=f"{total:.3f}")
-    assert best(result) == "noise"
-    assert "standard deviation 0.00032" in result.verdict[0]
-
-
-@pytest.mark.parametrize("claimed", [30, "30.0"])
-def test_osm_on_an_uncontrollable_network(claimed: float | str) -> None:
-    osm = memcurve.memory_curve(UNCONTROLLABLE, method="osm")
-    assert osm.total == pytest.approx(30)
-    result = audit(UNCONTROLLABLE, claimed=claimed)
-    assert result.rank == 3
-    assert best(result) == "osm"
-    assert "no more than 3" in result.verdict[0]
-
-
 @pytest.mark.parametrize("seed", seeds(1, 3))
 def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
     x, past = recorded(ORTHOGONAL, 500, 80, seed=seed)
@@ -170,11 +189,6 @@ def test_what_the_usual_ways_give() -> None:
         result = audit(NORMAL, claimed=f"{estimate.total:.2f}")
         texts = [one.text for one in claim_of(result).explanations]
         assert any(estimate.name in text for text in texts), estimate.name
-
-
-def test_complex_nodes_counted_once() -> None:
-    ring = ensembles.lru_ring(12, seed=1)
-    assert best(quickly(ring, claimed=12)) == "complex_nodes"
 
 
 def test_what_nothing_explains() -> None:
@@ -259,22 +273,6 @@ def test_a_trained_and_tested_ridge() -> None:
         network, claimed=f"{total:.1f}", ridge=ridge, samples=samples, input_variance=1.0
     )
     assert "ridge" in kinds(told)
-
-
-def test_one_of_several_inputs() -> None:
-    several = NORMAL.replace(C=np.random.default_rng(0).standard_normal((40, 2)))
-    alone = memcurve.memory_curve(several).channels[:, 1].sum()
-    result = quickly(several, claimed=f"{alone:.2f}")
-    assert best(result) == "one_input"
-    assert "input 1 alone" in result.verdict[0]
-
-
-def test_a_cut_off_that_was_said_beats_a_guess() -> None:
-    phases = np.exp(1j * np.arange(8))
-    line = LinearNetwork(np.diag(phases[1:], -1), 0.5 * phases)
-    result = quickly(line, claimed=4, k_max=4)
-    assert best(result) == "cut_off"
-    assert claim_of(result).holds
 
 
 @pytest.mark.parametrize("claimed", ["2.01", "1.98", "2.02"])

@@ -41,15 +41,6 @@ def test_conn2res_settings() -> None:
     np.testing.assert_allclose(ours, r, atol=SAME_SUMS)
 
 
-def test_several_inputs_add_up() -> None:
-    network = ensembles.normal(6, seed=1)
-    twice = network.replace(C=np.column_stack([network.C, network.C[::-1]]))
-    scores = PROTOCOLS["reservoirpy"](6).measure(twice, np.random.default_rng(1))
-    assert scores.shape == (12,)
-    assert scores.max() <= 2
-    assert scores.sum() < 12
-
-
 def test_a_node_that_never_moves() -> None:
     network = ensembles.delay_line(4)
     dead = network.replace(C=np.zeros(4))

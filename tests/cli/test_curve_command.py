@@ -121,18 +121,11 @@ TWO_INPUTS = LinearNetwork(NETWORK.A, np.random.default_rng(1).standard_normal((
 #: What the command is asked, and the same question to the library.
 QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
     "--input ar:0.9": lambda: memory_curve(NETWORK, 20, input=inputs.ARMA(ar=[0.9])),
-    "--input white": lambda: memory_curve(NETWORK, 20),
-    "--input arma:0.5/0.3": lambda: memory_curve(NETWORK, 20, input=inputs.ARMA([0.5], [0.3])),
-    "--input acov:1,0.4": lambda: memory_curve(
-        NETWORK, 20, input=inputs.Autocovariance([1.0, 0.4])
-    ),
     "--input series:z.npy": lambda: memory_curve(
         NETWORK, 20, input=inputs.Autocovariance.from_series(SERIES)
     ),
-    "--noise 1e-3": lambda: memory_curve(NETWORK, 20, noise=1e-3),
     "--noise state:0.01": lambda: memory_curve(NETWORK, 20, noise=StateNoise(0.01)),
     "--noise float32": lambda: memory_curve(NETWORK, 20, noise=Float32()),
-    "--noise step:0.01": lambda: memory_curve(NETWORK, 20, noise=Quantised(0.01)),
     "--noise 12bit:4": lambda: memory_curve(NETWORK, 20, noise=Quantised(bits=12, low=-4, high=4)),
     "--input ma:0.5 --noise 0.1": lambda: memory_curve(NETWORK, 20, input="ma:0.5", noise=0.1),
     "--noise 0.1 --method certified": lambda: memory_curve(
@@ -176,18 +169,6 @@ def test_tolerance(command: Command) -> None:
     assert proven.options["tolerance"] == 1e-17
     assert proven.diagnostics["arithmetic"] == "ball"
     assert proven.error.max() < 1e-16
-
-
-def test_inputs_of_one_seed_share_the_first(command: Command) -> None:
-    """Another input joins those there are; an input of no use to the others takes memory away."""
-    curves = []
-    for count in (1, 2, 3):
-        _, out, _ = command(*TWELVE, "--inputs", count, "--lags", 5, "--json")
-        curves.append(MemoryCurve.from_json(out))
-    first = [curve.channels[:, 0] for curve in curves]
-    assert np.all(first[1] <= first[0] + 1e-12)
-    assert np.all(first[2] <= first[1] + 1e-12)
-    assert curves[2].total == 12
 
 
 def test_too_large_without_noise_tells_what_can_be_had(

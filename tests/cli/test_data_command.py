@@ -158,22 +158,6 @@ def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
     assert "unexpected argument 'more'" in text
 
 
-def test_coloured_input_by_itself_or_not(command, tmp_path: Path) -> None:
-    rng = np.random.default_rng(1)
-    z = np.zeros(1500)
-    for t, e in enumerate(rng.standard_normal(1499)):
-        z[t + 1] = 0.8 * z[t] + e
-    X = ensembles.orthogonal(5, spectral_radius=0.8, seed=1).simulate(z)
-    np.savez(tmp_path / "rec.npz", x=X, u=z)
-    code, out, _ = command(tmp_path / "rec.npz", "--washout", 100)
-    assert code == 0
-    assert out.splitlines()[0].strip().startswith("checks  warning: the input is not white")
-    assert out.count("the input is not white") == 1
-    assert "raw total" in out
-    code, out, _ = command(tmp_path / "rec.npz", "--washout", 100, "--no-innovations", "--json")
-    assert "ar_order" not in MemoryCurve.from_json(out).diagnostics
-
-
 def test_what_is_not_there(command, file, recording, tmp_path: Path) -> None:
     """Files, arrays and columns; those there are are listed."""
     np.save(tmp_path / "x.npy", recording[0])

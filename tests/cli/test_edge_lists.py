@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -54,12 +53,6 @@ def test_numbers_are_names(command: Command, tmp_path: Path) -> None:
     assert curve.values[0] == pytest.approx(1 - 0.9**8, abs=1e-12)  # and every fourth lag after it
     text = failed(command("curve", tmp_path / "ring.txt", *asked, "--readout", "0"), 2)
     assert "--readout must name nodes by their labels, '10' … '13'; got '0'" in text
-
-
-def test_audits_name_nodes(command: Command, edges: Path) -> None:
-    asked = ["--mask", "b", "--spectral-radius", 0.9, "--json"]
-    losses = json.loads(command("audit", edges, *asked).out)["account"]["losses"]
-    assert any("nodes c, d and e" in loss["text"] for loss in losses)
 
 
 def test_errors(command: Command, edges: Path, tmp_path: Path) -> None:

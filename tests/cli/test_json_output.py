@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from command import Command
-from memcurve import Comparison, MemoryCurve, NoiseProfile, compare, ensembles
+from memcurve import Comparison, MemoryCurve, NoiseProfile, ensembles
 from memcurve.views.cli.console import json_text
 
 
@@ -35,10 +35,10 @@ def document(text: str) -> Any:
 CURVE = ("curve", "--size", 8)
 QUESTIONS = [
     (CURVE, MemoryCurve),
-    ((*CURVE, "--method", "naive"), MemoryCurve),
     ((*CURVE, "--method", "osm_plus"), MemoryCurve),
     ((*CURVE, "--profile"), NoiseProfile),
     ((*CURVE, "--inputs", 2, "--readout", "0-3"), MemoryCurve),
+    (("compare", "--ensemble", "normal", "--size", 6, "--lags", 20), Comparison),
     (("data",), MemoryCurve),
     (("data", "--estimator", "k_fold"), MemoryCurve),
 ]
@@ -68,22 +68,6 @@ def test_results_are_saved_as_their_ending_says(
         assert done.code == 0, done.err
         assert (tmp_path / f"x{ending}").read_text(encoding="utf-8").startswith(start)
     assert command(*asked.split(), *which, "--save", tmp_path / "x.xls").code == 2
-
-
-def test_comparison(command: Command, tmp_path: Path) -> None:
-    png, saved = tmp_path / "x.png", tmp_path / "x.json"
-    asked = ("compare", "--ensemble", "normal", "--size", 6, "--lags", 20)
-    done = command(*asked, "--json", "--plot", png, "--save", saved)
-    assert done.code == 0, done.err
-    printed, saved_rows = document(done.out), Comparison.load(saved).rows
-    options = {"osm_plus": {"masks": 100}}
-    here = compare(ensembles.normal(6, seed=1), lags=20, seed=1, options=options)
-    for row, written, mine in zip(printed["rows"], saved_rows, here.rows, strict=True):
-        assert row["method"] == written.method == mine.method
-        assert row["total"] == written.total == mine.total
-        assert written.curve is not None
-        assert mine.curve is not None
-        assert np.array_equal(written.curve.values, mine.curve.values)
 
 
 def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import memcurve
-from command import Ended, ended, failed, mpiexec, needs_mpi, run
+from command import Ended, ended, mpiexec, needs_mpi
 
 SIZE = 6000
 #: A rank that goes wrong in its 20th product, by itself.
@@ -85,9 +85,3 @@ def test_a_rank_that_goes_wrong_ends_the_job(how: str, file: Path, tmp_path: Pat
     assert done.out == ""
     told = "rank 1 of 2 failed alone, and the job is ended: a row went missing"
     assert told in done.err or how == "dies"
-
-
-@needs_mpi
-def test_what_ranks_do_not_answer() -> None:
-    done = run("curve", "--mpi", "--noise", "1", "--method", "certified")
-    assert "--mpi is for usable memory" in failed(done, 2)

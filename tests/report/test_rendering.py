@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import json
 import re
@@ -16,9 +15,7 @@ import report_example
 from memcurve.rendering.report import (
     Chart,
     Document,
-    Section,
     Series,
-    Table,
     html,
     markdown,
 )
@@ -220,10 +217,3 @@ def test_contrast(colours: dict[str, str]) -> None:
             a, b = sorted([luminance(colour), luminance(colours[behind])])
             least = 3 if name.startswith("series") else 4.5
             assert (b + 0.05) / (a + 0.05) >= least, (name, behind)
-
-
-def test_section_order() -> None:
-    section = Section("s", "words", Table(("a",), (("1",),)), CHARTS["disc"], ("p",))
-    text = html(dataclasses.replace(EMPTY, sections=(section,)))
-    places = [text.index(part) for part in ("<p>words", "<figure", "<table", "<li>p")]
-    assert places == sorted(places)
