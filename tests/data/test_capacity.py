@@ -173,7 +173,7 @@ def test_binary_input() -> None:
     assert result.count == {2: 5 + 4 + 3, 3: 4 + 2 * 3}
     assert abs(result.by_degree[2] - 1) < tolerances.SPANNED
     assert abs(result.by_degree[3] - 1) < tolerances.SPANNED
-    assert any("takes 2 values only" in note for note in result.notes)
+    assert any("takes only 2 values" in note for note in result.notes)
 
 
 def test_text_and_frames() -> None:

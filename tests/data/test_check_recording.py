@@ -154,7 +154,7 @@ def test_only_constant_columns_are_an_error():
 
 @pytest.mark.parametrize(
     ("rows", "level", "word"),
-    [(20, "error", "perfectly"), (150, "warning", "7.5 a state"), (300, "warning", "slow")],
+    [(20, "error", "perfectly"), (150, "warning", "7.5 per state"), (300, "warning", "slow")],
 )
 def test_short_recordings(rows, level, word):
     findings = check_recording(*recorded(rows=rows))
@@ -358,7 +358,7 @@ def test_long_recordings_are_checked_in_part():
     assert len(findings) == 0
     (note,) = findings.notes
     assert note.kind == "recording"
-    assert "of 44988 rows, 20000" in note
+    assert "20000 of 44988 rows" in note
 
 
 # --- how often

@@ -175,7 +175,7 @@ def test_too_few_rows(estimator: str) -> None:
 def test_errors_of_the_checks_stop() -> None:
     X, z = recording()
     X[300, 3] = np.inf
-    with pytest.raises(ValueError, match=r"gives no memory:\n  error: .*\nchecks=False skips"):
+    with pytest.raises(ValueError, match=r"recording:\n  error: .*\nchecks=False skips"):
         memory_from_data(X, z)
 
 

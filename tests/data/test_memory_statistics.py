@@ -177,7 +177,7 @@ def test_notes_where_intervals_are_too_narrow() -> None:
     slow = leaky(20, 1)
     for rows, said in ((1000, True), (1250, False)):
         (curve,) = estimates(slow, 1, 1, rows)
-        assert any("spread thin over" in note for note in curve.notes) is said
+        assert any("spread thinly" in note for note in curve.notes) is said
     (curve,) = estimates(tanh(20, 1, 2.0), 1, 1, 500)
     assert not any("spread thin" in note for note in curve.notes)
 

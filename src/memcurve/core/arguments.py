@@ -95,8 +95,11 @@ def require_size(size: Any, argument: str = "size") -> int:
 
 def require_limit(limit: Any, argument: str) -> int:
     """Return ``limit`` as an int if it is zero or a positive integer."""
-    whole = isinstance(limit, int | np.integer) and not isinstance(limit, bool)
-    return 0 if whole and limit == 0 else require_size(limit, argument)
+    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
+        raise ValueError(
+            f"`{argument}` must be an integer from 0 on, got {limit!r}; give e.g. 100."
+        )
+    return int(limit)
 
 
 def require_density(density: Any) -> float:

@@ -99,7 +99,7 @@ def checked(x: Floats, z: Floats, washout: int = 0, names: Sequence[str] = ()) -
     if len(z) - washout < LEAST:
         raise ValueError(
             f"`states` must have at least {LEAST} rows after the washout, got {len(z)} rows and a "
-            f"`washout` of {washout}; leave out fewer rows, or record more, 20 a state at least."
+            f"`washout` of {washout}; leave out fewer rows, or record more, at least 20 per state."
         )
     return _merged([_of_one_input(x, one, washout, names) for one in z.reshape(len(z), -1).T])
 

@@ -203,7 +203,9 @@ def _checked(source: Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
     findings = checked(*first_rows(source, CHECKED_ROWS), washout, source.labels)
     if findings.errors:
-        listed = "\n  ".join(["this recording gives no memory:", *map(str, findings.errors)])
+        listed = "\n  ".join(
+            ["no memory can be estimated from this recording:", *map(str, findings.errors)]
+        )
         raise ValueError(f"{listed}\nchecks=False skips the checks.")
     for one in findings.warnings:
         warnings.warn(str(one), RecordingWarning, stacklevel=3)
@@ -224,7 +226,7 @@ def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0)
     rows = recording.length - washout
     if rows < 2:
         raise ValueError(
-            f"`washout` must leave rows to look at, got {washout} of {recording.length}."
+            f"`washout` must leave at least one row, got {washout} of {recording.length}."
         )
     if lags is None:
         usual = max(2 * recording.columns, min(USUAL_LAGS, rows // 10))

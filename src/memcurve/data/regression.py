@@ -215,9 +215,10 @@ def _require_independent(factor: Factor) -> None:
         lag, channel = divmod(int(dependent[0]), factor.inputs)
         which = f" of input {channel}" if factor.inputs > 1 else ""
         raise ValueError(
-            f"`inputs` must not follow from one another, but lag {lag}{which} is a sum of others: "
-            f"what the states owe to which cannot be told. Leave out inputs that others make up, "
-            f"ask for fewer `lags` than an input takes to repeat, or drive with independent input."
+            f"`inputs` must be linearly independent, but lag {lag}{which} is a linear combination "
+            f"of others, so their effects on the states cannot be separated. Leave out redundant "
+            f"inputs, ask for fewer `lags` than the period of an input, or drive with independent "
+            f"input."
         )
 
 

@@ -87,8 +87,8 @@ class Autocovariance(InputProcess):
             raise ValueError(
                 f"`values` must be the autocovariance of a stationary process, but its spectral "
                 f"density falls to {share:.3g} times its maximum at frequency ω = {omega:.4g}; "
-                f"pass taper='parzen', which mends what was cut off, or estimate "
-                f" it with Autocovariance.from_series."
+                f"pass taper='parzen', which corrects for the cut, or estimate it "
+                f"with Autocovariance.from_series."
             )
         object.__setattr__(self, "values", frozen(gamma))
 

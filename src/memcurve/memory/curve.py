@@ -132,8 +132,8 @@ class MemoryCurve(Result):
         if not is_lag or not self.lags[0] <= lag <= self.lags[-1]:
             span = f"lags {self.lags[0]} to {self.lags[-1]}" if len(self) else "no lags"
             raise IndexError(
-                f"lag {lag!r} is not on this curve, which has {span}; compute it with a larger "
-                f"`lags`, or slice it as curve[a:b]."
+                f"lag {lag!r:.80} is not on this curve, which has {span}; compute it with a larger "
+                f"`lags`, or take curve[a:b], or curve.values[[…]] for several lags."
             )
         return float(self.values[lag - int(self.lags[0])])
 

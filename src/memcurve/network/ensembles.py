@@ -730,7 +730,7 @@ def _scattered(
 
     sparse = size >= SPARSE_FROM if sparse is None else sparse
     if sparse:
-        what = f"an ensemble of `size`={size}, with {density * size:.4g} weights a node,"
+        what = f"an ensemble of `size`={size}, with {density * size:.4g} weights per node,"
         fewer = "Take fewer nodes, or fewer weights for each: degree=10, or density=1e-4."
         require_room(int(size**2 * density * BYTES_A_WEIGHT), what, fewer)
     else:

@@ -128,7 +128,7 @@ class NonlinearNetwork(Connected):
                         states[:, t - washout] = x
         if not (np.isfinite(x).all() and np.isfinite(states).all()):
             raise UnstableNetworkError(
-                f"the states of this network leave the finite numbers within {steps} steps; scale "
+                f"the states of this network overflow within {steps} steps; scale "
                 f"`A` down, or take a bounded `activation` such as tanh."
             )
         return states

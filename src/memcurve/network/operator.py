@@ -123,7 +123,7 @@ class Operator:
             raise ValueError(
                 f"`A` must be linear, got A(ax + by) that differs from aAx + bAy by "
                 f"{defect / parts:.1e} of its size for random x and y, far more than rounding; "
-                f"take off constants, nonlinearities and noise."
+                f"remove constants, nonlinearities and noise."
             )
         self._checked = True
 

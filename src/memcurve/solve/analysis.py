@@ -453,7 +453,9 @@ class Analysis:
             try:
                 return self._decided()
             except np.linalg.LinAlgError:
-                raise UncertainResultError("LAPACK does not find the eigenvalues of `A`.") from None
+                raise UncertainResultError(
+                    "LAPACK did not converge on the eigenvalues of `A`."
+                ) from None
 
     def _require_single_input(self) -> None:
         if self.inputs != 1:

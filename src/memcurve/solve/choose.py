@@ -219,12 +219,12 @@ def _are_proportional(one: Floats, other: Floats) -> bool:
 
 def _error_note(problem: Problem, best: Answer, enough: float) -> Note:
     worst = best.largest_error
-    text = f"known to ± {float(worst.max()):.1g} only, as the errors say"
+    text = f"known to ± {float(worst.max()):.1g} only (see `error`)"
     if np.any(good := worst <= enough):
         least = float(problem.levels[good].min())
-        text = f"known to ± {enough:g} for noise down to {least:.3g}, below as the errors say"
+        text = f"known to ± {enough:g} for noise down to {least:.3g}; below, see `error`"
     if not is_products_only(problem):
-        text += "; method='certified' is slower and knows more"
+        text += "; method='certified' is slower and more accurate"
     return Note("arithmetic", text)
 
 
@@ -252,8 +252,8 @@ def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int
     facts = "" if rank is None else f" What is known: the rank is {rank}."
     return (
         f"floating point cannot give this answer: {reason}.{facts} Ball arithmetic can: ask for "
-        f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) at "
-        f"least the {len(problem.states)} states at work; it is not tried where it takes over "
+        f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) of "
+        f"at least {len(problem.states)} states; it is not tried by default where it takes over "
         f"{MOST_SECONDS / 60:.0f} minutes. Or change the question: more noise, a network "
         f"further below spectral radius 1."
     )
@@ -297,8 +297,8 @@ def _in_floating_point(
             dear = is_products_only(problem) or len(problem.states) >= MANY_STATES
             if isinstance(error, GrowingPowersError) and dear:
                 raise UnstableNetworkError(
-                    f"the network is unstable, or so far from normal that its states swell beyond "
-                    f"all measure: {reason}. Scale `A` below spectral radius 1."
+                    f"the network is unstable, or so far from normal that its states overflow: "
+                    f"{reason}. Scale `A` below spectral radius 1."
                 ) from None
             continue
         better = answer if best is None else best.better_of(answer)

@@ -92,7 +92,7 @@ def solve_lattice(problem: Problem) -> Answer:
 def _require_like_units(problem: Problem) -> None:
     states, some_rows = problem.states, problem.noise is None and not problem.reads_all
     if some_rows and states.smallest_weight < np.finfo(float).tiny / EPS**2:
-        raise UncertainResultError("products with the smallest weights of `A` leave float64.")
+        raise UncertainResultError("products with the smallest weights of `A` underflow.")
     if states.has_wild_units and not states.is_feed_forward:
         raise UncertainResultError(
             "the numbers in `A` differ too much in size: measure the states in other units."
@@ -454,7 +454,7 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
         change = (change + change.T) / 2
     A, C = A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
     if not (np.isfinite(A).all() and np.isfinite(C).all()):
-        raise UncertainResultError("the weights are next to the end of the range of floats.")
+        raise UncertainResultError("the weights are close to the limits of float64.")
     return A, C
 
 

@@ -174,10 +174,10 @@ def sums_of_powers(
     rate = (norms[-1] / norms[half]) ** (1 / max(1, steps - half))
     if rate > 1 and (norms[-1] > 1 / EPS or steps < most - 1):
         raise GrowingPowersError(
-            f"the powers of A grow, by a factor of {rate:.6g} a step after {steps:,} steps."
+            f"the powers of A grow, by a factor of {rate:.6g} per step after {steps:,} steps."
         )
     raise UncertainResultError(
-        f"the powers of A decay too slowly, by a factor of {rate:.6g} a step after {steps:,} steps."
+        f"the powers of A decay too slowly, by a factor of {rate:.6g} per step after {steps:,}."
     )
 
 

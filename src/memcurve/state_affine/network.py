@@ -243,8 +243,7 @@ class StateAffineNetwork(Connected):
                     states[:, t - washout] = read if own is None else step(*own, f, before)
         if not np.isfinite(states).all():
             raise UnstableNetworkError(
-                f"the states of this network leave the finite numbers within {steps} steps; scale "
-                f"`p` down."
+                f"the states of this network overflow within {steps} steps; scale `p` down."
             )
         return states
 

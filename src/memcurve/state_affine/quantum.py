@@ -285,8 +285,8 @@ def _place(string: Any, n: int) -> int:
     letters = set(string) if isinstance(string, str) and len(string) == n else set()
     if letters <= {"I"} or not letters <= set(_LETTERS):
         raise ValueError(
-            f"`observables` must be strings of {n} letters of IXYZ, one a qubit and not all I; got "
-            f"{string!r}."
+            f"`observables` must be strings of {n} letters of IXYZ, one per qubit and not all I; "
+            f"got {string!r}."
         )
     return int(string.translate(str.maketrans(_LETTERS, "0123")), 4)
 

@@ -46,7 +46,7 @@ def gated_layer(
     """
     a = exact_array(decays, "decays")
     if a.ndim != 1 or not len(a) or np.iscomplexobj(a) or not (a > 0).all():
-        raise ValueError(f"`decays` must be positive numbers, one a state; got {decays!r}.")
+        raise ValueError(f"`decays` must be positive numbers, one per state; got {decays!r}.")
 
     def gate(decay: float) -> Formula:
         return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))

@@ -300,7 +300,7 @@ KINDS = (
          "f = γ + (1 − γ)σ(0), γ a cumulative softmax over layers: Qin et al. 2023, arXiv "
          "2311.04823; fla/models/hgrn", gate="f at input zero, all layers"),
     Kind("RetNet", (("decay",), ("angle",)), _retnet,
-         "γ_h e^(iθ_j) for keys that stay, which turn by θ_j a step: Sun et al. 2023, arXiv "
+         "γ_h e^(iθ_j) for keys that stay, which turn by θ_j per step: Sun et al. 2023, arXiv "
          "2307.08621; microsoft/torchscale, architecture/retnet.py, "
          "component/multiscale_retention.py; fla/layers/multiscale_retention.py", axes=1),
     Kind("fixed (A, B)", (("A",), ("B",)), _fixed,

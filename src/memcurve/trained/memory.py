@@ -174,9 +174,7 @@ class ModelMemory(report.Reported):
             figures=[("layers", str(len(self.layers)))],
             sections=[
                 report.Section("Layers", "Medians over the channels.", table=table),
-                report.Section(
-                    "Channels", "Sorted from the least to the most.", chart=self.chart()
-                ),
+                report.Section("Channels", "Sorted in ascending order.", chart=self.chart()),
             ],
             notes=[str(note) for note in self.notes],
             footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",
@@ -253,7 +251,7 @@ def layers(
             notes.append(
                 Note("question", f"{kind.name} is gated by its input and computed at a fixed gate, "
                      f"{kind.gate}{' or as given' if gates else ', at rest'}: with the gate driven "
-                     f"its memory is another")
+                     f"by its input the memory differs")
             )  # fmt: skip
     return ModelMemory(checkpoint.name, tuple(rows), tuple(notes))
 

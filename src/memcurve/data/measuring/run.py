@@ -293,7 +293,9 @@ class _Bench:
         )
         if findings.errors:
             listed = "\n  ".join(map(str, findings.errors))
-            raise ModelError(f"the states of {self.model.name} give no memory:\n  {listed}")
+            raise ModelError(
+                f"no memory can be estimated from the states of {self.model.name}:\n  {listed}"
+            )
         self.kept, self.states = findings.kept, len(findings.kept)
         return findings
 

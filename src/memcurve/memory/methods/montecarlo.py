@@ -161,8 +161,7 @@ def in_range(x: Floats) -> tuple[Floats, float]:
     largest = float(np.abs(x).max(initial=0.0))
     if not largest < math.inf:
         raise UncertainResultError(
-            "states of the simulation are beyond all floating-point numbers; scale `A` down, or "
-            "use method='exact'."
+            "the simulated states overflow; scale `A` down, or use method='exact'."
         )
     if largest == 0 or ORDINARY[0] <= largest <= ORDINARY[1]:
         return x, 1.0

@@ -92,8 +92,8 @@ def stoppable(store: Path) -> Iterator[None]:
     except KeyboardInterrupt as stopped:
         # by itself it says what is kept and how to go on, unless it came before the first case
         early = (
-            f"stopped before a case was sent out; what {store} holds is as it was. Run the same "
-            f"command again to go on."
+            f"stopped before the first case; {store} is unchanged. Run the same command "
+            f"again to go on."
         )
         warn(str(stopped) or early)
         is_term = getattr(stopped, "signal", None) == signal.SIGTERM
