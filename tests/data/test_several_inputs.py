@@ -154,7 +154,7 @@ def test_a_periodic_input_is_known_by_its_first_lags_only() -> None:
     z = np.tile(np.random.default_rng(1).standard_normal(20), 30)
     X = ensembles.delay_line(5).simulate(z)[100:]
     assert abs(memory_from_data(X, z[100:], 18).total - 5) < 1e-6
-    with pytest.raises(ValueError, match="`inputs`.*lag 19"):
+    with pytest.raises(ValueError, match=r"`inputs`.*lag 19"):
         memory_from_data(X, z[100:], 25)
 
 

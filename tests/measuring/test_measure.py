@@ -111,9 +111,9 @@ def test_what_ends_before_the_precision_says_so() -> None:
     curve = measure(network, precision=1e-4, steps=5000, seed=1)
     assert not curve.diagnostics["reached"]
     assert curve.diagnostics["precision"] == curve.total_error > 1e-4
-    assert any("give more `steps`" in note for note in curve.notes)
+    assert any("raise `steps`" in note for note in curve.notes)
     curve = measure(network, precision=1e-4, budget=1e-3, seed=1)
-    assert any("larger `budget`" in note for note in curve.notes)
+    assert any("raise `budget`" in note for note in curve.notes)
 
 
 def test_the_same_seed_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:

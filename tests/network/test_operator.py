@@ -93,7 +93,7 @@ def test_nan_out_of_a_later_product() -> None:
 
 
 def test_growing_powers_are_found_with_their_rate() -> None:
-    with pytest.raises(memcurve.UnstableNetworkError, match=r"by a factor of 1\.1\d* a step"):
+    with pytest.raises(memcurve.UnstableNetworkError, match=r"by a factor of 1\.1\d* per step"):
         memory_curve(products(lambda x: 1.1 / 0.9 * (A @ x)), noise=0.1)
     # a sparse matrix of as many states is judged by its eigenvalues
     with pytest.raises(memcurve.UnstableNetworkError, match=r"modulus 1\.1"):

@@ -135,6 +135,12 @@ def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, lis
     """The constant of a torch layer, the sum of its two biases, and what is said of the layer."""
     prefix = hidden[: hidden.rindex(_HIDDEN)] + _HIDDEN
     others = [key for key in archive.arrays if key.startswith(prefix) and key != hidden]
+    rows, *columns = np.shape(archive.arrays[hidden])
+    if columns != [rows] and not named:
+        raise archive.fault(
+            f"{hidden} of shape {(rows, *columns)} is that of a gated layer (LSTM, GRU), which is "
+            f"not linear; run the module with memcurve.measure."
+        )
     if others and not named:
         raise archive.fault(
             f"{hidden} is one layer of several ({', '.join(others)}), which are no network by "

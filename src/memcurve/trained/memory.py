@@ -435,6 +435,7 @@ def _nothing(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> str:
         return f"{checkpoint.name}: no recurrent layer has {select!r} in its name."
     return (
         f"{checkpoint.name}: no recurrent layer was recognised among {checkpoint.archive.listing}. "
-        f"Layers are recognised by the names of their tensors ({kinds}); rename yours, e.g. "
+        f"Layers are recognised by the names of their tensors ({kinds}); weights of nn.RNN "
+        f"go to memcurve.memory_curve. Rename yours, e.g. "
         f"memcurve.layers({{'layer.nu_log': …, 'layer.theta_log': …}})."
     )

@@ -278,7 +278,7 @@ def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGH
         return []
     across, up = np.log(x) if chart.log_x else x, np.log(y) if chart.log_y else y
     low, high = float(y.min()), float(y.max())
-    if chart.from_zero:
+    if not chart.log_y and low > 0:
         low = 0.0
     bottom, top = np.log([low, high]) if chart.log_y else (low, high)
     values = np.interp(np.linspace(across[0], across[-1], width), across, up)

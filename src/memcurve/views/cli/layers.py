@@ -6,6 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from memcurve.core.notes import counted
 from memcurve.views.cli.console import print_table
 from memcurve.views.cli.options import REPORT, SEVERAL, ReportOptions
 
@@ -57,8 +58,8 @@ def layers(
 def _print(result: ModelMemory) -> None:
     columns = result.columns()
     noise = ", ".join(f"{s:.2g}" for s in sorted(set(columns["noise"])))
-    about = f"{len(result.layers)} recurrent layers; noise {noise} of each state; medians over the "
-    about += "channels"
+    count = counted(len(result.layers), "recurrent layer")
+    about = f"{count}; noise {noise} of each state; medians over the channels"
     shown = {
         "layer": "layer", "kind": "kind", "channels": "channels", "states": "states",
         "usable": "usable", "half": "half within", "nine_tenths": "9/10 within",
