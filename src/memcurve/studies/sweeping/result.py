@@ -68,19 +68,19 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     rows: tuple[CaseResult, ...]
 
     @classmethod
-    def open(cls, store: FilePath, study: Study | int | None = None) -> Sweep:
+    def open(cls, store: FilePath, study: Study | None = None) -> Sweep:
         """Read the results in a store.
 
         Parameters
         ----------
         store : path
             The file that :func:`memcurve.sweep` writes, which may still be running.
-        study : Study or int, optional
-            One of its studies, or its number; the latest by default.
+        study : Study, optional
+            One of its studies; the latest by default.
         """
         with Store.open(store, read_only=True) as opened:
-            if not isinstance(study, Study):
-                return read_sweep(opened, opened.number(study))
+            if study is None:
+                return read_sweep(opened, opened.latest())
             for number, text in reversed(opened.studies().items()):
                 if text == study.text:
                     return read_sweep(opened, number, study)

@@ -214,7 +214,7 @@ class Store:
         [(total, finished, failed)] = self._select(
             "SELECT count(*), count(r.case_id), count(r.error) FROM members m "
             "LEFT JOIN results r ON r.case_id = m.case_id WHERE m.study_id = ?",
-            self.number(study),
+            study or self.latest(),
         )
         return {"pending": total - finished, "done": finished - failed, "failed": failed}
 
@@ -223,7 +223,7 @@ class Store:
         members = "SELECT case_id FROM members WHERE study_id = ?"
         query = f"DELETE FROM results WHERE error IS NOT NULL AND case_id IN ({members})"
         with _explained(self.path), self._connection:
-            return self._connection.execute(query, (self.number(study),)).rowcount
+            return self._connection.execute(query, (study or self.latest(),)).rowcount
 
     def put(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Save outcomes; they are on the disk when this returns. What is done stays as it is."""
@@ -238,15 +238,11 @@ class Store:
         query = f"SELECT id, text FROM studies WHERE complete ORDER BY ({latest})"
         return dict(self._select(query))
 
-    def number(self, study: int | None = None) -> int:
-        """The number itself, of a study that is there; that of the latest by default."""
-        numbers = list(self.studies())
-        if not numbers:
+    def latest(self) -> int:
+        """The number of the study begun last."""
+        if not (numbers := list(self.studies())):
             raise ValueError(f"{self.path} holds no study; run the sweep first.")
-        if study is not None and study not in numbers:
-            listed = ", ".join(map(str, numbers))
-            raise ValueError(f"`study` must be one of {listed} in {self.path}; got {study!r}.")
-        return numbers[-1] if study is None else study
+        return numbers[-1]
 
     def runs(self) -> dict[int, tuple[int, dict[str, Any]]]:
         """All runs by number: which study they were begun for, and their provenance."""
@@ -258,7 +254,7 @@ class Store:
             return self._connection.execute(query, values).fetchall()
 
     def _paged(self, query: str, study: int | None) -> Iterator[tuple[Any, ...]]:
-        number, last = self.number(study), -1
+        number, last = study or self.latest(), -1
         while page := self._select(query, number, last, _READ_AT_ONCE):
             yield from page
             last = page[-1][0]
