@@ -132,7 +132,7 @@ def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
 def _lines(chart: Chart, points: list[Series]) -> Spec:
     few = [0 < line.x.size <= MOST_DOTS for line in points]
     dotted = [k for k, series in enumerate(chart.series) if series.shown and few[k]]
-    x, y = x_axis(chart, points, pad=bool(dotted)), y_axis(chart, points)
+    x, y = x_axis(chart, points, pad=0.012 if dotted else 0.0), y_axis(chart, points)
     encoding = {"x": x, "y": y, "color": _by_series(chart)}
     layers = [*_rules(chart, "levels", x, y), *_rules(chart, "marks", x, y)]
     if any(line.low is not None for line in points):
@@ -183,7 +183,7 @@ def _rules(chart: Chart, kind: str, x: Spec, y: Spec) -> list[Spec]:
 
 
 def _strip(chart: Chart, points: list[Series]) -> Spec:
-    x, count = x_axis(chart, points, pad=True), len(points)
+    x, count = x_axis(chart, points, pad=0.045), len(points)
     names = json.dumps([series.name for series in chart.series])
     y = {
         "field": "y", "type": "quantitative", "title": None,
@@ -225,14 +225,15 @@ def _disc(chart: Chart, points: list[Series]) -> Spec:
 # Axes: ranges, titles, and how Vega writes numbers
 
 
-def x_axis(chart: Chart, points: Iterable[Series], *, pad: bool = False) -> Spec:
+def x_axis(chart: Chart, points: Iterable[Series], *, pad: float = 0.0) -> Spec:
     """The x axis of a chart; its range is fixed, whatever is switched off.
 
-    With ``pad`` there is room at both ends: first and last dots would be cut in half.
+    ``pad`` is the room at both ends, as a share: first and last dots would be cut in half, and the
+    label of a mark would cover names beside the axis.
     """
     low, high = chart.x_range or _ends([line.x for line in points], chart.marks, chart.log_x)
     if pad and chart.x_range is None:
-        low, high = padded(low, high, chart.log_x)
+        low, high = padded(low, high, chart.log_x, pad)
     return {
         "field": "x",
         "type": "quantitative",
@@ -268,9 +269,8 @@ def _title(text: str) -> list[str]:
     return textwrap.wrap(text, TITLE_LETTERS) or [""]
 
 
-def padded(low: float, high: float, log: bool) -> tuple[float, float]:
-    """A range with a little room at both ends."""
-    room = 0.012
+def padded(low: float, high: float, log: bool, room: float = 0.012) -> tuple[float, float]:
+    """A range with so much room at both ends, as a share."""
     if log:
         factor = (high / low) ** room
         return low / factor, high * factor
