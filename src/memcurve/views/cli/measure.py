@@ -156,6 +156,6 @@ def _subject(
         leak=1.0 if leak is None else leak.item() if getattr(leak, "size", 0) == 1 else leak,
         input_scale=1.0 if input_scale is None else input_scale,
         shift=network.shift,
-        name=f"{activation} of {network.name}" if network.name else None,
+        name=f"{network.name} ({activation})" if network.name else None,
     )
     return driven, notes
