@@ -380,8 +380,8 @@ def joint_capacities(
 
         ψ_t = 2 (v·e_t)(w_ts − v·g_t) − (v·e_t)²,    v = Γ⁻¹b_s,  g_t = Bᵀw_t,
 
-    and what polynomials of the data add to it (:func:`_by_moments`), averaged over ⌊√n⌋ blocks in
-    time, whose means are nearly independent, and the variance
+    and what polynomials made from the data add to it (:func:`_by_moments`), averaged over ⌊√n⌋
+    blocks in time, whose means are nearly independent, and the variance
     2 tr (Γ⁻¹Cov e)²/n² that chance has where b_s = 0. ``groups`` is 1 at [s, group of target s].
     """
     n, k = basis.rows, len(chosen)
@@ -400,9 +400,7 @@ def joint_capacities(
     metric = np.linalg.inv(B.T @ B + share * covariance)
     V, spread, root = metric @ B.T, metric @ covariance, np.linalg.cholesky(metric)
     leverage = np.clip(np.einsum("sr,rs->s", B, V), 0, 1)
-    pairs, by_moments = list[tuple[int, int]](), np.zeros((0, k))
-    if polynomials.name == "empirical":
-        pairs, by_moments = _by_moments(chosen, B @ V)
+    pairs, by_moments = _by_moments(chosen, B @ V, polynomials)
 
     lift = n / (n - 1 - k)  # residuals that were fitted are too small
     blocks = max(2, int(np.sqrt(n)))
@@ -432,12 +430,13 @@ def joint_capacities(
     )
 
 
-def _by_moments(chosen: Sequence[Placed], C: Floats) -> tuple[list[tuple[int, int]], Floats]:
+def _by_moments(
+    chosen: Sequence[Placed], C: Floats, polynomials: Polynomials
+) -> tuple[list[tuple[int, int]], Floats]:
     """Degrees i ≤ j, and how each capacity changes with the sample mean of p_i p_j.
 
-    Polynomials of the data are p_j − Σ_{i<j} m_ij p_i − (m_jj − 1) p_j/2 to first order, m the
-    sample means: targets become (1 + D) w, their b (1 − Dᵀ) b, and of C = BΓ⁻¹Bᵀ the diagonal
-    changes by −2 Σ_k D_ks C_ks + 2 (CDC)_ss.
+    With polynomials that are off, targets become (1 + D) w, their b (1 − Dᵀ) b, and of C = BΓ⁻¹Bᵀ
+    the diagonal changes by −2 Σ_k D_ks C_ks + 2 (CDC)_ss.
     """
     from scipy.sparse import coo_array
 
@@ -446,18 +445,36 @@ def _by_moments(chosen: Sequence[Placed], C: Floats) -> tuple[list[tuple[int, in
         for pattern, shift in chosen
     ]
     places = {frozenset(own.items()): s for s, own in enumerate(factors)}
-    entries: dict[tuple[int, int], list[tuple[int, int]]] = {}  # rows and columns of D
+    entries: dict[tuple[int, int], list[tuple[int, int, float]]] = {}  # of D: row, column, value
     for s, own in enumerate(factors):
-        for lag, j in own.items():
-            for i in range(j + 1):
-                other = {**own, lag: i} if i else {at: d for at, d in own.items() if at != lag}
+        for lag, degree in own.items():
+            rest = {at: d for at, d in own.items() if at != lag}
+            for pair, lower, value in _off(polynomials.name, degree):
+                other = rest | ({lag: lower} if lower else {})
                 if (place := places.get(frozenset(other.items()))) is not None:
-                    entries.setdefault((i, j), []).append((s, place))
+                    entries.setdefault(pair, []).append((s, place, value))
     changes = np.zeros((len(entries), len(chosen)))
-    for change, ((i, j), listed) in zip(changes, entries.items(), strict=True):
-        D = coo_array((np.full(len(listed), -0.5 if i == j else -1.0), np.array(listed).T), C.shape)
+    for change, listed in zip(changes, entries.values(), strict=True):
+        rows, columns, values = zip(*listed, strict=True)
+        D = coo_array((values, (rows, columns)), C.shape)
         change[:] = -2 * D.multiply(C).sum(axis=0) + 2 * np.einsum("sk,ks->s", C, D @ C)
     return [*entries], changes
+
+
+def _off(family: str, d: int) -> Iterator[tuple[tuple[int, int], int, float]]:
+    """By a sample mean of p_i p_j, i ≤ j, how much of which p_e is in p_d: (i, j), e, share.
+
+    Polynomials of the data are p_d − Σ_{i<d} m_id p_i − (m_dd − 1) p_d/2 to first order. Hermite's
+    are of (z − m_01)/(1 + m_02/√2), with p_d′ = √d p_{d−1}. Legendre's are off by O(1/T) only.
+    """
+    if family == "empirical":
+        yield from (((i, d), i, -1.0) for i in range(d))
+        yield (d, d), d, -0.5
+    elif family == "hermite":
+        yield (0, 1), d - 1, -math.sqrt(d)
+        yield (0, 2), d, -d / math.sqrt(2)
+        if d > 1:
+            yield (0, 2), d - 2, -math.sqrt(d * (d - 1) / 2)
 
 
 def _chunks(
