@@ -170,17 +170,6 @@ def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
     assert "lags up to 80 of 500 samples" in told.verdict[0]
 
 
-@pytest.mark.parametrize("coefficient", [0.5, 0.9])
-def test_coloured_input(coefficient: float) -> None:
-    total = memcurve.memory_curve(NORMAL, input=inputs.ARMA(ar=[coefficient])).total
-    result = quickly(NORMAL, claimed=f"{total:.3f}")
-    assert best(result) == "coloured_input"
-    assert f"coefficient {coefficient:g}" in result.verdict[0]
-    # the same number is right where the input is said to be coloured
-    known = quickly(NORMAL, claimed=f"{total:.3f}", input=inputs.ARMA(ar=[coefficient]))
-    assert claim_of(known).holds
-
-
 def test_what_the_usual_ways_give() -> None:
     plain = audit(NORMAL)
     for estimate in plain.estimates:

@@ -19,10 +19,8 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.types import Floats
-from memcurve.inputs import ARMA
-from memcurve.memory import MemoryCurve, ask, noise_profile
+from memcurve.memory import MemoryCurve, noise_profile
 from memcurve.network import LinearNetwork
-from memcurve.solve import Problem
 from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.sentences import say
 from memcurve.studies.auditing.usable import UsableMemory
@@ -35,7 +33,7 @@ BEST_PRECISION = 1e-6
 FITS = {"as it is": 1.0, "round value": 1 / 30, "solved for": 0.1}
 #: How usual a kind of number is, relative to a plain cut-off: guesses, which only rank what fits
 #: equally well.
-USUAL = {"simulation": 6.0, "ridge": 0.3, "noise": 0.3, "number_format": 0.2, "coloured_input": 0.5}
+USUAL = {"simulation": 6.0, "ridge": 0.3, "noise": 0.3, "number_format": 0.2}
 #: Numbers that scatter are taken to stay within this many standard deviations.
 SCATTER = 3.0
 
@@ -382,13 +380,10 @@ def _held(case: ClaimContext, last: int) -> tuple[float, float]:
     return float(memory.sum()), float((1 - memory).sum())
 
 
-# --- numbers that are right for another question: noise, a ridge, coloured input
+# --- numbers that are right for another question: noise, a ridge
 
 #: Variances of the inputs that people choose: unit, uniform on ±1, ±0.8, ±0.5.
 ROUND_VARIANCES: tuple[float, ...] = (1.0, 1 / 3, 0.64 / 3, 1 / 12)
-#: First autocorrelations that are tried; fewer for large networks, each takes some eigvals.
-AR_COEFFICIENTS = (0.5, 0.8, 0.9, 0.95, 0.99, 0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.75, 0.85, 0.98)
-FEW_COEFFICIENTS, ALL_UP_TO = 5, 200
 #: How far a simulation with a ridge, and one in a number format, may lie from what is predicted.
 RIDGE_SCATTER = 0.03
 TEST_SCATTER = 0.08
@@ -468,29 +463,12 @@ def _total_under(case: ClaimContext, level: float, kind: str) -> float | None:
     return float(totals[0] - half)
 
 
-def coloured_input(case: ClaimContext) -> Iterator[Explanation]:
-    """The input was correlated in time: N is no bound, and lags repeat each other."""
-    if case.input is not None or case.network.inputs > 1:
-        return
-    chosen = AR_COEFFICIENTS if case.states <= ALL_UP_TO else AR_COEFFICIENTS[:FEW_COEFFICIENTS]
-    for coefficient in chosen:
-        try:
-            curve = ask(Problem.of(case.network, 1, input=ARMA(ar=[coefficient])))
-        except UncertainResultError:
-            return
-        for lag_0, without in ((0.0, ""), (float(curve.values[0]), ", without lag 0")):
-            yield from case.explanation(
-                "coloured_input", curve.total - lag_0, "round value",
-                coefficient=f"{coefficient:g}", without=without,
-            )  # fmt: skip
-
-
 # --- the judgement
 
 #: In the order in which they are listed where they fit equally well.
 RECOGNISERS: tuple[Callable[[ClaimContext], Iterator[Explanation]], ...] = (
     conventions, cut_off, numbers_of_states, one_input, absolute_correlation, few_samples,
-    coloured_input, ridge, noise, estimates_of, number_formats,
+    ridge, noise, estimates_of, number_formats,
 )  # fmt: skip
 
 #: Kinds that leave a claim right: only the convention is another.

@@ -261,22 +261,14 @@ def _require_time_for(network: LinearNetwork) -> None:
 def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Listener) -> Audit:
     """The audit of a network that is too large for its curve without noise."""
     subject = asked.network
-    analysis, now = Analysis.of(subject), [""]
-
-    def begin(step: str) -> None:
-        now[0] = step
-        tell(step)
-
-    def within(label: str, done: int, total: int | None) -> None:
-        listener(f"{now[0]}: {label}", done, total)
-
-    with analysis.without_dense_matrices(), analysis.telling(within):
-        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, begin)
-        begin("what is lost")
-        account, unknown = account_of_wiring(subject, within)
+    analysis = Analysis.of(subject)
+    with analysis.without_dense_matrices(), analysis.telling(listener):
+        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, tell)
+        tell("what is lost")
+        account, unknown = account_of_wiring(subject, listener)
         claim = None
         if asked.facts:
-            begin("the claim")
+            tell("the claim")
             bounds = _bounds(usable, account, white=asked.white)
             tolerance = asked.tolerance(bounds.least)
             start = bounds.start(subject, account.most, tolerance)
