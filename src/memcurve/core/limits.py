@@ -96,10 +96,7 @@ def estimated_cost(
 def require_room_for_states(
     states: int, question: str | Work, *, columns: int | None = None, reason: str = ""
 ) -> None:
-    """Raise a TooLargeError where so many states are too many for a question.
-
-    ``reason`` says why it takes so much, and what can be asked instead.
-    """
+    """Raise a TooLargeError where a question has no room; ``reason`` says why it takes so much."""
     cost = estimated_cost(states, question, columns=columns)
     room = _lacking(cost.bytes)
     if room is None:
@@ -116,10 +113,7 @@ def require_room_for_states(
 
 
 def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _ENTRY) -> None:
-    """Raise a TooLargeError where a dense array, and the float64 copy kept of it, cannot fit.
-
-    ``what`` is its name in the message, ``itemsize`` the bytes of an entry as it is stored.
-    """
+    """Raise a TooLargeError where an array, called ``what``, and its float64 copy cannot fit."""
     need = math.prod(int(length) for length in shape) * (itemsize + _ENTRY)
     sizes = " × ".join(f"{length:,}" for length in shape)
     what = f"{what} is too large: the {sizes} array, with the copy that is checked,"

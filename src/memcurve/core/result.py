@@ -197,10 +197,7 @@ def installed_versions() -> Mapping[str, str]:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a draft that takes the place of ``path``, in one step, once it is complete.
-
-    A link is followed; whatever is there and is no file (a folder, a device) is left alone.
-    """
+    """Open a draft that takes the place of a file once it is complete; links are followed."""
     name = os.fspath(path)
     file = Path(path).resolve()
     if file.exists() and not file.is_file():

@@ -70,10 +70,7 @@ class Noise(ABC):
         return np.zeros(len(state_deviations))
 
     def relative_observation(self, sizes: Floats, exponents: Any) -> Floats:
-        """The same for states of deviations sizes·2^exponents, in units of 2^exponents.
-
-        Of noise that depends on the states; these and their errors may be beyond float64.
-        """
+        """Those of deviations sizes·2^exponents, also beyond float64, in units of 2^exponents."""
         return self.observation(sizes)
 
     def state(self, state_deviations: Floats) -> Floats:

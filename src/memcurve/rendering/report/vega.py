@@ -152,10 +152,7 @@ def _lines(chart: Chart, points: list[Series]) -> Spec:
 
 
 def _rules(chart: Chart, kind: str, x: Spec, y: Spec) -> list[Spec]:
-    """Rules at levels from side to side, or at marks from top to bottom, with their labels.
-
-    Labels change sides from rule to rule, so that those of neighbours do not meet.
-    """
+    """Rules at levels or marks, and labels whose sides alternate, so that they do not meet."""
     upright = kind == "marks"
     log = chart.log_x if upright else chart.log_y
     shown = [(n, v) for n, v in getattr(chart, kind) if _has_place(np.array(v), log)]
@@ -226,11 +223,7 @@ def _disc(chart: Chart, points: list[Series]) -> Spec:
 
 
 def x_axis(chart: Chart, points: Iterable[Series], *, pad: float = 0.0) -> Spec:
-    """The x axis of a chart; its range is fixed, whatever is switched off.
-
-    ``pad`` is the room at both ends, as a share: first and last dots would be cut in half, and the
-    label of a mark would cover names beside the axis.
-    """
+    """The x axis, whatever is switched off; with ``pad`` no dot at its ends is cut in half."""
     low, high = chart.x_range or _ends([line.x for line in points], chart.marks, chart.log_x)
     if pad and chart.x_range is None:
         low, high = padded(low, high, chart.log_x, pad)
@@ -311,10 +304,7 @@ def _tick_label(axis: str, log: bool) -> str:
 
 
 def visible(chart: Chart, series: Series) -> Series:
-    """The points of a series that its chart can show, from left to right.
-
-    y is NaN where a line is interrupted.
-    """
+    """The points that a chart can show, in order of x; y is NaN where a line is interrupted."""
     given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
     x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
     if chart.kind != "lines":
@@ -354,10 +344,7 @@ def _has_place(values: Floats, log: bool) -> NDArray[np.bool_]:
 
 
 def _extremes(x: Floats, y: Floats) -> NDArray[np.intp]:
-    """Indices of the first, last, lowest, highest and missing points of each of many strips.
-
-    A line through them covers the same pixels as the whole line where strips are that narrow.
-    """
+    """First, last, lowest, highest and missing points of narrow strips: the same pixels as all."""
     strip = np.searchsorted(np.linspace(x[0], x[-1], MOST_POINTS // 5 + 1)[1:-1], x)
     starts = np.unique(strip, return_index=True)[1]
     missing = np.flatnonzero(np.isnan(y))

@@ -105,10 +105,7 @@ class Bounds:
         return max(self.least - inputs * first, held), self.most - float(self.held[:first].sum())
 
     def start(self, network: LinearNetwork, rank: int, tolerance: float) -> MemoryCurve:
-        """The curve as far as its sum is known to within ``tolerance``: lags that are whole.
-
-        ``rank`` is the rank, or what it is at most.
-        """
+        """The curve as far as its sum is known to ``tolerance``; ``rank`` is an upper bound."""
         inputs = network.inputs
         missing = np.cumsum(inputs - self.held)
         values = self.held[: int(np.searchsorted(missing, tolerance))]
@@ -174,10 +171,7 @@ class ClaimContext:
         self, kind: str, value: float, fit: str, sentence: str = "", *,
         tolerance: float = 0.0, share: float = 1.0, **facts: Any,
     ) -> Iterator[Explanation]:  # fmt: skip
-        """The explanation, if it fits, in the sentence of its kind or one of its own.
-
-        ``tolerance`` is how far the number scatters, ``share`` how usual the settings are.
-        """
+        """The explanation, if it fits: numbers scatter by ``tolerance``, ``share`` is how usual."""
         if not self.matches(value, tolerance):
             return
         chance = 1.0

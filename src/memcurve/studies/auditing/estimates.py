@@ -85,12 +85,7 @@ def standard_estimates(
     *,
     claimed: float | None = None,
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
-    """Standard estimates for white input over the lags asked for, and notes on those left out.
-
-    What the methods declare to be shown (:class:`memcurve.memory.methods.Variant`), and what other
-    libraries measure, several times where that is near what is ``claimed``. ``exact`` gives the
-    exact curve for white input, to as many lags.
-    """
+    """Estimates for white input beside the ``exact`` curve, and notes on those left out."""
     if not rank:
         return (), (_note("no_memory"),)
     network = problem.network
@@ -287,10 +282,7 @@ class Protocol:
 
 
 def reservoirpy(states: int) -> Protocol:
-    """``reservoirpy.observables.memory_capacity`` (0.4) as its documentation calls it.
-
-    k_max = 2N, a series of 10·k_max steps, a fifth of them for the test, ``Ridge(ridge=1e-4)``.
-    """
+    """``reservoirpy.observables.memory_capacity`` (0.4) with ``Ridge(1e-4)``, as documented."""
     k_max = 2 * states
     return Protocol(
         "reservoirpy", k_max, 10 * k_max, warmup=k_max, tested=2 * k_max, amplitude=0.8,
@@ -299,10 +291,7 @@ def reservoirpy(states: int) -> Protocol:
 
 
 def conn2res(states: int) -> Protocol:
-    """The memory task of conn2res with its own readout, ``Ridge(alpha=0.5)``, and |r|.
-
-    70 % of the rows are trained on; the scores are absolute correlations, as in its example.
-    """
+    """The memory task of conn2res with its ``Ridge(alpha=0.5)``, 70 % training and |r|."""
     k_max, tested = 2 * states, round(0.3 * 18 * states)
     return Protocol(
         "conn2res", k_max, 10 * k_max, lead=k_max, tested=tested, ridge=0.5, squared=False

@@ -46,11 +46,7 @@ def eigenvalues_of(network: LinearNetwork) -> Eigenvalues:
 
 
 def condition_of(problem: Problem, rank: int) -> float:
-    """Condition number of the states' correlations; scales of states are no one's difficulty.
-
-    At most ``WORST_CONDITION``, and among the ``rank`` directions that the states vary in; NaN for
-    several inputs.
-    """
+    """Condition number of the correlations of the states, in the directions they vary in."""
     network, analysis = problem.network, problem.analysis
     if network.inputs != 1 or not rank:
         return float("nan")

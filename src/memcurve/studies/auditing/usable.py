@@ -137,10 +137,7 @@ def _totals(
 
 
 def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
-    """The curves of a family of levels, of larger networks as far as the first solver knows them.
-
-    Others take twenty times as long for levels that rounding hides, and know no more of them.
-    """
+    """The curves of a family; other solvers take twenty times as long for what rounding hides."""
     # balls take as long for every level
     is_small = problem.network.states <= (FEW_STATES if len(problem.levels) > 1 else FORMATS_UP_TO)
     options = {} if is_small else {"tolerance": ANY_ERROR, "certify_up_to": 0}
@@ -150,10 +147,7 @@ def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
 def usable_memory_at_scale(
     network: LinearNetwork, input: Any, noise: Any, tell: Callable[[str], None]
 ) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
-    """The same for a network too large for dense matrices, and what is not computed, and why.
-
-    Levels that take more directions than fit are dropped, the smallest first.
-    """
+    """The same for large networks, levels as far as they fit; and what is not computed, and why."""
     if not network.C.any():
         return UsableMemory(reason=say("reasons.no_input")), ()
     given, processes = noise_of(noise), processes_for(input, network.inputs)
@@ -223,10 +217,7 @@ def shortly(error: Exception) -> str:
 def _is_quick(
     network: LinearNetwork, processes: tuple[InputProcess, ...], given: Noise | None
 ) -> bool:
-    """Whether few directions hold whatever memory is above the noise, so that products with A do.
-
-    Of coloured input, and of process noise, that is not known.
-    """
+    """Whether few directions hold the memory above the noise; unknown for coloured input."""
     if not all(process.is_white for process in processes):
         return False
     if given is not None and given.state(np.ones(1)).any():
