@@ -241,5 +241,5 @@ def test_radius_of_large_networks(monkeypatch) -> None:
 
 
 def test_too_many_weights_are_told_before_they_are_drawn() -> None:
-    with pytest.raises(MemoryError, match=r"1e\+06 weights a node.*degree=10"):
+    with pytest.raises(MemoryError, match=r"1e\+06 weights per node.*degree=10"):
         ensembles.sparse_normal(10_000_000, seed=1)
