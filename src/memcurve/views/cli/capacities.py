@@ -36,7 +36,7 @@ def capacities(
     lags
         Number of lags of the memory curve.
     noise
-        Standard deviation of observation noise: capacities that can be used.
+        Standard deviation of observation noise, for usable capacities.
     shots
         Measurements of each observable of a quantum reservoir, instead of --noise.
     """

@@ -69,7 +69,7 @@ def data(
     rows
         Rows to use, FROM:TO or FROM:TO:STEP, counted from 0, without TO.
     every
-        Take the last of each so many rows: 10 for an input that is held for ten rows.
+        Take every n-th row, the last of each n: 10 for an input that is held for ten rows.
     shift
         Delay of the states in steps: row t + SHIFT of the states belongs to input t.
     skip_rows

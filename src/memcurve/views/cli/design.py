@@ -34,7 +34,7 @@ def design(
     Parameters
     ----------
     file
-        Wanted curve: a text file with MC_0, MC_1, …, which do not rise and sum to --size.
+        Wanted curve: a text file with MC_0, MC_1, …, non-increasing, with sum --size.
     curve
         Wanted curve by its name, instead of a file.
     size
@@ -42,7 +42,7 @@ def design(
     realization
         Banded: five diagonals and one driven node; cascade of all-pass sections; dense: Hessenberg.
     bits
-        Round the Schur parameters to so many bits; the network stays stable.
+        Round the Schur parameters to this many bits; the network stays stable.
     network
         Write the network to this .npz file.
     """

@@ -181,11 +181,11 @@ class FileOptions:
     where
         Only nodes of --nodes for which this holds, e.g. "class == 'sensory'".
     min_weight
-        Leave out pairs of nodes whose edges weigh less together: 5 synapses.
+        Leave out pairs of nodes whose summed weight is below this, e.g. 5 synapses.
     signs
-        Column of transmitters, of edges or --nodes, that give weights signs.
+        Column of neurotransmitters, of edges or --nodes, that sets the signs of weights.
     inhibitory
-        Transmitters that inhibit. Default: GABA,glutamate,histamine (flies).
+        Inhibitory neurotransmitters. Default: GABA,glutamate,histamine (flies).
     readout
         Nodes that are read: numbers (0,3,5-9), names, a text file with one node name per line, or
         a class of --nodes. Default: all.
