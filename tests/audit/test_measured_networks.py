@@ -168,14 +168,6 @@ def large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leaves, "FEW_STATES", 50)
 
 
-def test_the_same_is_told_of_large_networks(request: pytest.FixtureRequest) -> None:
-    small = audit(forgetful(), estimates=False)
-    request.getfixturevalue("large")
-    result = audit(forgetful(), estimates=False)
-    totals = [row.total for row in small.usable.rows]
-    assert [row.total for row in result.usable.rows] == pytest.approx(totals, abs=1e-9)
-
-
 @pytest.mark.usefixtures("large")
 def test_what_takes_long_is_left_out_and_said() -> None:
     """No decay: all directions would be needed."""

@@ -11,6 +11,7 @@ import pytest
 
 from command import Command, ended
 from memcurve.studies.sweeping import shipped
+from memcurve.views.cli import COMMANDS
 
 BASH = pytest.mark.skipif(
     os.name != "posix" or shutil.which("bash") is None, reason="bash is not installed"
@@ -56,15 +57,20 @@ def test_bash(command: Command, tmp_path: Path) -> None:
     assert completed(script, "memcurve", "sweep", "") == shipped()
 
 
-def test_completion_and_help_import_nothing_heavy() -> None:
-    """They stay fast because numpy, scipy, matplotlib and flint are not imported for them."""
+@pytest.mark.parametrize("asked", ["app.generate_completion(shell='bash')", "main()"])
+def test_completion_and_help_import_nothing_heavy(asked: str) -> None:
+    """They stay fast without numpy and the like; the overview imports no command either."""
     code = (
         "import sys\n"
-        "from memcurve.views.cli import app\n"
-        "app.generate_completion(shell='bash')\n"
-        "app('--help', result_action='return_value')\n"
-        "heavy = {'numpy', 'scipy', 'matplotlib', 'flint', 'pandas'} & set(sys.modules)\n"
-        "sys.exit(repr(heavy) if heavy else 0)"
+        "from memcurve.views.cli import app, main\n"
+        "sys.argv[1:] = ['--help']\n"
+        f"try: {asked}\n"
+        "finally: print(*sys.modules)"
     )
     done = ended([sys.executable, "-c", code])
     assert done.code == 0, done.err
+    modules = {*done.out.splitlines()[-1].split()}
+    assert "memcurve.views.cli" in modules
+    assert not modules & {"numpy", "scipy", "matplotlib", "flint", "pandas"}
+    commands = {f"memcurve.views.cli.{name}" for name in COMMANDS}
+    assert asked != "main()" or not modules & commands

@@ -7,7 +7,6 @@ import importlib
 import inspect
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from scipy.io import savemat
 
 import memcurve
 import memcurve.studies.connectome
-from command import Command, ended, run
+from command import Command, run
 from memcurve import __version__, ensembles
 from memcurve.views import cli
 from memcurve.views.cli.process import EXIT_CODES
@@ -153,18 +152,3 @@ def test_the_overview_says_what_the_command_says(name: str) -> None:
     function = getattr(importlib.import_module(f"memcurve.views.cli.{name}"), name)
     first = (inspect.getdoc(function) or "").partition("\n\n")[0]
     assert cli.COMMANDS[name] == " ".join(first.split())
-
-
-def test_the_overview_imports_no_command() -> None:
-    code = (
-        "import sys\n"
-        "from memcurve.views import cli\n"
-        "sys.argv[1:] = ['--help']\n"
-        "try: cli.main()\n"
-        "finally: print(*sys.modules)"
-    )
-    done = ended([sys.executable, "-c", code])
-    assert done.code == 0, done.err
-    modules = set(done.out.splitlines()[-1].split())
-    assert "memcurve.views.cli" in modules
-    assert not modules & {f"memcurve.views.cli.{name}" for name in cli.COMMANDS}
