@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any
 
@@ -62,7 +63,9 @@ class Operator:
             units = d if x.ndim == 1 else d[:, None]
             return (self @ (x * units)) / units
 
-        return _Derived(self.shape, times, self.place)
+        scaled = copy.copy(self)
+        scaled._times, scaled._checked = times, True  # type: ignore[method-assign]
+        return scaled
 
     def rounding(self, X: Tall, AX: Tall) -> Floats:
         """Lengths of the rounding errors in AX, by another way to each pair of products.
@@ -143,15 +146,6 @@ class Operator:
     def nnz(self) -> int:
         """Nor are entries counted."""
         raise self.needs_matrix("this question")
-
-
-class _Derived(Operator):
-    """Products made from those of an operator that is checked itself."""
-
-    def __init__(self, shape: tuple[int, int], times: Callable[[Tall], Tall], place: Host) -> None:
-        self.shape, self.dtype, self.place = shape, np.dtype(np.float64), place
-        self._times = times  # type: ignore[assignment, method-assign]
-        self._checked = True
 
 
 class FunctionOperator(Operator):

@@ -16,12 +16,7 @@ from memcurve.state_affine.letters import DEGREES
 from memcurve.state_affine.network import StateAffineNetwork
 from memcurve.state_affine.ranks import Reached
 from memcurve.state_affine.tree import Tree
-from memcurve.state_affine.white import (
-    NotWhiteError,
-    applied,
-    solve,
-    state_units,
-)
+from memcurve.state_affine.white import NotWhiteError, applied, solve, state_units
 
 MOST_STATES = 96  # up to which balls take over; twice as many would take hours
 FIRST_BITS, LAST_BITS = 320, 6000

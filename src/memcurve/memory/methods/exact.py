@@ -18,12 +18,7 @@ from memcurve.core.arguments import require_limit, require_number, table_entry
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import WORK, Work
 from memcurve.memory.methods.method import EVERYTHING, declared
-from memcurve.solve import (
-    SOLVERS,
-    Answer,
-    Problem,
-    answered,
-)
+from memcurve.solve import SOLVERS, Answer, Problem, answered
 from memcurve.solve import certified as enclosed
 
 _KINDS = ("memory", "forecasting", "Fisher")

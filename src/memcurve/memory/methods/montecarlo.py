@@ -24,13 +24,7 @@ from memcurve.core.arguments import Seed, generator, require_limit, require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work
 from memcurve.core.types import Complexes, Floats
-from memcurve.memory.methods.method import (
-    EVERYTHING,
-    Variant,
-    declared,
-    estimate,
-    require_driven,
-)
+from memcurve.memory.methods.method import EVERYTHING, Variant, declared, estimate, require_driven
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import ORDINARY
 from memcurve.network.krylov import krylov_matrix
