@@ -548,7 +548,9 @@ def _signed(
     text = (
         f"signs by {column}: negative for {shown[0] or 'none'}; positive for {shown[1] or 'none'}"
     )
-    return edges.weights * signs[places], Note("network", f"{text}; `inhibitory` changes that")
+    return edges.weights * signs[places], Note(
+        "network", f"{text}; `inhibitory` (--inhibitory) changes that"
+    )
 
 
 def _unused_note(what: str, names: Sequence[str]) -> list[Note]:
