@@ -62,8 +62,6 @@ ORDER = 0.05
 LATTICE_STEP = 1e-9
 #: Share of shifts of −3 … 3 steps that must be named, of recordings of 2000 rows.
 NAMED_SHIFTS = 0.95
-#: Share of clean recordings with 20 rows a state or more that may get a warning.
-FALSE_ALARMS = 0.03
 #: Share of starts from rest that must be found: weak, as they fill within N rows.
 FOUND_RESTS = 0.5
 

@@ -132,9 +132,6 @@ def test_state_dicts():
     np.testing.assert_array_equal(network.A, state["rnn.weight_hh_l0"].numpy())
     np.testing.assert_array_equal(network.C, state["rnn.weight_ih_l0"].numpy())
     assert network.notes == ()
-    found = as_network(state)
-    np.testing.assert_array_equal(found.A, network.A)
-    assert found.notes[0].startswith("rnn.weight_hh_l0 taken as a linear recurrence")
     given = as_network(state, matrix="rnn.weight_hh_l0", mask=torch.ones(6))
     np.testing.assert_array_equal(given.C, np.ones(6))
     with pytest.raises(ValueError, match=r"has no hidden and .*rnn.weight_hh_l0 \(6, 6\) float32"):

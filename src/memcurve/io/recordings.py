@@ -90,8 +90,7 @@ class Source:
         Yields states and inputs as new float64 arrays that may be changed and kept: (rows, N), and
         (rows,) or, for several inputs, (rows, d).
         """
-        rows, given = require_size(rows, "rows"), np.asarray(start)
-        start = require_limit(given.item() if given.ndim == 0 else start, "start")
+        rows, start = require_size(rows, "rows"), require_limit(start, "start")
         if start > self.length:
             raise ValueError(
                 f"`start` must be at most {self.length}, the number of rows of {self.name}; got "
