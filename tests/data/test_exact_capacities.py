@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memcurve import Capacity, StateAffineNetwork, capacities, capacity_from_data, measure
+from memcurve import Capacity, StateAffineNetwork, capacities, capacity_from_data
 from memcurve.data.capacity_estimation import patterns, reaches
 from moment_oracle import StateAffine
 
@@ -95,21 +95,3 @@ def test_intervals_hold_exact_capacities(
     print(states, bilinear, rows, plan, {name: round(share, 3) for name, share in shares.items()})
     for name, share in shares.items():
         held(f"capacities, {name}: covered by 90 %", share, at_least=COVERED, draws=200)
-
-
-@pytest.mark.slow
-def test_measured_capacities(held: Callable[..., None]) -> None:
-    """Those that `measure` gives, and its memory, against the exact ones."""
-    inside: dict[str, list[bool]] = {}
-    for k in range(80):
-        case = Judged(5, 1 + k % 4, 0.5, PLAN)
-        curve = measure(case.network, 40, precision=0.05, seed=k, capacity=PLAN, progress=False)
-        exact = float(case.exact.curve.values[:40].sum())
-        found = Capacity.from_json(curve.diagnostics["capacity"])
-        held_by = case.covered(found) | {"memory": [abs(curve.total - exact) <= curve.total_error]}
-        for name, each in held_by.items():
-            inside.setdefault(name, []).extend(each)
-    print({name: round(float(np.mean(each)), 3) for name, each in inside.items()})
-    for name, each in inside.items():
-        share = float(np.mean(each))
-        held(f"measured {name} of state-affine: covered", share, at_least=COVERED, draws=80)

@@ -54,8 +54,6 @@ def test_several_inputs() -> None:
     curve = measure(network, precision=0.1, noise=0.1, seed=1)
     assert curve.channels.shape[1] == 2
     assert abs(curve.total - exact.total) <= TWICE * curve.total_error
-    with pytest.raises(ValueError, match="`capacity` is for a single input, got 2"):
-        measure(network, seed=1, capacity=2)
 
 
 def test_complex_networks_and_readouts_are_read_as_they_simulate() -> None:
@@ -75,16 +73,9 @@ def test_state_affine_networks_have_the_memory_of_their_moments() -> None:
     network = StateAffine(5, seed=2)
     model = models.Step(network.step, np.zeros(5), input_range=(-1, 1))
     assert model.together
-    curve = measure(model, 60, precision=0.02, seed=1, capacity={1: 20, 2: (6, 12)})
+    curve = measure(model, 60, precision=0.02, seed=1)
     exact = network.memory(60)
     assert abs(curve.total - exact.sum()) <= TWICE * curve.total_error
-    capacity = memcurve.Capacity.from_json(curve.diagnostics["capacity"])
-    assert abs(capacity.by_degree[1] - exact[:21].sum()) <= 3 * capacity.errors[1]
-    for target in capacity.significant(2)[:3]:
-        degrees = [0] * (max(target.lags) + 1)
-        for degree, lag in zip(target.degrees, target.lags, strict=True):
-            degrees[lag] = degree
-        assert abs(target.capacity - network.capacity(degrees)) <= 4 * target.error
 
 
 def test_precision_of_single_lags() -> None:

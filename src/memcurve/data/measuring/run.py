@@ -24,7 +24,6 @@ from memcurve.core.types import Floats
 from memcurve.data import (
     USUAL_LAGS,
     Findings,
-    capacity_from_data,
     check_recording,
     memory_from_data,
 )
@@ -76,7 +75,6 @@ def measure(
     washout: int | None = None,
     level: float = 0.9,
     noise_floor: float = 1e-12,
-    capacity: Any = None,
     start: Any = None,
     inputs: int | None = None,
     progress: Progress = None,
@@ -119,9 +117,6 @@ def measure(
         pasts need to become one.
     level, noise_floor
         As for :func:`memcurve.memory_from_data`, whose result this has.
-    capacity : optional
-        Also the capacity by degree, from one long run: the ``degrees`` of
-        :func:`memcurve.capacity_from_data`, e.g. 3; among the diagnostics.
     start, inputs
         The state before the first input, for a step function; the number of inputs, where the
         model does not know it.
@@ -160,8 +155,6 @@ def measure(
     step_limit = None if steps is None else require_size(steps, "steps")
     model = as_model(model, start=start, inputs=inputs)
     rng = generator(seed)
-    if capacity is not None and model.inputs > 1:
-        raise ValueError(f"`capacity` is for a single input, got {model.inputs}; leave it out.")
     draw, coloured = drawn_inputs(model, input, rng)
     with listening(progress) as report_progress:
         report_progress("washout", 0, None)
@@ -188,10 +181,6 @@ def measure(
         "forgets": settled.forgets,
         "findings": [dataclasses.asdict(one) for one in findings],
     }
-    if capacity is not None:
-        X, z = bench.one_run(bench.rows)
-        by_degree = capacity_from_data(X, z[:, 0], degrees=capacity, name=model.name)
-        further["capacity"] = by_degree.to_json()
     notes = [one for one in curve.notes if one.kind != "missing"]  # rows of the washouts
     notes += _notes(bench, settled, precision, reached, stopped)
     notes += [Note("finding", str(one)) for one in findings if one.level == "warning"]
@@ -278,16 +267,11 @@ class _Bench:
         """Steps of each replica before its first row that counts."""
         return max(self.washout, self.lags - 1 + ORDER * self.coloured)
 
-    def one_run(self, rows: int) -> tuple[Floats, Floats]:
-        """A single series past its washout."""
-        z = self.draw(1, self.washout + rows)
-        X = settled_run(self.model, z, self.washout, self.noise, self.rng)
-        return X[0][:, self.kept], z[0, self.washout :]
-
     def first_look(self) -> Findings:
         """Check a first run as a recording is; its columns that hold nothing are left out."""
-        X, z = self.one_run(LEAST_ROWS)
-        findings = check_recording(X, z)
+        z = self.draw(1, self.washout + LEAST_ROWS)
+        X = settled_run(self.model, z, self.washout, self.noise, self.rng)
+        findings = check_recording(X[0], z[0, self.washout :])
         findings = dataclasses.replace(
             findings, found=tuple(one for one in findings if one.name not in KNOWN)
         )
