@@ -86,8 +86,8 @@ def check_recording(
     >>> z = np.random.default_rng(1).standard_normal(1000)
     >>> states = np.stack([np.roll(z, k) for k in range(4)], axis=1)
     >>> print(check_recording(states[10:990], z[12:992]))
-    warning: the states are late by 2 steps: they hold nothing of the input at lags 0 to 1 and \
-R² = 1.00 at lag 2; take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
+    warning: the states are late by 2 steps: no significant R² at lags 0 to 1, R² = 1.00 at lag 2; \
+take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
     """
     source = open_recording(states, inputs)
     require_limit(washout, "washout")
