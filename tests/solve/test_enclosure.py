@@ -63,10 +63,10 @@ def run(
     quiet = {"observation": np.zeros(len(A)), "state": np.zeros(len(A)), "rows": range(len(A))}
     asked = {name: options.pop(name) for name in ("horizons", "max_bits") if name in options}
     problem = Enclosable(A, C, processes=processes, **(quiet | options))
-    answer, rank, bits = enclose_any(problem, lags, **asked)
+    answer = enclose_any(problem, lags, **asked)
     parts = {name: part for name, part in vars(answer).items() if isinstance(part, np.ndarray)}
     numbers = {name: part[0] for name, part in parts.items()}
-    return SimpleNamespace(**numbers | {"rank": rank, "bits": bits})
+    return SimpleNamespace(**numbers | {"rank": answer.rank} | answer.diagnostics)
 
 
 def drawn(size: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -124,11 +124,7 @@ def test_totals_are_the_sums(process: str) -> None:
 def test_agrees_with_the_plain_enclosure(network: Any) -> None:
     found = run(network.A, network.C)
     plain = enclose(network.A, network.C.ravel(), len(found.memory))
-    memory, error, rank = (
-        plain.answer.memory[0, :, 0],
-        plain.answer.memory_error[0, :, 0],
-        plain.rank,
-    )
+    memory, error, rank = plain.memory[0, :, 0], plain.memory_error[0, :, 0], plain.rank
     assert np.all(np.abs(found.memory[:, 0] - memory) <= found.memory_error[:, 0] + error)
     assert found.rank == plain.rank == found.total
     assert found.memory.sum() == pytest.approx(rank, abs=1e-11)

@@ -75,7 +75,6 @@ from memcurve.solve.powers import power_norms, sums_of_powers
 from memcurve.solve.spectrum import (
     NOT_ROUNDING,
     Poles,
-    Response,
     Screening,
     Spectrum,
     krylov_space,
@@ -506,12 +505,10 @@ class Analysis:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         poles, sensitivity, shift, lost = known
         self._require_stable(poles)
-        response = None
         if shift:
-            response = Response(poles, shift, sensitivity.curve)
             poles, sensitivity = with_exact_zeros(poles, rank, lost), UNKNOWN
         return Spectrum(
-            poles, rank, rank, self.nodes, np.nan, *sensitivity, response=response, lost=lost
+            poles, rank, rank, self.nodes, np.nan, *sensitivity, known if shift else None, lost
         )
 
     def _require_stable(self, poles: Complexes) -> None:

@@ -64,10 +64,10 @@ class Answer:
 
     @classmethod
     def nothing(cls, levels: int, lags: int, horizons: int, inputs: int) -> Answer:
-        """No memory at all, for certain."""
+        """No memory at all, for certain; the rank is zero."""
         memory, ahead = np.zeros((levels, lags, inputs)), np.zeros((levels, horizons, inputs))
         none = np.zeros(levels)
-        return cls(memory, memory, ahead, ahead, none, none, none, none)
+        return cls(memory, memory, ahead, ahead, none, none, none, none, rank=0)
 
     @classmethod
     def stacked(cls, found: list[Answer]) -> Answer:

@@ -24,7 +24,6 @@ from memcurve.core.limits import fits, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
-from memcurve.solve.balls.arithmetic import Enclosed
 from memcurve.solve.balls.general import seconds_in_balls, solve_in_balls
 from memcurve.solve.fisher import solve_fisher
 from memcurve.solve.leaves import (
@@ -272,14 +271,11 @@ def certified(problem: Problem) -> Answer:
     notes, lost = reach_notes(problem), unreadable(problem)
     problem = problem.narrowed()
     if not problem.is_driven:
-        return replace(solve_nothing(problem), rank=0, notes=notes, diagnostics=lost)
+        return replace(solve_nothing(problem), notes=notes, diagnostics=lost)
     found = solve_in_balls(problem)
     notes += _proof_notes(problem, found)
-    diagnostics: dict[str, Any] = {"reachable": len(problem.analysis), "solver": "balls"}
-    diagnostics |= lost
-    if found.bits is not None:
-        diagnostics["bits"] = found.bits
-    return replace(found.answer, rank=found.rank, notes=notes, diagnostics=diagnostics)
+    diagnostics = {"reachable": len(problem.analysis), "solver": "balls"} | lost
+    return replace(found, notes=notes, diagnostics=diagnostics | found.diagnostics)
 
 
 def _in_floating_point(
@@ -329,8 +325,8 @@ def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer
             f"please report this network; method='certified' gives an enclosure for the latter."
         )
     if best is None or poor.all():
-        return found.answer
-    best.put(poor, found.answer)
+        return found
+    best.put(poor, found)
     return best
 
 
@@ -377,7 +373,7 @@ def rank_notes(spectrum: Spectrum) -> list[Note]:
     return [Note("rank", text)]
 
 
-def _proof_notes(problem: Problem, found: Enclosed) -> list[Note]:
+def _proof_notes(problem: Problem, found: Answer) -> list[Note]:
     plain = problem.is_plain
     count = len(problem.states) if plain else len(problem.rows)
     if found.rank is None or found.rank >= count:

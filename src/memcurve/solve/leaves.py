@@ -71,7 +71,7 @@ def solve_lattice(problem: Problem) -> Answer:
     spectrum, lags = problem.analysis.spectrum, problem.lags
     poles, shift, sensitivity = spectrum.poles, 0, spectrum.sensitivity
     if spectrum.response is not None:
-        poles, shift, sensitivity = spectrum.response
+        poles, (sensitivity, _), shift, _ = spectrum.response
     if poles is None:
         raise UncertainResultError(
             "rounding hides which of the eigenvalues are controllable by the input."

@@ -51,16 +51,16 @@ CLEAR = 100.0
 NOT_ROUNDING = 1e-9
 
 
-class Response(NamedTuple):
-    """Poles of which ``shift`` zeros do not count, without saying which of them are the zeros.
+class Poles(NamedTuple):
+    """Poles of which ``shift`` zeros do not count, whichever these are; how well they are known.
 
-    A pole at zero delays the all-pass filter by one step: B = z^m B_counting. ``sensitivity`` is
-    that of the curve to rounding in them.
+    A pole at zero delays the all-pass filter by one step: B = z^m B_counting.
     """
 
-    poles: Complexes
-    shift: int
-    sensitivity: float
+    values: Complexes
+    sensitivity: Sensitivity
+    shift: int = 0
+    lost: tuple[LostModes, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Spectrum:
     sensitivity, gap : float
         Bounds on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles, and on the sine
         of the largest angle by which it turns the space of inputs that the states remember.
-    response : Response or None
+    response : Poles or None
         Where the curve is known without the poles, or better: more poles than count, and the lags
         by which those that do not, all of them zero, delay their filter.
     lost : tuple of LostModes
@@ -97,7 +97,7 @@ class Spectrum:
     margin: float
     sensitivity: float
     gap: float
-    response: Response | None = None
+    response: Poles | None = None
     lost: tuple[LostModes, ...] = ()
 
 
@@ -355,15 +355,6 @@ def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
 
 
 # --- the ways to the poles of networks of deficient rank
-
-
-class Poles(NamedTuple):
-    """Poles that count, with ``shift`` zeros that do not, and how well they are known."""
-
-    values: Complexes
-    sensitivity: Sensitivity
-    shift: int = 0
-    lost: tuple[LostModes, ...] = ()
 
 
 def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:

@@ -15,7 +15,6 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import Floats
-from memcurve.solve.answer import Answer
 from memcurve.solve.powers import MOST_DOUBLINGS
 from memcurve.solve.powers import solve_stein as solve_in_floats
 
@@ -27,14 +26,6 @@ UNSTABLE = (
     "the network is unstable: proven in ball arithmetic, an eigenvalue that the input or the noise "
     "excites has modulus ≥ 1. Scale `A` below spectral radius 1."
 )
-
-
-class Enclosed(NamedTuple):
-    """Numbers with proven errors, the rank of what is read, and the precision it took."""
-
-    answer: Answer
-    rank: int | None
-    bits: int | None
 
 
 class TooWideError(UncertainResultError):

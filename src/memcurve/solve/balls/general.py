@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -15,7 +16,6 @@ from memcurve.solve.analysis import state_units
 from memcurve.solve.answer import Answer, Lags
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
-    Enclosed,
     Powers,
     TooWideError,
     beside,
@@ -60,7 +60,7 @@ def enclose_any(
     horizons: int = 0,
     *,
     max_bits: int = 2**15,
-) -> Enclosed:
+) -> Answer:
     """Enclose memory and forecasting capacity rigorously.
 
     With p_τ,j = Cov(x_t, z_j,t−τ) and the covariance N of y_t = x_t[rows] + noise,
@@ -77,13 +77,13 @@ def enclose_any(
     from flint import ctx
 
     if not problem.channels or not problem.pivots.outputs:
-        return Enclosed(Answer.nothing(1, lags or 1, horizons, problem.inputs), 0, 0)
+        return Answer.nothing(1, lags or 1, horizons, problem.inputs)
     low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
     while True:
         white, bits = with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
         with ctx.workprec(low), contextlib.suppress(TooWideError):
             answer = _answer(problem, white, lags, horizons)
-            return Enclosed(answer, problem.pivots.rank, bits)
+            return replace(answer, rank=problem.pivots.rank, diagnostics={"bits": bits})
         low, bits = 2 * low, bits + low
 
 
@@ -333,17 +333,18 @@ def enclosables(problem: Problem, levels: Floats) -> list[Enclosable]:
 
 def solve_in_balls(
     problem: Problem, *, levels: Floats | None = None, lags: int | None = None
-) -> Enclosed:
+) -> Answer:
     """Enclose the answer to any question, at all its noise levels or at those given."""
     lags = problem.lags if lags is None else lags
     if problem.is_plain:
         return enclose(problem.A, problem.C[:, 0], lags)
-    enclosed = list[Enclosed]()
+    enclosed = list[Answer]()
     for each in enclosables(problem, problem.levels if levels is None else levels):
         enclosed.append(enclose_any(each, lags, problem.horizons))
-        lags = enclosed[-1].answer.memory.shape[1]  # the same for all levels
-    answer = Answer.stacked([each.answer for each in enclosed])
+        lags = enclosed[-1].memory.shape[1]  # the same for all levels
+    answer = Answer.stacked(enclosed)
     if problem.kind == "Fisher":
         numbers = answer.memory[0], answer.memory_error[0], answer.total[0], answer.total_error[0]
-        return Enclosed(scaled(*numbers, unit_mask(problem)[1]), None, None)
-    return Enclosed(answer, enclosed[0].rank, max(each.bits or 0 for each in enclosed))
+        return scaled(*numbers, unit_mask(problem)[1])
+    bits = max(each.diagnostics.get("bits", 0) for each in enclosed)
+    return replace(answer, rank=enclosed[0].rank, diagnostics={"bits": bits})

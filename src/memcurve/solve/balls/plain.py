@@ -14,6 +14,7 @@ primes, and the rows that were not solved for are checked too.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
 from memcurve.solve.balls.arithmetic import (
     FIRST_BITS,
     UNSTABLE,
-    Enclosed,
     beside,
     require,
     require_zero,
@@ -36,7 +36,7 @@ from memcurve.solve.balls.arithmetic import (
 from memcurve.solve.balls.pivots import find_pivots
 
 
-def enclose(A: Floats, C: Floats, lags: int | None) -> Enclosed:
+def enclose(A: Floats, C: Floats, lags: int | None) -> Answer:
     """The plain question, for a pair that is all reachable."""
     from flint import arb_mat
 
@@ -51,7 +51,8 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> Enclosed:
 
     curve, bits = with_rising_bits(attempt, max(FIRST_BITS, 5 * len(nodes)))
     memory, loss, error = (part[:, None] for part in curve)
-    return Enclosed(Answer.of_memory(memory, error, len(nodes), 0.0, loss), len(nodes), bits)
+    answer = Answer.of_memory(memory, error, len(nodes), 0.0, loss)
+    return replace(answer, rank=len(nodes), diagnostics={"bits": bits})
 
 
 def _minimal_polynomial(A: Any, C: Any, nodes: list[int]) -> list[Any]:
