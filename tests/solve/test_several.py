@@ -172,6 +172,17 @@ def test_masks_that_are_proportional(size: int, ratio: float) -> None:
     assert np.all(off <= both.channel_errors + alone.error[:, None])
 
 
+def test_many_lags_are_left_to_floating_point() -> None:
+    """Next to the unit circle: in ball arithmetic so many lags take half a minute."""
+    network = draw("orthogonal", 30, 2, 0.9999)
+    curve = memory_curve(network)
+    proven = memory_curve(network, 100, method="certified")
+    assert curve.diagnostics["solver"] == "cascade"
+    assert curve.error.max() < 1e-6
+    off = np.abs(curve.channels[:100] - proven.channels)
+    assert np.all(off <= curve.channel_errors[:100] + proven.channel_errors)
+
+
 def test_an_input_that_does_not_enter() -> None:
     network = ensembles.normal(15, seed=3)
     alone = memory_curve(network, 60)

@@ -233,12 +233,13 @@ def _is_affordable(
     """Whether balls take seconds, or minutes where a tolerance was asked for."""
     if is_products_only(problem) or len(problem.states) > certify_up_to:
         return False
-    levels = problem.levels
+    levels, lags = problem.levels, problem.lags or 0
     if best is not None:
         levels = levels[~(best.largest_error <= (tolerance or LARGEST_ERROR))]
+        lags = best.memory.shape[1]
     vague = best is not None and bool(np.any(best.largest_error < 1))
     most = MOST_SECONDS_UNASKED if tolerance is None and vague else MOST_SECONDS
-    return seconds_in_balls(problem, levels) <= most
+    return seconds_in_balls(problem, levels, lags) <= most
 
 
 def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int) -> str:

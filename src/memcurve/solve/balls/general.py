@@ -298,15 +298,25 @@ class Enclosable:
 # --- problems
 
 
-def seconds_in_balls(problem: Problem, levels: Floats, *, if_deficient: float = 30.0) -> float:
-    """About how long ball arithmetic takes for these noise levels.
+def seconds_in_balls(
+    problem: Problem,
+    levels: Floats,
+    lags: int,
+    *,
+    if_deficient: float = 30.0,
+    for_lags: float = 5e-8,
+) -> float:
+    """About how long ball arithmetic takes for these noise levels, and so many lags.
 
-    States that depend on others are eliminated first, at so many times the cost.
+    States that depend on others are eliminated first, at so many times the cost. Each lag takes
+    n² + 2000 times as long as ``for_lags`` says.
     """
+    size = len(problem.states)
     if problem.is_plain:
-        return PLAIN_SECONDS * len(problem.states) ** 4
+        return PLAIN_SECONDS * size**4
     seconds = sum(each.seconds for each in enclosables(problem, levels))
-    deficient = problem.kind != "Fisher" and problem.analysis.rank < len(problem.states)
+    seconds += for_lags * (size**2 + 2000) * lags * problem.analysis.inputs * len(levels)
+    deficient = problem.kind != "Fisher" and problem.analysis.rank < size
     return seconds * (if_deficient if deficient else 1.0)
 
 
