@@ -207,7 +207,7 @@ def test_nothing_enters() -> None:
         ({"noise": StateNoise(1.0)}, "`noise` must be a finite number above 0"),
         ({"lags": 0}, "`lags` must be a positive integer"),
         ({"lags": 1.5}, "`lags` must be a positive integer"),
-        ({"certify_up_to": -1}, "`certify_up_to` must be a positive integer"),
+        ({"certify_up_to": -1}, "`certify_up_to` must be an integer from 0 on"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:

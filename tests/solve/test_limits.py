@@ -169,7 +169,7 @@ def test_sparse_networks_under_noise_are_refused_for_what_they_do_only(room) -> 
     ring = LinearNetwork(0.5 * (ring + 0.1 * ring @ ring), nodes == 0)
     room(arrays(2, size))
     assert memory_curve(ring, noise=0.1).total_error < 1e-9
-    with pytest.raises(UnstableNetworkError, match=r"grow, by a factor of 1\.\d+ a step"):
+    with pytest.raises(UnstableNetworkError, match=r"grow, by a factor of 1\.\d+ per step"):
         memory_curve(ring.replace(A=2 * ring.A), noise=0.1)
 
 
