@@ -282,10 +282,11 @@ def _contents(value: Any, argument: str, skip: int | None) -> Opened:
     on_disk = all(hasattr(value, part) for part in ("chunks", "dtype", "shape"))
     array = value if on_disk else rectangular_array(value, argument)
     if array.dtype.kind not in "biufc":
+        dense = f"{argument}.toarray()" if hasattr(value, "toarray") else None
         raise TypeError(
             f"`{argument}` must be an array of numbers or the path of one file, got "
             f"{type(value).__name__} of dtype {array.dtype}; convert it first, e.g. "
-            f"numpy.asarray({argument}, dtype=float)."
+            f"{dense or f'numpy.asarray({argument}, dtype=float)'}."
         )
     return in_memory(array, f"`{argument}`")
 

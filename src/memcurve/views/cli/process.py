@@ -63,13 +63,15 @@ def option_name(argument: str) -> str:
 
 
 def require_other_files(file: Path | None, *outputs: Path | None, what: str = "network") -> None:
-    """Raise where an output is the input, or two outputs are one file."""
+    """Raise where an output is the input, two outputs are one file, or a folder is missing."""
     paths = [output.resolve() for output in outputs if output is not None]
     for k, path in enumerate(paths):
         if path in paths[:k]:
             raise UsageError(f"{path.name} is written twice; give each output a file of its own.")
         if file is not None and path == file.resolve():
             raise UsageError(f"{path.name} is the {what} itself; write to another file.")
+        if not path.parent.is_dir():
+            raise UsageError(f"{path} cannot be written: there is no folder {path.parent}.")
 
 
 def warn(text: str) -> None:
