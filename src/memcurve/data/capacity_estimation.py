@@ -90,7 +90,8 @@ def polynomials_of(inputs: Floats, degree: int) -> Polynomials:
         off = values @ values.T / len(inputs) - np.eye(len(values))
         allowed = RULED_OUT * np.sqrt(np.maximum(spread, 0) / len(inputs))
         if (np.abs(off) <= allowed + 1e-9).all():  # p_0² = 1 has no spread, only rounding
-            return Polynomials(name, family(points, degree))
+            # the deviation of the inputs is as well known as the mean of p_2
+            return Polynomials(name, family(points, max(degree, 2)))
     factor, triangle = np.linalg.qr(legendre.legvander(spanning, degree))
     signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)  # leading coefficients above zero
     values = np.ascontiguousarray((factor * signs * math.sqrt(len(inputs))).T)
