@@ -57,7 +57,8 @@ def ended(command: list[str], **options: Any) -> Ended:
     """Run any command to its end."""
     # the limit is for what hangs: a machine may be busy with ten other things
     asked: dict[str, Any] = {"stdin": subprocess.DEVNULL, "encoding": "utf-8", "timeout": 900}
-    asked |= {"capture_output": True} | options
+    # MPI, once begun in this process, leaves variables in it with which no other mpiexec begins
+    asked |= {"capture_output": True, "env": dict(os.environ)} | options
     done = subprocess.run(command, check=False, **asked)
     return Ended(done.returncode, done.stdout, done.stderr)
 
