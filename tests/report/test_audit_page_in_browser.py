@@ -45,7 +45,6 @@ AUDITS = {
     "no claim": lambda: audit(ensembles.normal(20, spectral_radius=0.9, seed=1)),
     "two inputs": two_inputs,
     "worm": worm,
-    "negative": lambda: audit(ensembles.normal(30, spectral_radius=0.9, seed=1), claimed="-1e9"),
 }
 
 

@@ -45,7 +45,6 @@ def _blocks(document: Document) -> Iterator[str]:
         if section.points:
             yield "\n".join(f"- {_line(point)}" for point in section.points)
     if document.footer.strip():
-        yield "---"
         yield _line(document.footer)
 
 
