@@ -54,8 +54,8 @@ def test_scipy_refused():
     refuses(ValueError, ("continuous time", "to_discrete"), as_network, continuous)
     assert as_network(continuous.to_discrete(0.1)).size == 6
     refuses(TypeError, "`lr`", as_network, continuous, lr=0.5)
-    with pytest.raises(TypeError, match="StateSpace or what converts to one, got ShortTimeFFT"):
-        as_network(signal.ShortTimeFFT(np.ones(4), 2, 1.0))
+    refuses(TypeError, "ShortTimeFFT", as_network, signal.ShortTimeFFT(np.ones(4), 2, 1.0))
+    refuses(ValueError, ("4 parts", "StateSpace"), as_network, (A, B, C, D))
 
 
 def test_control():
@@ -66,8 +66,32 @@ def test_control():
         times = np.arange(len(z) + 1) * float(step)
         response = control.forced_response(system, times, np.vstack([z, 0 * z[:1]]).T)
         assert off(as_network(system), z, response.states.T[1:]) < SAME
+    filtered = signal.TransferFunction([1.0, 0.5], [1.0, -0.6, 0.2], dt=True)
+    same, own = (
+        as_network(one) for one in (filtered, control.tf([1.0, 0.5], [1, -0.6, 0.2], True))
+    )
+    kept = memcurve.memory_curve(same, 20).values
+    np.testing.assert_allclose(memcurve.memory_curve(own, 20).values, kept, atol=SAME)
     for step in (0, None):
         refuses(ValueError, "sample_system", as_network, control.ss(A, B, C, D, step))
     with pytest.raises(ValueError, match="at least one state, got a static gain"):
         as_network(control.ss([], [], [], 2.0, True))
     refuses(TypeError, "got FrequencyResponseData", as_network, control.frd([1, 2], [1, 2]))
+
+
+@pytest.mark.parametrize("parts", ["AB", "ABC", "ABCD"])
+def test_matrices_of_a_system_by_their_names(parts, tmp_path):
+    """C of control theory makes outputs: a single one of them looks like a mask of one row."""
+    z = series(2)
+    for C1 in (C[:1], np.eye(6)):
+        arrays = {name: {"A": A, "B": B, "C": C1, "D": np.zeros((1, 2))}[name] for name in parts}
+        np.savez(tmp_path / "system.npz", **arrays)
+        for network in (as_network(arrays), memcurve.load_network(tmp_path / "system.npz")):
+            assert off(network, z, lagged(signal.dlti(A, B, C, D), z)) < SAME
+            assert any("lag τ + 1" in note for note in network.notes)
+    arrays = {"A": A, "B": B, "C": B[:, :1]}  # a mask, and something else
+    assert np.array_equal(as_network(arrays).C, B[:, 0])
+
+
+def test_two_vectors_are_said_to_be_no_filter():
+    assert any("dlti" in note for note in as_network(signal.butter(3, 0.2)).notes)

@@ -27,11 +27,11 @@ def test_no_file(tmp_path):
 
 
 def test_archive_without_a_pair_lists_what_it_holds(archive):
-    path = archive({"A": A, "B": C2})
-    parts = ("no A and C, or W and Win", "A (5, 5)", "B (5, 2)", "matrix='...'", "mask='...'")
+    path = archive({"A": A, "H": C2})
+    parts = ("no A and C, or W and Win", "A (5, 5)", "H (5, 2)", "matrix='...'", "mask='...'")
     refused(path, *parts, error=MissingMaskError)
-    refused(path, "no A and in, or W and in;", "B (5, 2)", mask="in")
-    refused(path, "no hh and C, or hh and Win;", "B (5, 2)", matrix="hh")
+    refused(path, "no A and in, or W and in;", "H (5, 2)", mask="in")
+    refused(path, "no hh and C, or hh and Win;", "H (5, 2)", matrix="hh")
 
 
 def test_values_refused_by_the_network_name_the_file(archive, single, tmp_path):

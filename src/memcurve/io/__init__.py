@@ -29,6 +29,7 @@ from memcurve.io.nodes import listed_nodes as listed_nodes
 from memcurve.io.nodes import load_nodes as load_nodes
 from memcurve.io.nodes import node_mask as node_mask
 from memcurve.io.nodes import node_place as node_place
+from memcurve.io.parts import LAG_NOTE as LAG_NOTE
 from memcurve.io.parts import as_mask as as_mask
 from memcurve.io.parts import network_parts as network_parts
 from memcurve.io.recordings import RECORDING_FORMATS as RECORDING_FORMATS

@@ -92,7 +92,8 @@ def load_network(
     path : path
         ``.npz``, ``.mat``, ``.safetensors`` and PyTorch's ``.pt``, ``.pth``, ``.ckpt``, ``.bin``
         hold arrays by name: A and C, or else W (W_res) and Win (W_in) with a leak rate ``lr`` or
-        ``leak`` and a ``bias``, also as fields of a MATLAB struct; or a torch layer, see Notes.
+        ``leak`` and a ``bias``, or A and B of a state-space system, also as fields of a MATLAB
+        struct; or a torch layer, see Notes.
         ``.npy``, ``.csv`` and ``.mtx`` hold A, or A and C side by side, (N, N + d); in text with a
         header line, or the names of nodes above and before the numbers.
         ``.csv``, ``.tsv``, ``.txt``, ``.edges`` and ``.edgelist`` may list edges: source, target

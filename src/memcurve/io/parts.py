@@ -1,11 +1,12 @@
 """Which arrays of a file, or a mapping, are a network.
 
-A and C, or W and Win with a leak rate and a bias, also as fields of a struct; the weights of a
-torch layer; or one array that holds A and C side by side.
+A and C; A and B of a state-space system; W and Win with a leak rate and a bias, also as fields of a
+struct; the weights of a torch layer; or one array that holds A and C side by side.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileErro
 #: Connectivity and mask, in the order they are looked for.
 _RESERVOIRS = ("W", "W_res", "Wres", "W_rec")
 _PAIRS = (("A", "C"), *((W, Win) for W in _RESERVOIRS for Win in ("Win", "W_in")))
+#: State and input matrix of a state-space system, whose C and D give the outputs.
+_SYSTEM = ("A", "B")
 _LEAKS = ("lr", "leak", "leak_rate", "leaking_rate")
 _BIAS = "bias"
 #: What the recurrent weights of a torch layer are called, before its number.
@@ -25,6 +28,11 @@ _HIDDEN = "weight_hh_l"
 #: Further parts of a network that are read from a .npz file, where they are there.
 EXTRAS = ("shift", "readout")
 _TEXTS = ("labels", "notes")
+#: Systems of control theory and signal processing have the input of time t in the next state.
+LAG_NOTE = (
+    "the state x[t] of a state-space system has not seen its input u[t]: the network's state at t "
+    "is x[t+1], so that lag τ here is lag τ + 1 there; all states are read, not the outputs"
+)
 _REPLACED = "the file's own input mask, {}, is left out for the one that is given"
 
 #: Arguments of a LinearNetwork, and its ``leak`` where there is one.
@@ -37,7 +45,8 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
     Where a mask is given elsewhere (``has_mask``), C is not looked for, and None.
     """
     keys, start = archive.arrays.keys(), _struct(archive, matrix)
-    usual = [(start + a, start + c) for a, c in _PAIRS]
+    is_system = _is_system(archive, start)
+    usual = [(start + a, start + c) for a, c in ([_SYSTEM] if is_system else []) + [*_PAIRS]]
     named = matrix is not None or mask is not None
     pairs = [(matrix or a, mask or c)[: 1 if has_mask else 2] for a, c in usual]
     pair = next((names for names in pairs if keys >= {*names}), None)
@@ -60,7 +69,9 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
         further, about = _torch_parts(archive, pair[0], named)
         notes += about
     elif not named:
-        if pair[0] == "A" and keys >= {*_PAIRS[1]}:
+        if is_system:
+            notes += [f"{' and '.join(pair)} are read as those of a state-space system", LAG_NOTE]
+        elif pair[0] == "A" and keys >= {*_PAIRS[1]}:
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
             used |= {*_PAIRS[1]}
@@ -76,6 +87,14 @@ def _struct(archive: Archive, matrix: str | None) -> str:
     starts = {key[: key.rfind(".") + 1] for key in keys}
     starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in _PAIRS)}
     return "" if "" in starts or len(starts) != 1 else starts.pop()
+
+
+def _is_system(archive: Archive, start: str) -> bool:
+    """Whether A, B and, if they are there, C and D are those of x[t+1] = Ax + Bu, y = Cx + Du."""
+    A, B, C, D = (archive.arrays.get(start + name) for name in "ABCD")
+    if A is None or B is None or len(A.shape) != 2 or B.shape[:1] != A.shape[:1]:
+        return False
+    return C is None or D is not None or C.shape[:1] != A.shape[:1] or C.shape == A.shape
 
 
 def _no_pair(archive: Archive, pairs: Sequence[Sequence[str]], has_mask: bool) -> NetworkFileError:
@@ -117,7 +136,8 @@ def _reservoir_parts(
 
 def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:
     """What is said of arrays that may be part of the network, and were not used."""
-    others = [key for key in archive.arrays if key not in used and key[:2] != "A_"]
+    structs = {name[: dot.start()] for name in used if name for dot in re.finditer(r"\.", name)}
+    others = [key for key in archive.arrays if key not in {*used, *structs} and key[:2] != "A_"]
     text = f"not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
     return [Note("unused", text)] if others else []
 
@@ -163,7 +183,9 @@ def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
     rows, columns = shape if len(shape) == 2 else (0, 0)
     if not 0 < rows <= columns:
         remedy = "reshape it"
-        if columns:
+        if rows == columns + 1:
+            remedy = "if its first line numbers the columns, leave that out (pandas: header=False)"
+        elif columns:
             remedy = (
                 "recorded states, one row per time step, go to memory_from_data (memcurve data)"
             )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.arguments import exact_array, rectangular_array
+from memcurve.core.notes import Note
 from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_elsewhere
@@ -16,6 +17,11 @@ from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 #: What helps where no linear network stands for a model.
 RECORD = "record its states and use memcurve.memory_from_data(states, z)"
+#: What two vectors are, of which scipy.signal would make a filter.
+_DIAGONAL = Note(
+    "network",
+    "(λ, B) is read as x_t = diag(λ) x_{t−1} + B z_t; a filter (b, a) is scipy.signal.dlti(b, a)",
+)
 
 
 def exact_or_sparse(values: Any, argument: str) -> Any:
@@ -141,7 +147,8 @@ def from_tuple(
     if len(parts) not in (2, 3):
         raise ValueError(
             f"`network` must be a tuple (A, C), (W, Win, lr), (eigenvalues, B) or (eigenvalues, B, "
-            f"step); got one of {len(parts)} parts."
+            f"step); got one of {len(parts)} parts. Of (A, B, C, D) give (A, B), or "
+            f"scipy.signal.StateSpace(A, B, C, D, dt=1)."
         )
     if len(parts) == 2 and is_elsewhere(parts[0]):  # which stays where it is
         return LinearNetwork(*parts)
@@ -150,7 +157,8 @@ def from_tuple(
         if third and step is not None:
             raise ValueError(f"`step` is given twice, got {step!r}; leave one out.")
         step = third[0] if third else step
-        return diagonal(first, second, step=step, discretisation=discretisation or "zoh")
+        network = diagonal(first, second, step=step, discretisation=discretisation or "zoh")
+        return network if network.is_complex else network.replace(notes=[*network.notes, _DIAGONAL])
     if step is not None or discretisation is not None:
         raise ValueError(
             "`step` and `discretisation` are for (eigenvalues, B) with a vector of eigenvalues; "

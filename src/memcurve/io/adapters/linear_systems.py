@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from memcurve.core.arguments import exact_array
 from memcurve.core.notes import Note
-from memcurve.io import as_mask
+from memcurve.io import LAG_NOTE, as_mask
 from memcurve.network import LinearNetwork
-
-_LAG_NOTE = Note(
-    "network",
-    "a system's state x[t] has not seen its input u[t] yet: the network's state at t is x[t+1], so "
-    "that lag τ here is lag τ + 1 there",
-)
 
 
 def from_system(system: Any) -> LinearNetwork:
     """The states of a StateSpace of either library, or of what scipy converts to one."""
     kinds = {parent.__name__ for parent in type(system).__mro__}
     is_scipy = bool(kinds & {"lti", "dlti"})
+    if "TransferFunction" in kinds and not is_scipy:
+        system, kinds = importlib.import_module("control").ss(system), {"StateSpace"}
     if not is_scipy and "StateSpace" not in kinds:
         raise TypeError(
-            f"`network` must be a linear system with states, StateSpace or what converts to one, "
-            f"got {type(system).__name__}; give its matrices as as_network((A, B))."
+            f"`network` must be a StateSpace or a transfer function, which have states; got "
+            f"{type(system).__name__}. Give its matrices, as_network((A, B))."
         )
     if "lti" in kinds or (not is_scipy and not system.dt):
         raise ValueError(
@@ -37,4 +34,4 @@ def from_system(system: Any) -> LinearNetwork:
         raise ValueError(
             "`network` must have at least one state, got a static gain; it has no memory."
         )
-    return LinearNetwork(A, as_mask(B), notes=(_LAG_NOTE,))
+    return LinearNetwork(A, as_mask(B), notes=(Note("network", LAG_NOTE),))
