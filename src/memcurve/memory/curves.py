@@ -75,7 +75,7 @@ def _curve(
     )
 
 
-def _traces(problem: Problem, *, block: int = 256) -> dict[str, float]:
+def _traces(problem: Problem, *, block: int = 2**15) -> dict[str, float]:
     """Σ_j |tr A^j|² = Σ_kl λ_kλ̄_l/(1 − λ_kλ̄_l), which mean age and spread are made of."""
     spectrum = vars(problem.analysis).get("spectrum")
     if spectrum is None:
@@ -83,8 +83,15 @@ def _traces(problem: Problem, *, block: int = 256) -> dict[str, float]:
     poles = spectrum.poles
     if poles is None or len(poles) != spectrum.rank or not np.abs(poles).max(initial=0.0) < 1:
         return {}
-    parts = (poles[k : k + block, None] * poles.conj() for k in range(0, len(poles), block))
-    return {"squared_traces": float(sum((part / (1 - part)).sum().real for part in parts))}
+    total = 0.0
+    re, im, upper = poles.real, poles.imag, poles[poles.imag >= 0]
+    for some in np.array_split(upper, max(1, len(upper) * len(poles) // block)):
+        # of λ_kλ̄_l = a + ib in real numbers, with (a + ib)/(1 − a − ib) summed over pairs
+        a = some.real[:, None] * re + some.imag[:, None] * im
+        squares = (some.imag[:, None] * re - some.real[:, None] * im) ** 2
+        parts = (a * (1 - a) - squares) / ((1 - a) ** 2 + squares)
+        total += float(np.where(some.imag > 0, 2.0, 1.0) @ parts.sum(axis=1))
+    return {"squared_traces": total}
 
 
 def _question_notes(problem: Problem, level: float, rank: int | None) -> list[Note]:

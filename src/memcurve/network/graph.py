@@ -321,9 +321,22 @@ def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
     """
     from scipy.linalg.lapack import dgebal, zgebal
 
+    if _is_balanced(A):
+        return A.copy(), np.ones(len(A))
     gebal = zgebal if np.iscomplexobj(A) else dgebal
     scaled, _, _, scale, _ = gebal(np.asfortranarray(A), scale=True, permute=False)
     return scaled, np.asarray(scale, dtype=float)
+
+
+def _is_balanced(A: NDArray[Any]) -> bool:
+    """Whether no row is twice as long as its column, or half as long: LAPACK would change nothing.
+
+    Where squares vanish or overflow, that is left to LAPACK, which takes ten times as long.
+    """
+    rows, columns = (np.einsum(f"ij,ij->{k}", A, A.conj()).real for k in "ij")
+    lengths = np.concatenate([rows, columns])
+    ordinary = lengths.min(initial=1.0) > ORDINARY[0] ** 2 and lengths.max(initial=1.0) < np.inf
+    return bool(ordinary and (rows <= 3.9 * columns).all() and (columns <= 3.9 * rows).all())
 
 
 def _pattern(A: Any) -> Any:

@@ -27,6 +27,10 @@ import numpy as np
 from memcurve.core.types import Complexes, Floats
 from memcurve.solve.answer import Lags
 
+#: Lags that a wave of the lattice takes at once. Doubled: less time for each wave, more for it to
+#: get through the groups of sections.
+LAGS = 6
+
 
 def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, Floats]:
     """``(MC_τ, 1 − MC_τ)`` for τ = 0 … lags − 1; for as many as matter by default."""
@@ -142,57 +146,72 @@ def _full_sections(upper_poles: Complexes) -> Floats:
 
 
 def _grouped(sections: Floats, *, group: int = 6) -> Floats:
-    """Join consecutive sections into maps of (u, states) to (states, u); nothing cancels here."""
+    """Join consecutive sections into maps of (signals, states) to (states, signals), LAGS at once.
+
+    Nothing cancels here.
+    """
     # a section that lets u through fills the last group
     through = np.zeros((-len(sections) % group, 3, 3))
     through[:, 2, 0] = 1.0
     members = np.concatenate([sections, through]).reshape(-1, group, 3, 3)
-    order = 2 * group + 1
-    joined = np.zeros((len(members), order, order))
-    joined[:, range(order), range(order)] = 1.0
+    states = 2 * group
+    one = np.zeros((len(members), 1 + states, 1 + states))
+    one[:, range(1 + states), range(1 + states)] = 1.0
     for k in range(group):
         own = [0, 2 * k + 1, 2 * k + 2]  # u and this member's states change, by all of them
-        joined[:, own] = members[:, k, [2, 0, 1]] @ joined[:, own]
-    return np.ascontiguousarray(joined[:, [*range(1, order), 0]])
+        one[:, own] = members[:, k, [2, 0, 1]] @ one[:, own]
+    joined = np.zeros((len(members), LAGS + states, LAGS + states))
+    joined[:, range(states), range(LAGS, LAGS + states)] = 1.0
+    for lag in range(LAGS):  # of the signals and states at first
+        now = joined[:, :states].copy()
+        both = np.concatenate([np.eye(1, LAGS + states, lag)[None] + 0 * now[:, :1], now], axis=1)
+        both = one @ both
+        joined[:, states + lag], joined[:, :states] = both[:, 0], both[:, 1:]
+    return joined
 
 
 def _lattice_blocks(poles: Complexes, *, silent: float = 1e-40) -> Iterator[tuple[Floats, Floats]]:
     """Yield MC_τ and the signal b_τ that leaves, for consecutive lags, block by block, endlessly.
 
-    Group k handles time τ in wave k + τ, so that a wave is one operation on all groups. The energy
-    that has not left yet is then in the states and in the signals under way. The fast poles come
-    first: once nothing but a share ``silent`` of the energy is left in them, they are left out.
+    Group k handles the lags of time t in wave k + t, so that a wave is one operation on all groups.
+    The energy that has not left yet is then in the states and in the signals under way. The fast
+    poles come first: once nothing but a share ``silent`` of the energy is left in them, they are
+    left out.
     """
     groups = _grouped(_full_sections(section_poles(poles)))
-    rows, steps = _wavefront(groups, int(np.clip(len(groups), 64, 1024)))
+    rows, steps = _wavefront(groups, int(np.clip(len(groups) // LAGS, 16, 256)))
     rows[0, 0] = 1.0
     lost, passed = 0.0, 0
-    skip = len(groups) - 1  # lag 0 leaves the cascade in wave count − 1
+    skip = len(groups) - 1  # the first lags leave the cascade in wave count − 1
     while True:
         for before, after in steps:
             np.matmul(groups, before, after)
-        held = np.einsum("ij,ij->i", rows[1:, :-1], rows[1:, :-1])
-        lost, last = lost + float((rows[1:, -1] ** 2).sum()), rows[-1]
+        signals, last = rows[1:, -LAGS:].copy(), rows[-1]
+        held = np.einsum("ij,ij->i", rows[1:, :-LAGS], rows[1:, :-LAGS])
+        lost += float((signals**2).sum())
         if skip < len(held):
-            yield held[skip:], rows[1 + skip :, -1].copy()
+            later = np.cumsum(signals[:, :0:-1] ** 2, axis=1)[:, ::-1]
+            memory = held[:, None] + np.pad(later, ((0, 0), (0, 1)))
+            yield memory[skip:].ravel(), signals[skip:].ravel()
         skip, passed = max(0, skip - len(held)), passed + len(held)
-        energy = np.cumsum((last[:-1].reshape(len(groups), -1) ** 2).sum(axis=1))
+        energy = np.cumsum((last[:-LAGS].reshape(len(groups), -1) ** 2).sum(axis=1))
         done = int(np.searchsorted(energy, silent * min(held[-1], lost), side="right"))
         if skip == 0 and len(groups) > done > len(groups) // 8:
             last = last[done * groups.shape[1] :]
             groups = groups[done:]
             # the longer it took, the longer it goes on
-            rows, steps = _wavefront(groups, int(np.clip(passed // 4, 64, 1024)))
+            rows, steps = _wavefront(groups, int(np.clip(passed // 4, 16, 256)))
         rows[0] = last
 
 
 def _wavefront(groups: Floats, waves: int) -> tuple[Floats, list[tuple[Floats, Floats]]]:
     """Rows of zeros, one a wave, and views of them as what each wave reads and writes.
 
-    A row holds (u, states) group by group, and the signal that leaves the last one. What leaves
-    group k enters group k + 1, so that the next row is written one place further.
+    A row holds (signals, states) group by group, and the signals that leave the last one. What
+    leaves group k enters group k + 1, so that the next row is written LAGS places further.
     """
     count, order, _ = groups.shape
-    rows = np.zeros((waves + 1, order * count + 1))
+    rows = np.zeros((waves + 1, order * count + LAGS))
     shape = (waves, count, order, 1)
-    return rows, list(zip(rows[:-1, :-1].reshape(shape), rows[1:, 1:].reshape(shape), strict=True))
+    read, written = rows[:-1, :-LAGS].reshape(shape), rows[1:, LAGS:].reshape(shape)
+    return rows, list(zip(read, written, strict=True))

@@ -249,12 +249,14 @@ class Analysis:
     def smallest_weight(self) -> float:
         """The least modulus of a weight that is not zero."""
         sizes = np.abs(self.dense)
-        return float(sizes.min(where=sizes > 0, initial=np.inf))
+        sizes[sizes == 0] = np.inf
+        return float(sizes.min(initial=np.inf))
 
     @cached_property
     def has_wild_units(self, *, widest: int = 400) -> bool:
         """Whether squares, or units of nodes of a cycle, are too far apart for floating point."""
-        largest, least = np.abs(self.dense).max(initial=0.0), self.smallest_weight
+        least = self.smallest_weight
+        largest = max(self.dense.max(initial=0.0), -self.dense.min(initial=0.0))
         if largest > 0 and not ORDINARY[0] <= largest <= ORDINARY[1]:
             return True
         if largest <= 2.0**widest * least:
@@ -521,7 +523,7 @@ class Analysis:
         if radius >= 1 and self.is_feed_forward:
             raise unstable(radius)
         well_outside = 1 + NOT_ROUNDING ** (1 / 3)  # a threefold one is off by a cube root
-        if radius > well_outside and not np.isfinite(power_norms(np.asfortranarray(self.A)).norms):
+        if radius > well_outside and not np.isfinite(power_norms(self.A).norms):
             raise unstable(radius)
 
     @cached_property

@@ -60,7 +60,7 @@ def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sen
     curve = gap = 0.0
     for nodes in strong_components(A) if components is None else components:
         if len(nodes) > 1:
-            block = np.asfortranarray(balanced(submatrix(A, nodes))[0])
+            block = balanced(submatrix(A, nodes))[0]
             rounding = backward_error(block)
             norms = power_norms(block)
             if not rounding * norms.norms <= FIRST_ORDER:

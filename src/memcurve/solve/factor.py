@@ -291,7 +291,7 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
 
     return ReducedModel(
         H=H[:m, :m], c=c[:m], log_sizes=log_sizes[:m], rounding=sizes, read=read, reached=m,
-        dropped=left, lasting=power_norms(np.asfortranarray(A)).squares if m < n else 0.0,
+        dropped=left, lasting=power_norms(A).squares if m < n else 0.0,
     )  # fmt: skip
 
 
@@ -708,6 +708,6 @@ def lasting_factor(A: Floats, C: Floats, poles: Complexes | None, read: bool) ->
         A1, C1, M = graded_realization(hessenberg(A, C))
         # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what directions are off by
         E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
-        colour = float(E) * power_norms(np.asfortranarray(A1)).squares
+        colour = float(E) * power_norms(A1).squares
     M = M if read else np.zeros((0, len(A1)))
     return KrylovFactor(M=M, W=C1.T, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))

@@ -55,7 +55,7 @@ def solve_fisher(problem: Problem, *, largest_error: float = 1e-6) -> Answer:
     C, scale = unit_mask(problem)
     if not C.any():
         return Answer.nothing(1, problem.lags or 1, 0, C.shape[1])
-    norms = power_norms(np.asfortranarray(A))
+    norms = power_norms(A)
     if not np.isfinite(norms.squares):
         raise UncertainResultError("the powers of A grow too far for an error estimate.")
     values, error, total, total_error = _in_floats(A, C, problem.lags, norms.norms)
@@ -71,7 +71,7 @@ def _in_floats(
     from scipy.linalg import solve_triangular
 
     identity = np.eye(len(A))
-    R = solve_stein(A, identity)
+    R = solve_stein(A @ A, identity + A @ A.T)  # the first step, without products of the identity
     root, width = np.sqrt(len(A)), np.sqrt((A**2).sum())
     # the error of R is between ∓off·R: relative
     relative = residual_norm(A, R, identity) + 4 * EPS * root

@@ -12,12 +12,11 @@ columns are alike in size. Which way is taken is decided in :mod:`memcurve.solve
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.network.graph import (
@@ -164,25 +163,23 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e
     with larger ones the exact rank would be asked for more often.
     """
     C = unit_norm(C)
-    parts = [_screened(submatrix(A, n), C[n]) for n in separate_parts(A)]
+    parts, rooms = zip(*(_screened(submatrix(A, n), C[n]) for n in separate_parts(A)), strict=True)
     joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
     look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
-    # a single node's eigenvalue is exact, but its last digit may be another, as any weight's
-    disc = np.maximum(look.disc, DISC * np.abs(look.values))
     beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, least_excitation)
-    return look._replace(
-        symmetric=all(part.symmetric for part in parts),
-        sure=bool(beyond_doubt.all()) and _room_between(look.values, disc) > wide,
-        disc=disc,
-    )
+    sure = bool(beyond_doubt.all()) and min(rooms) > wide
+    if sure and len(parts) > 1:
+        sure = _surroundings(look.values, look.disc, look.disc)[1] > wide
+    return look._replace(symmetric=all(part.symmetric for part in parts), sure=sure)
 
 
-def _screened(A: Floats, C: Floats) -> Screening:
-    """The same of one block."""
+def _screened(A: Floats, C: Floats) -> tuple[Screening, float]:
+    """The same of one block, and by which factor discs around its eigenvalues can grow."""
     size, symmetric = len(A), is_symmetric(A)
     if size == 1:
-        value = A.ravel().astype(complex)
-        return Screening(value, value, np.abs(C), np.full(1, EPS), np.zeros(1), symmetric=True)
+        # its eigenvalue is exact, but its last digit may be another, as any weight's
+        value, last = A.ravel().astype(complex), DISC * np.abs(A.ravel())
+        return Screening(value, value, np.abs(C), np.full(1, EPS), last, symmetric=True), np.inf
     if symmetric:
         real_values, W = np.linalg.eigh(A)
         values, excitation = real_values.astype(complex), np.abs(W.T @ C)
@@ -196,9 +193,9 @@ def _screened(A: Floats, C: Floats) -> Screening:
         is_one = has_no_zeros(A) or len(strong_components(A)) == 1
         modes = (schur_modes(A, C) if is_one else None) or _eigenvector_modes(A, C)
     poles, values, excitation, condition = modes
-    noise = EPS * norm * _blur(values, condition * excitation) + EPS
-    disc = np.minimum(DISC * norm * condition, norm)
-    return Screening(poles, values, excitation, noise, disc, symmetric)
+    disc = np.maximum(np.minimum(DISC * norm * condition, norm), DISC * np.abs(values))
+    blur, room = _surroundings(values, condition * excitation, disc)
+    return Screening(poles, values, excitation, EPS * norm * blur + EPS, disc, symmetric), room
 
 
 Modes = tuple[Complexes, Complexes, Floats, Floats]
@@ -215,26 +212,28 @@ def _eigenvector_modes(A: Floats, C: Floats) -> Modes:
     return values.astype(complex), values.astype(complex), np.abs(W.T @ C), condition
 
 
-def _gaps(values: Complexes) -> Iterator[tuple[NDArray[np.intp], Floats]]:
-    """Distances |λ_k − λ_j|, some rows k at a time so that they fit; infinite for j = k."""
-    for rows in np.array_split(np.arange(len(values)), max(1, len(values) ** 2 // 2**21)):
-        gap = np.abs(values.real[rows, None] - values.real)
-        if values.imag.any():  # faster than moduli of complex numbers
-            gap = np.sqrt(gap**2 + (values.imag[rows, None] - values.imag) ** 2)
-        gap[np.arange(len(rows)), rows] = np.inf
-        yield rows, gap
+def _surroundings(
+    values: Complexes, weight: Floats, radius: Floats, *, block: int = 2**15
+) -> tuple[Floats, float]:
+    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k, and min |λ_k − λ_j| / (radius_k + radius_j).
 
-
-def _blur(values: Complexes, weight: Floats) -> Floats:
-    """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k."""
-    blur = np.concatenate([(weight / gap).sum(axis=1) for _, gap in _gaps(values)])
-    return np.where(np.isfinite(blur), blur, np.inf)
-
-
-def _room_between(values: Complexes, radius: Floats) -> float:
-    """Factor by which the discs around the eigenvalues could grow before two of them touch."""
-    rooms = (gap / (radius[rows, None] + radius) for rows, gap in _gaps(values))
-    return min(float(np.where(np.isnan(room), 0.0, room).min()) for room in rooms)
+    Some rows k at a time, so that a ``block`` of them stays in the cache, and of a pair the upper
+    one, as the other's are the same.
+    """
+    sums, room = np.zeros(len(values)), np.inf
+    re, im = values.real.copy(), values.imag.copy()
+    upper = np.flatnonzero(im >= 0)
+    with np.errstate(all="ignore"):
+        for rows in np.array_split(upper, max(1, len(upper) * len(values) // block)):
+            gap = np.abs(re[rows, None] - re)
+            if im.any():  # faster than moduli of complex numbers
+                gap = np.sqrt(gap**2 + (im[rows, None] - im) ** 2)
+            gap[np.arange(len(rows)), rows] = np.inf
+            sums[rows] = (weight / gap).sum(axis=1)
+            rooms = gap / (radius[rows, None] + radius)
+            room = min(room, float(np.where(np.isnan(rooms), 0.0, rooms).min(initial=np.inf)))
+    sums[np.flatnonzero(im < 0)] = sums[np.flatnonzero(im > 0)]  # LAPACK has them side by side
+    return np.where(np.isfinite(sums), sums, np.inf), room
 
 
 def touching(values: Complexes, radius: Floats) -> list[Indices]:
