@@ -102,7 +102,7 @@ def long_chart(points: int = 100_000) -> Chart:
 def document() -> Document:
     """The whole report."""
     methods = Table(
-        ("method", "total", "off by up to", "time", "note"),
+        ("method", "total", "largest error", "time", "note"),
         (
             ("exact", "100.0000", "2.5×10⁻¹²", "0.007 s", ""),
             ("naive", "73.9484", "12", "0.02 s", "inverts a Gramian of condition number 6.0×10¹⁷"),

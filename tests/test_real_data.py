@@ -105,7 +105,7 @@ def test_the_audit_of_the_larval_fly_brain_takes_no_eigenvalues() -> None:
     result = audit(larva())
     assert result.curve is None
     assert result.total == 3229
-    losses = {loss.kind: loss.count for loss in result.account.losses}
+    losses = {loss.kind: loss.count for loss in result.rank_budget.losses}
     assert losses == {"unreached": 41, "wiring": 276, "other": 8}
     measured = result.usable.measured
     assert measured is not None

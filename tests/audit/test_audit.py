@@ -59,9 +59,9 @@ def test_the_verdict_is_short(result: Audit) -> None:
 
 
 def test_losses_add_up(result: Audit) -> None:
-    account = result.account
-    assert account.rank == result.rank
-    assert account.read - sum(loss.count for loss in account.losses) == account.rank
+    rank_budget = result.rank_budget
+    assert rank_budget.rank == result.rank
+    assert rank_budget.read - sum(loss.count for loss in rank_budget.losses) == rank_budget.rank
 
 
 def test_estimates_are_measured_against_the_truth(result: Audit) -> None:
@@ -85,7 +85,7 @@ def test_json_follows_its_schema_and_reads_back(result: Audit, tmp_path: Path) -
 
 
 def only(network: LinearNetwork) -> list[Loss]:
-    return list(audit(network, estimates=False).account.losses)
+    return list(audit(network, estimates=False).rank_budget.losses)
 
 
 #: Two nodes without input, node 2 twice node 1, and two paths to node 3 that cancel.
@@ -99,8 +99,8 @@ CANCELLED[[1, 2, 3, 3], [0, 0, 1, 2]] = 0.5, 0.5, 1.0, -1.0
     ("A", "mask", "expected"),
     [
         (APART, [1.0, 0.0, 2.0, 0.0], ("unreached", 2, (1, 3))),
-        (ALIKE, [1.0, 1.0, 2.0], ("twins", 1, (1, 2))),
-        (CANCELLED, [1.0, 0, 0, 0], ("silent", 1, (3,))),
+        (ALIKE, [1.0, 1.0, 2.0], ("proportional", 1, (1, 2))),
+        (CANCELLED, [1.0, 0, 0, 0], ("cancelled", 1, (3,))),
     ],
 )
 def test_nodes_without_memory_of_their_own(A: np.ndarray, mask: list, expected: tuple) -> None:
@@ -114,7 +114,7 @@ def test_repeated_eigenvalues() -> None:
     Q = np.linalg.qr(rng.standard_normal((5, 5)))[0]
     A = np.diag([0.5, 0.5, 0.5, 0.2, 0.1])  # one input drives one of three
     losses = only(LinearNetwork(A, np.arange(1.0, 6.0)))
-    assert [loss.kind for loss in losses] == ["twins"]
+    assert [loss.kind for loss in losses] == ["proportional"]
     B = np.kron(np.eye(2), Q[:2, :2] * 0.5)
     losses = only(LinearNetwork(B, [1.0, 2.0, 3.0, -1.0]))
     assert sum(loss.count for loss in losses) == 2
@@ -129,7 +129,7 @@ def test_symmetric_modes() -> None:
     mask[[2, 5]] = 1.0
     losses = only(LinearNetwork(A + np.diag([0.1, 0, 0, 0, 0, 0, 0]), mask))
     assert sum(loss.count for loss in losses) == 3
-    assert any(loss.kind == "twins" for loss in losses)
+    assert any(loss.kind == "proportional" for loss in losses)
     hidden = np.array([[0.5, 0.1], [0.1, 0.5]])  # modes (1, 1) and (1, -1)
     rotated = np.kron(np.diag([1.0, 0.3]), hidden) + 0.0
     Q = np.linalg.qr(np.random.default_rng(2).standard_normal((4, 4)))[0]
@@ -137,8 +137,8 @@ def test_symmetric_modes() -> None:
     C = vectors[:, 1:].sum(axis=1)  # up to rounding, one mode is not excited
     assert values[0] < values[1]
     result = audit(LinearNetwork(Q @ rotated @ Q.T, C))
-    assert result.account.rank_robust is not None
-    assert result.account.rank_robust <= 3 or (result.account.margin or 1) < 1e-12
+    assert result.rank_budget.rank_robust is not None
+    assert result.rank_budget.rank_robust <= 3 or (result.rank_budget.margin or 1) < 1e-12
 
 
 def test_unstable_networks_are_refused() -> None:
@@ -161,7 +161,7 @@ def test_horizons_of_curves_that_rise_again(readout: list[int]) -> None:
     result = audit(ensembles.delay_line(10).replace(readout=readout))
     assert result.horizons == {"0.5": max(readout) + 1, "0.1": max(readout) + 1}
     assert f"lag {max(readout) + 1}" in result.verdict[0]
-    assert result.account.rank_robust is None
+    assert result.rank_budget.rank_robust is None
 
 
 def test_condition_numbers() -> None:

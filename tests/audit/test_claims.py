@@ -189,7 +189,7 @@ def test_what_nothing_explains() -> None:
     assert claim_of(nothing).explanations == ()
     assert claim_of(nothing).explanation is None
     share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
-    assert "share of the 40 states it is 13.828" in share.verdict[0]
+    assert "the total is 13.828" in share.verdict[0]
     assert "share" not in nothing.verdict[0]  # of one state
 
 

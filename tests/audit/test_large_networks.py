@@ -43,9 +43,9 @@ def test_what_can_be_answered_is() -> None:
     assert found.curve is None
     assert found.eigenvalues is None
     wiring = structural_rank(subject)
-    assert (found.rank, found.account.possible) == (rank(subject), wiring.rank)
-    assert found.account.losses[0].nodes == tuple(wiring.unreached)
-    assert sum(loss.count for loss in found.account.losses) == SIZE - rank(subject)
+    assert (found.rank, found.rank_budget.possible) == (rank(subject), wiring.rank)
+    assert found.rank_budget.losses[0].nodes == tuple(wiring.unreached)
+    assert sum(loss.count for loss in found.rank_budget.losses) == SIZE - rank(subject)
     known = memory_curve(subject, noise=1e-3)
     [row] = [row for row in found.usable.rows if row.given]
     assert row is found.headline

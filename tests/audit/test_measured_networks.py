@@ -19,7 +19,7 @@ from repository import real_data
 
 
 def losses_of(A: object, C: object) -> list[Loss]:
-    return list(audit(LinearNetwork(A, C), estimates=False).account.losses)
+    return list(audit(LinearNetwork(A, C), estimates=False).rank_budget.losses)
 
 
 def forgetful(size: int = 60, seed: int = 1) -> LinearNetwork:
@@ -79,7 +79,7 @@ def test_many_groups_of_nodes_are_told_together() -> None:
         A[k, max(k - 1, 0)] = A[8 + 2 * k, k] = 1.0 if k else 0.25
         A[9 + 2 * k, k] = 3.0
     losses = losses_of(0.5 * A, np.eye(24)[0])
-    groups = [loss for loss in losses if loss.kind == "twins"]
+    groups = [loss for loss in losses if loss.kind == "proportional"]
     assert {node for loss in groups for node in loss.nodes} >= set(range(8, 24))
     assert len(groups) <= 3
     assert "6, 18 and 19; 7, 20 and 21" in groups[-1].text
@@ -122,7 +122,7 @@ def test_usable_memory_comes_first_where_there_is_little() -> None:
     row = result.usable.at("12 bit")
     assert row is not None
     assert result.headline is row
-    assert row.total < 0.1 * result.account.rank == 6.0
+    assert row.total < 0.1 * result.rank_budget.rank == 6.0
     assert result.verdict[0].startswith("With 12 bits")
     assert f"{row.total:.4g}" in result.verdict[0]
     assert "60" in result.verdict[1]
@@ -205,7 +205,7 @@ def test_the_audit_of_a_worm(mask: str, rank: int) -> None:
     assert result.rank == rank
     assert result.headline is not None
     assert result.verdict[0].startswith("With 12 bits")
-    account = result.account
-    assert sum(loss.count for loss in account.losses) == account.lost
-    named = {loss.nodes for loss in account.losses}
+    rank_budget = result.rank_budget
+    assert sum(loss.count for loss in rank_budget.losses) == rank_budget.lost
+    named = {loss.nodes for loss in rank_budget.losses}
     assert ((117, 118) in named) == (mask == "ones")

@@ -181,7 +181,7 @@ def test_the_command(
     assert memcurve.MemoryCurve.load(result).method == "measured"
     done = inside(monkeypatch, capsys, "measure", "--size", 6, "--scales", 0.1, 1, "--json")
     assert json.loads(done.out)["format"] == "memcurve.ScaleProfile/1"
-    said = failed(inside(monkeypatch, capsys, "measure", "--dossier", "--lags", 3), 2)
+    said = failed(inside(monkeypatch, capsys, "measure", "--report", "--lags", 3), 2)
     assert "--lags" in said
     said = failed(inside(monkeypatch, capsys, "measure", "nothing.py:model"), 2)
     assert "there is no such file" in said

@@ -132,7 +132,7 @@ def test_a_report_of_noise_and_of_several_inputs() -> None:
 def test_the_command_writes_a_page(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    page = tmp_path / "dossier.html"
+    page = tmp_path / "report.html"
     asked = ("--size", 5, "--precision", 1, "--budget", 5, "--html", page)
     done = inside(monkeypatch, capsys, "measure", *asked)
     assert done.code == 0

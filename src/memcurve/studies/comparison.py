@@ -60,7 +60,7 @@ class Comparison(Result):
     """
 
     FORMAT: ClassVar[str] = "memcurve.Comparison/1"
-    HEADER: ClassVar[tuple[str, ...]] = ("method", "total", "off by up to", "time", "note")
+    HEADER: ClassVar[tuple[str, ...]] = ("method", "total", "largest error", "time", "note")
 
     exact: MemoryCurve
     rows: tuple[ComparisonRow, ...]

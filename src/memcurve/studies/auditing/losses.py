@@ -35,8 +35,8 @@ class Loss:
     """Memory that is not there, and why.
 
     ``count`` is 0 where the same states are counted by another entry already. ``kind`` is
-    ``"unreached"``, ``"silent"``, ``"twins"``, ``"repeated"``, ``"orthogonal"``, ``"unread"``,
-    ``"wiring"`` or ``"other"``; ``nodes`` are those concerned, where it is nodes.
+    ``"unreached"``, ``"cancelled"``, ``"proportional"``, ``"repeated"``, ``"orthogonal"``,
+    ``"unread"``, ``"wiring"`` or ``"other"``; ``nodes`` are those concerned, where it is nodes.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Loss:
 
 
 @dataclass(frozen=True)
-class Account:
+class RankBudget:
     """How many states there are, and what became of them.
 
     ``margin`` is the relative perturbation of the mask that makes a mode uncontrollable;
@@ -75,7 +75,7 @@ class Account:
         return self.read - self.most
 
 
-def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
+def rank_budget_of(network: LinearNetwork, curve: MemoryCurve) -> RankBudget:
     """Find out where a network's memory is lost; ``curve`` is its exact one."""
     states = Analysis.of(network)
     rank, read = int(curve.rank or 0), network.read_states
@@ -87,7 +87,7 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     # these are about all states, not about those that are read, and known together
     diagnostics = curve.diagnostics if network.readout is None else {}
     margin = diagnostics.get("margin")
-    return Account(
+    return RankBudget(
         states=network.states,
         read=read,
         reached=len(states),
@@ -98,14 +98,14 @@ def account_of(network: LinearNetwork, curve: MemoryCurve) -> Account:
     )
 
 
-def account_of_wiring(
+def rank_budget_of_wiring(
     network: LinearNetwork, tell: Listener
-) -> tuple[Account, tuple[tuple[str, str], ...]]:
+) -> tuple[RankBudget, tuple[tuple[str, str], ...]]:
     """What is known of a large network without its curve, and what is not, with the reason."""
     analysis, read = Analysis.of(network), network.read_states
     if isinstance(network.A, Operator):
         unknown = ((say("left_out.rank"), say("reasons.products")),)
-        return Account(network.states, read, None, None, None, None), unknown
+        return RankBudget(network.states, read, None, None, None, None), unknown
     states, left_out = analysis, list[tuple[str, str]]()
     losses, possible, rank = _unreached(states, network), None, None
     if network.readout is None:
@@ -122,8 +122,10 @@ def account_of_wiring(
     else:
         reason = say("reasons.rank_time", time=in_words(seconds))
         left_out.append((say("left_out.exact_rank"), reason))
-    account = Account(network.states, read, len(states), rank, None, None, tuple(losses), possible)
-    return account, tuple(left_out)
+    budget = RankBudget(
+        network.states, read, len(states), rank, None, None, tuple(losses), possible
+    )
+    return budget, tuple(left_out)
 
 
 def _loss(
@@ -168,21 +170,23 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
 def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move in proportion."""
     groups, silent = proportional_rows(states.stored, states.mask)
-    losses, twins = list[Loss](), Counter[tuple[int, ...]]()
+    losses, surplus = list[Loss](), Counter[tuple[int, ...]]()
     if silent:
         nodes = _nodes(states.nodes[silent], network.size)
-        losses.append(_of_nodes("silent", len(silent), nodes, network))
+        losses.append(_of_nodes("cancelled", len(silent), nodes, network))
     for group in groups:  # real and imaginary parts of the same nodes are one
-        twins[_nodes(states.nodes[group], network.size)] += len(group) - 1
+        surplus[_nodes(states.nodes[group], network.size)] += len(group) - 1
     # the largest groups one by one, the others in one sentence
-    ordered = sorted(twins, key=lambda nodes: (-len(nodes), nodes))
+    ordered = sorted(surplus, key=lambda nodes: (-len(nodes), nodes))
     count = MOST_GROUPS if len(ordered) > MOST_GROUPS + 1 else len(ordered)
-    losses += [_of_nodes("twins", twins[nodes], nodes, network) for nodes in ordered[:count]]
+    losses += [
+        _of_nodes("proportional", surplus[nodes], nodes, network) for nodes in ordered[:count]
+    ]
     if others := ordered[count:]:
         some = [named("", network.names(nodes)) for nodes in others[:MOST_NAMED]]
         some += [f"and {len(others) - len(some)} more groups"] * (len(others) > len(some))
-        total, nodes = sum(twins[nodes] for nodes in others), tuple(sorted({*chain(*others)}))
-        losses.append(_loss("twins", total, "groups", nodes, groups="; ".join(some)))
+        total, nodes = sum(surplus[nodes] for nodes in others), tuple(sorted({*chain(*others)}))
+        losses.append(_loss("proportional", total, "groups", nodes, groups="; ".join(some)))
     return losses
 
 

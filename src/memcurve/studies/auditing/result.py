@@ -19,7 +19,7 @@ from memcurve.rendering.report import Bar, Chart, Document, Reported, Section, S
 from memcurve.rendering.report.document import listed
 from memcurve.studies.auditing.claims import FITS, Claim
 from memcurve.studies.auditing.estimates import Estimate
-from memcurve.studies.auditing.losses import Account
+from memcurve.studies.auditing.losses import RankBudget
 from memcurve.studies.auditing.sentences import TEXTS, capital, number, say, small
 from memcurve.studies.auditing.structure import HOPELESS, WORST_CONDITION, Eigenvalues
 from memcurve.studies.auditing.usable import INVISIBLE, Usable, UsableMemory
@@ -57,7 +57,7 @@ class Audit(Reported):
         Numbers of nodes, of real states, and of inputs.
     curve : MemoryCurve or None
         The exact memory curve, every value with its error; None where the network is too large.
-    account : Account
+    rank_budget : RankBudget
         States, rank, margin, and why memory is lost where it is.
     estimates : tuple of Estimate
         What standard methods report, for white input.
@@ -83,7 +83,7 @@ class Audit(Reported):
         Versions of Python and the packages the numbers depend on.
     """
 
-    FORMAT: ClassVar[str] = "memcurve.Audit/2"
+    FORMAT: ClassVar[str] = "memcurve.Audit/3"
     DERIVED: ClassVar[tuple[str, ...]] = ("verdict", "horizons")
 
     network: str
@@ -92,7 +92,7 @@ class Audit(Reported):
     inputs: int
     input: str
     curve: MemoryCurve | None
-    account: Account
+    rank_budget: RankBudget
     estimates: tuple[Estimate, ...]
     usable: UsableMemory
     eigenvalues: Eigenvalues | None
@@ -109,13 +109,13 @@ class Audit(Reported):
         """Total memory over all lags, without noise; NaN where it is not known."""
         if self.curve is not None:
             return self.curve.total
-        rank = self.account.rank if self.input == "white" else None
+        rank = self.rank_budget.rank if self.input == "white" else None
         return float("nan") if rank is None else float(rank)
 
     @property
     def rank(self) -> int | None:
         """Rank of the Krylov matrix of the stored numbers."""
-        return self.account.rank if self.curve is None else self.curve.rank
+        return self.rank_budget.rank if self.curve is None else self.curve.rank
 
     @property
     def horizons(self) -> Mapping[str, int | None]:
@@ -157,7 +157,7 @@ class Audit(Reported):
         row = self.usable.measured
         if self.curve is None:
             return row or next(iter(self.usable.rows), None)
-        if row is None or row.total >= BESIDE_THE_POINT * self.account.most:
+        if row is None or row.total >= BESIDE_THE_POINT * self.rank_budget.most:
             return None
         return row
 
@@ -177,7 +177,9 @@ class Audit(Reported):
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
         inputs = "one input" if self.inputs == 1 else f"{self.inputs} inputs"
-        read = "" if self.account.read == self.states else f", {self.account.read} states read"
+        read = (
+            "" if self.rank_budget.read == self.states else f", {self.rank_budget.read} states read"
+        )
         return Document(
             title=say("titles.audit", network=self.network),
             subtitle=f"{counted(self.size, 'node')}{states}, {inputs}{read}, input: {self.input}",
@@ -240,7 +242,7 @@ def _claim_judged(claim: Claim, total: float, states: int) -> str:
         sure = "certain" if best.likelihood == FITS["as it is"] else sure
         why = say(f"claims.{sure}", **facts)
         if others:
-            why += say("claims.others", count=counted(others, "other explanation"))
+            why += say("claims.others", count=others)
     is_within = claim.least <= claim.value <= claim.most and claim.least < claim.most
     return say("claims.wrong_lag" if is_within else "claims.wrong", **facts, truth=truth, why=why)
 
@@ -262,17 +264,17 @@ def _as_read(audit: Audit) -> str:
 
 
 def _truth(audit: Audit) -> str:
-    account, total = audit.account, _total(audit)
+    budget, total = audit.rank_budget, _total(audit)
     if audit.headline is not None:
-        lost = _lost_states(account) if account.lost > 0 else ""
+        lost = _lost_states(budget) if budget.lost > 0 else ""
         return say("verdict.without_noise", total=total, lost=lost)
-    if account.lost > 0:
-        losses = "; ".join(loss.text for loss in account.losses[:2])
-        states = say("verdict.lost", read=account.read, losses=losses)
+    if budget.lost > 0:
+        losses = "; ".join(loss.text for loss in budget.losses[:2])
+        states = say("verdict.lost", read=budget.read, losses=losses)
     elif audit.input == "white":
-        states = say(f"verdict.all_{'read' if account.read < account.states else 'states'}")
+        states = say(f"verdict.all_{'read' if budget.read < budget.states else 'states'}")
     else:
-        states = say("verdict.of_states", states=counted(account.read, "state"))
+        states = say("verdict.of_states", states=counted(budget.read, "state"))
     half, tenth, horizons = audit.horizons.get("0.5"), audit.horizons.get("0.1"), ""
     if audit.inputs == 1 and half is not None and tenth is not None and audit.total:
         horizons = say(f"verdict.{'horizons' if tenth else 'no_horizon'}", half=half, tenth=tenth)
@@ -281,26 +283,26 @@ def _truth(audit: Audit) -> str:
 
 def _possible(audit: Audit) -> str:
     """What is known of a total that was not computed lag by lag."""
-    account, white = audit.account, audit.input == "white"
-    if account.rank is not None:
+    budget, white = audit.rank_budget, audit.input == "white"
+    if budget.rank is not None:
         kind = "without_noise" if white else "controllable"
-    elif account.possible is not None:
+    elif budget.possible is not None:
         kind = "wiring" if white else "wiring_states"
     else:
         return ""
-    lost = _lost_states(account) if account.losses else ""
-    return say(f"verdict.{kind}", total=f"{account.most:,}", lost=lost)
+    lost = _lost_states(budget) if budget.losses else ""
+    return say(f"verdict.{kind}", total=f"{budget.most:,}", lost=lost)
 
 
-def _lost_states(account: Account) -> str:
+def _lost_states(budget: RankBudget) -> str:
     """How much is lost for which reason."""
     counts = Counter[str]()
-    for loss in account.losses:
+    for loss in budget.losses:
         counts[say(f"lost.{loss.kind}")] += loss.count
     (words, count), *others = ((words, count) for words, count in counts.items() if count)
     first = f"{counted(count, 'state')} {'is' if count == 1 else 'are'} {words}"
     losses = listed([first, *(f"{count:,} {words}" for words, count in others)])
-    return say("verdict.lost_states", read=account.read, losses=losses)
+    return say("verdict.lost_states", read=budget.read, losses=losses)
 
 
 def _total(audit: Audit) -> str:
@@ -313,7 +315,7 @@ def _others(audit: Audit) -> str:
     """What standard methods say: a wrong total, a sum that ends too soon, an uneven curve."""
     if not audit.estimates:
         return ""
-    white, total = audit.input == "white", audit.account.most
+    white, total = audit.input == "white", audit.rank_budget.most
     wrong = [one for one in audit.estimates if _is_off(one.total, one.truth)]
     right = [one for one in audit.estimates if one not in wrong]
     # the total for white input, without lag 0 where an estimate leaves it out by convention
@@ -387,7 +389,7 @@ def _bars(audit: Audit) -> list[Bar]:
 
 
 def _figures(audit: Audit) -> list[tuple[str, str]]:
-    first, account, curve = audit.headline, audit.account, audit.curve
+    first, budget, curve = audit.headline, audit.rank_budget, audit.curve
     figures: dict[str, str] = {}
     if audit.claim is not None:
         figures["claimed"] = f"{audit.claim.value:.10g}"
@@ -396,8 +398,8 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     if curve is not None:
         error = f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
         figures["total" if first is None else "without_noise"] = f"{audit.total:.10g}{error}"
-    facts = {"rank": f"{account.most:,}", "read": f"{account.read:,}"}
-    figures["rank"] = say(f"figures.{'ranked' if account.rank is not None else 'bound'}", **facts)
+    facts = {"rank": f"{budget.most:,}", "read": f"{budget.read:,}"}
+    figures["rank"] = say(f"figures.{'ranked' if budget.rank is not None else 'bound'}", **facts)
     row = first or audit.usable.measured
     if first is None and row is not None:  # beside the total, which noise hides
         figures["usable"] = number(row.total)
@@ -444,7 +446,7 @@ def _memory(audit: Audit) -> Section | None:
         return _curves_under_noise(audit)
     last = visible_end(curve.values)
     end = max([last, *(one.last_lag for one in audit.estimates)])
-    end = min(end, max(4 * audit.account.most, 2 * last, 10), len(curve) - 1)
+    end = min(end, max(4 * audit.rank_budget.most, 2 * last, 10), len(curve) - 1)
     if first is not None:  # usable memory fills the chart
         end = min(end, max(3 * (first.horizon or 0), 10))
     name = say("series.exact" if first is None else "series.without_noise")
@@ -497,7 +499,7 @@ def _gains(audit: Audit) -> Section | None:
 def _estimates(audit: Audit) -> Section | None:
     if not audit.estimates:
         return None
-    rank, error = str(audit.account.most), small(float(audit.exact.error.max()))
+    rank, error = str(audit.rank_budget.most), small(float(audit.exact.error.max()))
     rows = [(say("series.exact"), rank, rank, "all", error, "—")]
     for one in audit.estimates:
         lags = f"{one.first_lag}\N{NO-BREAK SPACE}…\N{NO-BREAK SPACE}{one.last_lag}"
@@ -517,18 +519,18 @@ def _estimates(audit: Audit) -> Section | None:
 
 
 def _losses(audit: Audit) -> Section:
-    account = audit.account
-    counts = {text: getattr(account, name) for name, text in TEXTS["states"].items()}
+    budget = audit.rank_budget
+    counts = {text: getattr(budget, name) for name, text in TEXTS["states"].items()}
     rows = [(text, f"{n:,}") for text, n in counts.items() if n is not None]
-    is_known = account.rank is not None
+    is_known = budget.rank is not None
     text = say("sections.all_controllable" if is_known else "sections.maybe_controllable")
-    if account.lost > 0:
+    if budget.lost > 0:
         least = "" if is_known else say("sections.at_least")
-        facts = {"lost": account.lost, "read": counted(account.read, "state")}
+        facts = {"lost": budget.lost, "read": counted(budget.read, "state")}
         text = say("sections.redundant", least=least, **facts)
-    if account.margin is not None:
-        text += say("sections.margin", margin=small(account.margin))
-    return _section("losses", text, rows, points=tuple(loss.text for loss in account.losses))
+    if budget.margin is not None:
+        text += say("sections.margin", margin=small(budget.margin))
+    return _section("losses", text, rows, points=tuple(loss.text for loss in budget.losses))
 
 
 def _usable(audit: Audit) -> Section:

@@ -27,7 +27,7 @@ from memcurve.network.operator import Operator
 from memcurve.solve import Analysis, Problem
 from memcurve.studies.auditing.claims import Bounds, Claim, ClaimContext, claimed_number, judged
 from memcurve.studies.auditing.estimates import Estimate, standard_estimates
-from memcurve.studies.auditing.losses import Account, account_of, account_of_wiring
+from memcurve.studies.auditing.losses import RankBudget, rank_budget_of, rank_budget_of_wiring
 from memcurve.studies.auditing.result import Audit
 from memcurve.studies.auditing.sentences import say
 from memcurve.studies.auditing.structure import condition_of, eigenvalues_of
@@ -187,8 +187,8 @@ def _in_full(
     tell("usable memory")
     usable = usable_memory(subject, asked.input, asked.noise)
     tell("what is lost")
-    account = account_of(subject, curve)
-    rank = account.most
+    budget = rank_budget_of(subject, curve)
+    rank = budget.most
     left_out: tuple[Note, ...] = ()
     tell("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
@@ -217,7 +217,7 @@ def _in_full(
     return Audit(
         **asked.fields(),
         curve=curve,
-        account=account,
+        rank_budget=budget,
         estimates=shown,
         usable=usable,
         eigenvalues=eigenvalues,
@@ -265,20 +265,20 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
     with analysis.without_dense_matrices(), analysis.telling(listener):
         usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, tell)
         tell("what is lost")
-        account, unknown = account_of_wiring(subject, listener)
+        budget, unknown = rank_budget_of_wiring(subject, listener)
         claim = None
         if asked.facts:
             tell("the claim")
-            bounds = _bounds(usable, account, white=asked.white)
+            bounds = _bounds(usable, budget, white=asked.white)
             tolerance = asked.tolerance(bounds.least)
-            start = bounds.start(subject, account.most, tolerance)
+            start = bounds.start(subject, budget.most, tolerance)
             claim = asked.judged(usable, tolerance, curve=start, estimates=(), bounds=bounds)
     dense = (say("left_out.dense"), say("reasons.dense"))
     left_out = ((say("left_out.curve"), why), *unknown, *missing, dense)
     return Audit(
         **asked.fields(),
         curve=None,
-        account=account,
+        rank_budget=budget,
         estimates=(),
         usable=usable,
         eigenvalues=None,
@@ -289,13 +289,13 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
     )
 
 
-def _bounds(usable: UsableMemory, account: Account, *, white: bool) -> Bounds:
+def _bounds(usable: UsableMemory, budget: RankBudget, *, white: bool) -> Bounds:
     """What is known of the memory without noise; for coloured input the rank is no bound."""
-    most = float(account.most) if white else float("inf")
+    most = float(budget.most) if white else float("inf")
     best = max(usable.rows, key=lambda row: row.total, default=None)
     if best is None:
         return Bounds(0.0, most, np.zeros(0))
-    if account.rank is not None and white:
+    if budget.rank is not None and white:
         return Bounds(most, most, best.values)
     return Bounds(min(best.total - best.error, most), most, best.values)
 

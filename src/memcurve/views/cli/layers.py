@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from memcurve.core.notes import counted
 from memcurve.views.cli.console import print_table
-from memcurve.views.cli.options import REPORT, SEVERAL, ReportOptions
+from memcurve.views.cli.options import REPORT, SEVERAL, Flag, ReportOptions
 
 if TYPE_CHECKING:
     from memcurve.trained import ModelMemory
@@ -19,7 +19,7 @@ def layers(
     *,
     noise: str | None = None,
     select: Annotated[list[str] | None, SEVERAL] = None,
-    hankel: bool = False,
+    hankel: Flag = False,
     output: ReportOptions = REPORT,
 ) -> None:
     """Memory of every recurrent layer of a trained model, from its weights.

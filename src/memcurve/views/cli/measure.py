@@ -40,7 +40,7 @@ def measure(
     steps: Whole | None = None,
     lags: Whole | None = None,
     scales: Annotated[list[float] | None, SEVERAL] = None,
-    dossier: Flag = False,
+    report: Flag = False,
     output: ReportOptions = REPORT,
 ) -> None:
     """Memory of any network by simulation, to a requested precision.
@@ -52,7 +52,7 @@ def measure(
       memcurve measure mymodels.py:lstm --precision 0.5 --budget 20
       memcurve measure --command "./simulator --quiet" --budget 300 --save mc.json
       memcurve measure --scales 0.01 0.1 1 10 --plot scales.png
-      memcurve measure --dossier --html dossier.html
+      memcurve measure --report --html report.html
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def measure(
         Your own program instead of a network: it reads one line of numbers per step from its
         standard input and writes one line of states for each.
     precision
-        Largest half-width of the 90 % interval of the total; default 0.05, with --dossier 0.1, with
+        Largest half-width of the 90 % interval of the total; default 0.05, with --report 0.1, with
         --scales 0.2.
     budget
         Seconds after which to stop; how many steps that is depends on the machine.
@@ -80,13 +80,13 @@ def measure(
         there is memory.
     scales
         Memory against the scale of the input, at these scales, with the exact small-input limit.
-    dossier
+    report
         Full measurement report: fading memory, consistency, capacity by degree, scales.
     """
-    dossier = dossier or output.html is not None or output.markdown is not None
-    require_at_most_one(dossier=dossier, scales=scales)
+    report = report or output.html is not None or output.markdown is not None
+    require_at_most_one(report=report, scales=scales)
     for name, value in (("steps", steps), ("lags", lags)):
-        alone: dict[str, Any] = {name: value is not None, "dossier": dossier, "scales": scales}
+        alone: dict[str, Any] = {name: value is not None, "report": report, "scales": scales}
         require_at_most_one(**alone)
     subject, said = _subject(model, options, command, activation, input_scale)
     output.require_other_than(None if model is None else Path(model))
@@ -97,7 +97,7 @@ def measure(
         raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
     from memcurve.data import measuring
 
-    if dossier:
+    if report:
         output.show_document(_with_notes(measuring.measurement_report(subject, **given), said))
     elif scales is not None:
         profile = _with_notes(measuring.measure_scales(subject, scales, **given), said)
