@@ -62,7 +62,7 @@ VALUES = [
     (["measure", "a.py:b", "--input-scale", "2"], "--input-scale and --model"),
     (["audit", "--size", "5", "--html", "no/such/folder/a.html"], "cannot be written"),
     (["curve", "--size", "5", "--plot", "no/such/folder/a.png"], "cannot be written"),
-    (["claims", "nope"], "must be one of jaeger-2001"),
+    (["claims", "nope"], "there is no claim 'nope'"),
     (["explore", "--port", "0"], "--port must be from 1 to 65535"),
     (["paper", "--figure", "9"], "--figure must be among 1, 2, 3, 4, 5, 6, got 9"),
     (["sweep", "study.toml", "--workers", "0"], "--workers must be at least 1"),

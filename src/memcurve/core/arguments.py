@@ -89,7 +89,7 @@ def require_number(
 def require_size(size: Any, argument: str = "size") -> int:
     """Return ``size`` as an int if it is a positive integer."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise ValueError(f"`{argument}` must be a positive integer, got {size!r}; give e.g. 100.")
+        raise ValueError(f"`{argument}` must be a positive integer, got {size!r}; give 1 or more.")
     return int(size)
 
 
@@ -97,7 +97,7 @@ def require_limit(limit: Any, argument: str) -> int:
     """Return ``limit`` as an int if it is zero or a positive integer."""
     if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
         raise ValueError(
-            f"`{argument}` must be an integer from 0 on, got {limit!r}; give e.g. 100."
+            f"`{argument}` must be an integer from 0 on, got {limit!r}; give 0 or more."
         )
     return int(limit)
 

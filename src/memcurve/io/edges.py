@@ -94,12 +94,14 @@ class EdgeOptions:
     signs: str | None = None
     inhibitory: str | Sequence[str] | None = None
 
+    def __post_init__(self) -> None:
+        if self.where is not None and self.nodes is None:
+            raise ValueError("`where` is a condition on a table of nodes; give it as `nodes`.")
+
     @cached_property
     def table(self) -> NodeTable | None:
         """The table of nodes, as far as it is asked for."""
         if self.nodes is None:
-            if self.where is not None:
-                raise ValueError("`where` is about a table of nodes; give that too, as `nodes`.")
             return None
         table = self.nodes if isinstance(self.nodes, NodeTable) else load_nodes(self.nodes)
         return table if self.where is None else table.selected(self.where)

@@ -281,8 +281,8 @@ def validated_lags(lags: Any) -> int | None:
     whole = isinstance(lags, int | np.integer) and not isinstance(lags, bool | np.bool_)
     if not whole or lags < 1:
         raise ValueError(
-            f"`lags` must be a positive integer or None, got {lags!r:.80}; lags=m means lags 0 … "
-            f"m − 1, of which curve[τ] is one."
+            f"`lags` must be a positive integer, got {lags!r:.80}; it is the number of lags, which "
+            f"begin at 0."
         )
     if lags > MOST_LAGS:
         raise ValueError(

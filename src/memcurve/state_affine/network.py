@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -309,10 +310,10 @@ class StateAffineNetwork(Connected):
     @staticmethod
     def is_stored(path: str | os.PathLike[str]) -> bool:
         """Whether a file is one that :meth:`save` wrote."""
-        if Path(path).suffix.lower() != ".npz" or not Path(path).is_file():
+        if not zipfile.is_zipfile(path):
             return False
-        with np.load(path, allow_pickle=False) as stored:
-            return {"p", "q", "functions", "law"} <= set(stored)
+        with zipfile.ZipFile(path) as stored:
+            return {"p.npy", "q.npy", "functions.npy", "law.npy"} <= set(stored.namelist())
 
     def _kind(self) -> str:
         count = len(self.functions) - 1

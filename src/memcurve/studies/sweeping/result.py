@@ -85,9 +85,9 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
                 if text == study.text:
                     return read_sweep(opened, number, study)
             raise ValueError(
-                f"{opened.path} has no results of study {study.name!r} as it is now; it holds "
-                f"{len(opened.studies())} other(s). Run the sweep, which computes only new cases; "
-                f"in Python, leave `study` out for the latest."
+                f"{opened.path} has no results of study {study.name!r} as it is now, but of "
+                f"{len(opened.studies())} others or earlier versions. Run the sweep, which "
+                f"computes only new cases; in Python, leave `study` out for the latest."
             )
 
     @cached_property

@@ -251,7 +251,7 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     axes = {}
     for axis, given in file.grid.items():
         if axis not in AXES:
-            raise ValueError(f"grid.{axis}: there is no such axis, but {', '.join(AXES)}.")
+            raise ValueError(f"grid.{axis}: there is no such axis; axes are {', '.join(AXES)}.")
         try:
             axes[axis] = _axis_values(axis, given)
         except (TypeError, ValueError) as error:

@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from memcurve.views.cli.console import Printer, json_text
-from memcurve.views.cli.options import OUTPUT, OutputOptions, Seed, usage
+from memcurve.views.cli.options import OUTPUT, OutputOptions, Seed
 from memcurve.views.cli.process import UsageError
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ def claims(
     name
         The claim to examine; without it, all are listed.
     """
-    from memcurve.core.arguments import table_entry
     from memcurve.studies.literature import CLAIMS, judge_claim
 
     if name is None:
@@ -42,8 +41,8 @@ def claims(
             raise UsageError("--plot and --save are about one claim; give its name.")
         _list(list(CLAIMS.values()), output.json)
         return
-    with usage():
-        table_entry(CLAIMS, name, "name")
+    if name not in CLAIMS:
+        raise UsageError(f"there is no claim {name!r}; `memcurve claims` lists them all.")
     output.show(judge_claim(name, seed=seed, progress=sys.stderr.isatty()), _print)
 
 

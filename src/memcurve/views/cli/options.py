@@ -491,6 +491,6 @@ def from_python(text: str) -> Any:
     finally:
         sys.path.pop(0)
     if name not in made:
-        names = [key for key, value in made.items() if not key.startswith("_") and callable(value)]
-        raise UsageError(f"{file} has no {name}; among what it has: {', '.join(names[:20])}.")
+        names = [key for key in made if not key.startswith("_")]
+        raise UsageError(f"{file} has no {name}; it has {', '.join(names[:20]) or 'no names'}.")
     return made[name]
