@@ -163,6 +163,7 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e
     with larger ones the exact rank would be asked for more often.
     """
     C = unit_norm(C)
+    parts: tuple[Screening, ...]
     parts, rooms = zip(*(_screened(submatrix(A, n), C[n]) for n in separate_parts(A)), strict=True)
     joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
     look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
