@@ -112,12 +112,14 @@ def test_eigenvalues_are_dragged_and_links_bring_them_back(page: Opened) -> None
     dot = tab.locator("#disc .pole:not(.mirror)").first
     box = dot.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    reach = tab.evaluate("reach")
     tab.mouse.move(x, y)
     tab.mouse.down()
     tab.mouse.move(x + 15, y - 200)  # beyond the circle: held within it
     tab.mouse.up()
     [moved] = state_of(page)["moved"].values()
     assert 0.998 < np.hypot(*moved) <= 0.9991
+    assert tab.evaluate("reach") == reach
     before = float(tab.inner_text("#age"))
     with tab.context.expect_page() as opened:
         tab.evaluate("window.open(location.href)")
@@ -145,10 +147,15 @@ def test_kept_curves_hold_the_axis(page: Opened) -> None:
     tab.click("#reset")
     tab.select_option("#size", "60")
     tab.click("#keep")
-    wide = tab.evaluate("reach")
-    tab.select_option("#size", "10")
-    assert tab.evaluate("reach") == wide
+    reach = tab.evaluate("reach")
+    for size in ("10", "100"):
+        tab.select_option("#size", size)
+        assert tab.evaluate("reach") == reach
+        assert tab.locator("#beyond").is_visible() == (size == "100")
     assert "60 nodes" in tab.inner_text("#memory-legend")
+    tab.click("#all-lags")
+    assert tab.evaluate("reach") > reach
+    assert not tab.locator("#beyond").is_visible()
 
 
 def test_a_radius_of_its_own_has_no_slider(page: Opened) -> None:

@@ -5,7 +5,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const byId = (id) => document.getElementById(id);
 const start = { mode: "network", ensemble: "normal", size: 30, radius: 0.9, noise: -2, moved: {}, pinned: [], shape: "exponential", nodes: 12, wish: null };
 let state = structuredClone(start);
-let reach = 0; // the lags shown: while curves are compared, the axis only grows
+let reach = 0; // the lags shown: while curves are compared or eigenvalues moved, the axis stays
 let poles = [], layer = null, layerOf = "";
 
 // ---- what is chosen
@@ -154,9 +154,9 @@ function draw() {
   const key = JSON.stringify(poles);
   if (key !== layerOf && !dragging && n <= MOST_LAYER) [layer, layerOf] = [memory.layer(poles), key];
   const fresh = key === layerOf && layer;
-  // the lags that matter; with curves to compare, the axis stays or grows
   const needed = Math.max(lagsNeeded(curve), ...state.pinned.map((k) => lagsNeeded(k.curve)), state.mode === "wish" ? 4 * n : 0);
-  if (!(dragging || state.pinned.length) || needed > reach) reach = needed;
+  const compared = dragging || state.pinned.length || Object.keys(state.moved).length;
+  if (!compared || reach === 0) reach = needed;
   const chart = frame(byId("memory"), {
     x: [0, reach], y: [0, 1.02], xTicks: ticks(reach), yTicks: [0, 0.25, 0.5, 0.75, 1],
     xLabel: "lag τ", yLabel: "MC_τ",
@@ -180,6 +180,9 @@ function draw() {
   chart.line(sparse(curve.slice(0, reach + 1)), "--s0");
   shown.unshift({ text: state.mode === "wish" ? "closest network found" : "memory curve", colour: "--s0" });
   legend(byId("memory-legend"), shown);
+  const beyond = n - curve.slice(0, reach + 1).reduce((sum, v) => sum + v, 0);
+  byId("beyond").hidden = needed <= reach;
+  byId("beyond-text").textContent = `${shortNumber(beyond)} of the ${n} lie beyond lag ${reach}, where the axis ends.`;
   drawDisc();
   drawUsable(n, fresh, noise);
   const half = curve.findIndex((v) => v < 0.5);
@@ -358,7 +361,7 @@ function decode(text) {
     const next = { ...structuredClone(start), ...given, pinned: [] };
     const inside = (p) => Array.isArray(p) && p.length === 2 && p.every(Number.isFinite) && Math.hypot(...p) < 1;
     const fits =
-      next.ensemble in PRESETS && ["network", "wish"].includes(next.mode) && next.shape in SHAPES &&
+      Object.hasOwn(PRESETS, next.ensemble) && ["network", "wish"].includes(next.mode) && Object.hasOwn(SHAPES, next.shape) &&
       next.radius > 0 && next.radius <= MOST_RADIUS && next.noise >= -6 && next.noise <= 0 &&
       next.nodes >= 2 && next.nodes <= 30 && Object.values(next.moved).every(inside) &&
       (next.wish === null || (Array.isArray(next.wish) && next.wish.length === HANDLES.length));
@@ -412,6 +415,7 @@ byId("keep").addEventListener("click", () => {
   state.pinned = [...state.pinned.slice(-2), { name: describe(), curve: memory.curve(poles, MOST_LAGS) }];
   draw();
 });
+byId("all-lags").addEventListener("click", () => { reach = 0; draw(); });
 byId("reset").addEventListener("click", () => { state = structuredClone(start); reach = 0; show(); });
 byId("share").addEventListener("click", async () => {
   try {
