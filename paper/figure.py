@@ -21,7 +21,7 @@ WAYS = {
 
 
 def main() -> None:
-    """Totals of normal networks by size, exact and as usual ways report them."""
+    """Totals of normal networks by size, exact and as standard methods report them."""
     totals: dict[str, list[float]] = {name: [] for name in ("exact", *WAYS)}
     for size in SIZES:
         network = memcurve.ensembles.normal(size, spectral_radius=0.9, seed=1)

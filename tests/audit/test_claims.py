@@ -170,7 +170,7 @@ def test_more_than_the_number_of_states_from_too_few_samples(seed: int) -> None:
     assert "lags up to 80 of 500 samples" in told.verdict[0]
 
 
-def test_what_the_usual_ways_give() -> None:
+def test_what_standard_methods_give() -> None:
     plain = audit(NORMAL)
     for estimate in plain.estimates:
         if abs(estimate.total - plain.total) < 1 or estimate.key.startswith("osm"):
@@ -252,10 +252,10 @@ def test_claims_under_coloured_input_are_judged_under_it() -> None:
 
 @pytest.mark.parametrize("claimed", ["2.01", "1.98", "2.02"])
 def test_an_explanation_gives_the_claimed_digits(claimed: str) -> None:
-    """What can be used in float64 is 2 of 2: that is no way to arrive at another number."""
+    """Usable memory in float64 is 2 of 2, which explains no other number."""
     found = audit(LinearNetwork([[0.5, 0.1], [0.0, 0.3]], [1.0, 1.0]), claimed=claimed).claim
     assert found.holds is False
     for one in found.explanations:
         is_near = abs(one.value - found.value) <= found.tolerance
-        assert is_near or "give or take" in one.text
+        assert is_near or "(± " in one.text
         assert one.kind != "number_format"

@@ -43,7 +43,7 @@ def test_a_quantity_that_varies_is_drawn_and_concluded_on() -> None:
 
 
 def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
-    """The false effect of the usual formulas, and its absence."""
+    """The false effect of standard formulas, and its absence."""
     frame = sparsity.to_pandas()
     means = frame.groupby(["method", "density"])["total"].mean().unstack()
     exact = frame[frame["method"] == "exact"]

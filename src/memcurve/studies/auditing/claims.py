@@ -67,7 +67,7 @@ class Claim:
         Whether it is the total memory, lag 0 or not, or the sum up to the lag that was said; None
         where the network is too large to tell, and the claim is among what is possible.
     explanations : tuple of Explanation
-        Ways to arrive at it, the most likely first; may be empty.
+        Possible explanations of it, the most likely first; may be empty.
     least, most : float
         What is known of the true total over all lags: both are that total, where it is known.
     """
@@ -89,8 +89,8 @@ class Claim:
 class Bounds:
     """What is known of the memory without noise of a network that is too large for its curve.
 
-    Noise never adds memory: what can be used is the ``least`` there is, at each lag (``held``) and
-    in all; the rank, or what the wiring allows it to be, the ``most``.
+    Noise never adds memory: usable memory is a lower bound, at each lag (``held``) and in all
+    (``least``); the rank, or what the wiring allows it to be, is an upper one (``most``).
     """
 
     least: float

@@ -406,12 +406,18 @@ def _figures(audit: Audit) -> list[tuple[str, str]]:
     if first is None and curve is not None:
         figures["error"] = small(float(curve.error.max()))
     if audit.eigenvalues is not None:
-        figures["radius"] = f"{audit.eigenvalues.radius:.6g}"
+        figures["radius"] = _radius(audit.eigenvalues.radius)
     if first is None:
         beyond = say("figures.no_lag")
         figures |= {level: _lag(audit.horizons.get(level), beyond) for level in ("0.5", "0.1")}
     name = "" if row is None else say("read.given") if row.given else row.name
     return [(say(f"figures.{kind}", name=name), text) for kind, text in figures.items()]
+
+
+def _radius(radius: float) -> str:
+    """A spectral radius; one that six digits round to 1, by its distance from it."""
+    is_near = radius < 1 and f"{radius:.6g}" == "1"
+    return say("figures.nearly", gap=1 - radius) if is_near else f"{radius:.6g}"
 
 
 def _lag(lag: int | None, unknown: str) -> str:

@@ -101,33 +101,25 @@ class Printer:
     ) -> None:
         """Print a table without lines, the columns ``right`` aligned to the right.
 
-        Those are numbers, and stay whole. Where a terminal is too narrow, words are folded, then
-        heads; where it still is, it breaks the lines itself.
+        Those are numbers, and stay whole. Where a terminal is too narrow, other cells and heads
+        are folded between words; where it still is, it breaks the lines itself.
         """
-        from rich.measure import Measurement
+        from rich.cells import cell_len
         from rich.table import Table
 
         body = [[styled(cell) for cell in row] for row in rows]
         shown = [k for k, head in enumerate(heads) if head or any(row[k].plain for row in body)]
-        room, unbounded = self.console.width - indent, self.console.options.update(width=PIPE_WIDTH)
-        for between in (" ", "\n"):
-            table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-            for k in shown:
-                head, how = styled(heads[k]), dict[str, Any]()
-                if k in right:
-                    head = styled(between.join(heads[k].split()))
-                    cells = [*head.split(), *(row[k] for row in body)]
-                    how = {"justify": "right", "width": max(cell.cell_len for cell in cells)}
-                table.add_column(head, overflow="fold", **how)
-            for row in body:
-                table.add_row(*(row[k] for k in shown))
-            wide = Measurement.get(self.console, unbounded, table)
-            if wide.maximum <= room:
-                break
-        width, self.console.width = self.console.width, max(room, wide.minimum)
+        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        for k in shown:
+            cells = [row[k].plain for row in body]
+            whole = cells if k in right else " ".join(cells).split()
+            least = max(map(cell_len, (*heads[k].split(), *whole)), default=0)
+            justify: Any = "right" if k in right else "left"
+            table.add_column(styled(heads[k]), justify=justify, min_width=least)
+        for row in body:
+            table.add_row(*(row[k] for k in shown))
         with self.console.capture() as lines:
-            self.console.print(table)
-        self.console.width = width
+            self.console.print(table, width=self.console.width - indent, crop=False)
         for line in lines.get().splitlines():
             print((" " * indent + line).rstrip(), file=self.console.file)
 
