@@ -15,14 +15,6 @@ W = RNG.standard_normal((15, 15)) * (RNG.random((15, 15)) < 0.4) / 4
 W_IN = RNG.standard_normal((2, 15))
 
 
-def rectified(x):
-    return np.maximum(0, x)
-
-
-def leaky_rectified(x):
-    return np.maximum(0.5 * x, x)
-
-
 def bent(x):
     x[x <= 0] = 0.5 * (np.exp(x[x <= 0]) - 1)
     return x
@@ -31,8 +23,8 @@ def bent(x):
 FUNCTIONS = {
     "linear": lambda x, m=1: m * x,
     "elu": bent,
-    "relu": rectified,
-    "leaky_relu": leaky_rectified,
+    "relu": lambda x: np.maximum(0, x),
+    "leaky_relu": lambda x: np.maximum(0.5 * x, x),
     "sigmoid": lambda x: 1.0 / (1 + np.exp(-x)),
     "tanh": np.tanh,
     "step": lambda x: (x >= 0.5).astype(int),
@@ -42,18 +34,19 @@ FUNCTIONS = {
 class EchoStateNetwork:
     """Follows the documented recursion of conn2res' class of that name."""
 
-    def __init__(self, w, activation_function="tanh"):
+    def __init__(self, w, activation_function="tanh", leak_rate=None):
         def function(x):
             return FUNCTIONS[activation_function](x)
 
         function.__name__ = activation_function
-        self.w, self.activation_function = w, function
+        self.w, self.activation_function, self.leak_rate = w, function, leak_rate
 
-    def simulate(self, ext_input, w_in, input_gain=None, output_nodes=None):
-        w_in = w_in if input_gain is None else input_gain * w_in
+    def simulate(self, ext_input, w_in, output_nodes=None):
+        leak = 1.0 if self.leak_rate is None else self.leak_rate
         state = np.zeros((len(ext_input) + 1, len(self.w)))
         for t in range(1, len(state)):
-            state[t] = self.activation_function(state[t - 1] @ self.w + ext_input[t - 1] @ w_in)
+            after = self.activation_function(state[t - 1] @ self.w + ext_input[t - 1] @ w_in)
+            state[t] = (1 - leak) * state[t - 1] + leak * after
         return state[1:] if output_nodes is None else state[1:, output_nodes]
 
 
@@ -70,7 +63,7 @@ def network_class(request):
 
 def test_linear(network_class):
     esn, z = network_class(w=W, activation_function="linear"), series(2)
-    states = esn.simulate(z, W_IN, input_gain=0.7, output_nodes=[4, 2, 9])
+    states = esn.simulate(z, 0.7 * W_IN, output_nodes=[4, 2, 9])
     network = as_network(esn, w_in=W_IN, input_gain=0.7, output_nodes=[4, 2, 9])
     assert off(network, z, states) < SAME
     assert network.notes == ()
@@ -81,16 +74,17 @@ def test_linear(network_class):
     assert as_network(esn, w_in=W_IN).is_sparse
 
 
-@pytest.mark.parametrize("activation", ["tanh", "sigmoid"])
-def test_linearised(network_class, activation):
-    esn, z = network_class(w=W, activation_function=activation), series(2)
+@pytest.mark.parametrize(("activation", "leak"), [("tanh", None), ("tanh", 0.3), ("sigmoid", 0.6)])
+def test_linearised(network_class, activation, leak):
+    esn, z = network_class(w=W, activation_function=activation, leak_rate=leak), series(2)
     network = as_network(esn, w_in=W_IN)
     assert off(network, z, small_signal(lambda u: esn.simulate(u, W_IN), z)) < SMALL_SIGNAL
     assert network.notes[0].startswith("linearised about zero input")
 
 
-def test_slope_of_linear():
-    esn = EchoStateNetwork(W, "linear")
+@pytest.mark.parametrize("leak", [None, 0.3])
+def test_slope_of_linear(leak):
+    esn = EchoStateNetwork(W, "linear", leak)
     esn.activation_function = lambda x: 0.5 * x
     esn.activation_function.__name__ = "linear"
     assert off(as_network(esn, w_in=W_IN), series(2), esn.simulate(series(2), W_IN)) < SAME

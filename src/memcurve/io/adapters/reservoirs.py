@@ -1,7 +1,8 @@
-"""Reservoirs of reservoirpy (0.4 and newer) and of conn2res.
+"""Reservoirs of reservoirpy and of conn2res.
 
-reservoirpy has a Reservoir, or a Model such as ESN that holds one; conn2res makes reservoirs of
-connectomes, whose weights are stored (source, target).
+reservoirpy has a Reservoir, or a Model such as ESN that holds one. Up to version 0.3 a node is told
+how it steps by a function, from 0.4 on by a method. conn2res makes reservoirs of connectomes, whose
+weights are stored (source, target).
 """
 
 from __future__ import annotations
@@ -23,19 +24,26 @@ _RESERVOIRS = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir", "ES2N", "
 
 def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
     """A reservoir's weights, leak and bias; linearised unless its activation is the identity."""
-    node = _reservoir(obj)
-    if _kind(node) != "Reservoir":
+    own = _reservoir(obj)
+    source = _label(own)
+    if _kind(own) != "Reservoir":
         raise TypeError(
-            f"`network` must be a reservoirpy Reservoir, or a Model with one, got {_label(node)}; "
+            f"`network` must be a reservoirpy Reservoir, or a Model with one, got {source}; "
             f"run it with memcurve.measure, or {RECORD}."
         )
-    node, notes = _initialised(node, input_dim)
-    source = _label(node)
+    node, notes = _initialised(own, input_dim)
     W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
+    if _stepping(node) == "forward_external" and activation != "identity":
+        raise ValueError(
+            f"`network` must have the equation 'internal', or the activation 'identity', got "
+            f"{source} with equation='external'; {RECORD}."
+        )
+    if noisy := [name for name in ("noise_in", "noise_rc") if getattr(node, name, 0)]:
+        notes.append(Note("network", f"its own noise is left out: {', '.join(noisy)}"))
     # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
     network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
-    name = node.name or f"Reservoir, N={network.size}"
+    name = own.name or f"Reservoir, N={network.size}"
     return network.replace(name=name, notes=(*network.notes, *notes))
 
 
@@ -48,7 +56,7 @@ def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
     """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
     own = _reservoir(obj)
     is_readout = _kind(own) not in _RESERVOIRS and hasattr(own, "fit")
-    if is_readout or not hasattr(own, "initialized"):
+    if is_readout or _is_initialised(own) is None:
         raise TypeError(
             f"`model` must be a reservoirpy node with states, or a Model with one, got "
             f"{_label(own)}."
@@ -72,26 +80,37 @@ def _only_reservoir(model: Any) -> Any:
             f"the nodes one by one; memcurve.ensembles.stacked joins layers."
         )
     [reservoir] = reservoirs
-    for sender, delay, receiver in model.edges:
-        if receiver is reservoir and (delay or _kind(sender) != "Input"):
+    for sender, *delay, receiver in model.edges:
+        if receiver is reservoir and (any(delay) or _kind(sender) != "Input"):
             raise ValueError(
                 f"`network` must be a model whose reservoir is driven by the input alone, got one "
-                f"with {'feedback' if delay else 'input'} from {_label(sender)} (delay {delay}); "
-                f"pass the reservoir itself, whose inputs include that, and keep the columns of C "
-                f"that are the input's: network.replace(C=network.C[:, :d])."
+                f"with {'feedback' if any(delay) else 'input'} from {_label(sender)}; pass the "
+                f"reservoir itself, whose inputs include that, and keep the columns of C that are "
+                f"the input's: network.replace(C=network.C[:, :d])."
             )
     return reservoir
 
 
+def _is_initialised(node: Any) -> bool | None:
+    """Whether a node has drawn its weights; None of what is no node."""
+    drawn: bool | None = getattr(node, "initialized", getattr(node, "is_initialized", None))
+    return drawn
+
+
 def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     """The node itself, or a copy with weights where it has not drawn its own yet."""
+    if getattr(node, "has_feedback", False):
+        raise ValueError(
+            f"`network` must be driven by the input alone, got {_label(node)} with feedback; "
+            f"{RECORD}."
+        )
     dimension = node.input_dim
     if input_dim is not None and dimension not in (None, require_size(input_dim, "input_dim")):
         raise ValueError(
             f"`input_dim` must be {dimension}, the number of inputs of {_label(node)}, got "
             f"{input_dim}; leave it out."
         )
-    if node.initialized:
+    if _is_initialised(node):
         return node, []
     count = dimension or input_dim or 1
     drawn = copy.deepcopy(node)
@@ -120,10 +139,17 @@ def _own_name(function: Any) -> str:
 
 def _kind(node: Any) -> str:
     """Name of the reservoirpy class that says how the node steps; empty for a user's own."""
+    stepping = _stepping(node)
     for parent in type(node).__mro__:
-        if "_step" in vars(parent):
-            return parent.__name__ if parent.__module__.startswith("reservoirpy.") else ""
+        is_own = parent.__module__.startswith("reservoirpy.")
+        if "_step" in vars(parent) or (stepping and is_own):
+            return parent.__name__ if is_own else ""
     return ""
+
+
+def _stepping(node: Any) -> str:
+    """Name of the function by which a node of reservoirpy 0.3 steps; empty from 0.4 on."""
+    return _own_name(getattr(node, "_forward", None))
 
 
 def _label(node: Any) -> str:
@@ -133,7 +159,7 @@ def _label(node: Any) -> str:
 
 def _dense(value: Any, argument: str) -> Any:
     array = exact_array(value.toarray() if hasattr(value, "toarray") else value, argument)
-    return float(array) if array.ndim == 0 else array
+    return float(array) if array.ndim == 0 else array[:, 0] if array.shape[1:] == (1,) else array
 
 
 def from_conn2res(
@@ -141,7 +167,7 @@ def from_conn2res(
 ) -> LinearNetwork:
     """An EchoStateNetwork with the input weights its ``simulate`` takes."""
     kind = type(esn).__name__
-    own = getattr(esn, "w", None)
+    own, leak = getattr(esn, "w", None), getattr(esn, "leak_rate", None)
     function = getattr(esn, "activation_function", None)
     if own is None or function is None:
         raise TypeError(
@@ -170,6 +196,10 @@ def from_conn2res(
     shape = activation if activation in ("tanh", "relu") else "identity" if is_linear else function
     mask = as_mask((slope * gain * inward).T)
     network = recurrent_network(
-        slope * weights.T, mask, source=f"conn2res {kind}", activation=shape
+        slope * weights.T,
+        mask,
+        source=f"conn2res {kind}",
+        activation=shape,
+        lr=1.0 if leak is None else leak,
     )
     return network.replace(readout=output_nodes, name=f"{kind}, N={network.size}")
