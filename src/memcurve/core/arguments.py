@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,8 +23,6 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
     Anything that is not a rectangular array of finite numbers, or whose numbers float64 cannot
     hold, is refused with an error that names ``argument``.
     """
-    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
-        raise ValueError(f"`{argument}` has masked entries; fill them first, e.g. with .filled(0).")
     array = rectangular_array(value, argument)
     if array.dtype.kind not in "biufc":
         raise TypeError(
@@ -52,7 +50,9 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
 
 
 def rectangular_array(value: Any, argument: str) -> NDArray[Any]:
-    """Return ``value`` as an array, or raise a ValueError that says its rows are unequal."""
+    """Return ``value`` as an array with no entry missing."""
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise ValueError(f"`{argument}` has masked entries; fill them first, e.g. with .filled(0).")
     try:
         return np.asarray(value)
     except ValueError as error:
@@ -102,6 +102,13 @@ def require_limit(limit: Any, argument: str) -> int:
     return int(limit)
 
 
+def require_flag(flag: Any, argument: str) -> bool:
+    """Return ``flag`` as a bool if it is True or False; a text such as "no" would count as true."""
+    if not isinstance(flag, bool | np.bool_):
+        raise TypeError(f"`{argument}` must be True or False, got {flag!r:.80}.")
+    return bool(flag)
+
+
 def require_density(density: Any) -> float:
     """Return ``density`` as a float if it lies in (0, 1]."""
     return require_number(
@@ -134,6 +141,11 @@ def table_entry(table: Mapping[str, T], name: Any, kind: str) -> T:
     if not isinstance(name, str) or name not in table:
         raise ValueError(f"`{kind}` must be one of {', '.join(table)}; got {name!r}.")
     return table[name]
+
+
+def require_choice(name: Any, argument: str, choices: Iterable[str]) -> str:
+    """Return ``name`` if it is one of these."""
+    return table_entry({choice: choice for choice in choices}, name, argument)
 
 
 def name_and_options(one: Any, argument: str) -> tuple[str, Mapping[str, Any]]:

@@ -28,6 +28,11 @@ BETWEEN_LINES = 10.0
 @contextlib.contextmanager
 def listening(progress: Progress) -> Iterator[Listener]:
     """The function to call with (label, done, total) as the work goes on."""
+    if not (progress is None or isinstance(progress, bool) or callable(progress)):
+        raise TypeError(
+            f"`progress` must be True, False, None or a function of (label, done, total); got "
+            f"{progress!r:.80}."
+        )
     terminal = not callable(progress) and sys.stderr.isatty()
     if callable(progress):
         yield progress

@@ -145,11 +145,9 @@ ENDINGS = {".json": "to_json", ".csv": "to_csv", ".tex": "to_latex"}
 
 def require_ending(path: str | os.PathLike[str], endings: Iterable[str] = ENDINGS) -> str:
     """The ending of a file, if it is one of these."""
-    ending = Path(path).suffix.lower()
+    ending = Path(path).suffix.lower() if isinstance(path, str | os.PathLike) else None
     if ending not in endings:
-        raise ValueError(
-            f"`path` must end in one of {', '.join(endings)}, got {os.fspath(path)!r}."
-        )
+        raise ValueError(f"`path` must end in one of {', '.join(endings)}, got {str(path)!r:.80}.")
     return ending
 
 

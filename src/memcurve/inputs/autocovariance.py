@@ -70,9 +70,9 @@ class Autocovariance(InputProcess):
                 f"γ(0) = {gamma[0]:g} and γ({lag}) = {gamma[lag]:g}; list lags from 0 on, each "
                 f"once."
             )
-        if taper not in (None, "parzen"):
-            raise ValueError(f"`taper` must be None or 'parzen', got {taper!r}.")
         if taper is not None:
+            if not isinstance(taper, str) or taper != "parzen":
+                raise ValueError(f"`taper` must be None or 'parzen', got {taper!r:.80}.")
             gamma = gamma * _parzen(np.arange(len(gamma)) / len(gamma))
         gamma = gamma[: np.flatnonzero(gamma)[-1] + 1].copy()
         if len(gamma) > LARGEST_LAGS + 1:

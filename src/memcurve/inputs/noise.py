@@ -99,6 +99,24 @@ class Noise(ABC):
         return []
 
 
+def standard_deviations(value: Any, argument: str) -> Floats:
+    """A standard deviation, or a vector of them, as a new array."""
+    levels = exact_array(value, argument)
+    if np.asarray(value).dtype == bool:
+        raise TypeError(f"`{argument}` must be a standard deviation, got {value!r}.")
+    if levels.ndim > 1 or levels.size == 0 or np.iscomplexobj(levels):
+        raise ValueError(
+            f"`{argument}` must be a standard deviation or a vector of them, got an array of shape "
+            f"{levels.shape} and dtype {levels.dtype}."
+        )
+    if levels.min() < 0:
+        raise ValueError(
+            f"`{argument}` is a standard deviation and must not be negative, got "
+            f"{float(levels.min())!r}; give e.g. 1e-3, relative to input of unit variance."
+        )
+    return np.asarray(np.abs(levels))  # no negative zero
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class _Levels(Noise):
     """Equal standard deviations for all states: a number, or a vector of levels."""
@@ -107,20 +125,7 @@ class _Levels(Noise):
     deviation: Any
 
     def __post_init__(self) -> None:
-        levels = exact_array(self.deviation, "noise")
-        if np.asarray(self.deviation).dtype == bool:
-            raise TypeError(f"`noise` must be a standard deviation, got {self.deviation!r}.")
-        if levels.ndim > 1 or levels.size == 0 or np.iscomplexobj(levels):
-            raise ValueError(
-                f"`noise` must be a standard deviation or a vector of them, got an array of shape "
-                f"{levels.shape} and dtype {levels.dtype}."
-            )
-        if levels.min() < 0:
-            raise ValueError(
-                f"`noise` is a standard deviation and must not be negative, got "
-                f"{float(levels.min())!r}; give e.g. 1e-3, relative to input of unit variance."
-            )
-        levels = np.asarray(np.abs(levels))  # no negative zero
+        levels = standard_deviations(self.deviation, "noise")
         levels.flags.writeable = False
         object.__setattr__(self, "deviation", levels if levels.ndim else float(levels))
         object.__setattr__(self, "is_family", levels.ndim > 0)
@@ -200,8 +205,8 @@ class Quantised(Noise):
     high: float | None = None
 
     def __post_init__(self) -> None:
-        by_range = (self.bits, self.low, self.high)
-        if by_range.count(None) != (3 if self.step is not None else 0):
+        missing = [part is None for part in (self.bits, self.low, self.high)]
+        if any(missing) if self.step is None else not all(missing):
             raise ValueError(
                 f"Quantised takes `step` alone, or `bits` with the range `low` and `high`, e.g. "
                 f"Quantised(bits=12, low=-4, high=4); got {self!r}."

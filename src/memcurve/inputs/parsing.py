@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memcurve.core.arguments import require_size
 from memcurve.inputs.arma import ARMA
 from memcurve.inputs.autocovariance import Autocovariance, White
 from memcurve.inputs.process import InputProcess
@@ -28,6 +29,7 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
     >>> inputs.processes_for("ar:0.9", 2)
     (ARMA(ar=[0.9], ma=[]), ARMA(ar=[0.9], ma=[]))
     """
+    count = require_size(count, "count")
     if isinstance(input, Sequence) and not isinstance(input, str):
         if len(input) != count:
             raise ValueError(

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.arguments import Seed, exact_array, generator, require_size
+from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
+
+#: What a ball takes in FLINT, which ends the process where it finds no memory.
+BYTES_A_LAG = 250
 
 
 class InputProcess(ABC):
@@ -47,7 +51,9 @@ class InputProcess(ABC):
 
     def autocovariance(self, count: int) -> Floats:
         """Return γ(0), …, γ(count − 1)."""
-        return self._autocovariance(require_size(count, "count"))
+        count = require_size(count, "count")
+        require_room(BYTES_A_LAG * count, f"`count`={count}", "Ask for fewer lags.")
+        return self._autocovariance(count)
 
     @abstractmethod
     def density_bounds(self) -> tuple[float, float]:
@@ -60,6 +66,7 @@ class InputProcess(ABC):
         """
         count = require_size(count, "count")
         columns = 1 if channels is None else require_size(channels, "channels")
+        require_room_for_array((count, columns), f"`count`={count}")
         series = self._draw(count, columns, generator(seed))
         return series[:, 0] if channels is None else series
 

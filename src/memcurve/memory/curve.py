@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core import display
+from memcurve.core.arguments import require_number
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Floats, Free, Integers
@@ -179,6 +180,7 @@ class MemoryCurve(Result):
 
     def horizon(self, level: float = 0.5) -> int | None:
         """First lag from which on the memory is below ``level``; None if this curve cannot tell."""
+        level = require_number(level, "level", "above 0, an amount of memory", lambda x: x > 0)
         above = np.flatnonzero(~(self.values < level))
         end = int(above[-1]) + 1 if len(above) else 0
         if end < len(self):

@@ -15,11 +15,25 @@ from typing import Any, Protocol, TypeAlias, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.core.arguments import Seed, generator, require_number, require_size, table_entry
+from memcurve.core.arguments import (
+    Seed,
+    generator,
+    require_flag,
+    require_number,
+    require_size,
+    table_entry,
+)
 from memcurve.core.errors import RankWarning, unstable
 from memcurve.core.limits import WORK, Work, fits, require_room_for_states
 from memcurve.core.progress import Progress, listening
-from memcurve.inputs.noise import Noise, ObservationNoise, StateNoise, noise_of, number_formats
+from memcurve.inputs.noise import (
+    Noise,
+    ObservationNoise,
+    StateNoise,
+    noise_of,
+    number_formats,
+    standard_deviations,
+)
 from memcurve.io.adapters import as_network
 from memcurve.memory.curve import MemoryCurve, NoiseProfile
 from memcurve.memory.curves import curves_of
@@ -86,7 +100,7 @@ class MethodOptions(TypedDict, total=False):
     ridge: float
     truncation: int | None
     masks: int
-    distribution: str | Callable[..., Any]
+    distribution: str
     mask_options: Mapping[str, Any] | None
     samples: int
     washout: int | None
@@ -332,9 +346,9 @@ def noise_profile(
             f"`levels` must be standard deviations, with state_noise=True for process noise; got "
             f"{levels!r}. A curve under it is memory_curve(network, noise=…)."
         )
-    chosen = np.logspace(-20, 0, 81) if levels is None else np.atleast_1d(levels)
-    kind = StateNoise if state_noise else ObservationNoise
-    noise = kind(chosen)
+    chosen = np.logspace(-20, 0, 81) if levels is None else standard_deviations(levels, "levels")
+    kind = StateNoise if require_flag(state_noise, "state_noise") else ObservationNoise
+    noise = kind(np.atleast_1d(chosen))
     problem = Problem.of(as_network(network), lags, input=input, noise=noise)
     if table_entry(METHODS, method, "method").bounded:
         curves = ask_family(problem, method, seed=seed, options=options, progress=progress)
@@ -493,7 +507,8 @@ def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) 
     if method.name == "certified":  # it has a limit of its own
         return
     columns = problem.lags if method.columns is None else method.columns(problem, options)
-    columns = columns if isinstance(columns, int) else None  # what is no number, the method refuses
+    # what is no number, the method refuses
+    columns = int(columns) if isinstance(columns, int | np.integer) else None
     work = _work_of(problem) if method.name == "exact" else method.cost
     states = problem.network.states
     if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):

@@ -14,7 +14,7 @@ from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
-from memcurve.memory.entry_points import memory_curve
+from memcurve.memory.entry_points import NetworkLike, memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, input_normal_realization
 
@@ -83,7 +83,7 @@ class InputNormal(Result):
         )
 
 
-def input_normal(network: Any) -> InputNormal:
+def input_normal(network: NetworkLike) -> InputNormal:
     """Return the input-normal realization of a network, without forming its Gramian.
 
     From the Krylov matrix in graded coordinates, whose columns of T keep directions far below the

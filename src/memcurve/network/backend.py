@@ -33,8 +33,8 @@ def _library(array: Any) -> str:
     if isinstance(array, np.ndarray | np.generic | list | tuple | int | float | complex):
         return "numpy"
     compat = _compat()
-    known = ("torch", "jax", "cupy")
-    return next((name for name in known if getattr(compat, f"is_{name}_array")(array)), "another")
+    libraries = ("torch", "jax", "cupy")
+    return next((n for n in libraries if getattr(compat, f"is_{n}_array")(array)), "another")
 
 
 @dataclass(frozen=True)

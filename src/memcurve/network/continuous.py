@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.arguments import exact_array, require_number, require_size, table_entry
+from memcurve.core.limits import require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.network.linear import LinearNetwork
 
@@ -52,6 +53,8 @@ class ContinuousNetwork:
                 f"`C` must be a real vector of {len(A)} input weights, one per node, got shape "
                 f"{C.shape}; several inputs are asked for one by one."
             )
+        if self.name is not None and not isinstance(self.name, str):
+            raise TypeError(f"`name` must be a string, got {self.name!r:.80}.")
         for name, value in (("A", A), ("C", C)):
             value.flags.writeable = False
             object.__setattr__(self, name, value)
@@ -92,7 +95,8 @@ def hippo(kind: str, size: int) -> ContinuousNetwork:
     array([1.    , 1.7321])
     """
     make = table_entry(_HIPPO, kind, "kind")
-    A, C = make(require_size(size))
+    require_room_for_array((require_size(size),) * 2, f"a HiPPO network of `size`={size}")
+    A, C = make(int(size))
     return ContinuousNetwork(A, C, name=f"HiPPO-{kind[:3].capitalize()}{kind[3].upper()}, N={size}")
 
 

@@ -45,7 +45,9 @@ from memcurve.core.arguments import (
     Seed,
     exact_array,
     generator,
+    require_choice,
     require_density,
+    require_flag,
     require_number,
     require_options,
     require_size,
@@ -66,8 +68,8 @@ from memcurve.network.scaling import (
 Mask = ArrayLike | None
 
 #: How each scaling shows in a network's name.
-RADIUS = "spectral_radius"
-SCALINGS = {RADIUS: "ρ=", "spectral_norm": "‖A‖=", "circular_law": "ρ≈"}
+RADIUS, CIRCULAR = "spectral_radius", "circular_law"
+SCALINGS = {RADIUS: "ρ=", "spectral_norm": "‖A‖=", CIRCULAR: "ρ≈"}
 
 #: From so many nodes on sparse networks are stored sparse; beyond so many only a short attempt is
 #: made to measure their radius: a long one takes minutes, to find moduli too close for ARPACK.
@@ -270,6 +272,8 @@ def permutation(
     """
     if cycles is None:
         cycles = [require_size(size)]
+    if not isinstance(cycles, Sequence | np.ndarray):
+        raise TypeError(f"`cycles` must be a list of lengths, got {cycles!r:.80}.")
     cycles = [require_size(length, "cycles") for length in cycles]
     if not cycles or (size is not None and sum(cycles) != size):
         raise ValueError(
@@ -371,8 +375,10 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
     >>> memcurve.memory_curve(deep).total
     5.0
     """
-    layers = [layers] if isinstance(layers, LinearNetwork) else list(layers)
-    if not layers or not all(isinstance(layer, LinearNetwork) for layer in layers):
+    require_flag(delayed, "delayed")
+    layers = [layers] if isinstance(layers, LinearNetwork) else layers
+    listed = isinstance(layers, Sequence) and len(layers) > 0
+    if not listed or not all(isinstance(layer, LinearNetwork) for layer in layers):
         raise TypeError(f"`layers` must be a list of at least one LinearNetwork, got {layers!r}.")
     for k, layer in enumerate(layers):
         if layer.readout is not None:
@@ -601,7 +607,7 @@ ENSEMBLES: dict[str, Callable[..., LinearNetwork]] = {
     )
 }
 
-__all__ = ["ENSEMBLES", "make", "stacked", *ENSEMBLES]
+__all__ = ["ENSEMBLES", "delay_reservoir", "make", "stacked", *ENSEMBLES]
 
 
 def make(name: str, size: int | None = None, **options: Any) -> LinearNetwork:
@@ -690,9 +696,9 @@ class _Draw:
     def __init__(
         self, seed: Seed, radius: float, scaling: str | None, mask: Mask, circular_law: bool = True
     ) -> None:
-        known = [name for name in SCALINGS if circular_law or name != "circular_law"]
-        if scaling is not None and scaling not in known:
-            raise ValueError(f"`scaling` must be one of {', '.join(known)}; got {scaling!r}.")
+        if scaling is not None:
+            choices = [name for name in SCALINGS if circular_law or name != CIRCULAR]
+            require_choice(scaling, "scaling", choices)
         self.seed, self.scaling, self.mask = seed, scaling, mask
         self.radius = _require_radius(radius)
         self.rng, self.mask_rng = generator(seed).spawn(2)
@@ -703,15 +709,15 @@ class _Draw:
         """A, whose entries have this variance, scaled and joined with the mask."""
         scaling = self.scaling or RADIUS
         if self.scaling is None and A.shape[0] > MEASURED_UP_TO and not stands_out(A):
-            scaling = "circular_law"
+            scaling = CIRCULAR
         if scaling == RADIUS:
             try:
                 A = scale_to_spectral_radius(A, self.radius)
             except CrowdedSpectrumError:
                 if self.scaling is not None:
                     raise
-                scaling = "circular_law"
-        if scaling == "circular_law":
+                scaling = CIRCULAR
+        if scaling == CIRCULAR:
             A = scale_by_circular_law(A, self.radius, variance)
         elif scaling == "spectral_norm":
             A = scale_to_spectral_norm(A, self.radius)
@@ -728,7 +734,7 @@ def _scattered(
 ) -> Any:
     from scipy.sparse import csr_array
 
-    sparse = size >= SPARSE_FROM if sparse is None else sparse
+    sparse = size >= SPARSE_FROM if sparse is None else require_flag(sparse, "sparse")
     if sparse:
         what = f"an ensemble of `size`={size}, with {density * size:.4g} weights per node,"
         fewer = "Take fewer nodes, or fewer weights for each: degree=10, or density=1e-4."

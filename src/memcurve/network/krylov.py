@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import require_number, require_size, table_entry
+from memcurve.core.arguments import require_choice, require_number, require_size
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.graph import eigenvalues
@@ -62,7 +62,7 @@ def orthogonal_components(network: LinearNetwork, count: int, *, by: str = "arno
         no floor; ``"svd"``: ‖(I − U_jU_jᵀ)A^jC‖ with the left singular vectors of K_j, the paper's
         "orthogonal method", which ends in rounding noise.
     """
-    table_entry(dict.fromkeys(("arnoldi", "svd")), by, "by")
+    require_choice(by, "by", ("arnoldi", "svd"))
     A, C = _single_input(network)
     count = require_size(count, "count")
     if count > len(C):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.core.arguments import exact_array, require_finite
+from memcurve.core.arguments import exact_array, rectangular_array, require_finite
 from memcurve.core.notes import Note, counted, notes_of
 from memcurve.core.types import Floats
 from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
@@ -365,7 +365,8 @@ def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") ->
 
 def validated_labels(labels: Any, size: int) -> tuple[str, ...]:
     """A name for each node, no two alike."""
-    names = () if isinstance(labels, str) else tuple(labels)
+    names = tuple(labels) if isinstance(labels, Iterable) else ()
+    names = () if isinstance(labels, str) else names
     if not all(isinstance(name, str) for name in names) or len(names) != size:
         raise ValueError(
             f"`labels` must be {size} strings, one for each node of `A`; got {len(names)}: "
@@ -379,7 +380,7 @@ def validated_labels(labels: Any, size: int) -> tuple[str, ...]:
 
 def validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -> NDArray[np.intp]:
     """Indices of the nodes that are read, each named once."""
-    nodes = np.asarray(readout)
+    nodes = rectangular_array(readout, "readout")
     if labels is not None and nodes.ndim == 1 and nodes.dtype.kind == "U":
         places = {name: k for k, name in enumerate(labels)}
         unknown = next((name for name in nodes.tolist() if name not in places), None)
@@ -405,7 +406,7 @@ def validated_readout(readout: Any, size: int, labels: tuple[str, ...] | None) -
 
 
 def _validated_notes(notes: Any) -> tuple[Note, ...]:
-    listed = () if isinstance(notes, str) or not isinstance(notes, Sequence) else tuple(notes)
-    if not all(isinstance(note, str) for note in listed) or (notes and not listed):
+    listed = isinstance(notes, Sequence) and not isinstance(notes, str)
+    if not listed or not all(isinstance(note, str) for note in notes):
         raise TypeError(f"`notes` must be a sequence of strings, got {notes!r}; give e.g. ['…'].")
-    return notes_of(listed, "network")
+    return notes_of(notes, "network")

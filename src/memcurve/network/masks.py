@@ -26,6 +26,7 @@ from memcurve.core.arguments import (
     require_size,
     table_entry,
 )
+from memcurve.core.limits import require_room_for_array
 from memcurve.core.types import Floats
 
 Draw = Callable[[int], Floats]
@@ -43,17 +44,15 @@ def normal(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) 
     >>> float(round(sum(masks.normal(100, seed=1) ** 2), 12))
     1.0
     """
-    shape = (require_size(size), require_size(inputs, "inputs"))
-    return _finished(generator(seed).standard_normal(shape), norm)
+    return _finished(generator(seed).standard_normal(_shape(size, inputs)), norm)
 
 
 def uniform(
     size: int, *, seed: Seed, low: float = -1.0, inputs: int = 1, norm: float | None = 1.0
 ) -> Floats:
     """Mask with independent entries uniform on [``low``, 1]. Parameters as in :func:`normal`."""
-    shape = (require_size(size), require_size(inputs, "inputs"))
     least = require_number(low, "low", "below 1", lambda number: number < 1)
-    return _finished(generator(seed).uniform(least, 1, shape), norm)
+    return _finished(generator(seed).uniform(least, 1, _shape(size, inputs)), norm)
 
 
 def sparse_normal(
@@ -88,7 +87,7 @@ def sparse_uniform(
 
 def ones(size: int, *, norm: float | None = 1.0) -> Floats:
     """Mask that drives every node alike; ``norm=None`` leaves the entries at one."""
-    return _finished(np.ones((require_size(size), 1)), norm)
+    return _finished(np.ones(_shape(size)), norm)
 
 
 def basis(size: int, node: int = 0, *, norm: float | None = 1.0) -> Floats:
@@ -100,13 +99,12 @@ def basis(size: int, node: int = 0, *, norm: float | None = 1.0) -> Floats:
     >>> masks.basis(3, node=1)
     array([0., 1., 0.])
     """
-    size = require_size(size)
+    mask = np.zeros(_shape(size))
     if isinstance(node, bool) or not isinstance(node, int | np.integer) or not 0 <= node < size:
         raise ValueError(
             f"`node` must be an integer from 0 to N - 1 = {size - 1}, got {node!r}; "
             f"the first node is 0."
         )
-    mask = np.zeros((size, 1))
     mask[node] = 1
     return _finished(mask, norm)
 
@@ -114,6 +112,9 @@ def basis(size: int, node: int = 0, *, norm: float | None = 1.0) -> Floats:
 MASKS: dict[str, Callable[..., Floats]] = {
     mask.__name__: mask for mask in (normal, uniform, sparse_normal, sparse_uniform, ones, basis)
 }
+
+
+__all__ = ["MASKS", "is_random", "make", *MASKS]
 
 
 def is_random(name: str) -> bool:
@@ -140,10 +141,16 @@ def make(name: str, size: int, *, seed: Seed | None = None, **options: Any) -> F
     return mask(size, **options)
 
 
+def _shape(size: int, inputs: int = 1) -> tuple[int, int]:
+    shape = require_size(size), require_size(inputs, "inputs")
+    require_room_for_array(shape, f"a mask of `size`={size} and `inputs`={inputs}")
+    return shape
+
+
 def _sparse(
     size: int, rng: np.random.Generator, density: float, inputs: int, norm: float | None, draw: Draw
 ) -> Floats:
-    mask = np.zeros((require_size(size), require_size(inputs, "inputs")))
+    mask = np.zeros(_shape(size, inputs))
     count = max(1, round(require_density(density) * len(mask)))
     for column in mask.T:
         column[rng.choice(len(mask), count, replace=False)] = draw(count)

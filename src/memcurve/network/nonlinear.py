@@ -181,8 +181,8 @@ class NonlinearNetwork(Connected):
                 "`activation` has no derivative where some nodes rest, as relu at 0; give a "
                 "`shift` that moves them off it."
             )
-        kept = np.broadcast_to(1 - self.leak, self.size)
-        A = _leaking(self.A, kept, self.leak * slopes)
+        decay = np.broadcast_to(1 - self.leak, self.size)
+        A = _leaking(self.A, decay, self.leak * slopes)
         C = (self.leak * self.input_scale * (slopes * self.C.T)).T
         shift = rest - A @ rest if rest.any() else None
         what = self.activation if isinstance(self.activation, str) else "the activation"
@@ -220,7 +220,13 @@ def _require_activation(function: Activation, size: int) -> None:
     """Raise unless ``function`` maps an array of states to real numbers of the same shape."""
     given = np.zeros((2, size))
     with np.errstate(all="ignore"):  # the values show what matters
-        values = np.asarray(function(given.copy()))
+        try:
+            values = np.asarray(function(given.copy()))
+        except Exception as error:
+            raise ValueError(
+                f"`activation` must map an array to one of the same shape; it raised "
+                f"{type(error).__name__}: {error}."
+            ) from error
     real = values.dtype.kind in "biuf"
     if values.shape != given.shape or not real or not np.isfinite(values).all():
         raise ValueError(
@@ -256,10 +262,10 @@ def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
     return _leaking(matrix, 1 - each, each), (each * mask.T).T
 
 
-def _leaking(A: Any, kept: Floats, gain: Floats) -> Any:
-    """diag(kept) + diag(gain)·A."""
+def _leaking(A: Any, decay: Floats, gain: Floats) -> Any:
+    """diag(decay) + diag(gain)·A."""
     if isinstance(A, np.ndarray):
-        return np.diag(kept) + gain[:, None] * A
+        return np.diag(decay) + gain[:, None] * A
     from scipy.sparse import diags_array
 
-    return diags_array(kept) + diags_array(gain) @ A
+    return diags_array(decay) + diags_array(gain) @ A

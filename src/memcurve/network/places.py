@@ -247,10 +247,10 @@ class Device(Host):
             with device:
                 unused = cupy.get_default_memory_pool().free_bytes()
                 return int(cupy.cuda.runtime.memGetInfo()[0] + unused)
-        known = device.memory_stats() or {}
-        if "bytes_limit" not in known:
+        stats = device.memory_stats() or {}
+        if "bytes_limit" not in stats:
             return None
-        return int(known["bytes_limit"] - known["bytes_in_use"])
+        return int(stats["bytes_limit"] - stats["bytes_in_use"])
 
 
 def place_of(A: Any) -> Host:

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.arguments import require_flag
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Complexes, Floats
@@ -81,11 +82,11 @@ def curves_of_poles(
         raise ValueError(
             f"`poles` must have shape (..., n) with n of at least one, got {tuple(given.shape)}."
         )
-    lags = validated_lags(lags)
+    lags, paired = validated_lags(lags), require_flag(add_conjugates, "add_conjugates")
     *shape, size = given.shape
     stack = int(np.prod(shape, dtype=int))
     flat = backend.complex128(backend.xp.reshape(given, (stack, size)))
-    if add_conjugates:
+    if paired:
         flat = backend.xp.concat([flat, backend.xp.conj(flat)], axis=1)
     host_poles = to_host(flat)
     require_stable(host_poles, "poles")

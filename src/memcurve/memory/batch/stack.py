@@ -211,7 +211,9 @@ def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Ar
             f"{' ' + _BY_POLES if len(lengths) == 1 else ''}"
         )
     shape, size, stack = lengths[:-2], lengths[-1], math.prod(lengths[:-2])
-    mask: NDArray[Any] | None = None if C is None else exact_array(to_host(C), "C")
+    mask: NDArray[Any] | None = None
+    if C is not None:
+        mask = exact_array(C if Backend.of(C, "C").xp is np else to_host(C), "C")
     if mask is not None and mask.shape not in ((size,), (*shape, size)):
         raise ValueError(
             f"`C` must have shape ({size},), or {(*shape, size)} with a mask for each network, to "

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memcurve.core.arguments import require_limit, require_number, table_entry
+from memcurve.core.arguments import require_choice, require_limit, require_number
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import WORK, Work
 from memcurve.memory.methods.method import EVERYTHING, declared
@@ -57,7 +57,7 @@ def exact(
         rule = "above 0"
         options["tolerance"] = require_number(tolerance, "tolerance", rule, lambda t: t > 0)
     if solver is not None:
-        options["solver"] = table_entry({s.name: s.name for s in SOLVERS}, solver, "solver")
+        options["solver"] = require_choice(solver, "solver", [s.name for s in SOLVERS])
     answer = answered(problem, certify_up_to, tolerance, solver)
     answer.options.update(options)
     return answer

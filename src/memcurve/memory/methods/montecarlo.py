@@ -20,9 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import Seed, generator, require_limit, require_size, table_entry
+from memcurve.core.arguments import (
+    Seed,
+    generator,
+    require_choice,
+    require_limit,
+    require_size,
+)
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.limits import Work
+from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import Complexes, Floats
 from memcurve.memory.methods.method import EVERYTHING, Variant, declared, estimate, require_driven
 from memcurve.network import LinearNetwork
@@ -74,8 +80,8 @@ def montecarlo(
         ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network,
         whose bias is :func:`montecarlo_bias`.
     """
-    table_entry(DISTRIBUTIONS, distribution, "distribution")
-    table_entry(dict.fromkeys(("sample", "known")), covariance, "covariance")
+    require_choice(distribution, "distribution", DISTRIBUTIONS)
+    require_choice(covariance, "covariance", ("sample", "known"))
     network, rng = problem.network, generator(seed)
     states, samples = network.states, require_size(samples, "samples")
     count = problem.lags or min(5 * states, max(1, samples // 2))
@@ -99,6 +105,7 @@ def montecarlo(
     if washout is None:  # until the start is forgotten to 1e-8
         washout = max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
     washout = require_limit(washout, "washout")
+    require_room_for_array((samples + washout, states), f"`samples`={samples}")
     options: dict[str, Any] = {"samples": samples, "washout": washout}
     if is_plain:
         z = draw_input(distribution, rng, (samples + washout, 1))

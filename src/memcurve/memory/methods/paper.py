@@ -24,14 +24,21 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import Seed, generator, require_number, require_size, table_entry
+from memcurve.core.arguments import (
+    Seed,
+    generator,
+    require_number,
+    require_options,
+    require_size,
+    table_entry,
+)
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.limits import Work
+from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import EPS, Floats
 from memcurve.memory.methods.method import (
     EVERYTHING,
@@ -249,7 +256,7 @@ def osm_plus(
     *,
     seed: Seed,
     masks: int = 1000,
-    distribution: str | Callable[..., Floats] = "normal",
+    distribution: str = "normal",
     mask_options: Mapping[str, Any] | None = None,
     truncation: int | None = None,
 ) -> Answer:
@@ -261,8 +268,8 @@ def osm_plus(
         Of the masks.
     masks : int
         Their number L.
-    distribution : str or callable
-        A random mask of :data:`memcurve.masks.MASKS`, or a function of (size, seed=…) like these.
+    distribution : str
+        A random mask of :data:`memcurve.masks.MASKS`.
     mask_options : mapping
         Options of the mask, e.g. ``{"low": 0}`` for the paper's sparse uniform one.
     truncation : int
@@ -271,16 +278,18 @@ def osm_plus(
     A, C = dense_single_input(problem)
     truncation = krylov_columns(len(C), truncation, problem.lags)
     count = require_size(masks, "masks")
-    draw = distribution
-    if isinstance(draw, str):
-        random = {n: mask for n, mask in mask_table.MASKS.items() if mask_table.is_random(n)}
-        draw = table_entry(random, draw, "distribution")
+    random = {n: mask for n, mask in mask_table.MASKS.items() if mask_table.is_random(n)}
+    draw = table_entry(random, distribution, "distribution")
+    given = {} if mask_options is None else mask_options
+    if not isinstance(given, Mapping):
+        raise TypeError(f"`mask_options` must be a mapping of names to values, got {given!r:.80}.")
+    require_options(draw, {"seed": seed, **given})
+    require_room_for_array((count, truncation), f"`masks`={count}")
     curves = np.empty((count, truncation))
     tell = problem.analysis.tell
     for k, stream in enumerate(generator(seed).spawn(count)):
         tell("OSM+ masks", k, count)
-        mask = draw(len(C), seed=stream, **(mask_options or {}))
-        curves[k] = _subspace_memory(A, mask, truncation)
+        curves[k] = _subspace_memory(A, draw(len(C), seed=stream, **given), truncation)
     tell("OSM+ masks", count, count)
     values = curves.mean(axis=0)
     return estimate(
@@ -290,8 +299,8 @@ def osm_plus(
         bands=np.quantile(curves, QUANTILES, axis=0).T[: problem.lags or truncation],
         options={
             "masks": count,
-            "distribution": getattr(distribution, "__name__", distribution),
-            "mask_options": dict(mask_options or {}),
+            "distribution": distribution,
+            "mask_options": dict(given),
             "truncation": truncation,
         },
     )
