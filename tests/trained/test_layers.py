@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,6 @@ from refusals import refuses
 
 #: Batched singular values of 2n ≤ 32 states at noise 1e-4 and above.
 BATCHED = 1e-8
-#: Half of a 90 % interval, and room for one miss in a few hundred lags.
-INTERVALS = 3
 
 
 def unit(network: memcurve.LinearNetwork) -> memcurve.LinearNetwork:
@@ -138,9 +137,11 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
         {"time_decay": BIAS[None, None], "time_decay_w1": np.ones((3, 2))},
         np.exp(-np.exp(BIAS))[:, None],
     ),
-    "HGRN": (
-        {"lower_bounds": np.log([[1.0, 2], [3, 2]])},
-        np.array([[0.5], [0.5], [0.875], [0.75]]),
+    "DeltaNet": (
+        {"b_proj.weight": np.ones((2, 8)), "k_proj.weight": np.eye(8)}, np.full((2, 1), 0.5),
+    ),
+    "lightning attention": (
+        {"slope_rate": np.array([0.5, 0.25])[:, None, None]}, np.exp([[-0.5], [-0.25]]),
     ),
     "RWKV-7": ({"w0": BIAS}, np.exp(-np.exp(-0.5) / (1 + np.exp(-BIAS)))[:, None]),
     "mLSTM": (
@@ -166,13 +167,59 @@ def test_kinds_are_recognised_and_decoded(name: str) -> None:
     assert any(kind.source in str(note) for note in result.notes)
 
 
-def test_gates_can_be_given() -> None:
-    tensors, _ = CASES["Mamba"]
-    stored = {f"mixer.{key}": value for key, value in tensors.items()}
+ORDINARY = 1 / (1 + np.exp(-BIAS))
+VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], Any]] = {
+    "HGRN, a layer a row": (
+        {"lower_bounds": np.log([[1.0, 2], [3, 2]])}, {}, [0.5, 0.5, 0.875, 0.75],
+    ),
+    "mLSTM of NX-AI": ({"fgate.bias": BIAS}, {}, ORDINARY),
+    "mLSTM, gates in one": (
+        {"ifgate_preact.bias": np.append(np.zeros(3), BIAS)}, {"gate_soft_cap": 30.0},
+        1 / (1 + np.exp(-30 * np.tanh(BIAS / 30))),
+    ),
+    "GLA": ({"gk_proj.1.bias": BIAS}, {"gate_logit_normalizer": 8}, ORDINARY ** (1 / 8)),
+    "KDA": (
+        {"A_log": np.log(np.full(3, 2.0)), "dt_bias": BIAS},
+        {"text_config": {"linear_lower_bound": -5.0}}, np.exp(-5 / (1 + np.exp(-2 * BIAS))),
+    ),
+    "KDA without a bound": (
+        {"A_log": np.zeros(3), "dt_bias": BIAS}, {"kda_safe_gate": False, "kda_lower_bound": -5.0},
+        1 - ORDINARY,
+    ),
+    "Mamba-2, steps bounded": (
+        {"A_log": np.zeros(3), "dt_bias": BIAS}, {"time_step_limit": (0.0, 1e-3)},
+        [np.exp(-1e-3)] * 3,
+    ),
+    "Zamba2": (
+        {"A_log": np.zeros(3), "dt_bias": BIAS}, {"model_type": "zamba2", "time_step_min": 2.0},
+        [np.exp(-2.0)] * 3,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_and_what_configurations_say(name: str) -> None:
+    tensors, config, poles = VARIANTS[name]
+    settings = SimpleNamespace(to_dict=lambda: config)
+    model = memcurve.layers(SimpleNamespace(state_dict=lambda: tensors, config=settings))
+    times = np.concatenate([layer.time_constant for layer in model.layers])
+    np.testing.assert_allclose(times, -1 / np.log(poles), rtol=1e-12)
+
+
+def test_gates_can_be_given_or_recorded() -> None:
+    stored = {f"mixer.{key}": value for key, value in CASES["Mamba"][0].items()}
     steps = np.array([0.01, 0.1, 1.0])
     [layer] = memcurve.layers(stored, noise=1e-3, gates={"mixer": steps}).layers
     assert np.all(np.diff(layer.mean_age) < 0)
     assert layer.gate == "as given"
+    recording = steps * np.linspace(0.5, 1.5, 101)[:, None]
+    for share in (0.5, 0.9):
+        [recorded] = memcurve.layers(
+            stored, noise=1e-3, gates={"mixer": recording}, quantile=share
+        ).layers
+        [given] = memcurve.layers(stored, noise=1e-3, gates={"mixer": (0.5 + share) * steps}).layers
+        np.testing.assert_allclose(recorded.mean_age, given.mean_age, rtol=1e-9)
+        assert recorded.gate == f"{share} quantile of a recording"
 
 
 def test_stacked_layers_are_layers() -> None:
@@ -383,6 +430,9 @@ def mamba(decay: float = 0.0, gate: float = -3.0) -> dict[str, Any]:
         (ValueError, ("`noise`", "1e+300"), mamba(), {"noise": 1e300}),
         (ValueError, ("`gates`", "nan"), mamba(), {"gates": {"mixer": [0.1, np.nan, 0.1, 1]}}),
         (ValueError, ("`gates`", "another"), mamba(), {"gates": {"another": np.ones(4)}}),
+        (ValueError, ("`gates`", "4 values", "(2,)"), mamba(), {"gates": {"mixer": np.ones(2)}}),
+        (ValueError, ("`gates`", "leave out"), CASES["LRU"][0], {"gates": {"LRU": np.ones(1)}}),
+        (ValueError, ("`quantile`", "1.5"), mamba(), {"quantile": 1.5}),
     ],
 )  # fmt: skip
 def test_what_is_no_layer(error: type, facts: Any, model: Any, options: dict[str, Any]) -> None:
@@ -449,13 +499,12 @@ def test_the_command(
 
 
 def agrees(states: Floats, z: Floats, network: memcurve.LinearNetwork) -> None:
-    """Measured memory of recorded states is that of a network, within its intervals."""
+    """Measured memory of recorded states is that of a network, within its intervals of 90 %."""
     measured = memcurve.memory_from_data(states, z, lags=20, washout=200, noise_floor=1e-4)
-    scaled = states.std(axis=0)
-    exact = memcurve.memory_curve(network, 20, noise=1e-4 * float(scaled.min()))
-    off = np.abs(measured.values - exact.values) / np.maximum(measured.error, 1e-3)
-    assert abs(measured.values[:3] - exact.values[:3]).max() < 0.05
-    assert np.median(off) < INTERVALS
+    exact = memcurve.memory_curve(unit(network), 20, noise=1e-4)
+    off = np.abs(measured.values - exact.values) / (measured.error + 1e-6)
+    assert np.mean(off <= 1) >= 0.8
+    assert off.max() < 2
 
 
 def scan(poles: Any, driven: Any) -> Floats:
@@ -562,77 +611,179 @@ def test_exact_kinds_as_their_libraries_run_them(name: str) -> None:
     agrees(run(tensors, z), z, layer_network(tensors, layer.name))
 
 
-def test_rwkv_as_transformers_runs_it() -> None:
+@pytest.mark.parametrize("name", [name for name in CASES if name not in EXACT])
+def test_gated_kinds_with_their_gates_at_rest(name: str) -> None:
+    tensors, poles = CASES[name]
+    z = np.random.default_rng(3).standard_normal(6000)
+    states = scan(poles[0], np.outer(z, np.ones(len(poles[0]))))[:, : len(poles[0])]
+    agrees(states, z, layer_network(tensors, name))
+
+
+def test_slstm_at_small_inputs() -> None:
+    """NX-AI/xlstm, src/vanilla/slstm.py: gates with their exponential stabiliser left out."""
+    heads, width, size = 2, 3, 1e-4
+    R = rng.normal(size=(heads, 4, width, width)) / 2
+    bias = np.concatenate([np.zeros((1, 2, 3)), rng.normal(1, 1, (1, 2, 3)), np.zeros((2, 2, 3))])
+    vanilla = {"_recurrent_kernel_": R.reshape(heads, 4 * width, width), "_bias_": bias.ravel()}
+    compiled = {
+        "_recurrent_kernel_": R.transpose(0, 3, 1, 2).reshape(heads, width, 4 * width),
+        "_bias_": bias.transpose(1, 0, 2).ravel(),
+    }
+    z, h, c, n = size * rng.normal(size=(600, 3)), np.zeros(3), np.zeros(3), np.zeros(3)
+    states = []
+    for each in z:
+        i, f, u, o = np.vstack([0 * each, 0 * each, each, 0 * each]) + R[1] @ h + bias[:, 1]
+        f, o = 1 / (1 + np.exp(-f)), 1 / (1 + np.exp(-o))
+        c, n = f * c + np.exp(i) * np.tanh(u), f * n + np.exp(i)
+        states.append(c / n)
+        h = o * c / n
+    for tensors in (vanilla, compiled):
+        linear = layer_network(tensors, "sLSTM", 1).simulate(z)
+        assert np.abs(linear - states)[200:].max() < 1e-3 * size
+
+
+def transformers_rwkv(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
     """Keys of zero: the numerator of the state is a sum of values that decay."""
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    modeling = pytest.importorskip("transformers.models.rwkv.modeling_rwkv")
-    z = np.random.default_rng(3).standard_normal(3000)
+    from transformers.models.rwkv import modeling_rwkv
+
     decay, zeros = torch.tensor([-2.0, -1.0], dtype=torch.float64), torch.zeros(1, 1, 2).double()
     state, states = None, []
     for each in z:
-        _, state = modeling.rwkv_linear_attention_cpu(
+        _, state = modeling_rwkv.rwkv_linear_attention_cpu(
             decay, decay, zeros, torch.full((1, 1, 2), each).double(), state, return_state=True
         )
-        states.append((state[0] * torch.exp(state[2]))[0].numpy())
-    agrees(np.array(states)[:, :1], z, layer_network({"time_decay": decay.numpy()}, "RWKV"))
+        states.append((state[0] * torch.exp(state[2]))[0])
+    return torch.stack(states)[:, :1], {"time_decay": decay}
 
 
-def test_mamba_as_transformers_runs_it() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+def transformers_mamba(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
+    from transformers import MambaConfig
     from transformers.models.mamba import modeling_mamba
 
-    torch.manual_seed(0)
-    config = transformers.MambaConfig(
-        hidden_size=8, num_hidden_layers=1, state_size=2, vocab_size=10
-    )
-    model = transformers.MambaModel(config)
-    mixer = model.layers[0].mixer
+    config = MambaConfig(hidden_size=8, num_hidden_layers=1, state_size=2, vocab_size=10)
+    mixer = modeling_mamba.MambaModel(config).layers[0].mixer
     mixer.dt_proj.bias.data.fill_(0.0)  # Δ = log 2
-    result = memcurve.layers(model, noise=1e-6)
-    layer = result["layers.0.mixer"]
-    T, channels = 4000, mixer.A_log.shape[0]
-    z = np.random.default_rng(3).standard_normal(T)
-    u = torch.tensor(z, dtype=torch.float64).float().expand(1, channels, T)
-    states = []
-    for k in range(2):  # a readout that picks one state
-        readout = torch.zeros(1, 2, T)
-        readout[:, k] = 1
-        with torch.no_grad():
-            y = modeling_mamba.mamba_selective_scan(
-                u, torch.zeros(1, channels, T), -torch.exp(mixer.A_log), torch.ones(1, 2, T),
-                readout, delta_bias=mixer.dt_proj.bias, delta_softplus=True,
-            )  # fmt: skip
-        states.append(np.asarray(y[0, 0], dtype=float))
-    poles = np.exp(-np.exp(mixer.A_log[0].detach().double().numpy()) * np.log(2))
-    assert abs(layer.rank[0] - 2) == 0
-    agrees(np.stack(states, axis=1), z, memcurve.LinearNetwork(np.diag(poles), np.ones(2)))
+    channels, T = len(mixer.A_log), len(z)
+    states = [
+        modeling_mamba.mamba_selective_scan(
+            z.expand(1, channels, T), torch.zeros(1, channels, T), -torch.exp(mixer.A_log),
+            torch.ones(1, 2, T), readout[:, None].expand(1, 2, T), delta_bias=mixer.dt_proj.bias,
+            delta_softplus=True,
+        )[0, 0]
+        for readout in torch.eye(2)
+    ]  # fmt: skip
+    return torch.stack(states, dim=1), mixer.state_dict()
 
 
-def test_rg_lru_as_transformers_runs_it() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    torch.manual_seed(0)
+def transformers_mamba2(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
+    from transformers import Mamba2Config
+    from transformers.models.mamba2 import modeling_mamba2
+
+    config = Mamba2Config(
+        hidden_size=16, num_heads=4, head_dim=8, state_size=4, num_hidden_layers=1, vocab_size=10
+    )
+    mixer = modeling_mamba2.Mamba2Model(config).layers[0].mixer
+    T, one = len(z), torch.ones(1, len(z), 1, 4)
+    outputs = modeling_mamba2.mamba2_chunk_scan(
+        z[None, :, None, None].expand(1, T, 4, 8), torch.zeros(1, T, 4), -torch.exp(mixer.A_log),
+        one, one / 4, chunk_size=64, dt_bias=mixer.dt_bias, dt_softplus=True,
+    )  # fmt: skip
+    return outputs[0, :, 0, :1], mixer.state_dict()
+
+
+def transformers_delta(torch: Any, z: Any, decay: Any, beta: float) -> Any:
+    """Keys that stay, on the first axis; the output reads it."""
+    from transformers.models.qwen3_next import modeling_qwen3_next
+
+    key = torch.tensor([1.0, 0.0]).expand(1, len(z), 1, 2)
+    outputs, _ = modeling_qwen3_next.torch_recurrent_gated_delta_rule(
+        key,
+        key,
+        z[None, :, None, None],
+        decay.expand(1, len(z), 1),
+        torch.full((1, len(z), 1), beta),
+    )
+    return outputs[0, :, 0]
+
+
+def transformers_gated_delta(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
+    """Keys that hardly erase: β small."""
+    A_log, bias = torch.tensor([0.3]), torch.tensor([-1.0])
+    decay = -torch.exp(A_log) * torch.nn.functional.softplus(bias)
+    return transformers_delta(torch, z, decay, 1e-6), {"A_log": A_log, "dt_bias": bias}
+
+
+def transformers_delta_net(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
+    states = transformers_delta(torch, z, torch.zeros(1), 0.5)
+    return states, {"b_proj.weight": torch.zeros(1, 4), "k_proj.weight": torch.zeros(4, 4)}
+
+
+def transformers_rg_lru(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
+    """The gate at rest, as the module computes it from its own parameters."""
+    import transformers
+
     config = transformers.RecurrentGemmaConfig(
         hidden_size=8, num_hidden_layers=1, vocab_size=10, num_attention_heads=2, lru_width=8,
         intermediate_size=8,
     )  # fmt: skip
-    model = transformers.RecurrentGemmaModel(config)
-    [layer] = memcurve.layers(model, noise=1e-3).layers
-    unit = model.layers[0].temporal_block.rg_lru
-    T = 4000
-    z = np.random.default_rng(4).standard_normal(T)
-    decay = np.exp(-1 / layer.time_constant)
-    inputs = torch.tensor(z).float()[None, :, None].expand(1, T, 8)
-    gate = torch.tensor(decay).float().expand(1, T, 8)
-    with torch.no_grad():
-        states, _ = unit._rnn_scan(inputs, gate, torch.zeros(1, T, 1, dtype=torch.bool), None)
-    network = memcurve.LinearNetwork(np.diag(decay[:1]), np.ones(1))
-    agrees(np.asarray(states[0, :, :1], dtype=float), z, network)
-    # the gate at rest, as the module computes it from its own parameters
+    unit = transformers.RecurrentGemmaModel(config).layers[0].temporal_block.rg_lru
     strength = torch.nn.functional.softplus(unit.recurrent_param)
-    rest = torch.exp(-8 * torch.sigmoid(unit.recurrent_gate_bias.flatten()) * strength)
-    assert np.abs(rest.detach().numpy() - decay).max() < 1e-6
+    gate = torch.exp(-8 * torch.sigmoid(unit.recurrent_gate_bias.flatten()) * strength)
+    inputs, start = (
+        z[None, :, None].expand(1, len(z), 8),
+        torch.zeros(1, len(z), 1, dtype=torch.bool),
+    )
+    states, _ = unit._rnn_scan(inputs, gate.expand(1, len(z), 8), start, None)
+    return states[0, :, :1], unit.state_dict()
+
+
+def transformers_mlstm(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
+    from transformers.models.xlstm import modeling_xlstm
+
+    bias, one = torch.tensor([[[2.0]]]), torch.ones(1, 1, 1)
+    state = (torch.zeros(1, 1, 1, 1), torch.zeros(1, 1, 1), torch.zeros(1, 1, 1))
+    states = []
+    for each in z:
+        _, state = modeling_xlstm.mlstm_recurrent_step_native(
+            one, one, each * one, 0 * one, modeling_xlstm.soft_cap(bias, 15.0), *state
+        )
+        states.append(state[0].flatten())
+    return torch.stack(states), {"fgate_preact.bias": bias.flatten()}
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        transformers_rwkv, transformers_mamba, transformers_mamba2, transformers_gated_delta,
+        transformers_delta_net, transformers_rg_lru, transformers_mlstm,
+    ],
+)  # fmt: skip
+def test_layers_as_transformers_runs_them(run: Any) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    pytest.importorskip("transformers", reason="transformers is not installed")
+    torch.manual_seed(0)
+    z = np.random.default_rng(3).standard_normal(3000)
+    with torch.no_grad():
+        states, tensors = run(torch, torch.tensor(z, dtype=torch.float32))
+    [layer] = memcurve.layers(tensors).layers
+    agrees(states.double().numpy(), z, layer_network(tensors, layer.name))
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+def test_decays_of_kimi_delta_attention_are_those_of_its_module(is_bounded: bool) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    modeling = pytest.importorskip("transformers.models.bailing_hybrid.modeling_bailing_hybrid")
+    config = {
+        "linear_head_dim": 4, "linear_num_heads": 2, "hidden_size": 8, "kda_safe_gate": is_bounded,
+        "kda_lower_bound": -5.0,
+    }  # fmt: skip
+    gate = modeling.BailingHybridForgetGate(SimpleNamespace(**config))
+    gate.A_log.data, gate.dt_bias.data = torch.tensor([0.0, 0.5]), torch.linspace(-2, 1, 8)
+    gate.config = SimpleNamespace(to_dict=lambda: config)
+    [layer] = memcurve.layers(gate).layers
+    with torch.no_grad():
+        decay = gate(torch.zeros(1, 1, 8)).numpy().ravel()
+    np.testing.assert_allclose(-1 / layer.time_constant, decay, rtol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["Mamba2", "Rwkv", "xLSTM"])
@@ -652,7 +803,8 @@ def test_models_of_transformers_are_recognised(name: str) -> None:
 
 
 def test_every_kind_is_tested() -> None:
-    assert {kind.name for kind in KINDS} == {*CASES, "S5", "S4", "RetNet", "fixed (A, B)"}
+    others = {"S5", "S4", "RetNet", "fixed (A, B)", "sLSTM", "HGRN"}
+    assert {kind.name for kind in KINDS} == {*CASES, *others}
     assert [each.kind.name for each in recognised({"A": (3, 3), "B": (3, 1)})] == ["fixed (A, B)"]
 
 

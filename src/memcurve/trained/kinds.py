@@ -3,7 +3,8 @@
 A kind is declared once: how it is recognised, the formula that turns its tensors into the poles of
 x_t = λx_{t−1} + b z_t, and where the formula stands: the paper, and the code that runs it, against
 which the rule was checked. Layers whose decay is *gated* by their input are linear only while the
-gate stays; they are computed at a stated gate (at rest: of input zero).
+gate stays; they are computed at a stated gate (at rest: of input zero). Of layers with the delta
+rule, S ← S(1 − βkkᵀ)·decay + βvkᵀ, the decay is what is left of a write whose key is not met again.
 """
 
 from __future__ import annotations
@@ -25,6 +26,18 @@ Tensors = Mapping[str, Any]
 Numbers = NDArray[Any]
 
 
+class Setting(NamedTuple):
+    """What else decides: the gate asked for, None at rest, and the model's configuration."""
+
+    gate: Any = None
+    config: Mapping[str, Any] = {}
+
+    def value(self, name: str, default: Any = None) -> Any:
+        """Of this name in the configuration or a part of it, as multimodal models have them."""
+        parts = [self.config, *(each for each in self.config.values() if isinstance(each, Mapping))]
+        return next((part[name] for part in parts if part.get(name) is not None), default)
+
+
 class Recurrence(NamedTuple):
     """Poles (channels, modes) and how each is driven; or networks, where modes are not alone.
 
@@ -36,6 +49,11 @@ class Recurrence(NamedTuple):
     drive: Numbers | None = None
     networks: tuple[LinearNetwork, ...] = ()
     output: Numbers | None = None
+
+    @property
+    def gates(self) -> int:
+        """How many values a gate of the layer has."""
+        return sum(each.size for each in self.networks) if self.poles is None else len(self.poles)
 
     def network(self, channel: int) -> LinearNetwork:
         """One channel as a network."""
@@ -64,18 +82,19 @@ class Kind:
     ``names`` are the tensors that it must have, each by one of several names; ``gate`` says what
     its decay depends on, nothing for a layer that is linear as it is. ``fits`` looks at shapes.
     ``axes`` is how many the first tensor has: one more, and the first counts layers that are
-    stacked. ``modes`` tells the axes along which tensors list the modes, where these are alone:
-    such layers can be pruned.
+    stacked; ``together`` is done to all of them before. ``modes`` tells the axes along which
+    tensors list the modes, where these are alone: such layers can be pruned.
     """
 
     name: str
     names: tuple[tuple[str, ...], ...]
-    recurrence: Callable[[Sequence[Any], Tensors, Any], Recurrence]
+    recurrence: Callable[[Sequence[Any], Tensors, Setting], Recurrence]
     source: str
     gate: str = ""
     fits: Callable[[Sequence[tuple[int, ...]]], bool] = lambda shapes: True
     optional: tuple[str, ...] = ()
     axes: int = 0
+    together: Callable[[Any], Any] = lambda tensor: tensor
     modes: Mapping[str, int] | None = None
 
 
@@ -103,7 +122,7 @@ def _held(poles: Numbers, scaled: Numbers, B: Any = 1.0, C: Numbers | None = Non
     return Recurrence(np.exp(scaled), drive, output=C)
 
 
-def _lru(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _lru(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     poles = lru_poles(*(each.ravel() for each in stored))
     B, C = (_parts(tensors, name) for name in "BC")
     if B is None:
@@ -127,7 +146,7 @@ def _parts(tensors: Tensors, name: str) -> Complexes | None:
     return complex_of(tensors[name]) if name in tensors else None
 
 
-def _s5(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _s5(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     re, im, B, log_step = stored
     poles, step = (re + 1j * im).ravel(), np.exp(log_step.ravel())
     C = 2 * complex_of(tensors["C"]) if "C" in tensors else None  # the conjugate half is implied
@@ -141,7 +160,7 @@ def _continuous_poles(real: Any, imaginary: Any, tensors: Tensors, channels: int
     return np.tile(poles, (channels // len(poles), 1))
 
 
-def _s4d(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _s4d(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     step = np.exp(stored[2])
     step = step.reshape(len(step), -1) if step.ndim else step.reshape(1, 1)
     poles = _continuous_poles(stored[0], stored[1], tensors, len(step))
@@ -155,7 +174,7 @@ def _s4d(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return _held(poles, poles * step, B, C)
 
 
-def _s4(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _s4(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     steps = np.exp(stored[4]).ravel()
     w = _continuous_poles(stored[0], stored[1], tensors, len(steps))
     n, networks = w.shape[1], []
@@ -173,7 +192,7 @@ def _s4(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return Recurrence(networks=tuple(networks))
 
 
-def _dss(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _dss(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     if "Lambda" in tensors:
         poles = complex_of(tensors["Lambda"])
     else:
@@ -188,53 +207,107 @@ def _dss(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
     return _held(poles, scaled, C=C)
 
 
-def _fixed(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _fixed(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     A, B = stored
     return Recurrence(networks=(LinearNetwork(A, B.reshape(len(A), -1)),))
 
 
-def _step(bias: Any, gate: Any) -> Floats:
-    return _softplus(bias) if gate is None else np.asarray(gate)
+def _mamba(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
+    step = _softplus(stored[1]) if at.gate is None else at.gate
+    return Recurrence(np.exp(-np.exp(stored[0]) * step.reshape(-1, 1)))
 
 
-def _mamba(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    return Recurrence(np.exp(-np.exp(stored[0]) * _step(stored[1], gate).reshape(-1, 1)))
+def _scalar_decay(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
+    rate, bias = np.exp(stored[0]).ravel(), stored[1].ravel()
+    rate = np.repeat(rate, len(bias) // len(rate))
+    floor = _least_log_decay(at)
+    if floor is not None:
+        share = _sigmoid(rate * bias) if at.gate is None else at.gate.ravel()
+        return Recurrence(np.exp(floor * share)[:, None])
+    least, most = _step_limits(at)
+    step = np.clip(_softplus(bias), least, most) if at.gate is None else at.gate.ravel()
+    return Recurrence(np.exp(-rate * step)[:, None])
 
 
-def _scalar_decay(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    rate, step = np.exp(stored[0]).ravel(), _step(stored[1], gate).ravel()
-    return Recurrence(np.exp(-np.repeat(rate, len(step) // len(rate)) * step)[:, None])
+def _least_log_decay(at: Setting) -> float | None:
+    """Where Kimi's delta attention bounds its decay from below; None: softplus, as elsewhere."""
+    if not at.value("kda_safe_gate", at.value("safe_gate", True)):
+        return None
+    names = ("kda_lower_bound", "linear_lower_bound", "gate_lower_bound", "lower_bound")
+    return next((float(x) for x in map(at.value, names) if x is not None), None)
 
 
-def _rg_lru(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-    strength = _softplus(stored[0].ravel())
+def _step_limits(at: Setting) -> tuple[float, float]:
+    if at.value("model_type") in ("zamba2", "nemotron_h"):
+        return at.value("time_step_min", 0.0), np.inf
+    least, most = at.value("time_step_limit", at.value("dt_limit", (0.0, np.inf)))
+    return float(least), float(most)
+
+
+def _rg_lru(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
+    strength, gate = _softplus(stored[0].ravel()), at.gate
     if gate is None:
         bias = next((tensors[n] for n in ("recurrent_gate_bias", "a_gate.b") if n in tensors), 0.0)
         gate = _sigmoid(np.ravel(bias))
     return Recurrence(np.exp(-8.0 * gate * strength)[:, None])
 
 
-def _retnet(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
+def _retnet(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     decay, angle = stored
     return Recurrence(np.exp(decay[:, None] + 1j * angle[::2]))  # listed twice, for sine and cosine
 
 
-def _gated(decay: Callable[[Floats], Floats], of_gate: bool = False) -> Any:
-    """A decay that is a function of one tensor; a given gate is that tensor, or the decay."""
+def _gated(decay: Callable[[Floats, Tensors, Setting], Floats]) -> Any:
+    """A decay that is a function of one tensor; a given gate is the decay itself."""
 
-    def recurrence(stored: Sequence[Any], tensors: Tensors, gate: Any) -> Recurrence:
-        if gate is not None and not of_gate:
-            return Recurrence(gate.reshape(-1, 1))
-        given = stored[0] if gate is None else gate
-        return Recurrence(np.asarray(decay(given)).reshape(-1, 1))
+    def recurrence(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
+        values = decay(stored[0], tensors, at) if at.gate is None else at.gate
+        return Recurrence(np.asarray(values).reshape(-1, 1))
 
     return recurrence
 
 
-def _hgrn_rest(bounds: Floats) -> Floats:
-    """Decays of all layers at input zero: halfway between the lower bound of each and one."""
+def _gla_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
+    return np.asarray(_sigmoid(bias) ** (1 / at.value("gate_logit_normalizer", 16)))
+
+
+def _mlstm_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
+    if "fgate.bias" in tensors:
+        return _sigmoid(bias)
+    cap = at.value("gate_soft_cap", 15.0)
+    own = bias[len(bias) // 2 :] if "ifgate_preact.bias" in tensors else bias
+    return _sigmoid(cap * np.tanh(own / cap))
+
+
+def _slstm(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
+    R, bias = stored
+    heads, width = len(R), min(R.shape[1:])
+    if R.shape[1] == width:  # the compiled cell: a head's gates i, f, z, o side by side
+        f, o = (bias.reshape(heads, 4, width)[:, k] for k in (1, 3))
+        back = R.reshape(heads, width, 4, width)[:, :, 2].transpose(0, 2, 1)
+    else:
+        f, o = (bias.reshape(4, heads, width)[k] for k in (1, 3))
+        back = R.reshape(heads, 4, width, width)[:, 2]
+    f = _sigmoid(f) if at.gate is None else at.gate.reshape(heads, width)
+    rows = zip(f, back * _sigmoid(o)[:, None], strict=True)
+    return Recurrence(
+        networks=tuple(
+            LinearNetwork(np.diag(keep) + (1 - keep)[:, None] * W, np.diag(1 - keep))
+            for keep, W in rows
+        )
+    )
+
+
+def _delta(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
+    beta = np.full(len(stored[0]), 0.5) if at.gate is None else at.gate.ravel()
+    most = 2.0 if at.value("allow_neg_eigval") else 1.0
+    return Recurrence(1 - most * beta[:, None])
+
+
+def _hgrn_bounds(bounds: Floats) -> Floats:
+    """Lower bounds of all layers: zero for the first, and less than one."""
     shares = np.exp(bounds - np.logaddexp.reduce(bounds, axis=0))
-    return np.asarray((1 + np.cumsum(shares, axis=0) - shares[:1]) / 2)
+    return np.asarray(np.cumsum(shares, axis=0) - shares[:1])
 
 
 def _is_square(shapes: Sequence[tuple[int, ...]]) -> bool:
@@ -266,43 +339,55 @@ KINDS = (
     Kind("DSS", (("Lambda_log_neg_re", "Lambda"), ("log_dt",)), _dss,
          "zero-order hold: Gupta et al. 2022, arXiv 2203.14343; ag1988/dss, standalone/dss.py",
          optional=("Lambda_im", "Lambda_log_im", "W")),
-    Kind("Mamba", (("A_log",), ("dt_proj.bias",)), _mamba,
+    Kind("Mamba", (("A_log",), ("dt_proj.bias", "dt_proj_bias")), _mamba,
          "λ = exp(−Δ exp(A_log)): Gu and Dao 2023, arXiv 2312.00752; transformers, modeling_mamba",
          gate="Δ = softplus(bias)", fits=lambda shapes: len(shapes[0]) in (2, 3), axes=2),
     Kind("scalar decay per head (Mamba-2, gated DeltaNet)", (("A_log",), ("dt_bias",)),
          _scalar_decay,
          "a = exp(−Δ exp(A_log)): Dao and Gu, arXiv 2405.21060; transformers, modeling_mamba2; "
-         "of the delta rule (arXiv 2412.06464, KDA) the decay, not what it erases",
-         gate="Δ = softplus(bias)", axes=1),
+         "gated DeltaNet (arXiv 2412.06464), modeling_qwen3_next, and Kimi's delta attention, "
+         "fla/layers/kda.py, bounded where its configuration says so: the decay, not what the "
+         "delta rule erases",
+         gate="Δ = softplus(bias), or σ(exp(A_log) bias) where it is bounded", axes=1),
     Kind("RG-LRU", (("recurrent_param", "a_param"),), _rg_lru,
          "a = exp(−8 r softplus(Λ)): De et al. 2024, arXiv 2402.19427; "
          "google-deepmind/recurrentgemma, torch/layers.py; transformers, modeling_recurrent_gemma",
          gate="r = σ(bias)", optional=("recurrent_gate_bias", "a_gate.b")),
     Kind("RWKV-6", (("time_decay", "w_proj.linear.lora.2.bias"),
                     ("time_decay_w1", "w_proj.linear.lora.0.weight")),
-         _gated(lambda w: np.exp(-np.exp(w)), of_gate=True),
+         _gated(lambda w, *_: np.exp(-np.exp(w))),
          "w = exp(−exp(decay)): Peng et al. 2024, arXiv 2404.05892; flash-linear-attention, "
-         "fla/layers/rwkv6.py", gate="the decay without its low-rank part"),
-    Kind("RWKV", (("time_decay",),), _gated(lambda w: np.exp(-np.exp(w)), of_gate=True),
+         "fla/layers/rwkv6.py", gate="w without its low-rank part"),
+    Kind("RWKV", (("time_decay",),), _gated(lambda w, *_: np.exp(-np.exp(w))),
          "w = exp(−exp(decay)), whatever the input: Peng et al. 2023, arXiv 2305.13048; "
          "transformers, modeling_rwkv"),
     Kind("RWKV-7", (("w0", "w_lora.lora.2.bias"),),
-         _gated(lambda w: np.exp(-np.exp(-0.5) * _sigmoid(w)), of_gate=True),
+         _gated(lambda w, *_: np.exp(-np.exp(-0.5) * _sigmoid(w))),
          "w = exp(−e^(−½) σ(w₀)): Peng et al. 2025, arXiv 2503.14456; fla/layers/rwkv7.py; its "
-         "decay alone, not what the delta rule erases", gate="the decay without its low-rank part"),
-    Kind("mLSTM", (("fgate_preact.bias",),), _gated(lambda b: _sigmoid(15 * np.tanh(b / 15))),
-         "f = σ(15 tanh(bias/15)): Beck et al. 2024, arXiv 2405.04517; modeling_xlstm",
-         gate="f at input zero"),
-    Kind("GLA", (("gk_proj.1.bias",),), _gated(lambda b: _sigmoid(b) ** (1 / 16)),
-         "α = σ(bias)^(1/16): Yang et al. 2024, arXiv 2312.06635; fla/layers/gla.py",
-         gate="α at input zero"),
-    Kind("HGRN", (("lower_bounds",),), _gated(_hgrn_rest),
+         "decay alone, not what the delta rule erases", gate="w without its low-rank part"),
+    Kind("DeltaNet", (("b_proj.weight",), ("k_proj.weight",)), _delta,
+         "1 − β, for keys that stay: Yang et al. 2024, arXiv 2406.06484; fla/layers/delta_net.py",
+         gate="β = σ(0)", fits=lambda shapes: len(shapes[0]) == 2 and shapes[0][0] < shapes[1][0]),
+    Kind("mLSTM", (("fgate_preact.bias", "ifgate_preact.bias", "fgate.bias"),),
+         _gated(_mlstm_decay),
+         "f = σ(bias): Beck et al. 2024, arXiv 2405.04517; NX-AI/xlstm, blocks/mlstm/cell.py; of "
+         "15 tanh(bias/15) in transformers, modeling_xlstm", gate="f at input zero"),
+    Kind("sLSTM", (("_recurrent_kernel_",), ("_bias_",)), _slstm,
+         "c ← fc + (1 − f)(z + R_z oc), what is read at small inputs with i at rest: Beck et al. "
+         "2024, arXiv 2405.04517; NX-AI/xlstm, blocks/slstm/cell.py and src/vanilla/slstm.py",
+         gate="f = σ(bias)"),
+    Kind("GLA", (("gk_proj.1.bias",),), _gated(_gla_decay),
+         "α = σ(bias)^(1/16), unless the configuration has another root: Yang et al. 2024, arXiv "
+         "2312.06635; fla/layers/gla.py", gate="α at input zero"),
+    Kind("HGRN", (("lower_bounds",),), _gated(lambda bound, *_: (1 + bound) / 2),
          "f = γ + (1 − γ)σ(0), γ a cumulative softmax over layers: Qin et al. 2023, arXiv "
-         "2311.04823; fla/models/hgrn", gate="f at input zero, all layers"),
+         "2311.04823; fla/models/hgrn", gate="f at input zero", axes=1, together=_hgrn_bounds),
     Kind("RetNet", (("decay",), ("angle",)), _retnet,
          "γ_h e^(iθ_j) for keys that stay, which turn by θ_j per step: Sun et al. 2023, arXiv "
          "2307.08621; microsoft/torchscale, architecture/retnet.py, "
          "component/multiscale_retention.py; fla/layers/multiscale_retention.py", axes=1),
+    Kind("lightning attention", (("slope_rate",),), _gated(lambda slope, *_: np.exp(-slope)),
+         "exp(−slope) per head: MiniMax 2025, arXiv 2501.08313; transformers, modeling_minimax"),
     Kind("fixed (A, B)", (("A",), ("B",)), _fixed,
          "A and B as they are stored: Voelker et al. 2019 (LMU), Gu et al. 2020, arXiv 2008.07669 "
          "(HiPPO)", fits=_is_square),

@@ -22,7 +22,7 @@ from memcurve.rendering import report
 from memcurve.synthesis import hankel_values
 from memcurve.trained.channels import ChannelMemory, channel_hankel_values, channel_memory
 from memcurve.trained.checkpoints import Checkpoint, open_model
-from memcurve.trained.kinds import KINDS, Numbers, Recurrence, StoredLayer, recognised
+from memcurve.trained.kinds import KINDS, Numbers, Recurrence, Setting, StoredLayer, recognised
 
 #: Binary digits after the point of number formats, by the names that files and torch use.
 FORMATS = {
@@ -194,6 +194,7 @@ def layers(
     *,
     noise: Any = None,
     gates: Mapping[str, Any] | None = None,
+    quantile: float = 0.5,
     select: Sequence[str] | str | None = None,
     hankel: bool = False,
     progress: Progress = None,
@@ -210,8 +211,10 @@ def layers(
         ``"bfloat16"``. By default the rounding of the format that the weights are stored in.
     gates : mapping, optional
         Values of the gate by layer name, one per channel, where the decay of a layer depends on
-        its input: the quantity that ``gate`` of its row names. By default the gate at rest, that
-        of input zero.
+        its input: the quantity that ``gate`` of its row names; or a recording of it, (samples,
+        channels). By default the gate at rest, that of input zero.
+    quantile : float
+        Which quantile of recorded gates each channel is computed at.
     select : str or sequence of str, optional
         Only layers whose names contain one of these.
     hankel : bool
@@ -233,12 +236,16 @@ def layers(
     chosen = selected(checkpoint, select)
     if not chosen:
         raise NetworkFileError(_nothing(checkpoint, select))
-    values = dict(gates or {})
+    values, share = (
+        dict(gates or {}),
+        require_number(quantile, "quantile", "from 0 to 1", _is_share),
+    )
     rows, notes = [], []
     with listening(progress) as tell:
         for k, each in enumerate(chosen):
             tell("layers", k, len(chosen))
-            rows.append(_layer(checkpoint, each, values.pop(each.name, None), level, hankel))
+            gate = values.pop(each.name, None), share
+            rows.append(_layer(checkpoint, each, gate, level, hankel))
         tell("layers", len(chosen), len(chosen))
     if values:
         raise ValueError(
@@ -305,7 +312,8 @@ def layer_tensors(checkpoint: Checkpoint, layer: StoredLayer) -> dict[str, Any]:
     tensors = {name: checkpoint.read(f"{layer.prefix}{name}") for name in layer.names}
     if layer.place is None:
         return tensors
-    return {name: np.asarray(tensor)[layer.place] for name, tensor in tensors.items()}
+    together = layer.kind.together
+    return {name: np.asarray(together(tensor))[layer.place] for name, tensor in tensors.items()}
 
 
 def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = None) -> Recurrence:
@@ -323,7 +331,7 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
             )
     try:
         with np.errstate(over="raise", invalid="raise", under="ignore"):
-            return layer.kind.recurrence(required, tensors, gate)
+            return layer.kind.recurrence(required, tensors, Setting(gate, checkpoint.config))
     except (ValueError, IndexError, FloatingPointError) as error:
         listing = ", ".join(f"{n} {checkpoint.shapes[layer.prefix + n]}" for n in layer.names)
         raise NetworkFileError(
@@ -333,12 +341,19 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
 
 
 def _layer(
-    checkpoint: Checkpoint, layer: StoredLayer, gate: Any, level: float | None, hankel: bool
+    checkpoint: Checkpoint,
+    layer: StoredLayer,
+    gate: tuple[Any, float],
+    level: float | None,
+    hankel: bool,
 ) -> LayerMemory:
     noise, number_format = layer_noise(checkpoint, layer, level)
-    given = None if gate is None else exact_array(gate, "gates")
-    said = layer.kind.gate and (f"{layer.kind.gate}, at rest" if gate is None else "as given")
-    recurrence = layer_recurrence(checkpoint, layer, given)
+    recurrence, said = layer_recurrence(checkpoint, layer), layer.kind.gate
+    if gate[0] is not None:
+        given, said = _given_gate(layer, *gate, recurrence.gates)
+        recurrence = layer_recurrence(checkpoint, layer, given)
+    elif said:
+        said = f"{said}, at rest"
     if recurrence.poles is None:
         memory = _network_memory(recurrence.networks, noise, layer.name)
         states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
@@ -355,6 +370,25 @@ def _layer(
     return LayerMemory(
         layer.name, layer.kind.name, said, states, channels, inputs, number_format, noise, **fields
     )
+
+
+def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> tuple[Floats, str]:
+    """One value for each of ``count`` gates, and what is said of them."""
+    values, said = exact_array(gate, "gates"), "as given"
+    if values.size > count == values.shape[-1]:
+        values = np.quantile(values.reshape(-1, count), quantile, axis=0)
+        said = f"{quantile:g} quantile of a recording"
+    if not layer.kind.gate or values.size != count:
+        rule = f"hold {count} values, one per channel" if layer.kind.gate else "leave out"
+        raise ValueError(
+            f"`gates` must {rule} for {layer.name!r}, a layer of kind {layer.kind.name}; got shape "
+            f"{np.shape(gate)}."
+        )
+    return values, said
+
+
+def _is_share(x: float) -> bool:
+    return 0 <= x <= 1
 
 
 def require_decay(poles: Numbers, name: str) -> None:

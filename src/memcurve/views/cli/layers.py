@@ -25,9 +25,9 @@ def layers(
     """Memory of every recurrent layer of a trained model, from its weights.
 
     Reads a Hugging Face folder, a .safetensors file or a PyTorch checkpoint; no code in it is run.
-    Layers are recognised by the names of their tensors: LRU, S4, S4D, S5, DSS, LMU, Mamba, Mamba-2,
-    RG-LRU, RWKV, HGRN, mLSTM, GLA, RetNet. Those gated by their input are computed at the gate of
-    input zero.
+    Layers are recognised by the names of their tensors: LRU, S4, S4D, S5, DSS, LMU, RetNet,
+    lightning attention, Mamba, Mamba-2, RG-LRU, RWKV, HGRN, xLSTM, GLA, DeltaNet. Those gated by
+    their input are computed at the gate of input zero.
 
     For example:
 
