@@ -254,31 +254,18 @@ def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
 
 
 @needs_proc
-def test_a_case_that_kills_its_process_fails_and_the_others_do_not(tmp_path: Path) -> None:
-    path = tmp_path / "sweep.db"
-    content = {"deadly": [11]}
-    with open_executor("processes", workers=2) as pool, Store.open(path) as store:
-        study = store.begin_study("toy", cases(20, **content))
-        counts = run_cases(store, study, sweep_jobs.deadly, pool)
-        rows = list(store.rows())
-    assert (counts.done, counts.failed) == (19, 1)
-    assert rows[11].error is not None
-    assert rows[11].error.startswith("the worker process died")
-
-
-@needs_proc
 @pytest.mark.parametrize(
-    "kind",
+    ("kind", "hanging", "deadly"),
     [
-        "serial",
-        pytest.param("processes", marks=pytest.mark.slow),
-        pytest.param("dask", marks=[needs_dask, pytest.mark.slow]),
+        ("serial", [3], []),  # every process that is ended costs a second
+        ("processes", [3], [11]),
+        pytest.param("dask", [3, 11], [5], marks=[needs_dask, pytest.mark.slow]),
     ],
 )
-def test_a_case_that_hangs_is_ended_and_the_others_are_not(tmp_path: Path, kind: str) -> None:
+def test_cases_that_hang_or_kill_their_process_fail_alone(
+    tmp_path: Path, kind: str, hanging: list[int], deadly: list[int]
+) -> None:
     """In C, where neither an exception nor a thread reaches it; the sweep goes on."""
-    quick = kind == "serial"  # of which every process that is ended costs a second
-    hanging, deadly = ([3], []) if quick else ([3, 11], [5])
     workers = {"workers": 2} if kind == "processes" else {}
     with (
         _cluster(kind) as address,
