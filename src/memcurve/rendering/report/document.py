@@ -92,13 +92,17 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A title, a sentence that says what to see, and what there is to see."""
+    """A title, a sentence that says what to see, and what there is to see.
+
+    ``picture`` is the path of an image beside the page.
+    """
 
     title: str
     text: str = ""
     table: Table | None = None
     chart: Chart | None = None
     points: tuple[str, ...] = ()
+    picture: str = ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -177,6 +177,8 @@ def _body(document: Document) -> str:
 def _inside(section: Section, picture: str, label: str) -> str:
     """What a section has below its heading; ``label`` says to screen readers what is scrolled."""
     parts = [paragraphs(section.text), picture]
+    if section.picture:
+        parts.append(f"<img src='{text(section.picture)}' alt='{text(section.title)}'>\n")
     if section.table is not None:  # rows of many columns become lists where the window is narrow
         kind = "scroll turned" if len(section.table.head) > _FEW_COLUMNS else "scroll"
         parts.append(f"<div class='{kind}' role='region' {label}>\n{table(section.table)}</div>\n")

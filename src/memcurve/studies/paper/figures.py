@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
+TEXTS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 1.4, "ls": (0, (1, 1))}
 
 
@@ -41,6 +44,11 @@ class Settings:
     def quick(cls, *, seed: int = 1) -> Settings:
         """Fewer masks and samples; the sizes stay, since everything depends on them."""
         return cls(masks=40, samples=(1000, 2000, 4000, 7000, 10_000), seed=seed)
+
+
+def _measured(kind: str, /, **facts: Any) -> str:
+    """What was measured, in a sentence of its kind."""
+    return str(TEXTS["measured"][kind].format(**facts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,12 +124,10 @@ def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
     right.axhline(1, label="exact", **EXACT_STYLE)
     right.legend(frameon=False, loc="upper right")
     right.set(xlabel="samples T", ylabel=r"$\widehat{MC}(T)/N$", ylim=(0, max(totals) * 1.08))
-    findings = [
-        f"Total over 5N lags: {size * totals[0]:.1f} at T = {settings.samples[0]}, "
-        f"{size * totals[-1]:.1f} at T = {settings.samples[-1]}; exact: {exact.total:g}.",
-        "Every bar exceeds 1." if min(totals) > 1 else "Not every bar exceeds 1.",
-    ]
-    return DrawnFigure(figure, findings)
+    facts: dict[str, Any] = {"first": settings.samples[0], "last": settings.samples[-1]}
+    facts |= {"exact": exact.total, "few": size * totals[0], "many": size * totals[-1]}
+    bars = "above" if min(totals) > 1 else "not_above"
+    return DrawnFigure(figure, [_measured("inflation", **facts), _measured(bars)])
 
 
 GRAMIAN_KINDS = ("normal", "sparse_normal", "uniform", "orthogonal", "cyclic")
@@ -146,7 +152,7 @@ def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
         ax.text(size, EPS * 2, "eps", ha="right", va="bottom", fontsize=9)
         ax.set(xlabel="index", ylabel=r"$|\lambda_i(G)|$", xlim=(1, size), ylim=(1e-22, 1e2))
         counts = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in below.items())
-        findings.append(f"N = {size}: eigenvalues below eps: {counts}.")
+        findings.append(_measured("eigenvalues", size=size, counts=counts))
     _legend_below(figure, axes[0], len(GRAMIAN_KINDS))
     return DrawnFigure(figure, findings)
 
@@ -187,10 +193,8 @@ def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
             style: dict[str, Any] = {"ha": "right", "fontsize": 9, "color": "0.25"}
             ax.text(0.98, 0.04, f"rank(K) = N = {rank}", transform=ax.transAxes, **style)
         off = np.abs(np.log10(np.maximum(product, 1e-300) / np.maximum(arnoldi, 1e-300))).mean()
-        findings.append(
-            f"{kind.replace('_', ' ')}: ‖θ_N‖ = {arnoldi[-1]:.1e}, numerical rank {rank} of "
-            f"{size}, eigenvalue product off by a factor of 10^{off:.2f} on average."
-        )
+        facts = {"last": arnoldi[-1], "rank": rank, "size": size, "off": off}
+        findings.append(_measured("squeezing", kind=kind.replace("_", " "), **facts))
     _legend_below(figure, axes[0], 5)
     return DrawnFigure(figure, findings)
 
@@ -232,13 +236,10 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
             f"{title}\ntotal: naive {totals[0]:.1f}, OSM+ {totals[1]:.1f}, exact {exact.total:g}",
             fontsize=10,
         )
-        rising = float(np.diff(osm_plus.values).max())
-        findings.append(
-            f"{name.replace('_', ' ')}: naive total {totals[0]:.1f}, off by up to {off[0]:.2g}; "
-            f"OSM+ total {totals[1]:.2f}, off by up to {off[1]:.2g}, rising by at most "
-            f"{max(rising, 0):.1g} per lag; exact total {exact.total:g}, largest error "
-            f"{exact.error.max():.1e}."
-        )
+        facts: dict[str, Any] = {"totals": totals, "off": off, "name": name.replace("_", " ")}
+        facts |= {"rising": max(float(np.diff(osm_plus.values).max()), 0.0)}
+        facts |= {"exact": exact.total, "error": exact.error.max()}
+        findings.append(_measured("curves", **facts))
     _legend_below(figure, axes[0], 4)
     return DrawnFigure(figure, findings)
 
@@ -299,14 +300,11 @@ def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
         ax.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
         ax.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25))
         moduli = np.abs(values)
-        findings.append(
-            f"{kind.replace('_', ' ')}: moduli from {moduli.min():.3f} to {moduli.max():.3f}, mean "
-            f"of |λ|² {np.mean(moduli**2):.3f} (even on the disc: 0.5)."
-        )
+        facts = {"least": moduli.min(), "most": moduli.max(), "mean": np.mean(moduli**2)}
+        findings.append(_measured("spectra", kind=kind.replace("_", " "), **facts))
     return DrawnFigure(figure, findings)
 
 
 _DRAWN = (inflation, gramian_eigenvalues, squeezing, curves_by_mask, curves_by_ensemble, spectra)
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: The figures by number.
-FIGURES = {n: PaperFigure(**_TEXTS[str(n)], draw=draw) for n, draw in enumerate(_DRAWN, 1)}
+FIGURES = {n: PaperFigure(**TEXTS[str(n)], draw=draw) for n, draw in enumerate(_DRAWN, 1)}
