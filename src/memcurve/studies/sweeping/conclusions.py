@@ -1,19 +1,15 @@
-"""The sentence at the end of a sweep; its words are in ``conclusions.toml``."""
+"""The sentence at the end of a sweep; its words are in ``sentences.toml``."""
 
 from __future__ import annotations
 
 import math
-import tomllib
-from pathlib import Path
 from typing import Any
 
 from memcurve.core.notes import counted
 from memcurve.studies.sweeping.cases import QUANTITIES
-from memcurve.studies.sweeping.tables import SAME, CaseTable, number_text
+from memcurve.studies.sweeping.tables import SAME, TEXTS, CaseTable, number_text
 
-PROSE: dict[str, str] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+PROSE = TEXTS["conclusions"]
 
 
 def concluded(table: CaseTable) -> str:

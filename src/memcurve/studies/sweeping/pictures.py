@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memcurve.rendering import plot
+from memcurve.rendering.report.document import Chart, Series
 from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
 from memcurve.studies.sweeping.studies import Picture
 from memcurve.studies.sweeping.tables import CaseTable, is_numeric, number_text, texts
@@ -29,7 +30,6 @@ _PLURALS = {
     "density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs",
     "noise": "noise levels", "leak": "leak rates",
 }  # fmt: skip
-_MARKERS = "osD^vPX"
 #: Colours and line styles at most. Doubled: some look the same.
 _MOST_HUES = 14
 
@@ -131,23 +131,19 @@ def _spreads(table: CaseTable, quantity: str, at: dict[str, Any], x: str) -> lis
 def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Means over all cases that share a point, with bands from the least to the greatest."""
     x = picture.x or "seed"
-    across = table.values(x)
-    for k, (name, quantity, at) in enumerate(_series(table, picture)):
-        colour, marker = _colour(k), _MARKERS[k % len(_MARKERS)]
-        mean, low, high = _spreads(table, quantity, at, x)
-        finite = np.isfinite(mean)
+    across, lines = table.values(x), list[Series]()
+    for name, quantity, at in _series(table, picture):
+        spreads = _spreads(table, quantity, at, x)
+        finite = np.isfinite(spreads[0])
+        mean, low, high = (values[finite] for values in spreads)
         points = np.array(across, dtype=float)[finite]
-        ax.fill_between(points, low[finite], high[finite], color=colour, alpha=0.18, lw=0)
-        ax.plot(
-            points, mean[finite], color=colour, lw=1.8, ls=_style(k), ms=4, label=name, zorder=3,
-            marker=marker if len(points) <= 40 else "",
-        )  # fmt: skip
-    _finish(table, picture, ax)
+        lines.append(Series(name, points, mean, low, high))
     above = [value for value in across if value > 0]
-    if _wants_log(above):
-        ax.set_xscale("log")
-        if len(above) < len(across):
-            ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
+    log_x = _wants_log(above)
+    plot.chart(Chart("", "", "", tuple(lines), log_x=log_x), ax=ax)
+    _finish(table, picture, ax)
+    if log_x and len(above) < len(across):
+        ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
 
 
 def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
@@ -159,7 +155,8 @@ def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
     for k, (name, quantity, at) in enumerate(series):
         mean, low, high = _spreads(table, quantity, at, x)
         places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
-        ax.bar(places, mean, 0.9 * width, color=_colour(k), label=name, zorder=2)
+        colour = plot.COLOURS[k % len(plot.COLOURS)]
+        ax.bar(places, mean, 0.9 * width, color=colour, label=name, zorder=2)
         # equal numbers may differ in rounding
         ax.errorbar(places, mean, np.maximum([mean - low, high - mean], 0.0), **style)
     labels = [picture.labels.get(text, text.replace("_", " ")) for text in texts(across).values()]
@@ -204,6 +201,8 @@ def _legend(table: CaseTable, picture: Picture, ax: Axes) -> None:
         if count := columns[quantity].count(None):
             why = QUANTITIES[quantity].missing
             remarks.append(f"{count:,} of {len(table.rows):,} {why}, not drawn")
+    if (above := ax.get_legend()) is not None:
+        above.remove()
     if len(ax.get_legend_handles_labels()[0]) > 1 or remarks:
         legend = ax.legend(
             loc="upper left", bbox_to_anchor=(1.01, 1), frameon=False, borderaxespad=0, fontsize=9,
@@ -233,14 +232,6 @@ def _wants_log(values: Sequence[float]) -> bool:
         return False
     steps = np.diff(np.asarray(values, dtype=float))
     return bool(steps.max() > 5 * steps.min())
-
-
-def _colour(k: int) -> str:
-    return plot.COLOURS[k % len(plot.COLOURS)]
-
-
-def _style(k: int) -> str:
-    return "-" if k < len(plot.COLOURS) else "--"
 
 
 def _hue_label(picture: Picture, axis: str, value: Any) -> str:

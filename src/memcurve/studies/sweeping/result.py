@@ -16,7 +16,7 @@ import numpy as np
 from memcurve.core.display import columns_of_text, table
 from memcurve.core.optional import optional
 from memcurve.core.result import Result, replacing
-from memcurve.studies.sweeping.conclusions import concluded
+from memcurve.studies.sweeping.conclusions import PROSE, concluded
 from memcurve.studies.sweeping.pictures import draw
 from memcurve.studies.sweeping.store import CaseResult, Store
 from memcurve.studies.sweeping.studies import Named, Picture, Study
@@ -115,9 +115,9 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         """
         missing = len(self) - self.counts["done"]
         if missing == len(self):
-            return "No case is finished."
-        without = f" (Without {missing:,} of {len(self):,} cases, which failed or are pending.)"
-        return concluded(self.finished) + (without if missing else "")
+            return PROSE["none"]
+        without = PROSE["without"].format(missing=missing, cases=len(self))
+        return concluded(self.finished) + without * bool(missing)
 
     def plot(self, ax: Axes | None = None, *, picture: Picture | None = None) -> Axes:
         """Draw the study's picture.

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 import math
 import statistics
+import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from memcurve.core.notes import Note, counted
+from memcurve.core.notes import Note, NoteKind, counted
 from memcurve.studies.sweeping.cases import BEYOND, QUANTITIES, label, number_of_states
 from memcurve.studies.sweeping.store import CaseResult
 from memcurve.studies.sweeping.studies import AXES, Study
 
 #: Totals that differ by less count as equal. Doubled: hardly a change.
 SAME = 1e-6
-#: Notes, by kind.
-PROSE = {
-    "failed": "{cases} failed (excluded); {times:,} ×: {error}{others}",
-    "other errors": "; {count} other errors",
-    "pending": "{count:,} cases are not computed yet",
-    "lags": "{name} lies beyond the lags in {unknown:,} of {finished:,} finished cases, which are "
-    "missing from its means: these are too low; use more `lags`",
-    "unknown": "{name} is not known for {unknown:,} of {finished:,} finished cases, which are "
-    "missing from its means",
-    "versions": "computed with different versions of memcurve: {versions}",
-}
+#: Notes and conclusions, by kind.
+TEXTS: dict[str, dict[str, str]] = tomllib.loads(
+    Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
+)
 #: Values of fields that a case leaves out.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 STATISTICS = ("mean", "sd", "min", "max")
@@ -162,26 +157,30 @@ class CaseTable:
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: failures, gaps, differing versions."""
         notes = []
+
+        def add(text: str, kind: NoteKind = "sweep", **facts: Any) -> None:
+            notes.append(Note(kind, TEXTS["notes"][text].format(**facts)))
+
         if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, times)] = errors.most_common(1)
-            others = PROSE["other errors"].format(count=len(errors) - 1) if len(errors) > 1 else ""
-            facts = {"cases": counted(count, "case"), "times": times, "others": others}
-            notes.append(Note("sweep", PROSE["failed"].format(error=error, **facts)))
+            others = TEXTS["notes"]["other_errors"].format(count=len(errors) - 1)
+            others *= len(errors) > 1
+            add("failed", cases=counted(count, "case"), times=times, error=error, others=others)
         if count := self.counts["pending"]:
-            notes.append(Note("sweep", PROSE["pending"].format(count=count)))
+            add("pending", count=count)
         for name in self.quantities:
             entries = self.summary([name])
             unknown, count = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
             about = {"name": name, "unknown": unknown, "finished": unknown + count}
             if unknown and QUANTITIES[name].missing == BEYOND:
-                notes.append(Note("lags", PROSE["lags"].format(**about)))
+                add("lags", "lags", **about)
             elif any(entry["unknown"] and entry["count"] for entry in entries):
-                notes.append(Note("sweep", PROSE["unknown"].format(**about)))
+                add("unknown", **about)
         by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(by) > 1:
             parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())
-            notes.append(Note("sweep", PROSE["versions"].format(versions=", ".join(parts))))
+            add("versions", versions=", ".join(parts))
         return tuple(notes)
 
 
