@@ -139,4 +139,4 @@ def test_the_command(
     assert picture.stat().st_size > 1000
     assert JudgedClaim.load(saved).word == "right"
     assert "give its name" in failed(run("--plot", picture), 2)
-    assert "must be one of" in failed(run("einstein-1905"), 2)
+    assert "einstein-1905" in failed(run("einstein-1905"), 2)

@@ -427,24 +427,36 @@ class _Trades:
     def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._kinds, self._rng = edges.size, kinds, rng
         self._is_one_kind = kinds.changes == 2
-        self._ends: list[Places] = [edges.source, edges.target]
         self._is_complement = 2 * len(edges.source) > self._size * (self._size - 1)
+        ends = [edges.source, edges.target]
         if self._is_complement:
-            self._complement()
-        degrees = [np.bincount(end, minlength=self._size) for end in self._ends]
-        self._meet_alike = False
-        self._log_degrees = [np.log(np.maximum(degree, 1)) for degree in degrees]
-        can_trade = [(degree > 0) & (degree < self._size - 1) for degree in degrees]
+            ends = self._complement(ends)
+        self._degrees = [np.bincount(end, minlength=self._size) for end in ends]
+        self._log_degrees = [np.log(np.maximum(degree, 1)) for degree in self._degrees]
+        can_trade = [(degree > 0) & (degree < self._size - 1) for degree in self._degrees]
         self._traders = [np.flatnonzero(can) for can in can_trade]
         lonely = np.full(self._size % 2, -1)  # meets the last of an odd number
         self._rest = [np.concatenate([np.flatnonzero(~can), lonely]) for can in can_trade]
+        self._rounds = 0
+        self._list(ends)
 
-    def _complement(self) -> None:
-        """Replace the edges by those of the complement."""
+    def _complement(self, ends: list[Places]) -> list[Places]:
+        """The edges of the complement."""
         is_gap = np.ones((self._size, self._size), dtype=bool)
-        is_gap[tuple(self._ends)] = False
+        is_gap[tuple(ends)] = False
         np.fill_diagonal(is_gap, False)
-        self._ends = [end.astype(self._ends[0].dtype) for end in np.nonzero(is_gap)]
+        return [end.astype(ends[0].dtype) for end in np.nonzero(is_gap)]
+
+    def _list(self, ends: list[Places]) -> None:
+        """List the sources by their targets, which are in random order."""
+        self._order = self._rng.permutation(self._size).astype(ends[0].dtype)
+        place = np.argsort(self._order).astype(ends[0].dtype)
+        self._listed, _ = _bucketed(place[ends[1]], ends[0], self._size)
+
+    @property
+    def _ends(self) -> list[Places]:
+        """Sources and targets, between rounds."""
+        return [self._listed, np.repeat(self._order, self._degrees[1][self._order])]
 
     def run(self, moves: float) -> tuple[Places, Places, str | None]:
         """Move each edge so often, on average: sources and targets, and what was done in words.
@@ -454,93 +466,99 @@ class _Trades:
         The first rounds tell how many are needed after them. They end where enough was moved, which
         says something of where they lead; the others do not.
         """
-        count = len(self._ends[0])
+        count = len(self._listed)
         limit = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
-        moved = rounds = 0
-        while moved < _FIRST_MOVES and rounds < limit:
-            moved, rounds = moved + self._round(), rounds + 1
-        left = min(int(np.ceil(moves * count * rounds / moved)), limit) if moved else 0
+        moved = 0
+        while moved < _FIRST_MOVES and self._rounds < limit:
+            moved += self._round()
+        left = min(int(np.ceil(moves * count * self._rounds / moved)), limit) if moved else 0
         if not self._is_one_kind and 2 <= count <= _DETOUR_EDGES:
             moved += self._detours()
         moved += sum(self._round() for _ in range(left))
         can_turn = self._is_one_kind and self._turn_cycles()
-        if self._is_complement:
-            self._complement()
+        source, target = self._complement(self._ends) if self._is_complement else self._ends
         if not (moved or can_turn):
-            return self._ends[0], self._ends[1], None
+            return source, target, None
         what = "cell without an edge" if self._is_complement else "edge"
-        few = PROSE["few"].format(moves=moves, rounds=rounds + left)
+        few = PROSE["few"].format(moves=moves, rounds=self._rounds)
         few = few if moved < moves * count / 2 else ""
-        note = PROSE["rewired"].format(what=what, moved=moved / count, few=few)
-        return self._ends[0], self._ends[1], note
+        return source, target, PROSE["rewired"].format(what=what, moved=moved / count, few=few)
 
     def _round(self) -> int:
         """Trades of all sources, then of all targets; how many edges were moved."""
+        self._rounds += 1
         return self._trade(0) + self._trade(1)
 
-    def _trade(self, end: int) -> int:
-        """Let nodes at this end meet in pairs and trade; how many edges were moved."""
-        own, other = self._ends[end], self._ends[1 - end]
+    def _meeting(self, end: int) -> Places:
+        """Nodes in pairs that are neighbours, in random order."""
         meeting = self._rng.permutation(self._traders[end])
-        self._meet_alike = not self._meet_alike
-        if self._meet_alike:  # neighbours of similar degree and of one block exchange more
+        if (self._rounds + end) % 2:  # those of similar degree, of one block and near exchange more
             similar = self._log_degrees[end][meeting] + self._rng.random(len(meeting))
             near = self._kinds.neighbourhoods(self._rng)[:, meeting]
             meeting = meeting[np.lexsort((similar, *near, self._kinds.block[meeting]))]
-        nodes = np.concatenate([meeting, self._rest[end]]).astype(own.dtype)  # pairs of neighbours
-        seat, rank = np.empty((2, self._size), dtype=own.dtype)
+            pairs = meeting[: len(meeting) // 2 * 2].reshape(-1, 2)
+            self._rng.shuffle(pairs)
+        return np.concatenate([meeting, self._rest[end]]).astype(self._listed.dtype)
+
+    def _trade(self, end: int) -> int:
+        """Let nodes at this end meet in pairs and trade; how many edges were moved.
+
+        Before, nodes at this end are listed by those at the other end, in the order in which these
+        met; after it, those at the other end by the nodes at this one. So all that a pair has is in
+        an order which says nothing of whose it is.
+        """
+        from scipy.sparse import csr_array
+
+        nodes, order = self._meeting(end), self._order
+        seat = np.empty(self._size, dtype=nodes.dtype)
         seat[nodes[: self._size]] = np.arange(self._size)
-        shuffled = self._rng.permutation(self._size).astype(own.dtype)
-        rank[shuffled] = np.arange(self._size)
-        # sorted by pair, within it by the other end in random order: a cell is 2·other + whose
-        seats, bounds = _bucketed(rank[other], seat[own], self._size)
-        cells = np.repeat(shuffled, np.diff(bounds))
-        cells <<= 1
-        cells |= seats & 1
-        seats >>= 1
-        cells, bounds = _bucketed(seats, cells, len(nodes) // 2)
-        cuts = np.searchsorted(bounds, np.arange(_PART, len(cells), _PART))
+        seats = seat[self._listed]
+        starts = np.cumsum(self._degrees[1 - end][order])
+        parts_of = (seats & 1).astype(bool), seats >> 1, np.append(0, starts)
+        by_pair = csr_array(parts_of, shape=(self._size, len(nodes) // 2)).tocsc()
+        whose, places, bounds = by_pair.data, by_pair.indices, by_pair.indptr
+        cuts = np.searchsorted(bounds, np.arange(_PART, len(places), _PART))
         parts = [*pairwise(np.unique([0, *cuts, len(bounds) - 1]))]
 
-        def deal(part: tuple[int, int], rng: np.random.Generator) -> tuple[Places, int]:
+        def deal(part: tuple[int, int], rng: np.random.Generator) -> int:
             first, last = part
             counts = np.diff(bounds[first : last + 1])
-            pairs = np.repeat(nodes[2 * first : 2 * last].reshape(-1, 2).T, counts, axis=1)
-            pair = np.repeat(np.arange(last - first, dtype=own.dtype), counts)
-            of_part = cells[bounds[first] : bounds[last]]
-            moved = self._deal(of_part, pair, pairs, rng)
-            return np.where(of_part & 1, pairs[1], pairs[0]), moved
+            pair = np.repeat(np.arange(last - first, dtype=nodes.dtype), counts)
+            mine = slice(bounds[first], bounds[last])
+            pairs, other = nodes[2 * first : 2 * last].reshape(-1, 2).T, order[places[mine]]
+            moved = self._deal(whose[mine], other, pair, pairs, rng)
+            self._listed[mine], _ = _bucketed(2 * pair + whose[mine], other, 2 * (last - first))
+            return moved
 
+        self._order = nodes[: self._size]
         if len(parts) == 1:
-            dealt = [deal(parts[0], self._rng)]
-        else:  # the same numbers whatever the number of threads
-            with ThreadPoolExecutor(_THREADS) as pool:
-                dealt = list(pool.map(deal, parts, self._rng.spawn(len(parts))))
-        own = np.concatenate([owners for owners, _ in dealt])
-        cells >>= 1
-        self._ends = [own, cells] if end == 0 else [cells, own]
-        return sum(moved for _, moved in dealt)
+            return deal(parts[0], self._rng)
+        with ThreadPoolExecutor(_THREADS) as pool:  # the same numbers whatever their number
+            return sum(pool.map(deal, parts, self._rng.spawn(len(parts))))
 
-    def _deal(self, cells: Places, pair: Places, nodes: Places, rng: np.random.Generator) -> int:
+    def _deal(
+        self, whose: NDArray[np.bool_], other: Places, pair: Places, pairs: Places,
+        rng: np.random.Generator,
+    ) -> int:  # fmt: skip
         """Pool what only one of a pair has, and deal it out again; how many edges were moved."""
-        is_single = np.ones(len(cells), dtype=bool)
-        is_both = ((cells[1:] ^ cells[:-1]) == 1) & (pair[1:] == pair[:-1])
+        is_single = np.ones(len(other), dtype=bool)
+        is_both = (other[1:] == other[:-1]) & (pair[1:] == pair[:-1])
         is_single[1:] &= ~is_both
         is_single[:-1] &= ~is_both
-        other = cells >> 1
-        is_single &= (other != nodes[0]) & (other != nodes[1])
+        for nodes in pairs:
+            is_single &= other != nodes[pair]
         pool = np.flatnonzero(is_single)
         group = pair[pool]
         change: Places = np.zeros(0, dtype=np.int32)
         if not self._is_one_kind:  # a pool for each difference that a move makes
-            change = self._kinds.differences(nodes.take(pool, axis=1), other[pool])
+            change = self._kinds.differences(pairs.take(group, axis=1), other[pool])
         if change.any():
             order, _ = _bucketed(change, np.arange(len(pool), dtype=np.int32), self._kinds.changes)
             order, _ = _bucketed(group[order], order, int(group[-1]) + 1)
             pool, group, change = pool[order], group[order], change[order]
             is_new = (np.diff(group, prepend=-1) != 0) | (np.diff(change, prepend=-1) != 0)
             group = np.cumsum(is_new, dtype=group.dtype)
-        before = (cells[pool] & 1).astype(bool)
+        before = whose[pool]
         after = before.copy()
         for stride in _STRIDES:
             for start in np.arange(stride) + rng.integers(2 * stride):
@@ -551,7 +569,7 @@ class _Trades:
                 swapped &= group[one][:count] == group[two]
                 after[one][:count] ^= swapped
                 after[two] ^= swapped
-        cells[pool] ^= before != after
+        whose[pool] = after
         return int(np.count_nonzero(before != after))
 
     def _detours(self) -> int:
@@ -560,11 +578,11 @@ class _Trades:
         A detour ends where all kinds have their edges again, or where it began if that takes too
         many steps: its reverse is equally likely. Returns how many edges were moved.
         """
-        size, count, moved = self._size, len(self._ends[0]), 0
-        integer = self._ends[0].dtype
+        size, count, moved = self._size, len(self._listed), 0
+        source, target = self._ends
         draw = random.Random(int(self._rng.integers(2**63)))
-        kinds: list[int] = self._kinds(*self._ends).tolist()
-        cells: list[int] = (self._ends[0] * np.int64(size) + self._ends[1]).tolist()
+        kinds: list[int] = self._kinds(source, target).tolist()
+        cells: list[int] = (source * np.int64(size) + target).tolist()
         place_of = {cell: place for place, cell in enumerate(cells)}
 
         @cache
@@ -603,12 +621,15 @@ class _Trades:
                     difference.subtract(back[-1][2])
                     difference.update(kinds[p] for p in places)
                 if not any(difference.values()):
-                    moved += sum(len(places) for places, *_ in back)
+                    first = dict[int, int]()  # edges before the detour, by their places
+                    for there, was, _ in reversed(back):
+                        first.update(zip(there, was, strict=True))
+                    moved += len({*first.values()} - place_of.keys())
                     break
             else:
-                for before in reversed(back):
-                    put(*before)
-        self._ends = [end.astype(integer) for end in np.divmod(np.array(cells), size)]
+                for undone in reversed(back):
+                    put(*undone)
+        self._list([end.astype(source.dtype) for end in np.divmod(np.array(cells), size)])
         return moved
 
     def _turn_cycles(self) -> bool:
@@ -617,12 +638,11 @@ class _Trades:
         Of these, all three send to the same other nodes and receive from the same: sums of random
         numbers tell, of targets by source and of sources by target, each less its own edge.
         """
-        source, target = (end.copy() for end in self._ends)
-        degrees = [np.bincount(end, minlength=self._size) for end in (source, target)]
+        source, target = self._ends
         salts = self._rng.integers(1 << 26, size=(2, self._size)).astype(float)  # sums are exact
         sent = np.bincount(source, salts[0][target], self._size)
         received = np.bincount(target, salts[1][source], self._size)
-        alike = np.flatnonzero(np.all([d[source] == d[target] for d in degrees], axis=0))
+        alike = np.flatnonzero(np.all([d[source] == d[target] for d in self._degrees], axis=0))
         first, last = source[alike], target[alike]
         sums = sent[first] - salts[0][last] + 1j * (received[last] - salts[1][first])
         group = np.unique(sums, return_inverse=True)[1]
@@ -638,7 +658,7 @@ class _Trades:
         turned = cycles[self._rng.random(len(cycles)) < 0.5]
         places = alike[np.concatenate([turned, second[turned], third[turned]])]
         source[places], target[places] = target[places], source[places]
-        self._ends = [source, target]
+        self._list([source, target])
         return len(cycles) > 0
 
 
