@@ -184,10 +184,8 @@ def test_one_driven_node_is_best_in_a_ring() -> None:
 
 
 @pytest.mark.parametrize("lags", [None, np.array([2, 5])], ids=["all lags", "two lags"])
-@pytest.mark.parametrize("modal", [True, False])
-def test_gradient_of_masks(lags: Any, modal: bool) -> None:
+def test_gradient_of_masks(lags: Any) -> None:
     climb = Climb(GAUSSIAN.A[:9, :9].copy() * 2, 0.2, lags, 2, np.arange(9))
-    climb.modes = climb.modes if modal else None
     C, D = RNG.standard_normal((2, 9, 2)) / 3
     h = 1e-6
     slope = (climb.climb(C + h * D)[0] - climb.climb(C - h * D)[0]) / (2 * h)

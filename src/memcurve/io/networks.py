@@ -1,4 +1,4 @@
-"""Files of other programs → LinearNetwork, and LinearNetwork → .npz.
+"""Files → LinearNetwork, and LinearNetwork → files.
 
 Which of a file's arrays are A and C follows from their names (``parts``); whether a text is a
 matrix or lists edges, from its first lines (``edges``).
@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 from memcurve.core.arguments import Seed, require_number
 from memcurve.core.limits import TooLargeError
 from memcurve.core.notes import Note, notes_of
-from memcurve.core.result import replacing
+from memcurve.core.optional import optional
+from memcurve.core.result import replacing, require_ending
 from memcurve.io.arrays import (
     Archive,
     Graph,
@@ -38,15 +39,22 @@ from memcurve.io.market import open_market
 from memcurve.io.matlab import open_mat
 from memcurve.io.nodes import NodeTable, driven_nodes
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
-from memcurve.io.parts import EXTRAS, Parts, as_mask, network_parts, side_by_side, texts, whole
+from memcurve.io.parts import EXTRAS, PAIRS, Parts, as_mask, network_parts, side_by_side, texts, whole
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.text import Text, open_matrix
 from memcurve.network import LinearNetwork
+from memcurve.network.device import on_host
 from memcurve.network.masks import MASKS, make
 from memcurve.network.nonlinear import leaky_pair
 from memcurve.network.ranks import Ranks
 from memcurve.network.scaling import scale_to_spectral_radius
 
+#: How to open files of arrays by name, which can be written, too.
+_ARCHIVES: dict[str, Opener] = {
+    ".npz": open_npz,
+    ".mat": open_mat,
+    ".safetensors": open_safetensors,
+}
 #: How to open files of one array.
 SINGLE: dict[str, Opener] = {".npy": open_npy, ".csv": open_matrix, ".mtx": open_market}
 #: Text, plain or packed: a matrix or edges, and of a mask the nodes that are driven.
@@ -59,9 +67,7 @@ _EDGES: dict[str, Callable[[Path, EdgeOptions], Opened | Graph]] = {
 }
 #: How to open each ending that networks come with.
 NETWORK_FORMATS: dict[str, Callable[..., Opened | Graph]] = {
-    ".npz": open_npz,
-    ".mat": open_mat,
-    ".safetensors": open_safetensors,
+    **_ARCHIVES,
     **SINGLE,
     **_EDGES,
     **dict.fromkeys(CHECKPOINTS, open_checkpoint),
@@ -205,11 +211,7 @@ def load_matrix(
     array([[0.  , 0.5 ],
            [0.25, 0.  ]])
     """
-    contents = _opened(path, EdgeOptions(matrix, edges))
-    parts = _parts(Path(path), contents, matrix, None, has_mask=True, extras=False)
-    with _naming(str(path)):  # a network is the one place that checks matrices
-        network = LinearNetwork(parts["A"], np.zeros(parts["A"].shape[:1]))
-    return _leaking(network, parts.get("leak"), path, None).A
+    return load_network(path, matrix=matrix, mask="ones", edges=edges).A
 
 
 def load_driven(
@@ -230,13 +232,25 @@ def load_driven(
     return _leaking(network, None, path, spectral_radius), leak
 
 
-def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
-    """Write a network to an ``.npz`` file that :func:`memcurve.load_network` reads back exactly.
+def save_network(
+    network: LinearNetwork, path: str | os.PathLike[str], like: str | os.PathLike[str] | None = None
+) -> None:
+    """Write a network to a file that :func:`memcurve.load_network` reads back exactly.
 
-    The arrays are A, C and, where the network has them, shift, readout, labels and notes; a sparse
-    A is stored as A_data, A_indices, A_indptr and A_shape. The name is not stored: the file's name
-    takes its place. A file of that name is replaced in one step, so that no half-written one is
-    seen.
+    An ``.npz`` file has all of it: A, C and, where the network has them, shift, readout, labels and
+    notes; a sparse A is stored as A_data, A_indices, A_indptr and A_shape. Files of other programs,
+    ``.mat``, ``.safetensors``, ``.npy`` and ``.csv``, have the weights alone, the last two as
+    [A | C]. The name is not stored: the file's name takes its place. A file of that name is
+    replaced in one step, so that no half-written one is seen.
+
+    Parameters
+    ----------
+    network : LinearNetwork
+        The network.
+    path : path
+        The file to write; its ending says how.
+    like : path, optional
+        An archive whose names the arrays get, W and Win for example, in place of A and C.
 
     Examples
     --------
@@ -248,21 +262,52 @@ def save_network(network: LinearNetwork, path: str | os.PathLike[str]) -> None:
     ...     memcurve.load_network(Path(folder) / "ring.npz")
     LinearNetwork('ring', size=5, inputs=1)
     """
-    file = Path(path)
     if not isinstance(network, LinearNetwork):
         raise TypeError(f"`network` must be a LinearNetwork, got {type(network).__name__}.")
-    if file.suffix.lower() != ".npz":
-        raise ValueError(f"{file}: networks are written as .npz; give a path that ends so.")
-    arrays: dict[str, Any] = {"C": network.C}
-    if network.is_sparse:
-        arrays |= {f"A_{part}": getattr(network.A, part) for part in SPARSE_PARTS}
+    ending = require_ending(path, (*_ARCHIVES, ".npy", ".csv"))
+    matrix, mask = names = _names_in(like)
+    is_whole = ending == ".npz" and names == PAIRS[0]
+    if network.readout is not None and not is_whole:
+        raise ValueError(
+            f"`path` must end in .npz for a network of which some nodes are read, and its arrays "
+            f"be named A and C; got {os.fspath(path)!r}, with {matrix} and {mask}."
+        )
+    if network.is_complex and ending == ".csv":
+        raise ValueError(f"`path` must end in .npz or .npy for complex weights, got {path}.")
+    A, C = on_host(network.A), network.C
+    arrays: dict[str, Any] = {mask: C if is_whole else C.reshape(network.size, -1)}
+    if network.is_sparse and is_whole:
+        arrays |= {f"A_{part}": getattr(A, part) for part in SPARSE_PARTS}
     else:
-        arrays["A"] = np.asarray(network.A)
-    arrays |= {k: getattr(network, k) for k in EXTRAS if getattr(network, k) is not None}
-    listed = {"labels": network.labels, "notes": network.notes}
-    arrays |= {name: np.array(words) for name, words in listed.items() if words}
-    with replacing(file) as stream:
-        np.savez(stream, **arrays)
+        arrays[matrix] = A.toarray() if network.is_sparse else np.asarray(A)
+    if is_whole:
+        arrays |= {k: getattr(network, k) for k in EXTRAS if getattr(network, k) is not None}
+        listed = {"labels": network.labels, "notes": network.notes}
+        arrays |= {name: np.array(words) for name, words in listed.items() if words}
+    with replacing(path) as stream:
+        if ending == ".npz":
+            np.savez(stream, **arrays)
+        elif ending == ".mat":
+            from scipy.io import savemat
+
+            savemat(cast(Any, stream), arrays)
+        elif ending == ".safetensors":
+            tensors = optional("safetensors.numpy", f"{path}: writing it", "files")
+            stream.write(tensors.save({k: np.ascontiguousarray(v) for k, v in arrays.items()}))
+        elif ending == ".npy":
+            np.save(stream, np.hstack([arrays[matrix], arrays[mask]]))
+        else:
+            joined = np.hstack([arrays[matrix], arrays[mask]])
+            np.savetxt(stream, joined, delimiter=",", fmt="%.17g")
+
+
+def _names_in(like: str | os.PathLike[str] | None) -> tuple[str, str]:
+    """The names of connectivity and mask in an archive; A and C where it is none."""
+    keys: set[str] = set()
+    if like is not None and ending_of(like) in _ARCHIVES and Path(like).is_file():
+        contents = _opened(like, EdgeOptions())
+        keys = {*contents.arrays} if isinstance(contents, Archive) else keys
+    return next((pair for pair in PAIRS if keys >= {*pair}), PAIRS[0])
 
 
 def _opened(path: str | os.PathLike[str], options: EdgeOptions) -> Opened | Graph:
@@ -327,9 +372,8 @@ def _parts(
     mask: str | None,
     *,
     has_mask: bool,
-    extras: bool = True,
 ) -> Parts:
-    """A file's parts of a network; ``extras`` are what else :func:`save_network` writes."""
+    """A file's parts of a network, those among them that only :func:`save_network` writes."""
     ending = ending_of(file)
     if isinstance(contents, Graph):
         if not has_mask:
@@ -342,7 +386,7 @@ def _parts(
     if isinstance(contents, Archive):
         with _naming(str(file)):
             parts = network_parts(contents, matrix, mask, has_mask)
-        if ending == ".npz" and extras and matrix is mask is None:
+        if ending == ".npz" and matrix is mask is None:
             arrays = contents.arrays
             parts |= {part: whole(arrays[part]) for part in EXTRAS if part in arrays}
             if labels := texts(contents, "labels"):

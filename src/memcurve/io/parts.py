@@ -18,7 +18,7 @@ from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileErro
 
 #: Connectivity and mask, in the order they are looked for.
 _RESERVOIRS = ("W", "W_res", "Wres", "W_rec")
-_PAIRS = (("A", "C"), *((W, Win) for W in _RESERVOIRS for Win in ("Win", "W_in")))
+PAIRS = (("A", "C"), *((W, Win) for W in _RESERVOIRS for Win in ("Win", "W_in")))
 #: State and input matrix of a state-space system, whose C and D give the outputs.
 _SYSTEM = ("A", "B")
 _LEAKS = ("lr", "leak", "leak_rate", "leaking_rate")
@@ -46,7 +46,7 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
     """
     keys, start = archive.arrays.keys(), _struct(archive, matrix)
     is_system = _is_system(archive, start)
-    usual = [(start + a, start + c) for a, c in ([_SYSTEM] if is_system else []) + [*_PAIRS]]
+    usual = [(start + a, start + c) for a, c in ([_SYSTEM] if is_system else []) + [*PAIRS]]
     named = matrix is not None or mask is not None
     pairs = [(matrix or a, mask or c)[: 1 if has_mask else 2] for a, c in usual]
     pair = next((names for names in pairs if keys >= {*names}), None)
@@ -71,10 +71,10 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
     elif not named:
         if is_system:
             notes += [f"{' and '.join(pair)} are read as those of a state-space system", LAG_NOTE]
-        elif pair[0] == "A" and keys >= {*_PAIRS[1]}:
+        elif pair[0] == "A" and keys >= {*PAIRS[1]}:
             text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
             notes.append(text + "(--matrix W --mask Win)")
-            used |= {*_PAIRS[1]}
+            used |= {*PAIRS[1]}
         notes += _unused(archive, used)
     return {"A": A, "C": C, "notes": notes_of(notes, "network")} | further
 
@@ -85,7 +85,7 @@ def _struct(archive: Archive, matrix: str | None) -> str:
         return matrix[: matrix.rfind(".") + 1]
     keys = archive.arrays.keys()
     starts = {key[: key.rfind(".") + 1] for key in keys}
-    starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in _PAIRS)}
+    starts = {start for start in starts if any({start + a, start + c} <= keys for a, c in PAIRS)}
     return "" if "" in starts or len(starts) != 1 else starts.pop()
 
 

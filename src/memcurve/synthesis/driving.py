@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +10,7 @@ import numpy as np
 from memcurve.core.arguments import Seed, generator, require_size
 from memcurve.core.errors import rank_among_notes, unstable
 from memcurve.core.notes import Note
-from memcurve.core.types import EPS, SEED, Complexes, Floats, Integers
+from memcurve.core.types import EPS, SEED, Floats, Integers
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
@@ -220,19 +219,14 @@ class Climb:
     def __init__(self, A: Floats, s: float, lags: Any, width: int, free: Any) -> None:
         self.A, self.s, self.free = A, s, free
         self.shape = (len(free), width)
-        values, vectors = np.linalg.eig(A)
-        radius = float(np.abs(values).max())
+        radius = float(np.abs(np.linalg.eigvals(A)).max())
         if radius >= 1:
             raise unstable(radius)
-        self.modes: tuple[Complexes, Complexes, Complexes] | None = None
-        with contextlib.suppress(np.linalg.LinAlgError):
-            inverse = np.linalg.inv(vectors)
-            condition = float(np.linalg.norm(vectors) * np.linalg.norm(inverse))
-            if condition < 1e5:  # sums over powers entry by entry, else by doubling
-                self.modes = values, vectors, inverse
-                if lags is not None:  # MC_τ ≤ ‖A^τ‖²/s²: of no use from some lag on
-                    sizes = 2 * (np.log(condition / s) + lags * np.log(max(radius, 1e-300)))
-                    lags = lags[: max(1, np.count_nonzero(sizes > np.log(FADED)))]
+        if lags is not None:  # MC_τ ≤ ‖A^τ‖²/s²: of no use from some lag on
+            G, power, last = self.summed(np.eye(len(A))), A, 1
+            while last <= lags[-1] and float((power @ G * power).sum()) > FADED * s**2:
+                power, last = power @ power, 2 * last
+            lags = lags[: max(1, np.count_nonzero(lags < last))]
         self.lags = lags
         steps = [] if lags is None else np.diff(lags, prepend=0).tolist()
         powers = {step: np.linalg.matrix_power(A, step) for step in set(steps)}
@@ -242,15 +236,7 @@ class Climb:
 
     def summed(self, X: Floats, transposed: bool = False) -> Floats:
         """Σ A^j X (A^j)ᵀ, or of Aᵀ."""
-        if self.modes is None:
-            return solve_stein(self.A.T if transposed else self.A, X)
-        values, V, inverse = self.modes
-        if transposed:
-            V, inverse = inverse.conj().T, V.conj().T
-            values = values.conj()
-        inner = (inverse @ X @ inverse.conj().T) / (1 - values[:, None] * values.conj())
-        total = (V @ inner @ V.conj().T).real
-        return np.asarray((total + total.T) / 2)
+        return solve_stein(self.A.T if transposed else self.A, X)
 
     def usable(self, X: Floats) -> tuple[float, Floats, Floats]:
         """U of X = CCᵀ on all states, the eigenvalues and eigenvectors of G."""

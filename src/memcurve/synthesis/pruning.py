@@ -13,12 +13,12 @@ from memcurve.core.arguments import require_number
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
+from memcurve.io import save_network
 from memcurve.io.adapters import as_network
 from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.synthesis.directions import Directions, directions_of
 from memcurve.synthesis.result import PROSE, Network, SynthesisResult
-from memcurve.synthesis.saving import save_like
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -77,13 +77,8 @@ class Pruned(SynthesisResult):
     def save_network(
         self, path: str | os.PathLike[str], like: str | os.PathLike[str] | None = None
     ) -> None:
-        """Write the network as ``.npz``, ``.mat``, ``.safetensors``, ``.csv`` or ``.npy``.
-
-        Arrays have the names that they have in the file ``like``, the one that the network was
-        read from, W and Win for example; by default A and C. The last two hold [A | C].
-        :func:`memcurve.load_network` reads all of these.
-        """
-        save_like(self.network, path, like)
+        """Write the network; see :func:`memcurve.save_network`."""
+        save_network(self.network, path, like)
 
 
 def require_tolerance(tolerance: Any) -> float:
