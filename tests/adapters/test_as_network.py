@@ -112,6 +112,7 @@ def test_notes_come_first_in_every_result():
         ((W, WIN.T, 0.5), ValueError, r"`Win` must have shape.*got \(2, 12\); transpose it"),
         ((W[:, :3], WIN, 0.5), ValueError, r"`W` must be a square matrix, got shape \(12, 3\)"),
         ((W, WIN, 1.5), ValueError, "`lr` must be one number from 0 to 1, or 12 of them.*1.5"),
+        (([[1, 2], [3]], [1, 1]), ValueError, "`A` must be a rectangular array"),
         ((W, WIN, [0.1, 0.2]), ValueError, "`lr` must be one number from 0 to 1"),
         ({"A": [[1, 2], [3]], "C": [1, 1]}, ValueError, "`A` must be a rectangular array"),
         ({}, ValueError, "has no A and C, or W and Win; it holds nothing"),

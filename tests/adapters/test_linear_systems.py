@@ -76,6 +76,7 @@ def test_control():
         refuses(ValueError, "sample_system", as_network, control.ss(A, B, C, D, step))
     with pytest.raises(ValueError, match="at least one state, got a static gain"):
         as_network(control.ss([], [], [], 2.0, True))
+    refuses(ValueError, "control.ss", as_network, control.tf([1, 0, 0], [1, 0.5], True))
     refuses(TypeError, "got FrequencyResponseData", as_network, control.frd([1, 2], [1, 2]))
 
 

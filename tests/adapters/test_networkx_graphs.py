@@ -85,7 +85,8 @@ def test_masks_readouts_and_weights():
 def test_refused():
     graph = weighted(nx.DiGraph)
     refuses(TypeError, "`mask`", as_network, graph)
-    refuses(ValueError, ("`mask`", "'nobody'"), as_network, graph, mask=["nobody"])
+    for nobody in ("nobody", ["nobody"]):
+        refuses(ValueError, ("`mask`", "'nobody'"), as_network, graph, mask=nobody)
     refuses(ValueError, ("`readout`", "0"), as_network, graph, mask=["a"], readout=[0])
     refuses(ValueError, "`readout`", as_network, graph, mask=["a"], readout=3)
     refuses(ValueError, ("`C`", "(5,)"), as_network, graph, mask=np.ones(4))

@@ -275,6 +275,8 @@ def test_labels_are_saved(tmp_path):
     assert load_network(tmp_path / "n.npz", mask={"a": 2.0}).labels == network.labels
     assert abs(again.spectral_radius - 0.5) < 1e-15
     assert again.replace(readout=["c", "a"]).readout.tolist() == [2, 0]
+    np.savez(tmp_path / "n.npz", A=RING, C=np.ones(3), labels=[3, 20, 100])
+    assert load_network(tmp_path / "n.npz").labels == ("3", "20", "100")
     np.savez(tmp_path / "n.npz", A=RING, C=np.ones(3), labels=["a", "b"])
     refused(tmp_path / "n.npz", "`labels` must be 3 strings", "Name `matrix` and `mask`")
 

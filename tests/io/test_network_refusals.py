@@ -9,6 +9,7 @@ from scipy import io
 from memcurve import LinearNetwork, load_network, save_network
 from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError
+from refusals import refuses
 from stored_networks import C2, SPARSE, A, C, refused, same
 from written import write_mat73
 
@@ -22,8 +23,9 @@ def test_no_file(tmp_path):
         load_network(tmp_path / "A.npy", mask=str(tmp_path / "C.npy"))
     refused(tmp_path / "A.npy" / "B.npy", "cannot be opened", "check the path")
     refused(tmp_path / ("x" * 300 + ".npy"), "cannot be opened", "check the path")
-    with pytest.raises(ValueError, match="cannot be opened"):
-        load_network("a\0b.npy")
+    refuses(ValueError, "cannot be opened", load_network, "a\0b.npy")
+    refuses(TypeError, ("`path`", "NoneType"), load_network, None)
+    refused(tmp_path / "A.npy", "got mask='no such'", "ones", "a .npy, .csv, .mtx", mask="no such")
 
 
 def test_archive_without_a_pair_lists_what_it_holds(archive):
@@ -81,6 +83,16 @@ def test_matrices_of_other_files_are_refused(tmp_path):
         parts["data"] = h5py.ExternalLink(other, "A")
     refused(path, "m.mat: A is a link to another file: only what a file holds itself is read")
     refused(path, "S/data is an external link", matrix="S")
+
+
+def test_names_that_clash(tmp_path):
+    path = tmp_path / "n.npz"
+    save_network(LinearNetwork(SPARSE, C), path)
+    np.savez(path, **dict(np.load(path)), A=A)
+    refused(path, "has A twice", "A_data, A_indices")
+    np.savez(path, A=A, B=A)
+    path.write_bytes(path.read_bytes().replace(b"B.npy", b"A.npy"))
+    refused(path, "several arrays of one name", mask=C)
 
 
 def test_sparse_indices_out_of_range_are_refused(tmp_path):

@@ -105,6 +105,8 @@ def test_hankel_values_of_a_readout() -> None:
     one = hankel_values(network.replace(readout=[3])).values
     np.testing.assert_allclose(one, hankel_values(network, np.eye(10)[:, 3]).values, rtol=1e-9)
     np.testing.assert_allclose(hankel_values(ensembles.delay_line(4), [0, 0, 0, 1]).values, 1.0)
+    unread = LinearNetwork(np.diag([0.5, 0.3]), [1.0, 0.0])
+    assert not hankel_values(unread, [0.0, 1.0]).values.any()
 
 
 @pytest.mark.parametrize("noise", [1.0, 1e-2])

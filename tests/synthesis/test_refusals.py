@@ -63,6 +63,7 @@ TWO = NETWORK.replace(C=np.ones((10, 2)))
         (("`tolerance`", "2"), memcurve.pruned, (0.1, 2), {}),
         (("`target`", "10"), memcurve.control_energy, ([1.0],), {}),
         (("`output`", "10"), memcurve.hankel_values, ([1.0],), {}),
+        (("`output`", "zero"), memcurve.hankel_values, ([0.0] * 10,), {}),
         (("`target`", "'foo'"), memcurve.task_error, ("foo",), {}),
         *[("`target`", memcurve.task_error, (target,), {})
           for target in ([0.0, 0.0], [[1.0, 2.0]], -1, "average:0", "ar:0.99999999")],

@@ -39,8 +39,10 @@ def open_market(file: Path) -> Array:
             entries = len(i)
         lines = (line for _, line in islice(content_lines(file), 1, None))
         is_empty = entries == 0 or width == 0
-        numbers = np.zeros((0, width)) if is_empty else np.loadtxt(lines, ndmin=2, comments=None)
         is_square = rows == columns or not is_half
+        if entries < 0:
+            raise ValueError(f"{entries} entries announced")
+        numbers = np.zeros((0, width)) if is_empty else np.loadtxt(lines, ndmin=2, comments=None)
         if numbers.shape != (entries, width) or min(rows, columns) < 1 or not is_square:
             raise ValueError(
                 f"{rows} x {columns}, {entries} entries of {width} numbers announced, got "

@@ -39,7 +39,16 @@ from memcurve.io.market import open_market
 from memcurve.io.matlab import open_mat
 from memcurve.io.nodes import NodeTable, driven_nodes
 from memcurve.io.npy import SPARSE_PARTS, open_npy, open_npz
-from memcurve.io.parts import EXTRAS, PAIRS, Parts, as_mask, network_parts, side_by_side, texts, whole
+from memcurve.io.parts import (
+    EXTRAS,
+    PAIRS,
+    Parts,
+    as_mask,
+    network_parts,
+    side_by_side,
+    texts,
+    whole,
+)
 from memcurve.io.tensors import CHECKPOINTS, open_checkpoint, open_safetensors
 from memcurve.io.text import Text, open_matrix
 from memcurve.network import LinearNetwork
@@ -312,6 +321,8 @@ def _names_in(like: str | os.PathLike[str] | None) -> tuple[str, str]:
 
 def _opened(path: str | os.PathLike[str], options: EdgeOptions) -> Opened | Graph:
     """Open a file by its ending, of text and graphs with the options of edges."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"`path` must be the path of a file, got {type(path).__name__}.")
     ending, formats = ending_of(path), dict(NETWORK_FORMATS)
     formats |= {end: lambda file, read=read: read(file, options) for end, read in _EDGES.items()}
     if options.edges and ending not in formats:
@@ -341,7 +352,7 @@ def _read(
     name: str | None,
 ) -> tuple[LinearNetwork, Any]:
     """A network from a file, and leak rates that are not applied yet; None where it has none."""
-    file, contents = Path(path), _opened(path, options)
+    contents, file = _opened(path, options), Path(path)
     if isinstance(contents, Graph):
         mask = options.nodes_with(mask, contents.labels) or mask
     kind = _kind_of_mask(mask, contents)
@@ -394,11 +405,14 @@ def _parts(
             parts["notes"] = notes_of([*texts(contents, "notes"), *parts["notes"]], "network")
         return parts
     if matrix is not None or mask is not None:
-        asked = f"mask={mask!r}" if matrix is None else f"matrix={matrix!r}"
+        asked, remedy = f"matrix={matrix!r}", "leave `matrix` out"
+        if matrix is None:
+            asked, remedy = f"mask={mask!r}", f"give one of {', '.join(MASKS)}, numbers, or"
+            remedy += f" a {', '.join(SINGLE)} file of them"
         if_edges = " If it lists edges, say so: edges=True." if ending in TEXT else ""
         raise NetworkFileError(
-            f"{file}: a {ending} file holds one array without a name, got {asked}; leave `matrix` "
-            f"out, and give a mask as a {', '.join(SINGLE)} file.{if_edges}"
+            f"{file}: a {ending} file holds one array without a name, got {asked}; {remedy}."
+            f"{if_edges}"
         )
     maybe = ending in TEXT and counts_nodes(Text(file))
     hint = "edges=True (--edges) reads it as a list of edges" if maybe else ""

@@ -59,11 +59,10 @@ def open_npz(file: Path) -> Archive:
             _header(stream, file)
             raise NetworkFileError(f"{file}: is a .npy file by its contents; rename it.")
     with zipfile.ZipFile(file) as archive:
-        arrays = {
-            entry.removesuffix(".npy"): _member(file, archive, entry)
-            for entry in archive.namelist()
-            if entry.endswith(".npy")
-        }
+        entries = [entry for entry in archive.namelist() if entry.endswith(".npy")]
+        arrays = {entry.removesuffix(".npy"): _member(file, archive, entry) for entry in entries}
+    if len(arrays) < len(entries):
+        raise NetworkFileError(f"{file}: has several arrays of one name; write it again.")
     for prefix, needed, stored in (
         ("A_", SPARSE_PARTS, SPARSE_PARTS),  # ours
         ("", ("format", "data", "shape"), _SCIPY_PARTS),
@@ -73,6 +72,11 @@ def open_npz(file: Path) -> Archive:
             if size.shape == (2,) and size.dtype is not None and size.dtype.kind in "iu":
                 parts = {prefix + part for part in stored}
                 others = {name: array for name, array in arrays.items() if name not in parts}
+                if "A" in others:
+                    raise NetworkFileError(
+                        f"{file}: has A twice, as an array and as the parts of a sparse one, "
+                        f"{', '.join(sorted(parts & arrays.keys()))}; leave out one of them."
+                    )
                 return Archive(file, {"A": _sparse(file, arrays, prefix)} | others)
     return Archive(file, arrays)
 

@@ -208,12 +208,12 @@ def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
 
 
 def texts(archive: Archive, name: str) -> list[str]:
-    """The texts in an archive, if there are any of that name."""
+    """The texts in an archive, or numbers as texts, if there are any of that name."""
     stored = archive.arrays.get(name)
-    if stored is None or stored.dtype is None or stored.dtype.kind != "U":
+    if stored is None or stored.dtype is None or stored.dtype.kind not in "Uiu":
         return []
     with reading(stored.file):  # what is no character is found out now
-        return stored.whole().reshape(-1).tolist()  # type: ignore[no-any-return]
+        return stored.whole().reshape(-1).astype(str).tolist()  # type: ignore[no-any-return]
 
 
 def whole(array: Any) -> Any:

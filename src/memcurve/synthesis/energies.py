@@ -268,6 +268,8 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
 
 def _observability(A: Floats, weights: Floats) -> Floats:
     """S with SSᵀ = Σ (Aᵀ)^j w wᵀ A^j: one output is excited by Aᵀ as an input is by A."""
+    if not weights.any():  # what is reached has no outputs
+        return np.zeros((len(A), 1))
     if weights.shape[1] == 1:
         transposed = LinearNetwork(A.T, weights[:, 0])
         T = state_map(transposed)
@@ -289,10 +291,11 @@ def _outputs(network: LinearNetwork, output: Any) -> Floats | None:
             rows = np.concatenate([rows, rows + network.size])
         return np.eye(network.states)[:, rows]
     weights = exact_array(output, "output")
-    if weights.ndim not in (1, 2) or len(weights) != network.states or np.iscomplexobj(weights):
+    fits = weights.ndim in (1, 2) and len(weights) == network.states
+    if not fits or np.iscomplexobj(weights) or not weights.any():
         raise ValueError(
-            f"`output` must be real weights, one row for each of the {network.states} states, got "
-            f"shape {weights.shape}."
+            f"`output` must be real weights that are not all zero, one row for each of the "
+            f"{network.states} states, got {weights.dtype} of shape {weights.shape}."
         )
     return weights.reshape(len(weights), -1)
 

@@ -153,6 +153,8 @@ def from_tuple(
     if len(parts) == 2 and is_elsewhere(parts[0]):  # which stays where it is
         return LinearNetwork(*parts)
     first, second, *third = (tensor_values(part) for part in parts)
+    if isinstance(first, list | tuple):
+        first = rectangular_array(first, "A")
     if not hasattr(first, "tocsr") and np.ndim(first) == 1:
         if third and step is not None:
             raise ValueError(f"`step` is given twice, got {step!r}; leave one out.")

@@ -146,6 +146,8 @@ def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
             "as_network needs `mask` for a graph: the nodes that the input drives, mask=[node, …], "
             "a dictionary {node: weight, …}, or an array in the order of its nodes."
         )
+    if isinstance(mask, str):
+        mask = [mask]
     if isinstance(mask, Mapping):
         given = {_place(places, node, "mask"): value for node, value in mask.items()}
         return node_mask(given, len(places))

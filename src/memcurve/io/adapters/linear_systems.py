@@ -16,7 +16,13 @@ def from_system(system: Any) -> LinearNetwork:
     kinds = {parent.__name__ for parent in type(system).__mro__}
     is_scipy = bool(kinds & {"lti", "dlti"})
     if "TransferFunction" in kinds and not is_scipy:
-        system, kinds = importlib.import_module("control").ss(system), {"StateSpace"}
+        try:
+            system, kinds = importlib.import_module("control").ss(system), {"StateSpace"}
+        except Exception as error:  # improper, or of several inputs without Slycot
+            raise ValueError(
+                f"`network` must be a transfer function that control converts to states ({error}); "
+                f"give these, control.ss(A, B, C, D, dt)."
+            ) from error
     if not is_scipy and "StateSpace" not in kinds:
         raise TypeError(
             f"`network` must be a StateSpace or a transfer function, which have states; got "
