@@ -34,6 +34,15 @@ COMMANDS = {
 }
 
 
+#: What `memcurve --help` shows first.
+ABOUT = """\
+How much a recurrent network remembers, computed right. For example:
+
+  memcurve audit --claimed 48.7
+  memcurve curve reservoir.mat --noise 1e-3 --plot memory.png
+  memcurve COMMAND --help"""
+
+
 class _Help(DefaultFormatter):
     """Help whose sentences the terminal breaks, not also the lines of a docstring."""
 
@@ -61,7 +70,7 @@ def _application(*, overview: bool) -> App:
     """The command; for its overview none of its commands is imported, and none can be run."""
     made = App(
         name="memcurve",
-        help=f"How much a recurrent network remembers, computed right.\n\n{EXIT_CODES}",
+        help=f"{ABOUT}\n\n{EXIT_CODES}",
         help_format="plaintext",
         help_formatter=_Help(),
         version=__version__,

@@ -22,6 +22,8 @@ from memcurve.views.cli.process import UsageError, over_ranks, require_at_most_o
 if TYPE_CHECKING:
     from memcurve.memory import MemoryCurve, NoiseProfile
 
+#: Noise levels printed at most. Doubled: two screens.
+MOST_LEVELS = 24
 # inputs whose own curves are shown: as many as fit into 80 columns
 _SHOWN_INPUTS = 5
 
@@ -184,14 +186,15 @@ def _print_family(family: NoiseProfile) -> None:
 def _print_profile(profile: NoiseProfile) -> None:
     """One row per noise level, and the number formats."""
     formats = sorted(profile.marks.items(), key=lambda mark: mark[1])
+    levels = sorted(zip(profile.levels, profile.totals, profile.total_errors, strict=True))
+    step = math.ceil(len(levels) / MOST_LEVELS)
     rows = []
-    for level, total, error in sorted(
-        zip(profile.levels, profile.totals, profile.total_errors, strict=True)
-    ):
+    for level, total, error in levels[::step]:
         passed = [f"{mark}: {value:.1e}" for mark, value in formats if value <= level]
         formats = formats[len(passed) :]
         above = f"above {', '.join(passed)}" if passed else ""
         rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
     about = ("network", f"{profile.curves[0].network}; {profile.noise}")
     heads = ("noise", "usable memory", "± error", "")
-    print_table(about, heads, rows, right=range(3), notes=profile.notes)
+    more = f"One of {step} levels is shown; --save and --plot have all." if step > 1 else ""
+    print_table(about, heads, rows, right=range(3), more=more, notes=profile.notes)
