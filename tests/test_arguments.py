@@ -1,4 +1,4 @@
-"""Every public argument, given nonsense: an error that names it, or an answer; never a crash."""
+"""What is refused: the argument, the rule and the value are named; or there is an answer."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 import memcurve
-from memcurve import ensembles, inputs, masks
+from memcurve import LinearNetwork, NonlinearNetwork, ensembles, inputs, masks, memory_curves
 from memcurve.memory.batch import curves_of_poles
 from memcurve.memory.methods import METHODS
 from memcurve.network import continuous, krylov, scaling
+from refusals import refuses
 
 NETWORK = ensembles.normal(6, seed=1)
 LAYER = memcurve.ContinuousNetwork([[-1.0, 0.0], [0.0, -2.0]], [1.0, 1.0])
@@ -124,3 +126,117 @@ def test_nonsense_is_refused_by_name(call: Any, request: pytest.FixtureRequest) 
                 pytest.fail(f"{value!r}: {type(error).__name__}: {error}")
     fine = (*LARGE, NEGATIVE, COMPLEX) if request.node.callspec.id.endswith(SIGNED) else LARGE
     assert all(any(value is one for one in fine) for value in answered), answered
+
+
+A2 = np.array([[0.5, 0.1], [0.0, 0.3]])
+TALL, WIDE, NAN = np.ones((2, 3)), np.ones((1, 2)), np.diag([1.0, np.nan])
+DAMAGED = sparse.csr_array(A2)
+DAMAGED.indices[1] = -3
+HELD = LinearNetwork(A2, [1, 1])
+TWO = LinearNetwork(A2, A2)
+ARMA, GIVEN, SERIES = inputs.ARMA, inputs.Autocovariance, inputs.Autocovariance.from_series
+STACK = 0.1 * np.ones((4, 5, 5))
+WRITTEN = ("", "pink", "white:2", "ar", "ar:", "ar:x", "ar:0.5,,0.1", "arma:0.5/")
+
+
+def layer(size: int, width: int, **parts: Any) -> LinearNetwork:
+    return LinearNetwork(0.1 * np.ones((size, size)), np.ones((size, width)), **parts)
+
+
+#: A function, its arguments, and what the error says.
+WRONG: list[tuple[Any, tuple[Any, ...], dict[str, Any], str | tuple[str, ...]]] = [
+    (LinearNetwork, (TALL, [1, 1]), {}, ("`A`", "(2, 3)")),
+    (LinearNetwork, (np.ones(4), np.ones(4)), {}, ("`A`", "(4,)", "diagonal")),
+    (LinearNetwork, (np.zeros((0, 0)), []), {}, ("`A`", "(0, 0)")),
+    (LinearNetwork, (A2, np.ones(3)), {}, ("`C`", "(2,)", "(3,)")),
+    (LinearNetwork, (A2, WIDE), {}, ("`C`", "transpose")),
+    (LinearNetwork, (NAN, [1, 1]), {}, ("`A`", "nan", "[1, 1]")),
+    (LinearNetwork, (sparse.csr_array(NAN), [1, 1]), {}, ("`A`", "nan")),
+    (LinearNetwork, (A2.astype(object), [1, 1]), {}, ("`A`", "object")),
+    (LinearNetwork, ([[2**53 + 1]], [1]), {}, ("`A`", "2**53")),
+    (LinearNetwork, (A2.astype(np.longdouble) / 3, [1, 1]), {}, ("`A`", "float64")),
+    (LinearNetwork, (DAMAGED, [1, 1]), {}, ("`A`", "damaged")),
+    (LinearNetwork, (A2, [1, 1]), {"shift": [1, 2, 3]}, ("`shift`", "(2,)", "(3,)")),
+    (LinearNetwork, (A2, [1, 1]), {"readout": [0, 2]}, ("`readout`", "1", "2")),
+    (LinearNetwork, (A2, [1, 1]), {"readout": []}, "`readout`"),
+    (LinearNetwork, (A2, [1, 1]), {"readout": [0, 0]}, ("`readout`", "once")),
+    (LinearNetwork, (A2, [1, 1]), {"readout": [True, False, True]}, ("`readout`", "boolean")),
+    *((LinearNetwork, (A2, [1, 1]), {"notes": n}, "`notes`") for n in ("one", [1], {"one"})),
+    (HELD.simulate, (np.ones((5, 2)),), {}, ("`inputs`", "(T, 1)", "(5, 2)")),
+    (HELD.simulate, (np.ones(5), 5), {}, ("`washout`", "4", "5")),
+    (HELD.simulate, (np.ones(5), True), {}, "`washout`"),
+    (TWO.simulate_replicas, (np.zeros((4, 10)),), {}, ("`inputs`", "(R, T, 2)")),
+    (HELD.simulate_replicas, (np.zeros(10),), {}, ("`inputs`", "(10,)")),
+    (NonlinearNetwork, ([[0.5j]], [1.0]), {}, ("`A`", "complex")),
+    (NonlinearNetwork, (A2, [1, 1]), {"leak": 0.0}, ("`leak`", "0.0")),
+    (NonlinearNetwork, (A2, [1, 1]), {"activation": "sigmoid"}, ("`activation`", "relu")),
+    (NonlinearNetwork, (A2, [1, 1]), {"activation": np.sum}, "`activation`"),
+    (NonlinearNetwork, (A2, [1, 1]), {"activation": lambda x: x + 1j}, "`activation`"),
+    *((scaling.scale_to_spectral_radius, (A, 0.9), {}, "`A`") for A in (TALL, TALL[:0], NAN)),
+    *((ensembles.make, (n, 0), {"seed": 1}, "`size`") for n in ensembles.ENSEMBLES),
+    (ensembles.normal, (9,), {"seed": 1, "scaling": "norm"}, ("`scaling`", "spectral_norm")),
+    (ensembles.sparse_normal, (9,), {"seed": 1, "density": 0}, ("`density`", "0")),
+    (ensembles.sparse_normal, (9,), {"seed": 1, "density": 0.1, "degree": 1}, "`degree`"),
+    (ensembles.sparse_normal, (9,), {"seed": 1, "degree": 10}, ("`degree`", "9", "10")),
+    (ensembles.sp_c, (9,), {"seed": 1, "density": 0.05}, ("`density`", "1/N")),
+    (ensembles.hippo_legs, (9,), {"discretisation": "euler"}, ("`discretisation`", "bilinear")),
+    (ensembles.chain, (9,), {"loop": [0.1, 0.2]}, ("`loop`", "9", "(2,)")),
+    (ensembles.permutation, (9,), {"seed": 1, "cycles": [5, 6]}, ("`cycles`", "9")),
+    (ensembles.lru_ring, (9,), {"seed": 1, "radius_max": 0.5}, "`radius_max`"),
+    (ensembles.stacked, ([],), {}, "`layers`"),
+    (ensembles.stacked, ([A2],), {}, "`layers`"),
+    (ensembles.stacked, ([layer(5, 1), layer(4, 3)],), {}, ("layer 1", "3", "(4, 5)")),
+    (ensembles.stacked, ([layer(5, 1, readout=[0])],), {}, ("layer 0", "readout")),
+    (masks.make, ("gauss", 10), {"seed": 1}, ("`mask`", "'gauss'")),
+    (masks.make, ("ones", 10), {"density": 0.1}, "`density`"),
+    *((masks.make, (n, 10), {}, "`seed`") for n in masks.MASKS if masks.is_random(n)),
+    (masks.normal, (10,), {"seed": -1}, ("`seed`", "-1")),
+    (masks.basis, (3, 3), {}, ("`node`", "0", "2", "3")),
+    (masks.sparse_normal, (10,), {"seed": 1, "density": 0}, ("`density`", "0")),
+    (masks.sparse_normal, (10,), {"seed": 1, "norm": 0}, ("`norm`", "0")),
+    (ARMA, ([1.0],), {}, ("`ar`", "modulus up to 1")),
+    (ARMA, ([2.0],), {}, ("`ar`", "modulus up to 2")),
+    (ARMA, ([0, 1.21],), {}, "`ar`"),
+    (ARMA, (0.9,), {}, ("`ar`", "brackets")),
+    (ARMA, (["0.9"],), {}, "`ar`"),
+    (ARMA, ((), np.ones(101)), {}, ("`ma`", "100", "101")),
+    (ARMA, ((), [1e200]), {}, ("`ma`", "float64")),
+    (GIVEN, ([],), {}, ("`values`", "1", "0")),
+    (GIVEN, ([0, 0],), {}, "`values`"),
+    (GIVEN, ([1, 0.2, 1.5],), {}, ("`values`", "γ(2) = 1.5")),
+    (GIVEN, (np.ones(20_002),), {"taper": "parzen"}, ("`values`", "20000", "20001")),
+    (GIVEN, (0.9 ** np.arange(21),), {}, ("`values`", "taper='parzen'")),
+    (GIVEN, ([1, 0.1],), {"taper": "hann"}, ("`taper`", "'hann'")),
+    (SERIES, (range(5),), {}, ("`series`", "10", "5")),
+    (SERIES, (np.full(20, 0.1),), {}, ("`series`", "0.1")),
+    (SERIES, (range(20), 20), {}, ("`lags`", "19", "20")),
+    (SERIES, (range(20), 5), {"taper": None}, "taper='parzen'"),
+    (SERIES, (np.arange(20) * 1e200,), {}, ("`series`", "float64")),
+    *((inputs.parse, (text,), {}, ("`input`", "series:FILE", repr(text))) for text in WRITTEN),
+    (inputs.parse, ("ar:1.5",), {}, "`ar`"),
+    (inputs.White, (0,), {}, ("`variance`", "0")),
+    (curves_of_poles, ([[0.5], [1.0], [-1.5]],), {}, ("networks 1, 2 of the stack", "1.5")),
+    (curves_of_poles, (np.zeros((3, 0)),), {}, ("`poles`", "(3, 0)")),
+    (memory_curves, (STACK * np.array([1, 9, 1, 9])[:, None, None],), {}, "networks 1, 3"),
+    (memory_curves, (np.zeros((3, 4)),), {}, ("`A`", "(3, 4)")),
+    (memory_curves, (np.array([0.5, 0.1]),), {}, ("`A`", "memcurve.memory.batch.curves_of_poles")),
+    (memory_curves, ((A2, [1, 1]),), {}, "memory_curves(A, C)"),
+    (memory_curves, (STACK, np.ones((3, 5))), {}, ("`C`", "(4, 5)", "(3, 5)")),
+]
+
+
+@pytest.mark.parametrize(("function", "arguments", "options", "facts"), WRONG)
+def test_what_is_wrong_is_said(
+    function: Any, arguments: tuple[Any, ...], options: dict[str, Any], facts: Any
+) -> None:
+    refuses((ValueError, TypeError), facts, function, *arguments, **options)
+
+
+def test_numbers_at_the_ends_of_the_range() -> None:
+    """What overflows within is no crash, and what nobody reads does not matter."""
+    large, small = (ensembles.delay_line(6, gain=gain) for gain in (1e50, 1e-100))
+    assert memcurve.input_normal(large).dynamics_residual < 1e-12
+    refuses(memcurve.UncertainResultError, "certified", memcurve.input_normal, small)
+    stable = memcurve.noise_profile((np.diag([0.5, 0.3]), [1.0, 1.0]), [0.01])
+    unread = LinearNetwork(np.diag([0.5, 0.3, 2.0]), [1.0, 1.0, 1.0], readout=[0, 1])
+    assert memcurve.noise_profile(unread, [0.01]).marks == stable.marks

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from memcurve import memory_curve
-from memcurve.core.errors import UnstableNetworkError
 from memcurve.memory.batch import MemoryCurves, curves_of_poles
 from memcurve.memory.batch.poles import WITHOUT_CONJUGATES
 from memcurve.solve.allpass import memory_of_poles
@@ -121,19 +120,6 @@ def test_shapes_and_indexing() -> None:
             nested[wrong]
     assert len(list(flat)) == 6
     assert "MemoryCurves of 6 networks, 20 lags" in repr(flat)
-
-
-def test_refusals() -> None:
-    unstable = ("networks 1, 2 of the stack", "1.5")
-    refuses(UnstableNetworkError, unstable, curves_of_poles, [[0.5], [1.0], [-1.5]])
-    refuses(ValueError, ("`poles`", "nan", "[1, 0]"), curves_of_poles, [[0.5], [np.nan]])
-    refuses(ValueError, "n of at least one", curves_of_poles, np.zeros((3, 0)))
-    refuses(ValueError, "`lags` must be a positive integer", curves_of_poles, [[0.5]], 0)
-
-
-def test_what_is_no_array_is_refused() -> None:
-    pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
-    refuses(TypeError, "of NumPy, torch, cupy, jax", curves_of_poles, "poles")
 
 
 def test_other_arrays_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,20 +176,6 @@ def test_default_lags_with_a_closer_look() -> None:
         assert agrees(other, k, whole)
 
 
-def test_refusals() -> None:
-    A = normal_stack(4, 5)
-    A[2, 1, 3] = np.inf
-    refuses(ValueError, ("`A`", "2,", "1,", "3"), memory_curves, A)
-    A = normal_stack(4, 5)
-    far = A * np.array([1, 2, 1, 1.2])[:, None, None]
-    refuses(UnstableNetworkError, "networks 1, 3 of the stack", memory_curves, far)
-    refuses(ValueError, "stack of square matrices", memory_curves, np.zeros((3, 4)))
-    refuses(ValueError, "curves_of_poles", memory_curves, np.array([0.5, 0.1]))
-    refuses(TypeError, "memory_curves(A, C)", memory_curves, (np.array([0.5, 0.1]), np.ones(2)))
-    refuses(ValueError, "`C`", memory_curves, A, np.ones((3, 5)))
-    refuses(ValueError, "`C`", memory_curves, A, [1, 1, 1, 1, np.nan])
-
-
 def test_a_refused_closer_look_names_the_network() -> None:
     """Where memory_curve itself cannot answer, its message comes with the number."""
     A = np.zeros((2, 400, 400))

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memcurve import masks
-from refusals import refuses
 
 RANDOM = ["normal", "uniform", "sparse_normal", "sparse_uniform"]
 #: A unit norm is a quotient of two rounded numbers, summed over at most 60 squares.
@@ -78,30 +77,3 @@ def test_sparse_positions_are_even():
     rng = np.random.default_rng(3)
     hits = sum(masks.sparse_normal(size, seed=rng, density=0.2) != 0 for _ in range(draws))
     assert np.abs(hits / draws - 0.2).max() < 5 * np.sqrt(0.2 * 0.8 / draws)
-
-
-def test_seeds_and_sizes_that_are_none():
-    for name in RANDOM:
-        refuses(TypeError, "`seed`", masks.make, name, 10)
-    refuses(TypeError, "`seed`", masks.normal, 10, seed=1.0)
-    refuses(ValueError, ("`seed`", "-1"), masks.normal, 10, seed=-1)
-    refuses(ValueError, "`size`", masks.ones, 0)
-    refuses(ValueError, ("`node`", "0", "1", "2"), masks.basis, 3, 3)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"density": 0}, "`density` must be a finite number above 0 and at most 1"),
-        ({"inputs": 0}, "`inputs` must be a positive integer"),
-        ({"norm": 0}, "`norm` must be a finite number above 0, or None"),
-    ],
-)
-def test_wrong_options(options, message):
-    with pytest.raises(ValueError, match=message):
-        masks.sparse_normal(10, seed=1, **options)
-
-
-def test_unknown_names_and_options_list_the_known():
-    refuses(ValueError, ("`mask`", "'gauss'"), masks.make, "gauss", 10, seed=1)
-    refuses(TypeError, "`density`", masks.make, "ones", 10, density=0.1)

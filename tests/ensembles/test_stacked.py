@@ -107,17 +107,3 @@ def test_the_top_layer_against_the_truth(delayed: bool) -> None:
     assert memory_curve(whole).total == 11
     if delayed:
         assert curve[0] == pytest.approx(0, abs=USABLE)  # the input has not arrived there yet
-
-
-@pytest.mark.parametrize(
-    ("layers", "error", "message"),
-    [
-        ([], TypeError, "`layers`"),
-        ([np.eye(2)], TypeError, "`layers`"),
-        ([layer(5, 1, 1), layer(4, 3, 2)], ValueError, r"layer 1 .* got 3; .* shape \(4, 5\)"),
-        ([layer(5, 1, 1).replace(readout=[0])], ValueError, "layer 0 .* has a readout"),
-    ],
-)
-def test_bad_layers(layers: list[Any], error: type[Exception], message: str) -> None:
-    with pytest.raises(error, match=message):
-        stacked(layers)

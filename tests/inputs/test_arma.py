@@ -115,23 +115,3 @@ def test_roots_are_judged_as_stored():
     assert ARMA([np.nextafter(1, 0)]).variance == pytest.approx(2.0**52, rel=1e-10)
     refuses(ValueError, ("`ar`", "1.0000000000000002"), ARMA, [np.nextafter(1, 2)])
     refuses(ValueError, "`ar`", ARMA, [2 * np.cos(1), -np.nextafter(1, 2)])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "facts"),
-    [
-        ({"ar": [1.0]}, ValueError, ("`ar`", "modulus up to 1")),
-        ({"ar": [2.0]}, ValueError, ("`ar`", "modulus up to 2")),
-        ({"ar": [0.5, 0.5]}, ValueError, "`ar`"),
-        ({"ar": [0, 1.21]}, ValueError, "`ar`"),
-        ({"ar": 0.9}, ValueError, ("`ar`", "brackets")),
-        ({"ma": [[1]]}, ValueError, "`ma`"),
-        ({"ar": [np.nan]}, ValueError, ("`ar`", "nan")),
-        ({"ma": [1j]}, TypeError, "`ma`"),
-        ({"ar": ["0.9"]}, TypeError, "`ar`"),
-        ({"ma": np.ones(101)}, ValueError, ("`ma`", "100", "101")),
-        ({"ma": [1e200]}, ValueError, ("`ma`", "float64")),
-    ],
-)
-def test_wrong_weights(arguments, error, facts):
-    refuses(error, facts, ARMA, **arguments)

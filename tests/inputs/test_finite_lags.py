@@ -84,39 +84,6 @@ def test_series_in_files(tmp_path, name):
     np.testing.assert_array_equal(found.values, Autocovariance.from_series(series).values)
 
 
-SERIES = Autocovariance.from_series
-
-
-@pytest.mark.parametrize(
-    ("make", "given", "options", "facts"),
-    [
-        (Autocovariance, [], {}, ("`values`", "1", "0")),
-        (Autocovariance, [0, 0], {}, "`values`"),
-        (Autocovariance, [-1], {}, ("`values`", "-1")),
-        (Autocovariance, [1, 0.2, 1.5], {}, ("`values`", "γ(2) = 1.5")),
-        (Autocovariance, [1, np.inf], {}, ("`values`", "inf")),
-        (Autocovariance, 1.0, {}, "`values`"),
-        (Autocovariance, np.ones(20_002), {"taper": "parzen"}, ("`values`", "20000", "20001")),
-        (Autocovariance, 0.9 ** np.arange(21), {}, ("`values`", "taper='parzen'")),
-        (Autocovariance, [1, 0.1], {"taper": "hann"}, ("`taper`", "'hann'")),
-        (SERIES, range(5), {}, ("`series`", "10", "5")),
-        (SERIES, np.full(20, 0.1), {}, ("`series`", "0.1")),
-        (SERIES, [np.nan] * 20, {}, ("`series`", "nan")),
-        (SERIES, range(20), {"lags": 20}, ("`lags`", "19", "20")),
-        (SERIES, range(20), {"lags": 0}, ("`lags`", "0")),
-        (SERIES, range(20), {"lags": 5, "taper": None}, "taper='parzen'"),
-        (SERIES, np.arange(20) * 1e200, {}, ("`series`", "float64")),
-        *(
-            (inputs.parse, text, {}, ("`input`", "series:FILE", repr(text)))
-            for text in ("", "pink", "white:2", "ar", "ar:", "ar:x", "ar:0.5,,0.1", "arma:0.5/")
-        ),
-        (inputs.parse, "ar:1.5", {}, "`ar`"),
-    ],
-)
-def test_what_is_no_input(make, given, options, facts):
-    refuses(ValueError, facts, make, given, **options)
-
-
 def test_unreadable_series(tmp_path):
     refuses(TypeError, ("`input`", "0.9"), inputs.parse, 0.9)
     missing = tmp_path / "none.csv"

@@ -55,13 +55,6 @@ def test_circular_law():
     refuses(ValueError, ("`variance`", "0"), scale_by_circular_law, np.ones((4, 4)), 0.5, 0)
 
 
-@pytest.mark.parametrize(
-    "A", [np.ones((2, 3)), np.ones((0, 0)), np.diag([1, np.nan]), sparse.csr_array([[np.nan]])]
-)
-def test_what_is_no_matrix(A):
-    refuses(ValueError, "`A`", scale_to_spectral_radius, A, 0.9)
-
-
 @pytest.mark.parametrize("signs", [False, True])
 def test_large_sparse_radius_is_that_of_lapack(signs: bool) -> None:
     """Several components, of which two are large; by Arnoldi's method against all eigenvalues."""

@@ -362,7 +362,10 @@ def noise_profile(
     marks = {}
     if problem.network.C.any():
         with place_of(problem.network.A).collective():
-            marks = number_formats(Analysis.of(problem.network).deviations(problem.processes))
+            sizes = problem.analysis.deviations(problem.processes)
+            marks = number_formats(
+                sizes if problem.network.readout is None else sizes[problem.asked]
+            )
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 

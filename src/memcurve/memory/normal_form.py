@@ -12,7 +12,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
-from memcurve.core.types import Floats
+from memcurve.core.types import TINY, Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory.entry_points import NetworkLike, memory_curve
 from memcurve.network import LinearNetwork
@@ -118,8 +118,10 @@ def input_normal(network: NetworkLike) -> InputNormal:
             f"memory_curve gives the curve without one."
         ) from None
     gramian = A @ A.T + C @ C.T - np.eye(len(A))
-    dynamics = np.linalg.norm(states.A @ T - T @ A)
-    size = np.linalg.norm(states.A) * np.linalg.norm(T)
+    a, t = (max(float(np.abs(matrix).max()), TINY) for matrix in (states.A, T))  # no overflow
+    scaled, unit = states.A / a, T / t
+    dynamics = np.linalg.norm(scaled @ unit - unit @ (A / a))
+    size = np.linalg.norm(scaled) * np.linalg.norm(unit)
     entry = np.linalg.norm(states.C - T @ C) / np.linalg.norm(states.C)
     states_of = np.zeros((subject.states, len(A)))
     states_of[states.nodes] = np.ldexp(T, states.exponents[:, None])

@@ -323,7 +323,11 @@ def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
             L = orthonormal(np.asfortranarray(R.T))[1].T.copy()
         if not (np.abs(np.diag(L)) > PARALLEL * np.sqrt((L**2).sum(axis=1))).all():
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
-        A = np.asarray(solve_triangular(L, A @ L, lower=True))
+        with np.errstate(all="ignore"):
+            product = A @ L
+        if not np.isfinite(product).all():
+            raise UncertainResultError("responses differ so much in size that float64 overflows.")
+        A = np.asarray(solve_triangular(L, product, lower=True))
         C, T = np.asarray(solve_triangular(L, C, lower=True)), T @ L
         if R is not None and k < passes - 1:
             R = faded(A, C, np.ones(m), TAIL)[0]

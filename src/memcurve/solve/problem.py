@@ -249,7 +249,7 @@ class Problem:
             lost = not np.array_equal(np.ldexp(found, self.states.exponents - units), given)
         if lost:
             raise UncertainResultError(
-                "the noise is so far above or below the states that float64 cannot hold both; "
+                "`noise` is so far above or below the states that float64 cannot hold both; "
                 "measure the states in other units."
             )
         return found
