@@ -55,20 +55,6 @@ def test_numbers_are_names(command: Command, tmp_path: Path) -> None:
     assert "--readout must name nodes by their labels, '10' … '13'; got '0'" in text
 
 
-def test_errors(command: Command, edges: Path, tmp_path: Path) -> None:
-    text = failed(command("curve", edges, "--mask", "a"))
-    assert "eigenvalue of modulus 2" in text
-    assert "--spectral-radius 0.9" in text
-    text = failed(command("curve", edges))
-    assert "--mask" in text
-    assert "--mask a,…" in text
-    assert "got 'x'" in failed(command("curve", edges, "--mask", "a,x"), 2)
-    assert "not a number" in failed(command("curve", edges, "--mask", "ones", "--no-edges"))
-    (tmp_path / "chain.csv").write_text("a,b,1\nb,c,1\n")
-    asked = ["--mask", "a", "--spectral-radius", "0.9"]
-    assert "no cycle" in failed(command("curve", tmp_path / "chain.csv", *asked))
-
-
 @pytest.mark.parametrize("name", ["curve", "audit", "connectome"])
 def test_a_connectome_as_published(
     tmp_path: Path, command: Command, name: str, monkeypatch: pytest.MonkeyPatch

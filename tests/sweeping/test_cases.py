@@ -46,8 +46,8 @@ def test_what_an_ensemble_takes_is_given_once() -> None:
     by_field = Case(ensemble="sparse_normal", size=9, seed=1, density=1)
     by_option = Case(ensemble="sparse_normal", size=9, seed=1, ensemble_options={"density": 1.0})
     np.testing.assert_array_equal(network_of(by_field).A, network_of(by_option).A)
-    with pytest.raises(ValueError, match="`density` must be given once"):
-        Case(ensemble="sparse_normal", size=9, seed=1, density=0.1, ensemble_options={"density": 1})
+    twice = {"ensemble": "sparse_normal", "size": 9, "ensemble_options": {"density": 1}}
+    refuses(ValueError, ("`density`", "0.1"), Case, **twice, seed=1, density=0.1)
 
 
 @pytest.mark.parametrize(

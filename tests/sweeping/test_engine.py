@@ -26,6 +26,7 @@ from memcurve.studies.sweeping.executors import (
     versions,
 )
 from memcurve.studies.sweeping.store import CaseResult, Store
+from refusals import refuses
 from sweep_jobs import cases
 
 
@@ -95,7 +96,7 @@ def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
         if counts.done > 5:
             raise KeyboardInterrupt
 
-    with pytest.raises(Interrupted, match="run the same command"):
+    with pytest.raises(Interrupted):
         swept(path, sweep_jobs.digits, 200, content={"seconds": 0.01}, progress=enough)
     with Store.open(path) as store:
         assert 5 < store.counts()["done"] < 200
@@ -116,8 +117,8 @@ def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -
 
 
 def test_workers_with_other_versions_are_refused() -> None:
-    with pytest.raises(UnusableWorkerError, match=r"a worker has numpy .*, not 0\.1"):
-        CaseRunner(sweep_jobs.nothing, versions=versions() | {"numpy": "0.1"}).here(None)
+    runner = CaseRunner(sweep_jobs.nothing, versions=versions() | {"numpy": "0.1"})
+    refuses(UnusableWorkerError, ("numpy", "0.1"), runner.here, None)
 
 
 @pytest.mark.parametrize(
@@ -133,8 +134,7 @@ def test_workers_with_other_versions_are_refused() -> None:
     ],
 )
 def test_arguments_that_make_no_sense(kind: str, options: dict[str, Any], fact: str) -> None:
-    with pytest.raises(ValueError, match=fact), open_executor(kind, **options):
-        pass
+    refuses(ValueError, fact, open_executor(kind, **options).__enter__)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory as Linux tells it")

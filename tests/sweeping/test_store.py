@@ -7,7 +7,6 @@ import itertools
 import os
 import sqlite3
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import pytest
 import sweep_jobs
 from command import ended
 from memcurve.studies.sweeping.store import CaseOutcome, Store
+from refusals import refuses
 from sweep_jobs import cases
 
 VALUES = {"a": 1 / 3, "mc": [1.0, 0.1]}
@@ -99,8 +99,7 @@ def test_a_registration_that_was_interrupted_is_continued(path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             store.begin_study("text", interrupted())
         assert store.studies() == {}
-        with pytest.raises(ValueError, match="holds no study"):
-            list(store.rows())
+        refuses(ValueError, path.name, lambda: list(store.rows()))
     with Store.open(path) as store:
         with contextlib.closing(sqlite3.connect(path)) as connection:
             [(known,)] = connection.execute("SELECT count(*) FROM cases")
@@ -130,16 +129,12 @@ def test_one_process_writes_and_others_read(path: Path) -> None:
         store.put(done(next(cases(5))[0]))
         other = ended([sys.executable, "-c", code, str(path)])
         assert f"another sweep is writing to {path}" in other.err
-        start = time.monotonic()
-        with pytest.raises(OSError, match="another sweep"):
-            Store.open(path)
-        assert time.monotonic() - start < 1
+        refuses(OSError, ("another", "--store"), Store.open, path)
         with Store.open(path, read_only=True) as reader:
             assert reader.counts() == {"pending": 4, "done": 1, "failed": 0}
             store.put(done(list(cases(5))[1][0]))
             assert reader.counts()["done"] == 2
-            with pytest.raises(OSError, match="readonly"):
-                reader.put(done(next(cases(5))[0]))
+            refuses(OSError, path.name, reader.put, done(next(cases(5))[0]))
     with Store.open(path) as store:
         assert store.counts()["done"] == 2
 
@@ -165,38 +160,37 @@ def _truncated(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "fact"),
     [
-        (lambda path: path.mkdir(), "unable to open|no such store"),
-        (lambda path: path.write_text("a,b\n1,2\n" * 200), "no store"),
+        (lambda path: path.mkdir(), "store"),
+        (lambda path: path.write_text("a,b\n1,2\n" * 200), "store"),
         (_foreign, "another program"),
-        (_newer, "format 99"),
+        (_newer, "99"),
         (_truncated, "damaged"),
     ],
 )
 @pytest.mark.parametrize("read_only", [False, True])
 def test_what_is_no_store_is_refused_and_left_alone(
-    path: Path, make: Any, message: str, read_only: bool
+    path: Path, make: Any, fact: str, read_only: bool
 ) -> None:
     make(path)
     before = path.read_bytes() if path.is_file() else b""
     with (
-        pytest.raises((ValueError, OSError), match=message) as refused,
+        pytest.raises((ValueError, OSError)) as refused,
         Store.open(path, read_only=read_only) as store,
     ):
         store.counts()
+    assert str(path) in str(refused.value)
+    assert fact in str(refused.value)
     assert "\n" not in str(refused.value)
     assert before == (path.read_bytes() if path.is_file() else b"")
 
 
 def test_a_store_or_a_folder_that_is_missing_is_named(path: Path) -> None:
-    with pytest.raises(FileNotFoundError, match="there is no such store"):
-        Store.open(path, read_only=True)
-    with pytest.raises(OSError, match=r"cannot be written .*; check that its folder exists"):
-        Store.open(path.parent / "none" / "sweep.db")
+    refuses(FileNotFoundError, str(path), Store.open, path, read_only=True)
+    refuses(OSError, (str(path.parent / "none"), "folder"), Store.open, path.parent / "none" / "x")
     path.touch()
-    with pytest.raises(ValueError, match="is empty: no study has been begun"):
-        Store.open(path, read_only=True)
+    refuses(ValueError, (str(path), "empty"), Store.open, path, read_only=True)
     Store.open(path).close()
 
 
