@@ -27,6 +27,8 @@ from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
 from memcurve.state_affine.tree import Outputs, Search, Tree, Word
 from memcurve.state_affine.white import (
     CHANGE,
+    DRAWS,
+    FEW_STATES,
     NotWhiteError,
     WhiteNetwork,
     changed_slightly,
@@ -165,11 +167,15 @@ def coordinates(
         why = f"the error is {own.error:.1e}"
     except NotWhiteError as error:
         why = str(error)
-    if basis is None and network.is_precise and network.size <= MOST_STATES:
-        return _in_balls(network, reached, noise, why, tell)
-    if own is None and noise is not None:
-        own = _under_noise(network, letters, reached, noise)
     limits = f"balls are for up to {MOST_STATES} states whose p and q have formulas"
+    if basis is None and network.is_precise and network.size <= MOST_STATES:
+        try:
+            return _in_balls(network, reached, noise, why, tell)
+        except UncertainResultError as error:
+            limits = str(error).rstrip(".")
+    if own is None and noise is not None:
+        with suppress(NotWhiteError):
+            own = _under_noise(network, letters, reached, noise)
     if own is None or own.error > LARGEST_ERROR:
         raise UncertainResultError(
             f"in floating point {why}, and {limits}. What is known: the total without noise is "
@@ -184,12 +190,9 @@ def _in_balls(
 ) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
     tree, bits = white_precisely(network, reached, tell, deviations)
-    return WordCoordinates(
-        tree=tree, reached=reached.rank, rank=reached.outputs,
-        error=32 * EPS * float(np.sqrt(tree.T.shape[1])),
-        is_noisy=noise is not None, arithmetic="balls",
-        note=Note("arithmetic", f"computed in balls of {bits} bits: in floating point {why}"),
-    )  # fmt: skip
+    text = f"computed in balls of {bits} bits: in floating point {why}"
+    note = Note("arithmetic", text)
+    return _compared([tree], reached, noise, note, "balls")
 
 
 def _in_floats(
@@ -217,18 +220,21 @@ def _in_floats(
         s = np.linalg.svd(read.factor, compute_uv=False)
         reached = reached._replace(read=reached.read[: int((s > CLEAR * s[0]).sum())])
     tell("error", 0, None)
-    near, distance = changed_slightly(white, letters.sizes)
-    if not distance < 0.1:
-        raise NotWhiteError("the covariance is too ill-conditioned")
+    runs = [(white, 0.0)]
+    for draw in range(DRAWS if white.size <= FEW_STATES else 1):
+        near, distance = changed_slightly(white, letters.sizes, draw)
+        if not distance < 0.1:
+            raise NotWhiteError("the covariance is too ill-conditioned")
+        runs.append((near, CHANGE))
     trees = []
-    for one, share in ((white, 0.0), (near, CHANGE)):
+    for one, share in runs:
         read = _read(network, letters, one, noise, share)
         if read is None or noise is None:
             trees.append(Tree.of(one, read, letters.weights, reached.outputs))
         else:
             deviations = _deviations(noise, (read.factor**2).sum(axis=1), read.mean)
             trees.append(Tree.of(one, read.over(deviations), letters.weights))
-    return _compared(trees, network, reached, noise)
+    return _compared(trees, reached, noise, _estimated(network))
 
 
 def _read(
@@ -272,18 +278,24 @@ def _under_noise(
         G = solve(T, r.T @ r, 1e-13)
         deviations = _deviations(noise, np.diag(read.covariance(G)), read.mean)
         trees.append(Tree.under_noise(T, r, G, read.over(deviations), letters.weights))
-    return _compared(trees, network, reached, noise)
+    return _compared(trees, reached, noise, _estimated(network))
+
+
+def _estimated(network: StateAffineNetwork) -> Note:
+    return Note("proof", SAYS["rounded" if network.rounding == "absolute" else "estimated"])
 
 
 def _compared(
-    trees: list[Tree], network: StateAffineNetwork, reached: Reached, noise: Any
+    trees: list[Tree], reached: Reached, noise: Any, note: Note, arithmetic: str = "floats"
 ) -> WordCoordinates:
-    """The first of two runs, with their difference for its error."""
-    change = float(np.abs(_sampled(trees[0]) - _sampled(trees[1])).max())
+    """The first of some runs; its differences from others, and from its rounding, for its error."""
+    tree, *others = trees
+    if tree.G is None:
+        others.append(tree.rounded())
+    change = max(float(np.abs(_sampled(tree) - _sampled(other)).max()) for other in others)
     return WordCoordinates(
-        tree=trees[0], reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
-        error=MARGIN * change + 8 * EPS * network.size,
-        note=Note("proof", SAYS["rounded" if network.rounding == "absolute" else "estimated"]),
+        tree=tree, reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
+        error=MARGIN * change + 8 * EPS * tree.T.shape[1], note=note, arithmetic=arithmetic,
     )  # fmt: skip
 
 

@@ -68,6 +68,13 @@ class Law:
         pairs = ((self.nodes, other.nodes), (self.weights, other.weights))
         return all(np.array_equal(a, b) for a, b in pairs)
 
+    @property
+    def probabilities(self) -> list[Fraction]:
+        """Weights that sum to one exactly."""
+        weights = list(map(Fraction, self.weights.tolist()))
+        total = sum(weights)
+        return [weight / total for weight in weights]
+
     def draw(self, rng: np.random.Generator, shape: int | tuple[int, ...]) -> Floats:
         """Independent values; of a density, of its nodes."""
         if self._draw is not None:
@@ -80,16 +87,17 @@ class Law:
             return self._moment(order)
         if not self.is_discrete:
             return Fraction(float(self.weights @ self.nodes**order))
-        pairs = zip(self.weights.tolist(), self.nodes.tolist(), strict=True)
-        return sum((Fraction(w) * Fraction(z) ** order for w, z in pairs), Fraction(0))
+        pairs = zip(self.probabilities, self.nodes.tolist(), strict=True)
+        return sum((w * Fraction(z) ** order for w, z in pairs), Fraction(0))
 
     def precise(self, bits: int, finer: int = 1) -> Rule:
         """Nodes and weights as balls; ``finer`` rules have so many times the nodes."""
-        from flint import arb
+        from flint import arb, fmpq
 
         if self._precise is not None:
             return self._precise(bits, finer)
-        return [arb(z) for z in self.nodes.tolist()], [arb(w) for w in self.weights.tolist()]
+        exact = [arb(fmpq(w.numerator, w.denominator)) for w in self.probabilities]
+        return [arb(z) for z in self.nodes.tolist()], exact
 
     def polynomials(self, degree: int) -> Floats:
         """Values (degree + 1, n) at the nodes of the orthonormal polynomials; zero beyond n − 1."""
@@ -219,6 +227,8 @@ def discrete(values: ArrayLike, probabilities: ArrayLike, *, name: str = "") -> 
             f"`probabilities` must be one positive number for each of the {len(z)} `values`, and "
             f"sum to 1; got {probabilities!r}, whose sum is {w.sum():.15g}."
         )
+    if abs(w.sum() - 1) > len(w) * EPS:  # more than rounding
+        w = w / w.sum()
     return Law(name or f"discrete with {len(z)} values", z, w, is_discrete=True)
 
 

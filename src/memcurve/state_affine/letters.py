@@ -7,12 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from memcurve.core.types import EPS, Floats
+from memcurve.core.types import EPS, SEED, Floats
 from memcurve.state_affine.laws import Law, projected
 from memcurve.state_affine.network import StateAffineNetwork, no_mean
 from memcurve.state_affine.tree import Outputs
+from memcurve.state_affine.white import CHANGE, DRAWS, FEW_STATES
 
 DEGREES = 64  # up to which infinite alphabets, as of √(1 − z²), are followed
+NEAR = 1e3  # length of a function over that of what is new in it, above which rounding counts
 ORTHONORMAL = 1e-9  # how far functions given as a basis may be from it
 
 
@@ -38,16 +40,17 @@ def letters_of(
     """The letters of a network in floating point; ``basis`` takes the place of polynomials."""
     law = network.input
     root = np.sqrt(law.weights)
-    rows, C = orthonormal(network.values(law.nodes) * root)
+    if network.is_polynomial and law.is_precise and basis is None:
+        rows = C = C_size = polynomial_letters(law, len(network.functions))
+    else:
+        rows, C, C_size = orthonormal(network.values(law.nodes) * root)
     T, Q = np.tensordot(C, network.p, 1), C @ network.q
-    try:
-        mean = np.linalg.solve(np.eye(network.size) - T[0], Q[0])
-    except np.linalg.LinAlgError as error:
-        raise no_mean() from error
+    size = np.tensordot(np.abs(C_size), np.abs(network.p), 1)
+    sizes = size, np.abs(C_size) @ np.abs(network.q)
+    mean, change = _mean(T[0], Q[0], sizes[0][0], sizes[1][0])
     r = T @ mean + Q
     r[0] = 0.0
-    size = np.tensordot(np.abs(C), np.abs(network.p), 1)
-    sizes = size, size @ np.abs(mean) + np.abs(C) @ np.abs(network.q)
+    sizes[1][:] += size @ np.abs(mean) + np.abs(T) @ change
     if network.rounding == "absolute":  # entries of rounding alone would be letters
         for part in (T, r):
             part[np.abs(part) < 4 * EPS * np.abs(part).max()] = 0.0
@@ -70,9 +73,42 @@ def letters_of(
     return Letters(T, r, mean, outputs, weights, sizes)
 
 
-def orthonormal(values: Floats) -> tuple[Floats, Floats]:
-    """Orthonormal rows E and C with values = Cᵀ E, in order, without those that are dependent."""
-    rows: list[Floats] = []
+def _mean(A: Floats, b: Floats, size_A: Floats, size_b: Floats) -> tuple[Floats, Floats]:
+    """μ = Aμ + b, and how far it moves, over ``CHANGE``, if A and b are changed by that share."""
+    rng, eye = np.random.default_rng(SEED), np.eye(len(A))
+    try:
+        mean, moved = np.linalg.solve(eye - A, b), np.zeros_like(b)
+        for _ in range(DRAWS if len(A) <= FEW_STATES else 1):
+            near_A = A + CHANGE * size_A * rng.standard_normal(A.shape)
+            near_b = b + CHANGE * size_b * rng.standard_normal(b.shape)
+            moved = np.maximum(moved, np.abs(np.linalg.solve(eye - near_A, near_b) - mean))
+    except np.linalg.LinAlgError as error:
+        raise no_mean() from error
+    return np.asarray(mean), moved / CHANGE
+
+
+def polynomial_letters(law: Law, count: int) -> Floats:
+    """C with z^i = Σ_k C[k, i] φ_k, by elimination in fractions: right to the last digit."""
+    moments = [law.moment(k) for k in range(2 * count - 1)]
+    gram, rows = [moments[k : k + count] for k in range(count)], list[list[float]]()
+    for k in range(count):
+        pivot = gram[k]
+        if not pivot[k]:  # a law of finitely many values has no more
+            break
+        root = float(pivot[k]) ** 0.5
+        rows.append([root * float(entry / pivot[k]) * (i >= k) for i, entry in enumerate(pivot)])
+        for row in gram[k + 1 :]:
+            share = row[k] / pivot[k]
+            row[:] = [a - share * b for a, b in zip(row, pivot, strict=True)]
+    return np.array(rows)
+
+
+def orthonormal(values: Floats) -> tuple[Floats, Floats, Floats]:
+    """Orthonormal rows E and C with values = Cᵀ E, in order, without those that are dependent.
+
+    Then the sizes of C: its rounding is a share of these.
+    """
+    rows, lost = list[Floats](), list[float]()
     C = np.zeros((len(values), len(values)))
     for i, value in enumerate(values):
         C[: len(rows), i], rest = projected(value, rows)
@@ -81,7 +117,11 @@ def orthonormal(values: Floats) -> tuple[Floats, Floats]:
         if length > 64 * EPS * whole:
             C[len(rows), i] = length
             rows.append(rest / length)
-    return np.array(rows), C[: len(rows)]
+            lost.append(whole / length)
+    C = C[: len(rows)]
+    # of functions that nearly depend on those before, rounding leaves less, in all directions
+    leaks = np.where(np.array(lost) > NEAR, 8 * EPS / CHANGE * np.array(lost), 0.0)
+    return np.array(rows), C, np.abs(C) + np.outer(leaks, np.linalg.norm(values, axis=1))
 
 
 def _checked(basis: Sequence[Callable[[Any], Any]], law: Law) -> Floats:

@@ -214,7 +214,7 @@ class StateAffineNetwork(Connected):
         law, count = self.input, len(self.functions)
         if law.is_discrete:
             values = [[Fraction(float(f(z))) for f in self.functions] for z in law.nodes]
-            pairs = list(zip(map(Fraction, law.weights.tolist()), values, strict=True))
+            pairs = list(zip(law.probabilities, values, strict=True))
             mean = [sum((w * row[i] for w, row in pairs), Fraction(0)) for i in range(count)]
             return [mean, *([a - b for a, b in zip(v, values[0], strict=True)] for v in values[1:])]
         mean = [Fraction(float(law.weights @ f(law.nodes))) for f in self.functions]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.errors import UncertainResultError, UnstableNetworkError
+from memcurve.core.errors import UncertainResultError
 from memcurve.core.progress import Listener, silent
 from memcurve.core.types import EPS, Floats
 from memcurve.solve import ball_arithmetic as balls
@@ -237,9 +237,9 @@ def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
     slack = 64 * EPS * size * (1 + float((floats**2).sum())) * float(np.abs(V).sum())
     least = min(np.linalg.eigvalsh(X)[0] for X in (V, V - applied(floats, V)))
     if not least - slack > 0.5:
-        raise UnstableNetworkError(
+        raise UncertainResultError(
             "no proof of fading memory in the mean square was found: the network is too close to "
-            "ρ(Φ) = 1. Scale `p` down."
+            "ρ(Φ) = 1; scale `p` down"
         )
     bound = 2 * float(np.linalg.norm(V, 2)) + slack
     R, size_of_R = Q, balls.norm(Q)

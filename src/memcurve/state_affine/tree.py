@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -12,10 +12,11 @@ import numpy as np
 from scipy.linalg import qr, solve_triangular
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.types import EPS, Floats
-from memcurve.state_affine.white import Doubling, WhiteNetwork, applied, solve
+from memcurve.core.types import EPS, SEED, Floats
+from memcurve.state_affine.white import Doubling, NotWhiteError, WhiteNetwork, applied, solve
 
 Word = tuple[int, ...]
+ROUNDING = 8 * EPS  # of entries in white coordinates
 TABLE_WORK, TABLE_LAGS = 1e11, 30  # multiplications and lags of the table by degree, at most
 
 
@@ -83,9 +84,19 @@ class Tree:
     @classmethod
     def under_noise(cls, T: Floats, r: Floats, G: Floats, read: Outputs, weights: Floats) -> Tree:
         """In the coordinates of the letters themselves, whose covariance G is not inverted."""
-        L = np.linalg.cholesky(read.covariance(G) + np.eye(read.out.shape[1]))
+        try:
+            L = np.linalg.cholesky(read.covariance(G) + np.eye(read.out.shape[1]))
+        except np.linalg.LinAlgError as error:
+            raise NotWhiteError("the covariance is too ill-conditioned") from error
         out = np.stack([solve_triangular(L, one, lower=True) for one in read.out])
         return cls(T, r, out, solve_triangular(L, read.direct.T, lower=True).T, weights, G)
+
+    def rounded(self) -> Tree:
+        """The same with random changes as large as rounding, also of zeros and of the defect."""
+        rng, parts = np.random.default_rng(SEED), (self.T, self.r, self.out, self.direct)
+        T, r, *read = (p + ROUNDING * rng.standard_normal(p.shape) for p in parts)
+        out, direct = (T, r) if self.reads_states else read
+        return replace(self, T=T, r=r, out=out, direct=direct)
 
     @property
     def reads_states(self) -> bool:
@@ -249,25 +260,32 @@ class Search:
         self._found: list[tuple[float, Word]] = []
         self._open: list[tuple[float, Word, Floats]] = []
         self._beyond = 0.0  # the most that a word of an unlisted degree may have
-        self._dual: Floats | None = None
-        if tree.T.size and not tree.reads_states:
-            read = sum((out.T @ out for out in tree.out), np.zeros(tree.T.shape[1:]))
-            H = solve(tree.T.transpose(0, 2, 1), read, 1e-12)
-            self._dual = H + 1e-11 * np.linalg.norm(H, 2) * np.eye(len(H))
-        self._add((), tree.r, tree.direct)
+        self._is_new = True
 
-    def _add(self, word: Word, steps: Floats, reads: Floats) -> None:
-        """Put a letter before a word: coefficients of all that gives, in states and in outputs."""
+    @cached_property
+    def _dual(self) -> Floats | None:
+        """H, and some more than its error."""
+        T, out = self.tree.T, self.tree.out
+        if self.tree.reads_states or not T.size:
+            return None
+        H = solve(T.transpose(0, 2, 1), sum((o.T @ o for o in out), np.zeros(T.shape[1:])), 1e-12)
+        return np.asarray(H + 1e-11 * np.linalg.norm(H, 2) * np.eye(len(H)))
+
+    def _add(self, word: Word, steps: Floats, reads: Floats, most: float = np.inf) -> None:
+        """Put a letter before a word: coefficients of all that gives, in states and in outputs.
+
+        None has more than ``most``, the bound of the word, however it rounds.
+        """
         tree = self.tree
         if not tree.is_finite:
             all_of = float((reads**2).sum())
             steps, reads = tree.weights @ steps, tree.weights @ reads
             self._beyond = max(self._beyond, all_of - float((reads**2).sum()))
         for k, (step, read) in enumerate(zip(steps, reads, strict=True)):
-            capacity, bound = float(read @ read), float(step @ step)
+            capacity, bound = min(float(read @ read), most), min(float(step @ step), most)
             if self._dual is not None:
                 total = float(step @ self._dual @ step)
-                bound = min(bound, total) if tree.G is None else total
+                bound = min(bound, total) if tree.G is None else min(total, most)
             if capacity > 1e-300:
                 heapq.heappush(self._found, (-capacity, (k, *word)))
             if bound > 1e-300:
@@ -276,12 +294,15 @@ class Search:
     def next(self) -> tuple[Word, float] | None:
         """The next largest; None where none is left."""
         tree = self.tree
+        if self._is_new:
+            self._add((), tree.r, tree.direct)
+            self._is_new = False
         while self._open and (not self._found or self._found[0][0] > self._open[0][0]):
-            _, word, c = self._open[0]
+            size, word, c = self._open[0]
             steps = tree.T @ c
             reads = steps if tree.reads_states else tree.out @ c
             heapq.heappop(self._open)  # only now: an interrupt before loses nothing
-            self._add(word, steps, reads)
+            self._add(word, steps, reads, -size)
         if not self._found:
             return None
         size, word = self._found[0]

@@ -23,6 +23,8 @@ from memcurve.core.types import EPS, SEED, Floats
 
 DROPPED = 1e-13  # share of a letter below which a direction is rounding
 CHANGE = 2e-12  # share by which entries are changed to see how far numbers move; above DROPPED
+DRAWS, FEW_STATES = 4, 32  # changes at random, of which one may happen to do little to few states
+MIXED = 2 * EPS  # share of the longest row of a letter by which rounding changes any entry
 ROUGH = 1e-7  # relative accuracy of a covariance that coordinates are changed with
 WHITE = 4 * EPS  # whiteness that rounding allows, times the square root of the states
 RESTART = 40  # steps of GMRES before it begins anew; twice as many take twice the memory
@@ -271,18 +273,27 @@ def _largest_sizes(T: Floats, sizes: Floats, sweeps: int) -> Floats:
     return sizes
 
 
-def changes(sizes: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Random changes of letters T and r by ``CHANGE`` of the sizes of their entries."""
-    rng = np.random.default_rng(SEED)
-    T, r = (CHANGE * rng.standard_normal(size.shape) * size for size in sizes)
-    return T, r
+def changes(sizes: tuple[Floats, Floats], draw: int = 0) -> tuple[Floats, Floats]:
+    """Random changes of letters T and r by ``CHANGE`` of the sizes of their entries.
+
+    Rounding on the way to white coordinates changes all entries by some of the largest, zeros too,
+    which multiple eigenvalues feel far more.
+    """
+    rng, units = np.random.default_rng([SEED, draw]), state_units(*sizes)
+    T, r = sizes[0] / units[:, None] * units, sizes[1] / units
+    T, r = (
+        CHANGE * rng.standard_normal(size.shape) * size
+        + MIXED * np.linalg.norm(size, axis=-1).max() * rng.standard_normal(size.shape)
+        for size in (T, r)
+    )
+    return T * units[:, None] / units, r * units
 
 
 def changed_slightly(
-    white: WhiteNetwork, sizes: tuple[Floats, Floats]
+    white: WhiteNetwork, sizes: tuple[Floats, Floats], draw: int
 ) -> tuple[WhiteNetwork, float]:
     """The white network of letters with :func:`changes`, and how far it was from white before."""
-    step_T, step_r = changes(sizes)
+    step_T, step_r = changes(sizes, draw)
     near = replace(
         white,
         T=white.T + np.stack([white.inverse @ (step @ white.states) for step in step_T]),
