@@ -18,7 +18,7 @@ from memcurve.solve import analysis as analysis_module
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis
 from memcurve.solve.problem import Problem
 
-COUNTED = ["reachable_nodes", "state_variances", "strong_components"]
+COUNTED = ["reachable_nodes", "sizes_by_products", "strong_components"]
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_an_audit_finds_out_once(network: Any, calls: Counter[str]) -> None:
     memcurve.audit(network, noise=1e-3)
     assert calls["decided"] == 1
     assert calls["reachable_nodes"] == 1
-    assert calls["state_variances"] <= 2
+    assert calls["sizes_by_products"] <= 2
 
 
 def test_all_entry_points_share_one_analysis(calls: Counter[str]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -150,21 +149,20 @@ def test_the_same_mask_twice() -> None:
     both = memory_curve(network.replace(C=np.column_stack([network.C] * 2)), 60)
     assert both.rank == both.total == 15
     assert np.abs(both.channels - alone.values[:, None] / 2).max() <= SEVERAL
-    weighted = network.C[:, None] * [3.0, 4.0]
+    weighted = network.C[:, None] * [3.0, 4.0]  # not by powers of two: two inputs
     uneven = memory_curve(network.replace(C=weighted), 60)
     shares = np.array([9, 16]) / 25
     assert np.abs(uneven.channels - alone.values[:, None] * shares).max() <= SEVERAL
 
 
 @pytest.mark.parametrize("size", [100, 300])
-@pytest.mark.parametrize("ratio", [3.0, -0.75])
-def test_masks_that_are_proportional(size: int, ratio: float) -> None:
+@pytest.mark.parametrize("ratio", [2.0, -0.25])
+def test_masks_that_are_multiples_by_powers_of_two(size: int, ratio: float) -> None:
     """They enter as one input, which needs no more than the eigenvalues of the network."""
     network = ensembles.normal(size, seed=3).replace(C=np.ones(size))
     alone = memory_curve(network)
-    start = time.perf_counter()
     both = memory_curve(network.replace(C=np.column_stack([network.C, ratio * network.C])))
-    assert time.perf_counter() - start < 1
+    assert both.diagnostics["solver"] == "lattice"
     assert both.rank == both.total == size
     assert both.total_error == 0
     shares = np.array([1, ratio**2]) / (1 + ratio**2)

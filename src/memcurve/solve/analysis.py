@@ -58,7 +58,7 @@ from memcurve.network.graph import (
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
 from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity, symmetric_sensitivity
-from memcurve.solve.factor import state_covariance, state_variances
+from memcurve.solve.factor import TAIL, state_covariance
 from memcurve.solve.filters import Filter, filters_of, impulses
 from memcurve.solve.modular import (
     FEW_NON_ZEROS,
@@ -264,14 +264,6 @@ class Analysis:
         scales = [balanced(B)[1] for B in self.blocks if len(B) > 1]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
 
-    def measured_in(self, units: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """D⁻¹AD and D⁻¹C for D of these powers of two, exactly."""
-        A = np.ldexp(self.dense, units - units[:, None])
-        C = np.ldexp(self.mask, -units[:, None])
-        if not (_same_digits(A, self.dense) and _same_digits(C, self.mask)):
-            raise UncertainResultError("the states differ too much in size for float64.")
-        return A, C
-
     # --- sizes of the states
 
     def covariance(self, processes: tuple[InputProcess, ...]) -> tuple[Floats, Floats]:
@@ -294,60 +286,44 @@ class Analysis:
         return self._sizes[key][1]
 
     def _state_sizes(
-        self, filters: tuple[Filter, ...], *, far_below: float = 1e-8, few: int = 300,
-        large_mask: int = 100,
-    ) -> tuple[Floats, Indices]:  # fmt: skip
-        """By products where A is not dense, unless they add up to rounding of the largest state.
+        self, filters: tuple[Filter, ...], *, few: int = 300
+    ) -> tuple[Floats, Indices]:
+        """By products, or from a Stein equation where these take long.
 
-        So they do to states ``far_below`` it, which are found in a dense form if they are ``few``,
-        and to those that masks above 2^``large_mask`` put out of sight.
+        Each state has a unit of its own where A is dense or the states are ``few``: else small ones
+        may be rounding of the largest, and squares of the smallest vanish.
         """
-        if not isinstance(self.multiplied, np.ndarray):
-            try:
-                sizes, exponent = self._sizes_by_products(impulses(filters))
-                least = float(sizes.min() / sizes.max())
-                vanished = least < VANISHED and exponent > large_mask
-                if vanished and (self.products_only or len(self) > KEPT_UP_TO):
-                    raise UncertainResultError("the states differ too much in size.")
-                dense = len(self) <= few and not self.products_only
-                if not vanished and (least >= far_below or not dense):
-                    return sizes, np.full(len(sizes), exponent)
-            except UncertainResultError:
-                if self.runaway:
-                    raise unstable(self.runaway) from None
-                if self.products_only or not fits(len(self), "noise"):
-                    raise
-        # squares vanish, or overflow, unless every state has a unit of its own
+        dense = not self.products_only
+        own = dense and (isinstance(self.multiplied, np.ndarray) or len(self) <= few)
+        if own:
+            A, C, units = self._in_own_units()
+        else:
+            units = np.full(len(self), np.frexp(np.abs(self.mask).max())[1])
+            A, C = self.multiplied, np.ldexp(self.mask, -units[:, None])
+        try:
+            sizes = sizes_by_products(A, C, impulses(filters))
+            if not own and sizes.min() < VANISHED * sizes.max():
+                raise UncertainResultError("the states differ too much in size.")
+            return sizes, units
+        except UncertainResultError:
+            if self.runaway:
+                raise unstable(self.runaway) from None
+            if not (dense and fits(len(self), "noise")):
+                raise
+        A, C, units = self._in_own_units()
+        variances = np.diag(state_covariance(A, C, filters)[1])
+        if not np.isfinite(variances).all():
+            raise UncertainResultError("the states differ too much in size for float64.")
+        return np.sqrt(np.maximum(variances, 0.0)), units
+
+    def _in_own_units(self) -> tuple[Floats, Floats, Indices]:
+        """D⁻¹AD and D⁻¹C with D of powers of two in which each state is about one."""
         units = state_units(self.dense, self.mask, self.strong_components)
         A = np.ldexp(self.dense, units - units[:, None])
         C = np.ldexp(self.mask, -units[:, None])
         if not (np.isfinite(A).all() and np.isfinite(C).all()):
             raise UncertainResultError("the states differ too much in size for float64.")
-        variances = state_variances(A, C, filters)
-        if not np.isfinite(variances).all():
-            raise UncertainResultError("the states differ too much in size for float64.")
-        return np.sqrt(variances), units
-
-    def _sizes_by_products(self, psi: Floats, *, most_products: int = 10_000) -> tuple[Floats, int]:
-        """Standard deviations of the states, by products, and the power of two of their unit.
-
-        Inputs are white noise through filters, the columns of ψ (lags, d): the variances are sums
-        of the squares of x_k = A x_{k−1} + C ψ_k. What comes later is at most ‖x_k‖² Σ_m ‖A^m‖²,
-        and left out where it is below rounding of the largest. Raises UncertainResultError where
-        that takes more than so many products.
-        """
-        A, unit = self.multiplied, int(np.frexp(np.abs(self.mask).max())[1])
-        place, later = place_of(A), sums_of_powers(A).squares
-        C = place.put(np.ldexp(self.mask, -unit))
-        total, x, weights = 0.0, 0.0 * C, place.small(psi)
-        for k in range(most_products):
-            x = (A @ x if k else x) + (C * weights[k] if k < len(psi) else 0.0)
-            total = total + (x**2).sum(axis=1)
-            if k >= len(psi) - 1 and k % place.ahead == 0:
-                largest = float(place.host([place.largest(total)])[0])
-                if float(place.squares(x).sum()) * later <= EPS**2 * largest:
-                    return np.sqrt(place.host(total)), unit
-        raise UncertainResultError("the states take too long to settle.")
+        return A, C, units
 
     # --- ranks
 
@@ -571,6 +547,32 @@ class Analysis:
         if shift < 0:  # zeros that count were left out
             poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
         return Poles(poles, sensitivity, shift, tuple(lost))
+
+
+def sizes_by_products(
+    A: Any, C: Floats, psi: Floats, *, most_products: int = 10_000, ahead: int = 16
+) -> Floats:
+    """Standard deviations of x_t = A x_{t−1} + C z_t, with z white noise through filters ψ.
+
+    The variances are sums of the squares of x_k = A x_{k−1} + C ψ_k, ψ (lags, d). What comes later
+    is at most ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the least variance.
+    Raises UncertainResultError where that takes more than so many products.
+    """
+    place, later = place_of(A), sums_of_powers(A).squares
+    C, weights = place.put(C), place.small(psi)
+    total, x = 0.0, 0.0 * C
+    for k in range(0, most_products, ahead):
+        made = []
+        for j in range(k, k + ahead):
+            x = A @ x if j else x
+            x = x + C * weights[j] if j < len(psi) else x
+            made.append(x)
+        total = total + (place.joined(made) ** 2).sum(axis=1)
+        if k + ahead >= len(psi):
+            least, largest = place.host([-place.largest(-total), place.largest(total)]).tolist()
+            if float(place.squares(x).sum()) * later <= max(TAIL**2 * least, EPS**3 * largest):
+                return np.sqrt(place.host(total))
+    raise UncertainResultError("the states take too long to settle.")
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -176,44 +175,33 @@ def answered(
 
 
 def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
-    """The problem with inputs that drive the states alike as one, and the share of each in it.
+    """The problem with inputs of the same mask as one, and the share of each in it.
 
     With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
+    Masks are the same up to signs and powers of two, which are exact.
     """
-    C, groups = problem.network.C, list[list[int]]()
+    C = problem.network.C
     if problem.analysis.inputs == 1 or np.iscomplexobj(C) or not isinstance(C, np.ndarray):
         return None
-    kinds = [None if process.is_white else id(process) for process in problem.processes]
-    for j in np.flatnonzero(C.any(axis=0)).tolist():
-        for group in groups:
-            i = group[0]
-            if kinds[i] == kinds[j] and _are_proportional(C[:, i], C[:, j]):
-                group.append(j)
-                break
-        else:
-            groups.append([j])
+    inputs = np.arange(C.shape[1])
+    largest = C[np.abs(C).argmax(axis=0), inputs]
+    alpha = np.copysign(np.ldexp(1.0, np.frexp(largest)[1]), largest)
+    groups = dict[Any, list[int]]()
+    for j in inputs[largest != 0].tolist():
+        kind = None if problem.processes[j].is_white else id(problem.processes[j])
+        groups.setdefault((kind, (C[:, j] / alpha[j] + 0.0).tobytes()), []).append(j)
     if len(groups) in (0, C.shape[1]):
         return None
-    columns, shares = np.zeros((len(C), len(groups))), np.zeros((len(groups), C.shape[1]))
-    for k, group in enumerate(groups):
-        sizes = np.abs(C[:, group]).max(axis=0)
-        squares = (sizes / sizes.max()) ** 2
-        shares[k, group], columns[:, k] = squares / squares.sum(), C[:, group[np.argmax(sizes)]]
-        if problem.noise is not None or len(groups) > 1:  # else the rank is that of these numbers
-            columns[:, k] *= np.sqrt(squares.sum())
-    network = problem.network.replace(C=columns if len(groups) > 1 else columns[:, 0])
-    processes = tuple(problem.processes[group[0]] for group in groups)
+    columns, shares = list[Floats](), np.zeros((len(groups), C.shape[1]))
+    for share, group in zip(shares, groups.values(), strict=True):
+        strongest = group[np.argmax(np.abs(alpha[group]))]
+        squares = np.square(alpha[group] / alpha[strongest])
+        share[group] = squares / squares.sum()
+        alone = problem.noise is None and len(groups) == 1  # the rank is that of these numbers
+        columns.append(C[:, strongest] * (1.0 if alone else np.sqrt(squares.sum())))
+    network = problem.network.replace(C=np.stack(columns, axis=1) if columns[1:] else columns[0])
+    processes = tuple(problem.processes[group[0]] for group in groups.values())
     return replace(problem, given_analysis=None, network=network, processes=processes), shares
-
-
-def _are_proportional(one: Floats, other: Floats) -> bool:
-    """Whether two vectors that are not zero are multiples of each other, exactly."""
-    k = int(np.argmax(np.abs(one)))
-    if not np.array_equal(one * other[k], other * one[k]):  # what is equal is rounded equally
-        return False
-    first, second = Fraction(one[k]), Fraction(other[k])
-    pairs = zip(one.tolist(), other.tolist(), strict=True)
-    return all(Fraction(x) * second == Fraction(y) * first for x, y in pairs)
 
 
 def _error_note(problem: Problem, best: Answer, enough: float) -> Note:

@@ -656,26 +656,6 @@ def responses_to(H: Floats, c: Floats, lags: int, *, banded: bool = False) -> Fl
 # --- sizes of the states
 
 
-def state_variances(A: Floats, C: Floats, filters: Sequence[Filter]) -> Floats:
-    """Variances of the states, each to nearly full accuracy."""
-    d, tail = C.shape[1], TAIL * float(np.sqrt((C**2).sum() / len(C))) / 4
-    certain = all(np.isfinite(each.uncertainty) for each in filters)
-    for _ in range(4 if certain else 0):
-        try:
-            with np.errstate(all="ignore"):
-                R = faded_states(A, C, tail)[0]
-        except UncertainResultError:
-            break
-        variances = sum(
-            np.square(each.applied(R[:, j::d].T)).sum(axis=0) for j, each in enumerate(filters)
-        )
-        least = float(np.sqrt(np.min(variances, where=variances > 0, initial=np.inf)))
-        if tail <= 2 * TAIL * least:
-            return np.asarray(variances)
-        tail = TAIL * least
-    return np.maximum(np.diag(state_covariance(A, C, filters)[1]), 0.0)
-
-
 def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[Floats, Floats]:
     """p₀ = Cov(x_t, z_t) = Σ_k γ(k)A^k C, and Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − CCᵀ."""
     present = C.copy()

@@ -127,11 +127,14 @@ def _rational_filter(process: ARMA) -> Filter:
     inverse, uncertainty = np.ones(1), 0.0
     if order:
         later = sums_of_powers(companion(a)).norms * float(np.abs(a).sum())
-        inverse = np.asarray(lfilter([1.0], a, unit_impulse(LONGEST_FILTER)), dtype=float)
-        recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[: len(inverse)])
-        settled = np.flatnonzero(recent * later > EPS)
-        length = int(settled[-1]) + 2 if len(settled) else 1
-        if length >= LONGEST_FILTER:
+        for longest in (LONGEST_FILTER // 64, LONGEST_FILTER):
+            inverse = np.asarray(lfilter([1.0], a, unit_impulse(longest)), dtype=float)
+            recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[:longest])
+            settled = np.flatnonzero(recent * later > EPS)
+            length = int(settled[-1]) + 2 if len(settled) else 1
+            if length < longest:
+                break
+        else:
             raise UncertainResultError(f"the input {process.name} remembers too long.")
         inverse = inverse[:length]
         least = np.abs(np.fft.rfft(a, 16 * max(length, len(a)))).min()

@@ -171,12 +171,10 @@ def _observation_scale(problem: Problem) -> tuple[Floats, int]:
     """
     noise, rows = problem.noise, problem.rows
     assert noise is not None
+    given, places = problem.reading_errors
     if not noise.is_relative and problem.readable is None:
-        return noise.observation(np.ones(1)), 0
+        return given[:1], 0
     sizes, units = problem.states.sizes(problem.processes)
-    given, places = noise.observation(sizes), 0 * units
-    if noise.is_relative:
-        given, places = noise.relative_observation(sizes, units), units
     own, orders = np.log2(sizes) + units, np.log2(given) + places
     mean = float(orders[rows].mean())
     free = own + (mean - own[rows].mean())

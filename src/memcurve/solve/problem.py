@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -150,16 +151,21 @@ class Problem:
         return self.asked if self.readable is None else self.asked[self.readable]
 
     @cached_property
+    def _sizes_asked(self) -> tuple[Floats, Indices] | None:
+        """Sizes of the states that are asked for, where a number format limits them."""
+        if self.noise is None or not self.noise.has_range or not self.states.mask.any():
+            return None
+        with contextlib.suppress(UncertainResultError):  # which solvers have more to say of
+            sizes, units = self.states.sizes(self.processes)
+            return sizes[self.asked], units[self.asked]
+        return None
+
+    @cached_property
     def readable(self) -> NDArray[np.bool_] | None:
         """Which of the states that are asked for their number format holds; None for all."""
-        noise = self.noise
-        if noise is None or not noise.has_range or not self.states.mask.any():
+        if self.noise is None or self._sizes_asked is None:
             return None
-        try:
-            sizes, exponents = self.states.sizes(self.processes)
-        except UncertainResultError:  # which solvers have more to say of
-            return None
-        found = noise.readable(sizes[self.asked], exponents[self.asked])
+        found = self.noise.readable(*self._sizes_asked)
         return None if found.all() else found
 
     def narrowed(self) -> Problem:
@@ -177,11 +183,9 @@ class Problem:
         noise = self.noise
         if noise is None or not noise.has_range or not self.states.mask.any():
             return []
-        try:
-            sizes, exponents = self.states.sizes(self.processes)
-        except UncertainResultError:
+        if self._sizes_asked is None:
             return [f"sizes of the states are not known: some may be out of range of {noise.label}"]
-        return noise.range_remarks(sizes[self.asked], exponents[self.asked])
+        return noise.range_remarks(*self._sizes_asked)
 
     @cached_property
     def asked(self) -> Indices:
@@ -211,43 +215,34 @@ class Problem:
         return self.states.rows_rank(self.rows, self.analysis.rank) if self.is_driven else 0
 
     @cached_property
-    def observation(self) -> Floats:
-        """Standard deviations of the errors of reading, at level one."""
-        noise = self.noise
+    def reading_errors(self) -> tuple[Floats, Indices]:
+        """Standard deviations of observation noise at level one: numbers, and powers of two."""
+        noise, ones = self.noise, np.ones(len(self.states))
+        sizes, units = ones, np.zeros(len(ones), np.intp)
         if noise is None:
-            return np.zeros(len(self.states))
-        if not noise.is_relative:
-            return self._in_measure(noise.observation(np.ones(len(self.states))), 0)
-        sizes, units = self.states.sizes(self.processes)
-        return self._in_measure(noise.relative_observation(sizes, units), units)
-
-    def matrices(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """A, C, and deviations of both kinds of noise, in a measure in which float64 holds all."""
-        noise = self.noise
-        try:
-            return self.A, self.C, self.observation, self.state
-        except UncertainResultError:
-            if noise is None or not noise.is_relative:
-                raise
-        sizes, units = self.states.sizes(self.processes)
+            return 0 * ones, units
+        if noise.is_relative:
+            sizes, units = self.states.sizes(self.processes)
         errors = noise.relative_observation(sizes, units)
-        return *self.states.measured_in(units), errors, np.zeros(len(errors))
+        if self.readable is not None:
+            errors[self.asked[~self.readable]] = 0.0  # not read
+        return errors, units
+
+    @cached_property
+    def observation(self) -> Floats:
+        """The same in the measure of A and C."""
+        return self._in_measure(*self.reading_errors)
 
     @cached_property
     def state(self) -> Floats:
         """Standard deviations of the errors that enter the recursion, at level one."""
-        noise, unit = self.noise, np.ones(len(self.states))
-        return 0 * unit if noise is None else self._in_measure(noise.state(unit), 0)
+        noise, ones = self.noise, np.ones(len(self.states))
+        return 0 * ones if noise is None else self._in_measure(noise.state(ones), 0)
 
     def _in_measure(self, given: Floats, units: Indices | int) -> Floats:
-        """Deviations of the noise, in units of powers of two, in the measure of A and C."""
-        if self.readable is not None:
-            given = np.array(given)
-            given[self.asked[~self.readable]] = 0.0  # not read
         with np.errstate(all="ignore"):
             found = np.ldexp(given, units - self.states.exponents)
-            lost = not np.array_equal(np.ldexp(found, self.states.exponents - units), given)
-        if lost:
+        if not (np.isfinite(found).all() and np.array_equal(found == 0, given == 0)):
             raise UncertainResultError(
                 "`noise` is so far above or below the states that float64 cannot hold both; "
                 "measure the states in other units."

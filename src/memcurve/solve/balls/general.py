@@ -331,11 +331,11 @@ def enclosables(problem: Problem, levels: Floats) -> list[Enclosable]:
                 rows=range(len(unit)), fisher=True,
             )
         ]  # fmt: skip
-    A, C, observation, state = problem.matrices()
     return [
         Enclosable(
-            A, C, processes=problem.processes, observation=level * observation,
-            state=level * state, rows=problem.rows.tolist(),
+            problem.A, problem.C, processes=problem.processes,
+            observation=level * problem.observation, state=level * problem.state,
+            rows=problem.rows.tolist(),
         )
         for level in levels.tolist()
     ]  # fmt: skip
