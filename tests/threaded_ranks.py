@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from contextlib import nullcontext
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from memcurve.solve import Analysis, Problem
+
 #: Seconds after which a rank that waits for another is taken to hang.
 HANGS = 120
+
+
+# Before Python 3.12 one lock serves a cached property of all instances, here of all ranks: the one
+# that computes it would wait within for numbers of one that waits for the lock.
+for _value in (*vars(Analysis).values(), *vars(Problem).values()):
+    if isinstance(_value, cached_property):
+        _value.lock = nullcontext()  # type: ignore[attr-defined]
 
 
 class Aborted(Exception):

@@ -571,7 +571,7 @@ def sizes_by_products(
         if k + ahead >= len(psi):
             least, largest = place.host([-place.largest(-total), place.largest(total)]).tolist()
             if float(place.squares(x).sum()) * later <= max(TAIL**2 * least, EPS**3 * largest):
-                return np.sqrt(place.host(total))
+                return np.asarray(np.sqrt(place.host(total)))
     raise UncertainResultError("the states take too long to settle.")
 
 
