@@ -36,7 +36,9 @@ COMMANDS = {
 
 #: What `memcurve --help` shows first.
 ABOUT = """\
-How much a recurrent network remembers, computed right. For example:
+How much a recurrent network remembers, computed right.
+
+For example:
 
   memcurve audit --claimed 48.7
   memcurve curve reservoir.mat --noise 1e-3 --plot memory.png
