@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import signal
@@ -94,12 +95,11 @@ def drive(
         chosen = {"address": address, "dask_timeout": float(timeout)}
     try:
         with open_executor(kind, **chosen) as pool, Store.open(path) as store:
-            wanted = (
-                cases(int(count), seconds=float(seconds)) if float(seconds) else cases(int(count))
-            )
-            study = store.begin_study("toy", wanted)
+            content = {"seconds": float(seconds)} if float(seconds) else {}
+            wanted = functools.partial(cases, int(count), **content)
+            store.begin_run("toy", {})
             print("begun", flush=True)
-            print(run_cases(store, study, globals()[job], pool), flush=True)
+            print(run_cases(store, wanted, globals()[job], pool), flush=True)
     except Interrupted as stopped:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process is on its way out
         print(stopped, file=sys.stderr)

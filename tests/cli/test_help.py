@@ -107,7 +107,7 @@ def test_examples_run(
     done = command(*words, *serial)
     assert done.code == (3 if "--fail-on-mismatch" in words else 0), done.err
     assert done.out
-    for option in ("--plot", "--save", "--html", "--markdown", "--export"):
+    for option in ("--plot", "--save", "--html", "--markdown"):
         if option in words:
             assert (folder / words[words.index(option) + 1]).stat().st_size > 100
 

@@ -11,7 +11,6 @@ import pytest
 
 from command import Command
 from memcurve import Comparison, MemoryCurve, NoiseProfile, ensembles
-from memcurve.views.cli.console import json_text
 
 
 @pytest.fixture(scope="module")
@@ -68,32 +67,3 @@ def test_results_are_saved_as_their_ending_says(
         assert done.code == 0, done.err
         assert (tmp_path / f"x{ending}").read_text(encoding="utf-8").startswith(start)
     assert command(*asked.split(), *which, "--save", tmp_path / "x.xls").code == 2
-
-
-def test_paper(command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures and claims take long: what they come to is given here."""
-    from memcurve.studies.paper import CheckedClaim
-
-    claim = CheckedClaim("Theorem 1", "the rank is N", "holds", "100 of 100")
-
-    def reproduce(output: Path, *, progress: Any, **options: Any) -> tuple[Path, list[Any]]:
-        assert progress is True
-        return output / "index.html", [claim] if options["claims"] else []
-
-    monkeypatch.setattr("memcurve.studies.paper.reproduce", reproduce)
-    out = tmp_path / "out"
-    done = command("paper", "--figure", 4, 4, 6, "--claims", "--output", out, "--json")
-    assert done.code == 0, done.err
-    content = document(done.out)
-    assert content["page"] == str(out / "index.html")
-    assert content["figures"] == [str(out / f"figure{number}.png") for number in (4, 6)]
-    assert content["claims"] == [vars(claim)]
-    everything = document(command("paper", "--output", out, "--json").out)
-    assert len(everything["figures"]) == 6
-    assert everything["claims"] == []
-
-
-def test_what_is_not_finite() -> None:
-    assert document(json_text({"a": [float("nan"), (float("-inf"), 1.5)]})) == {
-        "a": [None, [None, 1.5]]
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import sys
@@ -41,9 +42,9 @@ def swept(
     """Run a job on so many cases, in two processes where it is not run here."""
     workers = {"workers": 2} if kind == "processes" else {}
     with open_executor(kind, **workers) as pool, Store.open(path) as store:
-        study = store.begin_study("toy", cases(count, **(content or {})))
-        counts = run_cases(store, study, job, pool, **options)
-        return counts, list(store.rows(study))
+        wanted = functools.partial(cases, count, **(content or {}))
+        counts = run_cases(store, wanted, job, pool, **options)
+        return counts, list(store.rows(wanted))
 
 
 def without_times(rows: list[CaseResult]) -> list[tuple[Any, ...]]:
@@ -99,7 +100,7 @@ def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
     with pytest.raises(Interrupted):
         swept(path, sweep_jobs.digits, 200, content={"seconds": 0.01}, progress=enough)
     with Store.open(path) as store:
-        assert 5 < store.counts()["done"] < 200
+        assert 5 < store.counts(functools.partial(cases, 200, seconds=0.01))["done"] < 200
 
 
 def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -> None:
@@ -113,7 +114,7 @@ def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -
     assert done.code == 1
     assert "under `if __name__ == '__main__':`" in done.err
     with Store.open(tmp_path / "sweep.db", read_only=True) as store:
-        assert store.counts() == {"pending": 5, "done": 0, "failed": 0}
+        assert store.counts(lambda: cases(5)) == {"pending": 5, "done": 0, "failed": 0}
 
 
 def test_workers_with_other_versions_are_refused() -> None:
@@ -146,7 +147,7 @@ def test_memory_does_not_grow_with_the_number_of_cases(tmp_path: Path) -> None:
     swept(path, sweep_jobs.nothing, 5000)  # which fills the caches of SQLite
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with open_executor("serial") as pool, Store.open(path) as store:
-        study = store.begin_study("more", cases(count))
-        assert run_cases(store, study, sweep_jobs.nothing, pool).done == count
+        wanted = functools.partial(cases, count)
+        assert run_cases(store, wanted, sweep_jobs.nothing, pool).done == count
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert grown < 5000  # kilobytes

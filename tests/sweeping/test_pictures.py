@@ -11,7 +11,6 @@ import pytest
 from memcurve import Study, Sweep, plot, sweep
 from memcurve.studies.sweeping.conclusions import PROSE
 from memcurve.studies.sweeping.pictures import chosen_picture
-from memcurve.studies.sweeping.studies import Picture
 from refusals import refuses
 
 
@@ -32,7 +31,7 @@ def test_a_quantity_that_varies_is_drawn_and_concluded_on() -> None:
     """Of one size the total is the number of states in every case: a flat line, and no news."""
     axes: dict[str, Any] = {"ensemble": ["normal", "orthogonal"], "spectral_radius": [0.5, 0.9]}
     found = run(size=12, seed=[1, 2], keep=["total", "usable_12bit"], **axes)
-    assert chosen_picture(found).quantity == ("usable_12bit",)
+    assert chosen_picture(found).quantities == ("usable_12bit",)
     drawn = [line.get_ydata() for line in found.plot().lines if len(line.get_ydata()) == 2]
     means = found.to_pandas().groupby(["ensemble", "spectral_radius"])["usable_12bit"].mean()
     assert any(np.allclose(line, means["normal"]) for line in drawn)
@@ -40,7 +39,7 @@ def test_a_quantity_that_varies_is_drawn_and_concluded_on() -> None:
     assert "mean usable memory with 12 bits changes most with the" in found.sentence
     alone = run(size=12, seed=[1, 2], keep="total", **axes)
     assert alone.sentence == PROSE["states"].format(quantity="total memory", range="12")
-    assert chosen_picture(alone).quantity == ("total",)
+    assert chosen_picture(alone).quantities == ("total",)
 
 
 def test_sparsity_seems_to_matter_and_does_not(sparsity: Sweep) -> None:
@@ -70,7 +69,7 @@ def test_what_the_other_built_in_studies_find() -> None:
     assert means["delay_line"] > 39.9
     assert means["symmetric"] < 13
     labels = [label.get_text() for label in architectures.plot().get_xticklabels()]
-    assert labels[:3] == ["delay line", "ring", "ring, random mask"]
+    assert labels[:3] == ["delay line", "cyclic", "permutation"]
     noise = quick("noise")
     table = noise.to_pandas()
     assert (table["rank"] == 40).all()
@@ -97,15 +96,15 @@ def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
 
 def test_the_axes_choose_the_picture() -> None:
     cases = [
-        ({"size": [5, 6]}, "lines", "size"),
-        ({"ensemble": ["normal", "cyclic"]}, "bars", "ensemble"),
-        ({"ensemble": ["normal", "cyclic"], "noise": [1e-9, 1e-3]}, "lines", "noise"),
-        ({"mask": ["ones", "normal"], "noise": [1e-3, "float32"]}, "bars", "mask"),
+        ({"size": [5, 6]}, True, "size"),
+        ({"ensemble": ["normal", "cyclic"]}, False, "ensemble"),
+        ({"ensemble": ["normal", "cyclic"], "noise": [1e-9, 1e-3]}, True, "noise"),
+        ({"mask": ["ones", "normal"], "noise": [1e-3, "float32"]}, False, "mask"),
     ]
-    for fields, kind, x in cases:
+    for fields, is_lines, x in cases:
         found = run(**{"ensemble": "normal", "size": 4, "seed": [1, 2]} | fields)
         picture = chosen_picture(found)
-        assert (picture.kind, picture.x) == (kind, x)
+        assert (picture.is_lines, picture.x) == (is_lines, x)
         assert found.plot().get_ylabel() in ("total memory", "usable memory", "memory")
 
 
@@ -121,23 +120,12 @@ def test_coloured_input_has_no_bound() -> None:
     assert len(found.plot().get_lines()) == 1
 
 
-@pytest.mark.parametrize(
-    ("picture", "facts"),
-    [
-        (Picture(kind="lines", x="ensemble", quantity=("total",)), "'ensemble'"),
-        (Picture(kind="lines", x="size", quantity=("largest_error",)), "'largest_error'"),
-        (Picture(kind="lines", x="size", hue="seed", quantity=("total",)), ("20", "14")),
-    ],
-)
-def test_pictures_nobody_could_read_are_refused(picture: Picture, facts: Any) -> None:
-    found = run(
-        ensemble=["normal", "orthogonal"], size=[3, 4], method="naive", seed=range(20),
-        keep=["total", "largest_error"],
-    )  # fmt: skip
-    refuses(ValueError, facts, found.plot, picture=picture)
-    refuses(
-        ValueError, "finished", run(ensemble="normal", size=5, method="osm", noise=1, seed=1).plot
-    )
+def test_pictures_of_nothing_are_refused() -> None:
+    found = run(ensemble="normal", size=[3, 4], method="naive", seed=1, keep="largest_error")
+    refuses(ValueError, "largest_error", found.plot)
+    refuses(ValueError, ("`quantity`", "'total'"), found.plot, quantity="total")
+    failed = run(ensemble="normal", size=5, method="osm", noise=1, seed=1)
+    refuses(ValueError, "finished", failed.plot)
 
 
 def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:
@@ -154,14 +142,13 @@ def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:
 def test_a_mean_over_sizes_is_drawn_only_where_there_are_too_many() -> None:
     axes: dict[str, Any] = {"ensemble": ["normal", "orthogonal"], "seed": [1, 2]}
     axes |= {"spectral_radius": [0.5, 0.9], "keep": "usable_12bit"}
-    picture = Picture(kind="lines", x="spectral_radius", hue="ensemble", quantity=("usable_12bit",))
     found = run(size=[4, 6, 8], **axes)
-    lines = {line.get_label(): line for line in found.plot(picture=picture).lines}
+    lines = {line.get_label(): line for line in found.plot().lines}
     frame = found.to_pandas()
     means = frame.groupby(["size", "ensemble", "spectral_radius"])["usable_12bit"].mean()
     for size, ensemble in itertools.product((4, 6, 8), axes["ensemble"]):
         drawn = lines[f"{ensemble}, N = {size}"].get_ydata()
         np.testing.assert_allclose(drawn, means.loc[size, ensemble])
-    many = run(size=range(3, 11), **axes).plot(picture=picture)
+    many = run(size=range(3, 11), **axes).plot()
     assert len(many.lines) == 2
     assert many.get_legend().get_title().get_text() == "mean and range of 8 sizes × 2 seeds"

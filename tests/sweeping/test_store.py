@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-import itertools
+import functools
 import os
 import sqlite3
 import sys
@@ -42,106 +41,59 @@ def store(path: Path) -> Iterator[Store]:
 
 
 def test_cases_keep_their_order_and_results_every_digit(store: Store) -> None:
-    study = store.begin_study("text", cases(500))
-    keys = [key for key, _ in cases(500)]
-    assert [key for key, _ in store.pending(study)] == keys
+    wanted = functools.partial(cases, 500)
+    keys = [key for key, _ in wanted()]
+    assert [key for key, _ in store.pending(wanted)] == keys
     store.put(done(keys[3]))
     store.put(failed(keys[4]))
-    rows = list(store.rows())
+    rows = list(store.rows(wanted))
     assert [row.key for row in rows] == keys
     assert [row.case["number"] for row in rows] == list(range(500))
     assert (rows[3].status, rows[3].values) == ("done", VALUES)
     assert (rows[3].error, rows[3].seconds) == (None, 0.5)
     assert (rows[4].status, rows[4].values, rows[4].error) == ("failed", None, "ValueError: no")
     assert (rows[5].status, rows[5].seconds) == ("pending", None)
-    assert store.counts(study) == {"pending": 498, "done": 1, "failed": 1}
-    assert [key for key, _ in store.pending(study)] == keys[:3] + keys[5:]
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        list(cases(10)),
-        list(cases(30)),
-        list(reversed(list(cases(20)))),
-        [*cases(7), *list(cases(20))[8:]],
-        [],
-    ],
-    ids=["fewer", "more", "reversed", "one left out", "none"],
-)
-def test_the_same_text_with_other_cases_is_another_study(
-    store: Store, other: list[tuple[str, dict[str, Any]]]
-) -> None:
-    first = store.begin_study("text", cases(20))
-    second = store.begin_study("text", other)
-    assert second != first
-    assert [row.key for row in store.rows(first)] == [key for key, _ in cases(20)]
-    assert [row.key for row in store.rows(second)] == [key for key, _ in other]
-    assert store.begin_study("text", other) == second
-
-
-def test_studies_share_their_cases_and_the_one_begun_last_is_the_default(store: Store) -> None:
-    first = store.begin_study("one", cases(10))
-    store.put(done(next(cases(10))[0]))
-    second = store.begin_study("two", cases(15))
-    assert store.counts() == {"pending": 14, "done": 1, "failed": 0}
-    store.begin_study("one", cases(10))
-    assert len(list(store.rows())) == 10
-    assert list(store.studies().items()) == [(second, "two"), (first, "one")]
-
-
-def test_a_registration_that_was_interrupted_is_continued(path: Path) -> None:
-    def interrupted() -> Iterator[tuple[str, dict[str, Any]]]:
-        yield from itertools.islice(cases(12_000), 11_000)
-        raise KeyboardInterrupt
-
-    with Store.open(path) as store:
-        with pytest.raises(KeyboardInterrupt):
-            store.begin_study("text", interrupted())
-        assert store.studies() == {}
-        refuses(ValueError, path.name, lambda: list(store.rows()))
-    with Store.open(path) as store:
-        with contextlib.closing(sqlite3.connect(path)) as connection:
-            [(known,)] = connection.execute("SELECT count(*) FROM cases")
-        assert known == 10_000  # whole transactions
-        study = store.begin_study("text", cases(12_000))
-        assert [row.case["number"] for row in store.rows(study)] == list(range(12_000))
-        assert len(store.studies()) == 1
+    assert store.counts(wanted) == {"pending": 498, "done": 1, "failed": 1}
+    assert [key for key, _ in store.pending(wanted)] == keys[:3] + keys[5:]
+    other = functools.partial(cases, 4)  # which has cases in common
+    assert store.counts(other) == {"pending": 3, "done": 1, "failed": 0}
 
 
 def test_what_is_done_stays_and_what_failed_can_be_tried_again(store: Store) -> None:
-    study = store.begin_study("text", cases(3))
-    (a, _), (b, _), _ = cases(3)
+    wanted = functools.partial(cases, 3)
+    a, b, c = (key for key, _ in wanted())
     store.put(done(a))
     store.put(failed(a))
     store.put(failed(b))
-    assert store.counts() == {"pending": 1, "done": 1, "failed": 1}
-    assert store.retry_failed(study) == 1
-    assert store.counts() == {"pending": 2, "done": 1, "failed": 0}
+    assert store.counts(wanted) == {"pending": 1, "done": 1, "failed": 1}
+    assert [key for key, _ in store.pending(wanted, retry_failed=True)] == [b, c]
     store.put(done(b))
-    assert next(store.rows()).values == VALUES
+    assert store.counts(wanted) == {"pending": 1, "done": 2, "failed": 0}
+    assert next(store.rows(wanted)).values == VALUES
 
 
 def test_one_process_writes_and_others_read(path: Path) -> None:
     code = "import sys, memcurve.studies.sweeping.store as s\ns.Store.open(sys.argv[1])"
+    wanted = functools.partial(cases, 5)
+    first, second, *_ = (key for key, _ in wanted())
     with Store.open(path) as store:
-        store.begin_study("text", cases(5))
-        store.put(done(next(cases(5))[0]))
+        store.begin_run("text", {})
+        store.put(done(first))
         other = ended([sys.executable, "-c", code, str(path)])
         assert f"another sweep is writing to {path}" in other.err
         refuses(OSError, ("another", "--store"), Store.open, path)
         with Store.open(path, read_only=True) as reader:
-            assert reader.counts() == {"pending": 4, "done": 1, "failed": 0}
-            store.put(done(list(cases(5))[1][0]))
-            assert reader.counts()["done"] == 2
-            refuses(OSError, path.name, reader.put, done(next(cases(5))[0]))
+            assert reader.counts(wanted) == {"pending": 4, "done": 1, "failed": 0}
+            store.put(done(second))
+            assert reader.counts(wanted)["done"] == 2
+            refuses(OSError, path.name, reader.put, done(first))
     with Store.open(path) as store:
-        assert store.counts()["done"] == 2
+        assert store.counts(wanted)["done"] == 2
+        assert store.runs() == {1: ("text", {})}
 
 
 def _newer(path: Path) -> None:
-    with Store.open(path) as store:
-        store.begin_study("text", cases(1))
+    Store.open(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
@@ -155,7 +107,8 @@ def _foreign(path: Path) -> None:
 
 def _truncated(path: Path) -> None:
     with Store.open(path) as store:
-        store.begin_study("text", cases(500))
+        for key, _ in cases(500):
+            store.put(done(key))
     os.truncate(path, path.stat().st_size // 2)
 
 
@@ -179,7 +132,7 @@ def test_what_is_no_store_is_refused_and_left_alone(
         pytest.raises((ValueError, OSError)) as refused,
         Store.open(path, read_only=read_only) as store,
     ):
-        store.counts()
+        store.counts(lambda: cases(500))
     assert str(path) in str(refused.value)
     assert fact in str(refused.value)
     assert "\n" not in str(refused.value)
@@ -200,7 +153,6 @@ from memcurve.studies.sweeping.store import CaseOutcome, Store
 from sweep_jobs import cases
 try:
     with Store.open(sys.argv[1]) as store:
-        store.begin_study("text", cases(3000))
         for key, _ in cases(3000):
             store.put([CaseOutcome.of(key, {"a": "x" * 500}, None, 0.0)])
 except (OSError, ValueError) as error:
@@ -221,5 +173,6 @@ def test_a_file_that_may_not_grow(path: Path) -> None:
     assert message.startswith("OSError")
     assert "Finished cases are saved" in message
     with Store.open(path) as store:
-        assert store.counts()["done"] > 10
-        assert store.counts()["pending"] > 10
+        counts = store.counts(lambda: cases(3000))
+    assert counts["done"] > 10
+    assert counts["pending"] > 10

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import memcurve
 from memcurve import Study
 from memcurve.studies.sweeping import shipped
 from memcurve.studies.sweeping.cases import evaluate
@@ -65,15 +64,12 @@ def test_ranges() -> None:
     refuses(ValueError, ("grid.density", "count"), Study.grid, **without_count)
 
 
-def test_a_billion_cases_are_counted_at_once_and_run_only_if_meant(tmp_path: Path) -> None:
+def test_a_billion_cases_are_counted_at_once() -> None:
     start = time.perf_counter()
     study = Study.grid(ensemble="normal", size=10, seed=range(1, 10**9 + 1))
     assert study.count == 10**9
     assert study.case_at(10**9 - 1).seed == 10**9
     assert time.perf_counter() - start < 2
-    facts = ("1,000,000,000", "1,000,000", "allow_many")
-    refuses(ValueError, facts, memcurve.sweep, study, tmp_path / "sweep.sqlite")
-    assert not list(tmp_path.iterdir())
 
 
 VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
@@ -102,8 +98,6 @@ VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
         (VALID + "[random]\nsize = 3", ("random", "no such field", "grid")),
         ("[grid]", "grid.ensemble"),
         ("[grid", "TOML"),
-        (VALID + '[picture]\nkind = "pie"', ("picture.kind", "'pie'")),
-        (VALID + '[picture]\nquantity = "horizon_half"', ("picture.quantity", "`keep`")),
         (VALID.replace("seed = 1", f"seed = {2**63}"), "grid.seed"),
         (VALID.replace('"normal"', '{ name = "chain", loop = nan }'), "grid.ensemble"),
     ],

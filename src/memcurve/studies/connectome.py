@@ -414,17 +414,16 @@ def compare_with_nulls(
     fixed = {label: job.why_fixed(label, int(seed)) for label in models}
     labels = [None, *models]
     cases = [
-        job.case(label, draw, int(seed))
+        _keyed(job.case(label, draw, int(seed)))
         for label in labels
         for draw in range(1 if label is None else 0 if fixed[label] else draws)
     ]
     name = subject.name or "network"
-    with finished_cases(
-        job, name, f"# {name} against null models\n", map(_keyed, cases), store,
+    rows, _ = finished_cases(
+        job, name, f"# {name} against null models\n", lambda: cases, store,
         executor=executor, workers=workers, address=address, retry_failed=retry_failed,
         progress=progress,
-    ) as (opened, number):  # fmt: skip
-        rows = list(opened.rows(number))
+    )  # fmt: skip
     own, *drawn = ([row for row in rows if row.case["null"] == label] for label in labels)
     if own[0].values is None:
         raise ValueError(f"`network` could not be computed: {own[0].error}")

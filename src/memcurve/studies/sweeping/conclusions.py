@@ -14,8 +14,7 @@ PROSE = TEXTS["conclusions"]
 
 def concluded(table: CaseTable) -> str:
     """The range of a quantity, and the axis along which its mean changes most."""
-    rows, drawn = len(table.rows), table.study.picture.quantity or ()
-    quantities = list(dict.fromkeys([*drawn, *table.quantities]))  # what is drawn comes first
+    rows, quantities = len(table.rows), table.quantities
     trivial = [name for name in quantities if table.counts_states(name)]
     quantity = next((name for name in quantities if name not in trivial), quantities[0])
     kind, overall = QUANTITIES[quantity], table.spread(quantity)

@@ -23,7 +23,7 @@ from memcurve.studies.sweeping.executors import (
     UnusableWorkerError,
     versions,
 )
-from memcurve.studies.sweeping.store import CaseOutcome, Store, one_line
+from memcurve.studies.sweeping.store import CaseOutcome, Cases, Store, one_line
 
 #: Cases queued per worker. Doubled: more to hold in memory.
 _CASES_PER_WORKER = 8
@@ -68,14 +68,17 @@ class Interrupted(KeyboardInterrupt):
 
 def run_cases(
     store: Store,
-    study: int,
+    cases: Cases,
     job: Job,
     pool: Pool,
     progress: Callable[[CaseCounts], object] = lambda counts: None,
     *,
     case_timeout: float | None = None,
+    retry_failed: bool = False,
 ) -> CaseCounts:
-    """Run a job on the pending cases of a study; results are on the disk a tenth of a second later.
+    """Run a job on the cases without a result, and on those that failed with ``retry_failed``.
+
+    Results are on the disk a tenth of a second later.
 
     A job, a function at the top level of a module, takes the content of a case and returns a dict
     of values. A case whose job raises, ends its process or takes more than ``case_timeout`` seconds
@@ -86,7 +89,11 @@ def run_cases(
     :class:`Interrupted` says what is saved.
     """
     with StopSignals() as signals:
-        loop = _Loop(store, study, CaseRunner(job, case_timeout), pool, progress)
+        counts = CaseCounts(**store.counts(cases))
+        if retry_failed:
+            counts = CaseCounts(counts.done, failed=0, pending=counts.pending + counts.failed)
+        pending = store.pending(cases, retry_failed=retry_failed)
+        loop = _Loop(store, counts, pending, CaseRunner(job, case_timeout), pool, progress)
         try:
             loop.run()
         except BaseException as error:
@@ -94,8 +101,7 @@ def run_cases(
             pool.stop()
             if not isinstance(error, KeyboardInterrupt):
                 raise
-            counts = CaseCounts(**store.counts(study))
-            raise Interrupted(counts, store.path, signals.received) from None
+            raise Interrupted(loop.counts, store.path, signals.received) from None
     return loop.counts
 
 
@@ -105,15 +111,15 @@ class _Loop:
     def __init__(
         self,
         store: Store,
-        study: int,
+        counts: CaseCounts,
+        pending: Iterator[Pending],
         runner: CaseRunner,
         pool: Pool,
         progress: Callable[[CaseCounts], object],
     ) -> None:
         self._store, self._runner, self._pool = store, runner, pool
         self._progress, self._losses = progress, 0
-        self.counts = CaseCounts(**store.counts(study))
-        self._fresh, self._again = store.pending(study), list[Pending]()
+        self.counts, self._fresh, self._again = counts, pending, list[Pending]()
         self._tasks: dict[Outcome, Pending] = {}
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Outcome] = queue.SimpleQueue()

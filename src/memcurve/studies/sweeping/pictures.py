@@ -1,10 +1,11 @@
-"""The picture of a sweep, chosen from its axes or by the ``[picture]`` table of its study."""
+"""The picture of a sweep, chosen from its axes."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from memcurve.rendering import plot
 from memcurve.rendering.report.document import Chart, Series
 from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
-from memcurve.studies.sweeping.studies import Picture
 from memcurve.studies.sweeping.tables import CaseTable, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
@@ -34,19 +34,23 @@ _PLURALS = {
 _MOST_HUES = 14
 
 
-def chosen_picture(table: CaseTable) -> Picture:
-    """The picture that the study asks for, with what it leaves open chosen from its axes."""
-    asked = table.study.picture
-    axes = [axis for axis in table.axes if axis != "seed"]
+@dataclass(frozen=True)
+class Picture:
+    """What is drawn: the axis across, those shown by colour, the quantities, lines or bars."""
+
+    x: str
+    hues: tuple[str, ...]
+    quantities: tuple[str, ...]
+    is_lines: bool
+
+
+def chosen_picture(table: CaseTable, quantity: str | None = None) -> Picture:
+    """The picture that suits the axes: lines over numbers where there are any, else bars."""
+    axes = [axis for axis in table.axes if axis not in ("seed", "lags")]
     numbers = [axis for axis in axes if is_numeric(table.columns()[axis])]
     numbers.sort(key=lambda axis: axis == "size")  # that memory grows with the size is no news
     words = [axis for axis in axes if axis not in numbers]
-    kind, x = asked.kind, asked.x
-    if kind is None:
-        across = x or next(iter(numbers or words), None)
-        kind = "bars" if across in words or across is None else "lines"
-    x = x or next(iter(words + numbers if kind == "bars" else numbers + words), "seed")
-    hue = asked.hue or next((axis for axis in [*words, *numbers] if axis != x), None)
+    x = next(iter(numbers + words), "seed")
     finished = table.finished
 
     def is_flat(name: str) -> bool:
@@ -54,70 +58,40 @@ def chosen_picture(table: CaseTable) -> Picture:
 
     bounded = [name for name in table.quantities if QUANTITIES[name].bounded]
     names = sorted(bounded or table.quantities, key=is_flat)
-    quantity = asked.quantity or tuple(names[: 1 if hue else 6])
-    return asked.model_copy(update={"kind": kind, "x": x, "hue": hue, "quantity": quantity})
+    # sizes before other numbers: a mean over them says nothing
+    others = [axis for axis in (*words, *sorted(numbers, key=lambda a: a != "size")) if axis != x]
+    quantities = (quantity,) if quantity else tuple(names[: 1 if others else 6])
+    hues, count = list[str](), len(quantities)
+    for axis in others:
+        if count * math.prod(len(table.values(one)) for one in (*hues, axis)) <= _MOST_HUES:
+            hues.append(axis)
+    return Picture(x, tuple(hues), quantities, x in numbers)
 
 
-def draw(sweep: CaseTable, picture: Picture | None = None, ax: Axes | None = None) -> Axes:
+def draw(sweep: CaseTable, quantity: str | None = None, ax: Axes | None = None) -> Axes:
     """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
     table = sweep.finished
-    if not table.rows:
-        raise ValueError(
-            "a sweep must have a finished case to draw, and all failed or are pending."
-        )
-    chosen = picture or chosen_picture(sweep)
-    _require_readable(table, chosen)
+    if quantity is not None and quantity not in table.quantities:
+        kept = ", ".join(table.quantities)
+        raise ValueError(f"`quantity` must be one that was kept, {kept}; got {quantity!r}.")
+    picture = chosen_picture(sweep, quantity)
+    if all(value is None for name in picture.quantities for value in table.columns()[name]):
+        named = ", ".join(picture.quantities)
+        raise ValueError(f"a finished case must have a {named} to draw it, and none has.")
     ax = plot.new_figure(8.6, 4.4).add_subplot() if ax is None else ax
-    (_draw_bars if chosen.kind == "bars" else _draw_lines)(table, chosen, ax)
+    (_draw_lines if picture.is_lines else _draw_bars)(table, picture, ax)
     ax.set_title(table.study.title, fontsize=11, loc="left", pad=8)
     return ax
 
 
-def _require_readable(table: CaseTable, picture: Picture) -> None:
-    """Raise for a picture that cannot be drawn, or that nobody could read."""
-    quantities = picture.quantity or ()
-    remedy = "change the study's [picture] table."
-    for quantity in quantities:
-        if all(value is None for value in table.columns()[quantity]):
-            raise ValueError(
-                f"no finished case has a {quantity!r}, so it cannot be drawn; {remedy}"
-            )
-    if picture.kind == "lines" and not is_numeric(table.values(picture.x or "seed")):
-        raise ValueError(
-            f'kind = "lines" needs an axis of numbers, but {picture.x!r} has words; take "bars".'
-        )
-    lines = len(quantities) * (len(table.values(picture.hue)) if picture.hue else 1)
-    if lines > _MOST_HUES:
-        raise ValueError(
-            f"the picture would have {lines} lines, more than the {_MOST_HUES} that can be told "
-            f"apart; {remedy}"
-        )
-
-
-def _coloured(table: CaseTable, picture: Picture) -> list[str]:
-    """The axes shown by colour: ``hue``, and others that would else be averaged, where they fit.
-
-    Sizes come first: a mean over them says nothing.
-    """
-    axes = [picture.hue] if picture.hue else []
-    shown = (picture.x, picture.hue, "seed", "lags")
-    rest = sorted((a for a in table.axes if a not in shown), key=lambda axis: axis != "size")
-    count = len(picture.quantity or ())
-    for axis in rest:
-        if count * math.prod(len(table.values(one)) for one in (*axes, axis)) <= _MOST_HUES:
-            axes.append(axis)
-    return axes
-
-
 def _series(table: CaseTable, picture: Picture) -> list[tuple[str, str, dict[str, Any]]]:
     """Lines or bars: label, quantity and the axis values that its rows share."""
-    axes, quantities = _coloured(table, picture), picture.quantity or ()
     series = []
-    for values in itertools.product(*map(table.values, axes)):
-        at = dict(zip(axes, values, strict=True))
-        hue = ", ".join(_hue_label(picture, axis, value) for axis, value in at.items())
-        for quantity in quantities:
-            label = "" if hue and len(quantities) == 1 else QUANTITIES[quantity].label
+    for values in itertools.product(*map(table.values, picture.hues)):
+        at = dict(zip(picture.hues, values, strict=True))
+        hue = ", ".join(_hue_label(axis, value) for axis, value in at.items())
+        for quantity in picture.quantities:
+            label = "" if hue and len(picture.quantities) == 1 else QUANTITIES[quantity].label
             series.append((": ".join(filter(None, (hue, label))), quantity, at))
     return series
 
@@ -130,10 +104,9 @@ def _spreads(table: CaseTable, quantity: str, at: dict[str, Any], x: str) -> lis
 
 def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Means over all cases that share a point, with bands from the least to the greatest."""
-    x = picture.x or "seed"
-    across, lines = table.values(x), list[Series]()
+    across, lines = table.values(picture.x), list[Series]()
     for name, quantity, at in _series(table, picture):
-        spreads = _spreads(table, quantity, at, x)
+        spreads = _spreads(table, quantity, at, picture.x)
         finite = np.isfinite(spreads[0])
         mean, low, high = (values[finite] for values in spreads)
         points = np.array(across, dtype=float)[finite]
@@ -148,18 +121,17 @@ def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
 
 def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Groups of bars of means, with whiskers from the least to the greatest."""
-    x = picture.x or "seed"
-    across, series = table.values(x), _series(table, picture)
+    across, series = table.values(picture.x), _series(table, picture)
     width = 0.8 / len(series)
     style: Any = {"fmt": "none", "ecolor": "0.25", "elinewidth": 1, "capsize": 2, "zorder": 3}
     for k, (name, quantity, at) in enumerate(series):
-        mean, low, high = _spreads(table, quantity, at, x)
+        mean, low, high = _spreads(table, quantity, at, picture.x)
         places = np.arange(len(across)) + (k - (len(series) - 1) / 2) * width
         colour = plot.COLOURS[k % len(plot.COLOURS)]
         ax.bar(places, mean, 0.9 * width, color=colour, label=name, zorder=2)
         # equal numbers may differ in rounding
         ax.errorbar(places, mean, np.maximum([mean - low, high - mean], 0.0), **style)
-    labels = [picture.labels.get(text, text.replace("_", " ")) for text in texts(across).values()]
+    labels = [text.replace("_", " ") for text in texts(across).values()]
     crowded = max(map(len, labels)) * len(labels) > 70
     turn: Any = {"rotation": 25, "ha": "right", "rotation_mode": "anchor"} if crowded else {}
     ax.set_xticks(range(len(across)), labels, **turn)
@@ -171,7 +143,7 @@ def _draw_bars(table: CaseTable, picture: Picture, ax: Axes) -> None:
 
 def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Names, the number of states as a dashed line, and the legend beside the data."""
-    quantities, x = picture.quantity or (), picture.x or "seed"
+    quantities, x = picture.quantities, picture.x
     bounded = [QUANTITIES[quantity].bounded for quantity in quantities]
     if quantities == ("total",) and all(row.case.get("noise") for row in table.rows):
         name = "usable memory"
@@ -192,12 +164,12 @@ def _finish(table: CaseTable, picture: Picture, ax: Axes) -> None:
 def _legend(table: CaseTable, picture: Picture, ax: Axes) -> None:
     """Beside the axes, where it cannot cover data; what is averaged and what is missing above."""
     columns, remarks = table.columns(), list[str]()
-    shown = (picture.x, *_coloured(table, picture))
+    shown = (picture.x, *picture.hues)
     rest = [axis for axis in table.axes if axis not in shown]
     over = [f"{len({*columns[axis]})} {_PLURALS.get(axis, f'{axis}s')}" for axis in rest]
     if over:
         remarks.append(f"mean and range of {' × '.join(over)}")
-    for quantity in picture.quantity or ():  # a mean without them may mislead
+    for quantity in picture.quantities:  # a mean without them may mislead
         if count := columns[quantity].count(None):
             why = QUANTITIES[quantity].missing
             remarks.append(f"{count:,} of {len(table.rows):,} {why}, not drawn")
@@ -234,9 +206,9 @@ def _wants_log(values: Sequence[float]) -> bool:
     return bool(steps.max() > 5 * steps.min())
 
 
-def _hue_label(picture: Picture, axis: str, value: Any) -> str:
-    """A value of an axis shown by colour, by the label that the study gives it."""
+def _hue_label(axis: str, value: Any) -> str:
+    """A value of an axis shown by colour."""
     if isinstance(value, str):
-        return picture.labels.get(value, value.replace("_", " "))
+        return value.replace("_", " ")
     name = {"spectral_radius": "ρ =", "size": "N ="}.get(axis, axis)
     return f"{name} {'default' if value is None else number_text(value)}"

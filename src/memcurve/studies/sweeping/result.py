@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -19,13 +19,15 @@ from memcurve.core.result import Result, replacing
 from memcurve.studies.sweeping.conclusions import PROSE, concluded
 from memcurve.studies.sweeping.pictures import draw
 from memcurve.studies.sweeping.store import CaseResult, Store
-from memcurve.studies.sweeping.studies import Named, Picture, Study
+from memcurve.studies.sweeping.studies import Named, Study
 from memcurve.studies.sweeping.tables import CaseTable, alike
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FilePath = str | os.PathLike[str]
+#: Runs by number: the text of their study, and their provenance.
+Runs = Mapping[int, tuple[str, dict[str, Any]]]
 #: Rows of printed tables at most; files have all. Doubled: longer tables.
 _SHOWN_GROUPS = 40
 
@@ -76,19 +78,27 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         store : path
             The file that :func:`memcurve.sweep` writes, which may still be running.
         study : Study, optional
-            One of its studies; the latest by default.
+            Whose cases; by default the study that was run last.
         """
         with Store.open(store, read_only=True) as opened:
+            runs = opened.runs()
             if study is None:
-                return read_sweep(opened, opened.latest())
-            for number, text in reversed(opened.studies().items()):
-                if text == study.text:
-                    return read_sweep(opened, number, study)
-            raise ValueError(
-                f"{opened.path} has no results of study {study.name!r} as it is now, but of "
-                f"{len(opened.studies())} others or earlier versions. Run the sweep, which "
-                f"computes only new cases; in Python, leave `study` out for the latest."
-            )
+                if not runs:
+                    raise ValueError(f"{opened.path} holds no study; run the sweep first.")
+                text, about = runs[max(runs)]
+                study = Study.from_text(text, about.get("name", "study"))
+            return cls.of(study, opened.rows(study.keyed), runs)
+
+    @classmethod
+    def of(cls, study: Study, rows: Iterable[CaseResult], runs: Runs) -> Sweep:
+        """The rows of a study, with those of the runs that computed them."""
+        rows = tuple(rows)
+        # a run that found everything done has computed nothing, and is not among them
+        computed = sorted({row.run for row in rows if row.run is not None})
+        about = tuple({"run": run, **runs[run][1]} for run in computed)
+        result = cls(study.name, study.text, about, rows)
+        vars(result)["study"] = study  # which need not be read again
+        return result
 
     @cached_property
     def study(self) -> Study:  # type: ignore[override]
@@ -119,19 +129,21 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         without = PROSE["without"].format(missing=missing, cases=len(self))
         return concluded(self.finished) + without * bool(missing)
 
-    def plot(self, ax: Axes | None = None, *, picture: Picture | None = None) -> Axes:
-        """Draw the study's picture.
+    def plot(self, ax: Axes | None = None, *, quantity: str | None = None) -> Axes:
+        """Draw what was kept against the axes of the study.
+
+        Lines over the first axis of numbers, with the number of states as a dashed line, else bars;
+        colours for the other axes, as far as they can be told apart. Bands and whiskers reach from
+        the least to the greatest of all cases that share a point.
 
         Parameters
         ----------
         ax : matplotlib axes, optional
             Where to draw; by default a new figure.
-        picture : Picture, optional
-            What to draw; by default what the study says, or what suits its axes: a quantity against
-            an axis with the number of states as a dashed line, or bars for ensembles or methods.
-            Bands reach from the least to the greatest of all cases that share a point.
+        quantity : str, optional
+            What to draw; by default what varies most clearly.
         """
-        return draw(self, picture, ax)
+        return draw(self, quantity, ax)
 
     def _attributes(self) -> Mapping[str, Any]:
         return self.provenance
@@ -193,17 +205,3 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         head, *body = self.cells(_SHOWN_GROUPS)
         title = f"<p><b>Sweep {escape(self.name)}</b>: {self._head()}</p>"
         return title + table(body, head, self.notes)
-
-
-def read_sweep(store: Store, number: int, study: Study | None = None) -> Sweep:
-    """The results of the study ``number`` of a store that is open, which may be at hand."""
-    rows, begun = list(store.rows(number)), store.runs()
-    if study is None:
-        name = [about.get("name", "study") for of, about in begun.values() if of == number][-1]
-        study = Study.from_text(store.studies()[number], name)
-    # a run that found everything done has computed nothing, and is not among them
-    computed = sorted({row.run for row in rows if row.run is not None})
-    runs = tuple({"run": run, **begun[run][1]} for run in computed)
-    result = Sweep(study.name, study.text, runs, tuple(rows))
-    vars(result)["study"] = study  # which need not be read again
-    return result

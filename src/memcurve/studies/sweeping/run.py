@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 import platform
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from memcurve.core.arguments import require_number
@@ -16,12 +14,9 @@ from memcurve.core.result import installed_versions
 from memcurve.studies.sweeping.cases import evaluate
 from memcurve.studies.sweeping.engine import run_cases
 from memcurve.studies.sweeping.executors import Job, open_executor
-from memcurve.studies.sweeping.result import Sweep, read_sweep
-from memcurve.studies.sweeping.store import Store
+from memcurve.studies.sweeping.result import Runs, Sweep
+from memcurve.studies.sweeping.store import CaseResult, Cases, Store
 from memcurve.studies.sweeping.studies import Study
-
-#: Cases from which a study needs confirmation. Doubled: slips of the pen run longer.
-MANY_CASES = 1_000_000
 
 
 def sweep(
@@ -32,7 +27,6 @@ def sweep(
     workers: int | None = None,
     address: str | None = None,
     retry_failed: bool = False,
-    allow_many: bool = False,
     case_timeout: float | None = None,
     progress: Progress = False,
 ) -> Sweep:
@@ -55,8 +49,6 @@ def sweep(
         Address of a Dask scheduler, e.g. ``"tcp://127.0.0.1:8786"``.
     retry_failed : bool
         Compute failed cases again.
-    allow_many : bool
-        Required for a study of more than a million cases.
     case_timeout : float, optional
         Seconds after which a case is killed and counts as failed; the sweep continues. No limit by
         default.
@@ -79,22 +71,19 @@ def sweep(
     """
     if not isinstance(study, Study):
         study = Study.load(study)
-    require_few(study, allow_many)
-    cases = ((case.key, case.to_dict()) for case in study.cases())
-    with finished_cases(
-        evaluate, study.name, study.text, cases, store,
+    rows, runs = finished_cases(
+        evaluate, study.name, study.text, study.keyed, store,
         executor=executor, workers=workers, address=address, retry_failed=retry_failed,
         case_timeout=case_timeout, progress=progress,
-    ) as (opened, number):  # fmt: skip
-        return read_sweep(opened, number, study)
+    )  # fmt: skip
+    return Sweep.of(study, rows, runs)
 
 
-@contextlib.contextmanager
 def finished_cases(
     job: Job,
     name: str,
     text: str,
-    cases: Iterable[tuple[str, dict[str, Any]]],
+    cases: Cases,
     store: str | os.PathLike[str] | None,
     *,
     executor: str,
@@ -103,11 +92,10 @@ def finished_cases(
     retry_failed: bool = False,
     case_timeout: float | None = None,
     progress: Progress = False,
-) -> Iterator[tuple[Store, int]]:
+) -> tuple[list[CaseResult], Runs]:
     """Run a job on all cases of a study: store, worker pool and progress together.
 
-    ``cases`` are keys and contents. Within the context the store is open and has all results, under
-    the number of the study.
+    Returns the cases with their results, and the runs that the store knows.
     """
     if case_timeout is not None:
         require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
@@ -117,21 +105,11 @@ def finished_cases(
         listening(progress) as tell,
     ):
         report = lambda counts: tell(name, counts.finished, counts.total)  # noqa: E731
-        opened.provenance = {"name": name, **provenance()}
-        number = opened.begin_study(text, cases)
-        if retry_failed:
-            opened.retry_failed(number)
-        run_cases(opened, number, job, pool, report, case_timeout=case_timeout)
-        yield opened, number
-
-
-def require_few(study: Study, allow_many: bool) -> None:
-    """Raise for a study so large that it may be a mistake, unless confirmed."""
-    if study.count > MANY_CASES and not allow_many:
-        raise ValueError(
-            f"{study.name}: has {study.count:,} cases, more than {MANY_CASES:,}; make its lists "
-            f"shorter, or confirm with allow_many=True in Python, --yes in the command."
+        opened.begin_run(text, {"name": name, **provenance()})
+        run_cases(
+            opened, cases, job, pool, report, case_timeout=case_timeout, retry_failed=retry_failed
         )
+        return list(opened.rows(cases)), opened.runs()
 
 
 @functools.cache

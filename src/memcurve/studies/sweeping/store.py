@@ -12,7 +12,7 @@ import json
 import os
 import sqlite3
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
@@ -24,49 +24,29 @@ from memcurve.core.result import plain
 
 #: Marks the file as a store of sweeps ("MCsw"), so that no other database is ever written to.
 APPLICATION_ID = 0x4D437377
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 #: A case without a result is pending, one whose result has an error failed, any other is done.
 _SCHEMA = f"""
 BEGIN;
-CREATE TABLE cases (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, content TEXT NOT NULL);
-CREATE TABLE studies (id INTEGER PRIMARY KEY, text TEXT NOT NULL, created TEXT NOT NULL,
-    complete INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE members (study_id INTEGER NOT NULL, position INTEGER NOT NULL,
-    case_id INTEGER NOT NULL, PRIMARY KEY (study_id, position)) WITHOUT ROWID;
-CREATE UNIQUE INDEX member_of ON members (study_id, case_id);
-CREATE TABLE runs (id INTEGER PRIMARY KEY, study_id INTEGER NOT NULL, begun TEXT NOT NULL,
+CREATE TABLE runs (id INTEGER PRIMARY KEY, begun TEXT NOT NULL, study TEXT NOT NULL,
     provenance TEXT NOT NULL);
-CREATE TABLE results (case_id INTEGER PRIMARY KEY, run_id INTEGER, "values" TEXT, error TEXT,
-    seconds REAL NOT NULL);
+CREATE TABLE results (key TEXT PRIMARY KEY, "values" TEXT, error TEXT, seconds REAL NOT NULL,
+    run_id INTEGER) WITHOUT ROWID;
 PRAGMA application_id = {APPLICATION_ID};
 PRAGMA user_version = {SCHEMA_VERSION};
 COMMIT;
 """
 _PUT = """
-INSERT INTO results (case_id, run_id, "values", error, seconds)
-SELECT id, ?, ?, ?, ? FROM cases WHERE key = ?
-ON CONFLICT (case_id) DO UPDATE SET run_id = excluded.run_id, "values" = excluded."values",
+INSERT INTO results (key, "values", error, seconds, run_id) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (key) DO UPDATE SET run_id = excluded.run_id, "values" = excluded."values",
     error = excluded.error, seconds = excluded.seconds
 WHERE results.error IS NOT NULL
 """
-_PENDING = """
-SELECT m.position, c.key, c.content FROM members m JOIN cases c ON c.id = m.case_id
-WHERE m.study_id = ? AND m.position > ?
-    AND NOT EXISTS (SELECT 1 FROM results r WHERE r.case_id = m.case_id)
-ORDER BY m.position LIMIT ?
-"""
-_ROWS = """
-SELECT m.position, c.key, r.case_id, c.content, r."values", r.error, r.seconds, r.run_id,
-    json_extract(n.provenance, '$.versions.memcurve')
-FROM members m JOIN cases c ON c.id = m.case_id
-LEFT JOIN results r ON r.case_id = m.case_id LEFT JOIN runs n ON n.id = r.run_id
-WHERE m.study_id = ? AND m.position > ? ORDER BY m.position LIMIT ?
-"""
-#: Cases registered per transaction. Doubled: more memory, hardly faster.
-_REGISTERED_AT_ONCE = 5000
-#: Rows read at once. Doubled: readers hold the file longer.
+#: Results looked up at once. Doubled: readers hold the file longer.
 _READ_AT_ONCE = 200
+#: Makes the cases of a study, by key and content, as often as it is called: there may be millions.
+Cases = Callable[[], Iterable[tuple[str, dict[str, Any]]]]
 Status = Literal["pending", "done", "failed"]
 
 
@@ -110,10 +90,12 @@ class CaseResult:
 
 
 class Store:
-    """A file with studies, their cases and results; opened with :meth:`open`.
+    """A file with the results of cases, by their keys; opened with :meth:`open`.
 
-    One process writes at a time, any number can read (on the same machine: SQLite's log does not
-    work across a network). Each result is on disk when :meth:`put` returns.
+    A study is a list of cases, and the store knows no more of it than its text: studies that have
+    cases in common share their results. One process writes at a time, any number can read (on the
+    same machine: SQLite's log does not work across a network). Each result is on disk when
+    :meth:`put` returns.
     """
 
     def __init__(self, path: Path, connection: sqlite3.Connection, close: Callable[[], None]):
@@ -121,15 +103,13 @@ class Store:
         self.close = close
         self.path, self._connection = path, connection
         self._run: int | None = None
-        #: Versions and the like; saved with each study begun, and so with the results that follow.
-        self.provenance: dict[str, Any] = {}
 
     @classmethod
     def open(cls, path: str | os.PathLike[str] | None, *, read_only: bool = False) -> Self:
         """Open the store at ``path``; one that is to be written to is created if missing.
 
         None is a temporary one. Raises OSError if another process writes to it or it cannot be read
-        or written, ValueError if it is no store, of a newer version, or damaged.
+        or written, ValueError if it is no store, of another version, or damaged.
         """
         with contextlib.ExitStack() as undo:
             if path is None:
@@ -154,114 +134,62 @@ class Store:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def begin_study(self, text: str, cases: Iterable[tuple[str, dict[str, Any]]]) -> int:
-        """Register a study by its text and the keys and contents of its cases; returns its number.
-
-        One that is there already goes on; the same text with other cases gets a number of its own.
-        There may be millions of cases: only some thousands are held at a time.
-        """
-        stream, connection = enumerate(cases), self._connection
-        insert_study = "INSERT INTO studies (text, created) VALUES (?, ?)"
-        with _explained(self.path):
-            with connection:
-                number: Any = connection.execute(insert_study, (text, _now())).lastrowid
-            while batch := list(itertools.islice(stream, _REGISTERED_AT_ONCE)):
-                with connection:
-                    connection.executemany(
-                        "INSERT OR IGNORE INTO cases (key, content) VALUES (?, ?)",
-                        ((key, canonical(case)) for _, (key, case) in batch),
-                    )
-                    connection.executemany(
-                        "INSERT OR IGNORE INTO members SELECT ?, ?, id FROM cases WHERE key = ?",
-                        ((number, position, key) for position, (key, _) in batch),
-                    )
-            with connection:
-                number = self._completed(number, text)
-                # left are a copy of a study that is known, and what was interrupted
-                rest = "SELECT id FROM studies WHERE NOT complete"
-                connection.execute(f"DELETE FROM members WHERE study_id IN ({rest})")
-                connection.execute("DELETE FROM studies WHERE NOT complete")
-                self._run = connection.execute(
-                    "INSERT INTO runs (study_id, begun, provenance) VALUES (?, ?, ?)",
-                    (number, _now(), canonical(self.provenance)),
-                ).lastrowid
-        return int(number)
-
-    def _completed(self, study: int, text: str) -> int:
-        """The number of a study whose cases are all there now: that of an equal one, if any."""
-        members = "SELECT position, case_id FROM members WHERE study_id ="
-        differing = f"{members} ? EXCEPT {members} ? LIMIT 1"
-        for (other,) in self._select("SELECT id FROM studies WHERE complete AND text = ?", text):
-            if not self._select(differing, study, other) + self._select(differing, other, study):
-                return int(other)
-        self._connection.execute("UPDATE studies SET complete = 1 WHERE id = ?", (study,))
-        return study
-
-    def pending(self, study: int) -> Iterator[tuple[str, str]]:
-        """Key and content (as JSON) of the cases without a result, in the study's order."""
-        for _, key, content in self._paged(_PENDING, study):
-            yield key, content
-
-    def rows(self, study: int | None = None) -> Iterator[CaseResult]:
-        """The cases of a study (the latest one by default) in its order, with their results."""
-        for _, key, result, *texts, error, seconds, run, version in self._paged(_ROWS, study):
-            status: Status = "pending" if result is None else "done" if error is None else "failed"
-            case, values = (text and json.loads(text) for text in texts)
-            yield CaseResult(key, case, status, values, error, seconds, run, version)
-
-    def counts(self, study: int | None = None) -> dict[str, int]:
-        """How many cases of a study are "pending", "done" and "failed"."""
-        [(total, finished, failed)] = self._select(
-            "SELECT count(*), count(r.case_id), count(r.error) FROM members m "
-            "LEFT JOIN results r ON r.case_id = m.case_id WHERE m.study_id = ?",
-            study or self.latest(),
-        )
-        return {"pending": total - finished, "done": finished - failed, "failed": failed}
-
-    def retry_failed(self, study: int | None = None) -> int:
-        """Make the failed cases of a study pending again; returns how many there were."""
-        members = "SELECT case_id FROM members WHERE study_id = ?"
-        query = f"DELETE FROM results WHERE error IS NOT NULL AND case_id IN ({members})"
+    def begin_run(self, study: str, provenance: Mapping[str, Any]) -> None:
+        """Say which study is run, and how; the results that follow are of this run."""
+        values = dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), study, canonical(provenance)
+        insert = "INSERT INTO runs (begun, study, provenance) VALUES (?, ?, ?)"
         with _explained(self.path), self._connection:
-            return self._connection.execute(query, (study or self.latest(),)).rowcount
+            self._run = self._connection.execute(insert, values).lastrowid
 
     def put(self, outcomes: Iterable[CaseOutcome]) -> None:
         """Save outcomes; they are on the disk when this returns. What is done stays as it is."""
         with _explained(self.path), self._connection:
-            self._connection.executemany(
-                _PUT, [(self._run, *outcome[1:], outcome.key) for outcome in outcomes]
-            )
+            self._connection.executemany(_PUT, [(*outcome, self._run) for outcome in outcomes])
 
-    def studies(self) -> dict[int, str]:
-        """The texts of the studies by their numbers, the one begun last at the end."""
-        latest = "SELECT max(r.id) FROM runs r WHERE r.study_id = studies.id"
-        query = f"SELECT id, text FROM studies WHERE complete ORDER BY ({latest})"
-        return dict(self._select(query))
+    def rows(self, cases: Cases) -> Iterator[CaseResult]:
+        """The cases with their results, in their order."""
+        runs = self.runs()
+        for key, case, found in self._found(cases):
+            if found is None:
+                yield CaseResult(key, case, "pending", None, None, None)
+                continue
+            text, error, seconds, run = found
+            status: Status = "done" if error is None else "failed"
+            values = None if text is None else json.loads(text)
+            _, about = runs.get(run, ("", {}))
+            version = about.get("versions", {}).get("memcurve")
+            yield CaseResult(key, case, status, values, error, seconds, run, version)
 
-    def latest(self) -> int:
-        """The number of the study begun last."""
-        if not (numbers := list(self.studies())):
-            raise ValueError(f"{self.path} holds no study; run the sweep first.")
-        return numbers[-1]
+    def pending(self, cases: Cases, *, retry_failed: bool = False) -> Iterator[tuple[str, str]]:
+        """Key and content (as JSON) of the cases without a result, or that failed."""
+        for key, case, found in self._found(cases):
+            if found is None or (retry_failed and found[1] is not None):
+                yield key, canonical(case)
 
-    def runs(self) -> dict[int, tuple[int, dict[str, Any]]]:
-        """All runs by number: which study they were begun for, and their provenance."""
-        runs = self._select("SELECT id, study_id, provenance FROM runs ORDER BY id")
+    def counts(self, cases: Cases) -> dict[str, int]:
+        """How many of the cases are "pending", "done" and "failed"."""
+        counts = dict.fromkeys(("pending", "done", "failed"), 0)
+        for _, _, found in self._found(cases):
+            counts["pending" if found is None else "done" if found[1] is None else "failed"] += 1
+        return counts
+
+    def runs(self) -> dict[int, tuple[str, dict[str, Any]]]:
+        """All runs by number: the text of their study, and their provenance."""
+        runs = self._select("SELECT id, study, provenance FROM runs ORDER BY id")
         return {run: (study, json.loads(text)) for run, study, text in runs}
+
+    def _found(self, cases: Cases) -> Iterator[tuple[str, dict[str, Any], Any]]:
+        """Each case with its values, error, seconds and run, or None."""
+        stream, query = iter(cases()), 'SELECT key, "values", error, seconds, run_id FROM results'
+        while batch := list(itertools.islice(stream, _READ_AT_ONCE)):
+            marks = ", ".join("?" * len(batch))
+            rows = self._select(f"{query} WHERE key IN ({marks})", *(key for key, _ in batch))
+            known = {key: found for key, *found in rows}
+            yield from ((key, case, known.get(key)) for key, case in batch)
 
     def _select(self, query: str, *values: Any) -> list[Any]:
         with _explained(self.path):
             return self._connection.execute(query, values).fetchall()
-
-    def _paged(self, query: str, study: int | None) -> Iterator[tuple[Any, ...]]:
-        number, last = study or self.latest(), -1
-        while page := self._select(query, number, last, _READ_AT_ONCE):
-            yield from page
-            last = page[-1][0]
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
 
 
 @contextlib.contextmanager
@@ -325,10 +253,10 @@ def _require_store(connection: sqlite3.Connection, path: Path, *, read_only: boo
         raise ValueError(f"{path} is empty: no study has been begun in it.")
     if not is_empty and number("PRAGMA application_id") != APPLICATION_ID:
         raise ValueError(f"{path} is a database of another program; give another --store.")
-    if (version := number("PRAGMA user_version")) > SCHEMA_VERSION:
+    if not is_empty and (version := number("PRAGMA user_version")) != SCHEMA_VERSION:
         raise ValueError(
-            f"{path} was written by a newer memcurve (format {version}, this one reads up to "
-            f"{SCHEMA_VERSION}); update memcurve to read it."
+            f"{path} is of format {version}, not {SCHEMA_VERSION}, the only one that this memcurve "
+            f"reads; use the version that wrote it, or give another --store."
         )
     if not read_only:
         connection.execute("PRAGMA journal_mode = WAL")  # readers never wait

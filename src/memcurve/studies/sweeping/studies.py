@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
 from pydantic import (
@@ -71,19 +71,8 @@ def _as_tuple(given: Any) -> Any:
     return (given,) if isinstance(given, str) else given
 
 
-_Axis = Literal[AXES]  # type: ignore[valid-type]
 _Quantity = Annotated[str, AfterValidator(lambda name: tidy_keep(name)[0])]
 _Quantities = Annotated[tuple[_Quantity, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
-
-
-class Picture(_Table):
-    """What to draw: a kind, the axes across and by colour, the quantities."""
-
-    kind: Literal["lines", "bars"] | None = None
-    x: _Axis | None = None
-    hue: _Axis | None = None
-    quantity: _Quantities | None = None
-    labels: dict[str, StrictStr] = {}
 
 
 class _File(_Table):
@@ -91,14 +80,13 @@ class _File(_Table):
 
     title: StrictStr = ""
     keep: _Quantities = USUAL
-    picture: Picture = Picture()
     quick: dict[str, Any] | None = None
     grid: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Study:
-    """What to vary, what to keep of each case, and what to draw at the end.
+    """What to vary, and what to keep of each case.
 
     Made from a file by :meth:`load`, or in Python by :meth:`grid`. Cases are generated lazily: a
     study of a billion takes no memory.
@@ -111,8 +99,6 @@ class Study:
         The values of each axis, in the order of the file.
     keep : tuple of str
         Quantities saved for each case.
-    picture : Picture
-        The picture that the file asks for.
 
     Examples
     --------
@@ -137,7 +123,6 @@ class Study:
     title: str
     axes: dict[str, Sequence[Any]]
     keep: tuple[str, ...]
-    picture: Picture
 
     @property
     def count(self) -> int:
@@ -152,6 +137,10 @@ class Study:
     def cases(self) -> Iterator[Case]:
         """All cases, one by one; the last axis runs fastest."""
         return map(self.case_at, range(self.count))
+
+    def keyed(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """The key and the content of each case."""
+        return ((case.key, case.to_dict()) for case in self.cases())
 
     def case_at(self, index: int) -> Case:
         """Case number ``index``, from 0."""
@@ -262,12 +251,7 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"grid.{axis}: is for ensembles; leave it out, or `file`.")
         if axis not in axes and "file" not in axes:
             raise ValueError(f"grid.{axis}: is missing; give a value or a list, or `file`.")
-    for quantity in file.picture.quantity or ():
-        if quantity not in file.keep:
-            raise ValueError(f"picture.quantity: {quantity!r} is not kept; add it to `keep`.")
-    return {
-        "axes": axes, "keep": tidy_keep(file.keep), "title": file.title, "picture": file.picture,
-    }  # fmt: skip
+    return {"axes": axes, "keep": tidy_keep(file.keep), "title": file.title}
 
 
 def _validated(model: Any, content: Any) -> Any:

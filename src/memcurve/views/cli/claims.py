@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from memcurve.views.cli.console import Printer, json_text
+from memcurve.views.cli.console import Printer
 from memcurve.views.cli.options import OUTPUT, OutputOptions, Seed
 from memcurve.views.cli.process import UsageError
 
@@ -37,23 +37,15 @@ def claims(
     from memcurve.studies.literature import CLAIMS, judge_claim
 
     if name is None:
-        if output.plot is not None or output.save is not None:
-            raise UsageError("--plot and --save are about one claim; give its name.")
-        _list(list(CLAIMS.values()), output.json)
+        if output.plot or output.save or output.json:
+            raise UsageError("--plot, --save and --json are about one claim; give its name.")
+        rows = [(claim.name, claim.statement) for claim in CLAIMS.values()]
+        Printer().table(("claim", "statement"), rows, indent=0)
+        print("memcurve claims NAME examines one of them.", file=sys.stderr)
         return
     if name not in CLAIMS:
         raise UsageError(f"there is no claim {name!r}; `memcurve claims` lists them all.")
     output.show(judge_claim(name, seed=seed, progress=sys.stderr.isatty()), _print)
-
-
-def _list(claims: list[Any], as_json: bool) -> None:
-    if as_json:
-        names = ("name", "citation", "link", "statement", "measured", "needs")
-        print(json_text([{name: getattr(claim, name) for name in names} for claim in claims]))
-        return
-    rows = [(claim.name, claim.statement) for claim in claims]
-    Printer().table(("claim", "statement"), rows, indent=0)
-    print("memcurve claims NAME examines one of them.", file=sys.stderr)
 
 
 def _print(result: JudgedClaim) -> None:

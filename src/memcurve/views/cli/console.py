@@ -149,13 +149,6 @@ def say_written(**files: Path | None) -> None:
             print(f"{kind} written to {path}", file=sys.stderr)
 
 
-def json_text(content: Any) -> str:
-    """``content`` as JSON, which has no NaN and no infinity: null stands for "not known"."""
-    from pydantic_core import to_json
-
-    return to_json(content, indent=1, inf_nan_mode="null").decode()
-
-
 def print_screen(document: Document, more: str) -> None:
     """Verdict, five figures and the curve over the lags, in as many rows as a small terminal has.
 

@@ -77,14 +77,6 @@ Saved = Annotated[
         "Write the result to this file: all of it (.json), or its table (.csv, .tex).",
     ),
 ]
-Exported = Annotated[
-    Path | None,
-    _file(
-        "memcurve.core.result",
-        "Write all rows, with the study and the versions, to this file (.json; .csv and .tex, with "
-        "a .json beside it).",
-    ),
-]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
 Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
 #: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.

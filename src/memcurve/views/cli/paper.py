@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from memcurve.views.cli.console import Printer, json_text
-from memcurve.views.cli.options import SEVERAL, Flag, Json, Seed, Verbose, Whole
+from memcurve.views.cli.console import Printer
+from memcurve.views.cli.options import SEVERAL, Flag, Seed, Verbose, Whole
 
 
 def paper(
@@ -16,16 +16,15 @@ def paper(
     quick: Flag = False,
     claims: Flag = False,
     seed: Seed = 1,
-    json: Json = False,
     verbose: Verbose = False,
-) -> int:
+) -> None:
     """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
 
     For example:
 
       memcurve paper --quick --claims --output paper-figures
       memcurve paper --figure 4
-      memcurve paper --figure 1 2 --quick --json
+      memcurve paper --figure 1 2 --quick
       memcurve paper
 
     Parameters
@@ -39,7 +38,7 @@ def paper(
     claims
         Check the paper's claims too, and add their table to the page.
     """
-    from memcurve.studies.paper import FIGURES, Settings, reproduce
+    from memcurve.studies.paper import Settings, reproduce
 
     page, outcomes = reproduce(
         output,
@@ -48,18 +47,8 @@ def paper(
         claims=claims,
         progress=True,
     )
-    if json:
-        chosen = FIGURES if figure is None else figure
-        content = {
-            "page": str(page),
-            "figures": [str(page.parent / f"figure{k}.png") for k in dict.fromkeys(chosen)],
-            "claims": [dict(vars(outcome)) for outcome in outcomes],
-        }
-        print(json_text(content))
-        return 0
     if outcomes:
         heads = ("where", "claim", "verdict", "figure")
         rows = [(one.where, one.statement, one.verdict, one.figure) for one in outcomes]
         Printer().table(heads, rows, indent=0)
     print(f"page: {page}")
-    return 0

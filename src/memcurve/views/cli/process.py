@@ -208,24 +208,13 @@ def _explained(error: Exception, options: Callable[[], Mapping[str, str]]) -> tu
     return text, USAGE if isinstance(error, UsageError) or _is_usage(error, text) else FAILED
 
 
-def _is_usage(error: Exception, message: str) -> bool:
-    """Whether a message is about an option that was given: it begins with it.
-
-    A TypeError names options that something does not take. What is said of an option whose value
-    is a file is about what the file holds.
-    """
-    if not isinstance(error, ValueError | TypeError):
-        return False
-    words = message.split(" ")[: None if isinstance(error, TypeError) else 1]
-    values: dict[str, list[str]] = {"": []}
-    for argument in sys.argv[2:]:
-        name, _, value = argument.partition("=")
-        if name.startswith("--"):
-            values[name] = [value] if value else []
-        else:
-            values[[*values][-1]].append(argument)
-    about = {word.strip(",;.:") for word in words} & values.keys()
-    return bool(about) and not any(os.path.exists(v) for name in about for v in values[name])
+def _is_usage(error: Exception, text: str) -> bool:
+    """Whether what is said is about an option that was given, and not about the file it names."""
+    values = {name: value for name, _, value in (word.partition("=") for word in sys.argv)}
+    values |= dict(zip(sys.argv, sys.argv[1:], strict=False))
+    words = text.split(" ")[: None if isinstance(error, TypeError) else 1]
+    about = {word.strip(",;.:") for word in words if word.startswith("--")} & values.keys()
+    return bool(about) and not any(os.path.exists(values[name]) for name in about)
 
 
 def _unknown(error: UnknownOptionError, options: list[str]) -> str:

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from memcurve.core.notes import counted
-from memcurve.views.cli.console import Printer, json_text, say_written, styled
+from memcurve.views.cli.console import Printer, styled
 from memcurve.views.cli.options import (
     EXECUTOR,
+    OUTPUT,
     ExecutorOptions,
-    Exported,
     Flag,
-    Json,
-    Picture,
-    Verbose,
-    usage,
+    OutputOptions,
 )
-from memcurve.views.cli.process import (
-    FAILED,
-    FINE,
-    require_other_files,
-    stoppable,
-    warn,
-)
+from memcurve.views.cli.process import FAILED, FINE, stoppable, warn
 
 # completion offers them, and help does without their files
 StudyName = Literal["architectures", "noise", "radius", "sparsity"]
@@ -42,11 +34,7 @@ def sweep(
     status: Flag = False,
     executor: ExecutorOptions = EXECUTOR,
     case_timeout: float | None = None,
-    export: Exported = None,
-    plot: Picture = None,
-    yes: Flag = False,
-    json: Json = False,
-    verbose: Verbose = False,
+    output: OutputOptions = OUTPUT,
 ) -> int:
     """Parameter studies: one question for many networks, with a picture and a summary.
 
@@ -58,7 +46,7 @@ def sweep(
 
       memcurve sweep
       memcurve sweep sparsity --quick --plot sparsity.png
-      memcurve sweep study.toml --workers 2 --export study.csv
+      memcurve sweep study.toml --workers 2 --save study.csv
       memcurve sweep study.toml --serial --store results.sqlite --plot study.png
 
     Parameters
@@ -71,71 +59,41 @@ def sweep(
     quick
         A smaller version, by the study's [quick] table.
     status
-        Print the progress of the sweep, without computing; --export and --plot use what is there.
+        Print the progress of the sweep, without computing; --save and --plot use what is there.
     case_timeout
         Seconds after which a case counts as failed, and the sweep goes on. Default: no limit.
-    yes
-        Run a study of more than a million cases.
     """
     if study is None:
-        return _list(json)
+        return _list()
     where = executor.arguments()
     from memcurve.studies.sweeping import Study, Sweep, shipped
-    from memcurve.studies.sweeping.run import require_few
-    from memcurve.studies.sweeping.run import sweep as run
+    from memcurve.studies.sweeping import sweep as run
 
     chosen = Study.load(study, quick=quick)
-    named = study in shipped() and not Path(study).is_file()
     place = store or Path(f"{chosen.name}.sqlite")
-    require_other_files(Path(study), place, export, plot, what="study")
-    if named and not status:
-        plot = plot or Path(f"{chosen.name}.png")
+    output.require_other_than(Path(study), place, what="study")
+    if study in shipped() and not Path(study).is_file() and not status:
+        output = replace(output, plot=output.plot or Path(f"{chosen.name}.png"))
     if status:
         result = Sweep.open(place, chosen)
     else:
-        with usage():
-            require_few(chosen, yes)
         with stoppable(place):
             result = run(
                 chosen,
                 place,
                 retry_failed=executor.retry_failed,
                 case_timeout=case_timeout,
-                allow_many=yes,
                 progress=True,
                 **where,
             )
-    return _shown(result, place, export, plot, json)
-
-
-def _shown(
-    result: Sweep, store: Path, export: Path | None, plot: Path | None, as_json: bool
-) -> int:
-    # first what cannot fail: a picture that cannot be drawn must not cost the numbers
-    if as_json:
-        content = {
-            "study": result.name,
-            "store": str(store),
-            "counts": result.counts,
-            "sentence": result.sentence,
-            "summary": result.summary(),
-            "failed": [{"case": row.case, "error": row.error} for row in result.failed],
-        }
-        print(json_text(content))
-    else:
-        _print(result)
-    if result.counts["failed"]:
-        failed = f"{counted(result.counts['failed'], 'case')} of {len(result):,} failed"
-        warn(f"{failed}; --export writes the errors, --retry-failed computes them again.")
-    if export is not None:
-        result.save(export)
-        say_written(table=export)
-    if plot is not None and result.counts["done"]:
-        from memcurve.rendering import plot as pictures
-
-        pictures.save(result.plot(), plot)
-        say_written(picture=plot)
-    return FAILED if result.counts["failed"] else FINE
+    if not result.counts["done"]:  # there is nothing to draw
+        output = replace(output, plot=None)
+    output.show(result, _print)
+    if not (failed := result.counts["failed"]):
+        return FINE
+    cases = f"{counted(failed, 'case')} of {len(result):,} failed"
+    warn(f"{cases}; --save writes the errors, --retry-failed computes them again.")
+    return FAILED
 
 
 def _print(result: Sweep) -> None:
@@ -152,13 +110,10 @@ def _print(result: Sweep) -> None:
     printer.wrapped(styled(result.sentence))
 
 
-def _list(as_json: bool) -> int:
+def _list() -> int:
     from memcurve.studies.sweeping import Study, shipped
 
     studies = [Study.load(name) for name in shipped()]
-    if as_json:
-        print(json_text({study.name: study.title for study in studies}))
-    else:
-        rows = [(study.name, f"{study.count:,}", study.title) for study in studies]
-        Printer().table(("study", "cases", "question"), rows, right=(1,), indent=0)
+    rows = [(study.name, f"{study.count:,}", study.title) for study in studies]
+    Printer().table(("study", "cases", "question"), rows, right=(1,), indent=0)
     return FINE
