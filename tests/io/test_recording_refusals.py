@@ -108,7 +108,7 @@ def test_names_in_tables(tmp_path):
     refused(path, None, "holds no states", input_name="e", state_names=[])
     write_csv(path, X, Z, "a,b,z,d,u")
     refused(path, None, "has z and u; choose", "input_name=")
-    refused(path, None, "'z' seems to be an input", input_name="u")
+    refused(path, None, "'z'", "state_names=", input_name="u")
     write_csv(path, X, Z, "a,a,c,d,u")
     refused(path, None, "several columns 'a'", state_names=["a", "c"])
     same(open_recording(path))

@@ -1,4 +1,4 @@
-"""What any file is opened as: one array, arrays by name, or a table, their sizes known unread."""
+"""What any file is opened as: one array or table, or arrays by name, their sizes known unread."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -53,6 +53,8 @@ class Array:
     kind: str = ""  # the file's own word for its type
     is_sparse: bool = False  # whether ``load`` gives a scipy sparse array
     refusal: str | None = None  # the error of what is incomplete, or no numbers: never read
+    names: list[str] | None = None  # of the columns
+    select: Callable[[Sequence[int]], Blocks] | None = None  # reads some columns of a table
 
     def __str__(self) -> str:
         """Shape and type, e.g. ``"(3, 3) float64"``."""
@@ -108,6 +110,23 @@ class Array:
         is_row = len(self.shape) == 2 and self.shape[0] == 1 < self.shape[1]
         return in_memory(self.whole().T, self.name, self.file) if is_row else self
 
+    def columns(self, places: Sequence[int]) -> Array:
+        """These columns, in this order."""
+        if self.select is None and [*places] == [*range(self.shape[1])]:
+            return self
+
+        def blocks(start: int) -> Iterator[NDArray[Any]]:
+            return (block[:, places] for block in self.rows(start))
+
+        read = blocks if self.select is None else self.select(places)
+        shape = (self.shape[0], len(places))
+        return replace(self, shape=shape, load=None, blocks=read, names=None, select=None)
+
+    @property
+    def listing(self) -> str:
+        """Names of the columns, for errors."""
+        return _listed(self.names or [])
+
 
 @dataclass(frozen=True)
 class _Contents:
@@ -135,26 +154,6 @@ class Archive(_Contents):
 
 
 @dataclass(frozen=True)
-class Columns(_Contents):
-    """Columns of numbers; ``read(columns)`` reads those of the given places, in that order."""
-
-    names: list[str] | None
-    length: int
-    width: int
-    read: Callable[[Sequence[int]], Blocks]
-
-    @property
-    def listing(self) -> str:
-        """Names of the columns, for errors."""
-        return _listed(self.names or [])
-
-    def array(self, columns: Sequence[int]) -> Array:
-        """Return these columns as one array."""
-        shape, blocks = (self.length, len(columns)), self.read(columns)
-        return Array("the table", shape, np.dtype(float), None, blocks, Path(self.source))
-
-
-@dataclass(frozen=True)
 class Graph(_Contents):
     """The graph of edges: A, the names of its nodes in order, and notes on what was assumed."""
 
@@ -163,7 +162,7 @@ class Graph(_Contents):
     notes: tuple[Note, ...]
 
 
-Opened = Array | Archive | Columns
+Opened = Array | Archive
 #: Opens the files of one format, without reading more than it takes to know what is in them.
 Opener = Callable[[Path], Opened]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.optional import optional
-from memcurve.io.arrays import BLOCK, Blocks, Columns, NetworkFileError, ending_of
+from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, ending_of
 
 #: Files whose columns have names and types.
 ARROW = (".feather", ".parquet")
@@ -93,7 +93,7 @@ def distinct(column: Any) -> tuple[list[str], NDArray[Any]]:
     return [*texts, ""] if encoded.null_count else texts, places
 
 
-def open_columns(file: Path) -> Columns:
+def open_columns(file: Path) -> Array:
     """Open a table of real numbers, such as a recording; empty fields are NaN."""
     table = open_arrow(file)
     types = optional("pyarrow", f"{file}: reading it", "files").types
@@ -114,7 +114,8 @@ def open_columns(file: Path) -> Columns:
 
         return blocks
 
-    return Columns(file, table.names, table.length, len(table.names), read)
+    shape, names = (table.length, len(table.names)), table.names
+    return Array("the table", shape, np.dtype(float), file=file, names=names, select=read)
 
 
 @cache

@@ -17,7 +17,7 @@ _NUMBERS = {"pattern": 0, "real": 1, "double": 1, "integer": 1, "complex": 2}
 
 
 def open_market(file: Path) -> Array:
-    """Open a matrix; scipy.io.mmread would end Python at a cut number, 2.0e- (scipy #19949)."""
+    """Open a matrix; scipy.io.mmread takes 1,5 for 1 and 1.5D3 for 1.5, and may end Python."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         first = stream.readline()
     mark, thing, layout, field, symmetry = first.lower().split()

@@ -22,7 +22,6 @@ from memcurve.core.types import Floats
 from memcurve.io.arrays import (
     Archive,
     Array,
-    Columns,
     Opened,
     Opener,
     in_memory,
@@ -168,14 +167,15 @@ def open_recording(
     contents, alone = _contents(states, "states", skip), inputs is not None
     dropped, taken = _listed(drop), _slice(rows)
     last = slice(require_size(every, "every") - 1, None, every)
-    if not alone and isinstance(contents, Array) and input_name is None:
+    is_single = isinstance(contents, Array) and contents.select is None
+    if not alone and is_single and input_name is None:
         raise contents.fault("holds states alone; give their input too, as `inputs`.")
     z: Array | None = None
     if not alone and not isinstance(contents, Archive):  # one array, whose last column is the input
         places = _input_columns(contents, input_name)
         columns = _state_columns(contents, state_names, dropped, places)
-        X, labels = _columns(contents, columns + places * (not shift)), _labels(contents, columns)
-        z, channels = _columns(contents, places) if shift else None, len(places)
+        X, labels = contents.columns(columns + places * (not shift)), _labels(contents, columns)
+        z, channels = contents.columns(places) if shift else None, len(places)
     else:
         X, labels = _states(contents, state_names, dropped, alone)
         z = _input(_contents(inputs, "inputs", skip) if alone else contents, input_name, alone)
@@ -298,19 +298,20 @@ def _states(
     if isinstance(contents, Archive):
         contents = _member(contents, names, _STATES, "state_names", alone)
         names = None
-    if isinstance(contents, Array) and len(contents.shape) != 2 and names is None and not drop:
+    if len(contents.shape) != 2 and names is None and not drop:
         return contents, []
     columns = _state_columns(contents, names, drop, [])
-    return _columns(contents, columns), _labels(contents, columns)
+    return contents.columns(columns), _labels(contents, columns)
 
 
 def _input(contents: Opened, names: Names | None, alone: bool) -> Array:
     """The input, of an archive the array of that name, of a table the columns."""
     if isinstance(contents, Archive):
         return _member(contents, names, _INPUTS, "input_name", alone).series()
-    if names is None and (isinstance(contents, Array) or contents.width == 1):
-        return contents.series() if isinstance(contents, Array) else contents.array([0])
-    return _columns(contents, _input_columns(contents, names))
+    if names is None and contents.select is None:
+        return contents.series()
+    only = names is None and contents.shape[1] == 1
+    return contents.columns([0] if only else _input_columns(contents, names))
 
 
 def _member(
@@ -336,7 +337,7 @@ def _member(
 
 
 def _usual(
-    contents: Archive | Columns, names: list[str], usual: Sequence[str], option: str, only: bool
+    contents: Archive | Array, names: list[str], usual: Sequence[str], option: str, only: bool
 ) -> str:
     """The one of the usual names that is there, or the ``only`` name."""
     plain = {name.lower() for name in usual}
@@ -352,10 +353,10 @@ def _plain(name: str) -> str:
     return _UNIT.sub("", name).strip().lower()
 
 
-def _column_names(contents: Columns | Array) -> list[str]:
+def _column_names(contents: Array) -> list[str]:
     """Names of the columns, or else their numbers."""
-    if isinstance(contents, Columns):
-        return contents.names or [str(column) for column in range(contents.width)]
+    if contents.names is not None:
+        return contents.names
     if len(contents.shape) != 2:
         raise contents.fault(f"has no columns to choose from, its shape is {contents.shape}.")
     contents.require_readable()  # what a header says of a shape need not be true
@@ -364,28 +365,15 @@ def _column_names(contents: Columns | Array) -> list[str]:
     return [str(column) for column in range(contents.shape[1])]
 
 
-def _labels(contents: Columns | Array, columns: list[int]) -> list[str]:
+def _labels(contents: Array, columns: list[int]) -> list[str]:
     """What messages call these columns, unless it is their number in any case."""
     names = _column_names(contents)
-    named = isinstance(contents, Columns) and contents.names is not None
-    return [names[k] for k in columns] if named or columns != [*range(len(names))] else []
-
-
-def _columns(contents: Columns | Array, columns: list[int]) -> Array:
-    """These columns as one array."""
-    if isinstance(contents, Columns):
-        return contents.array(columns)
-    if columns == [*range(contents.shape[1])]:
-        return contents
-
-    def blocks(start: int) -> Iterator[NDArray[Any]]:
-        return (block[:, columns] for block in contents.rows(start))
-
-    return replace(contents, shape=(contents.shape[0], len(columns)), load=None, blocks=blocks)
+    is_named = contents.names is not None or columns != [*range(len(names))]
+    return [names[k] for k in columns] if is_named else []
 
 
 def _state_columns(
-    contents: Columns | Array, names: Names | None, drop: list[str], places: list[int]
+    contents: Array, names: Names | None, drop: list[str], places: list[int]
 ) -> list[int]:
     """Return the columns listed, or all but the inputs', less those to drop."""
     titles = _column_names(contents)
@@ -394,8 +382,8 @@ def _state_columns(
         columns = [k for k in range(len(titles)) if k not in left_out]
         if inputs := [titles[k] for k in columns if _plain(titles[k]) in _INPUTS]:
             raise contents.fault(
-                f"column {inputs[0]!r} seems to be an input and not to be a state; leave it out "
-                f"with drop={inputs[0]!r}, or list the states with state_names=[...]."
+                f"has a column {inputs[0]!r}, which seems to be an input and not a state; leave it "
+                f"out with drop={inputs[0]!r}, or list the states with state_names=[...]."
             )
         return columns
     columns = [
@@ -406,21 +394,22 @@ def _state_columns(
     for k in places:
         if titles[k] in _listed(names):
             raise contents.fault(
-                f"column {titles[k]} is the input and in `state_names`; leave it out there: it "
+                f"has the input {titles[k]}, which is in `state_names`; leave it out there: it "
                 f"would be remembered perfectly."
             )
     return [k for k in columns if k not in left_out]
 
 
-def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
+def _input_columns(contents: Array, names: Names | None) -> list[int]:
     """The columns of the inputs, by their names, or by a usual one."""
     titles = _column_names(contents)
-    if names is None and isinstance(contents, Columns):
+    if names is None and contents.select is not None:
         if contents.names is None:
+            width = contents.shape[1]
             raise contents.fault(
-                f"has {contents.width} columns without names; choose the input by its number, e.g. "
-                f"input_name='{contents.width - 1}' (they count from 0), write a header line, or "
-                f"give the input as `inputs`."
+                f"has {width} columns without names; choose the input by its number, e.g. "
+                f"input_name='{width - 1}' (they count from 0), write a header line, or give the "
+                f"input as `inputs`."
             )
         names = _usual(contents, titles, _INPUTS, "input_name", only=False)
     wanted = [] if names is None else _listed(names)
@@ -430,7 +419,7 @@ def _input_columns(contents: Columns | Array, names: Names | None) -> list[int]:
     return columns
 
 
-def _matching(contents: Columns | Array, names: list[str], wanted: str, option: str) -> list[int]:
+def _matching(contents: Array, names: list[str], wanted: str, option: str) -> list[int]:
     """The columns of that name; else those that ``ch*`` or ``ch0-ch29`` stands for."""
     if wanted in names:
         if names.count(wanted) > 1:
@@ -446,8 +435,7 @@ def _matching(contents: Columns | Array, names: list[str], wanted: str, option: 
         pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
         matches = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
     if not matches:
-        there = contents.listing if isinstance(contents, Columns) and contents.names else ""
-        there = there or f"{names[0]} … {names[-1]}, which are their numbers"
+        there = contents.listing or f"{names[0]} … {names[-1]}, which are their numbers"
         raise contents.fault(f"has no column {wanted!r}; it has {there}. Correct `{option}`.")
     return matches
 

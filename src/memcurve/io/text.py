@@ -14,6 +14,7 @@ import io
 import math
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -22,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room, require_room_for_array
-from memcurve.io.arrays import BLOCK, Array, Blocks, Columns, NetworkFileError, reading
+from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, reading
 from memcurve.io.arrow import parsed_text
 
 #: Lines that begin with one of these are comments.
@@ -68,16 +69,16 @@ class Batch(NamedTuple):
     lines: Sequence[str]
 
 
-def open_table(file: Path, skip_rows: int | None = None) -> Columns:
+def open_table(file: Path, skip_rows: int | None = None) -> Array:
     """Open columns of real numbers, named by a header line if there is one; NaN is missing.
 
     Lines above the table are passed over: ``skip_rows`` of them, or those above its header.
     """
     text = Text(file, skip_rows)
     names, skip = text.header()
-    return Columns(
-        file, names, text.count(skip), text.width, lambda columns: text.read(skip, columns)
-    )
+    shape, select = (text.count(skip), text.width), partial(text.read, skip)
+    dtype = np.dtype(float)
+    return Array("the table", shape, dtype, file=file, names=names, select=select)
 
 
 def open_matrix(file: Path) -> Array:
