@@ -1,9 +1,8 @@
 """Mutated valid files for every reader, read in a process of its own that has little memory.
 
 ``python mutated.py FOLDER COUNT FORMAT,…`` reads COUNT mutants of each format (of all, where none
-is named), or the decompression bombs (``bombs``), and prints a line of JSON each: how many of them
-were read, refused, or refused by their size, and what else happened. The file that ended it, if one
-did, is then the last one in the folder.
+is named), and prints a line of JSON each: how many of them were read, refused, or refused by their
+size, and what else happened. The file that ended it, if one did, is then the last in the folder.
 """
 
 from __future__ import annotations
@@ -13,14 +12,12 @@ import io
 import json
 import re
 import signal
-import struct
 import sys
 import tempfile
 import tomllib
 import traceback
 import warnings
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -319,67 +316,6 @@ def _repacked(data: bytes, rng: np.random.Generator) -> bytes:
     return out.getvalue()
 
 
-# ---- decompression bombs
-
-_MEGABYTE = 2**20
-
-
-def _deflated(head: bytes, megabyte: bytes, count: int) -> bytes:
-    """A raw deflate stream of a head and ``count`` times these bytes, quickly."""
-    packing = zlib.compressobj(9, zlib.DEFLATED, -15)
-    start = packing.compress(head) + packing.flush(zlib.Z_FULL_FLUSH)
-    again = packing.compress(megabyte) + packing.flush(zlib.Z_FULL_FLUSH)
-    return start + count * again + packing.flush()
-
-
-def _gzipped(megabyte: bytes, count: int) -> bytes:
-    header, size = b"\x1f\x8b\x08\0\0\0\0\0\0\xff", count * len(megabyte)
-    checksum = 0
-    for _ in range(count if count < 1000 else 0):  # of larger ones the end is never to be seen
-        checksum = zlib.crc32(megabyte, checksum)
-    return header + _deflated(b"", megabyte, count) + struct.pack("<LL", checksum, size % 2**32)
-
-
-def _zipped(name: str, head: bytes, count: int) -> bytes:
-    """An archive of one member: a head and ``count`` megabytes of blanks."""
-    out, data = io.BytesIO(), _deflated(head, b" " * _MEGABYTE, count)
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr(zipfile.ZipInfo(name), data)
-        directory = archive.start_dir
-    packed = bytearray(out.getvalue())
-    for at, sizes in ((8, 22), (directory + 10, directory + 24)):  # it is stored, it says
-        packed[at : at + 2] = struct.pack("<H", zipfile.ZIP_DEFLATED)
-        packed[sizes : sizes + 4] = struct.pack("<L", len(head) + count * _MEGABYTE)
-    return bytes(packed)
-
-
-def bombs() -> dict[str, tuple[str, bytes, Reader]]:
-    """Files of some kilobytes that are two gigabytes or more once they are unpacked."""
-    header = b"{'descr': '<f8', 'fortran_order': False, 'shape': (16384, 16384), }\n"
-    magic = b"\x93NUMPY"
-    wide = b"\x02\0" + struct.pack("<L", 2**31 - 1)
-    narrow = b"\x01\0" + struct.pack("<H", len(header)) + header
-    line, rows = b"10," * (_MEGABYTE // 3), (b"1," * 63 + b"1\n") * (_MEGABYTE // 128)
-    entities = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12))
-    laughs = f'<!DOCTYPE a [<!ENTITY l0 "lol">{entities}]><graphml>&l11;</graphml>'
-    return {
-        "npz": (".npz", _zipped("A.npy", magic + narrow, 2048), matrix),
-        "npz header": (".npz", _zipped("A.npy", magic + wide, 2047), matrix),
-        "npz recording": (".npz", _zipped("X.npy", magic + wide, 2047), states),
-        "csv.gz of one line": (".csv.gz", _gzipped(line, 2048), matrix),
-        "txt.gz of one line": (".txt.gz", _gzipped(line, 2048), recording),
-        "csv.gz of long lines": (".csv.gz", _gzipped(12 * line + b"\n", 30), matrix),
-        "edges.gz of one line": (".edges.gz", _gzipped(line, 2048), matrix),
-        "edges.gz": (".edges.gz", _gzipped(b"1 2\n" * (_MEGABYTE // 4), 2048), matrix),
-        "csv.gz of rows": (".csv.gz", _gzipped(rows, 40), matrix),
-        "nodes": (".txt.gz", _gzipped(line, 2048), mask),
-        "graphml.gz": (".graphml.gz", _gzipped(rows, 32), matrix),
-        "gml.gz": (".gml.gz", _gzipped(b"[" * _MEGABYTE, 32), matrix),
-        "graphml of entities": (".graphml", laughs.encode(), matrix),
-        "mtx": (".mtx", b"%%MatrixMarket matrix array real general\n99999 99999\n1\n", matrix),
-    }
-
-
 # ---- the process that reads them
 
 
@@ -420,7 +356,7 @@ def main(place: str, count: str, formats: str = "") -> Iterator[dict[str, Any]]:
     limits.available_memory = lambda: 0  # more than 256 MB are never there
     folder, known = Path(place), seeds()
     np.save(folder / "fixed.npy", A)
-    names = list(known) if formats in ("", "bombs") else formats.split(",")
+    names = formats.split(",") if formats else list(known)
     for name in names:  # imports what they need, and all is well
         suffix, data, read = known[name]
         path = folder / f"seed{suffix}"
@@ -439,10 +375,6 @@ def main(place: str, count: str, formats: str = "") -> Iterator[dict[str, Any]]:
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)
 
-    if formats == "bombs":
-        for name, (suffix, data, read) in bombs().items():
-            yield {"format": name, "outcomes": {timed(read, folder / f"bomb{suffix}", data): 1}}
-        return
     for name in names:
         suffix, data, read = known[name]
         path, found = folder / f"mutant{suffix}", Counter[str]()

@@ -8,11 +8,10 @@ import re
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from command import ended
-from memcurve import ensembles, memory_curve
+from memcurve import ensembles
 from memcurve.core.limits import WORK, estimated_cost
 from memcurve.memory.methods import METHODS
 from repository import ROOT
@@ -91,14 +90,6 @@ def test_ratios_and_errors_are_numbers(quick) -> None:
         assert row["error"] <= row["bound"] < 1e-11
 
 
-@pytest.mark.documentation  # docs/performance.md is made by it
-def test_picture(quick) -> None:
-    picture = (quick[1] / "picture.png").read_bytes()
-    assert picture.startswith(b"\x89PNG")
-    assert len(picture) < 150_000
-    assert len((ROOT / "docs" / "images" / "accuracy.png").read_bytes()) < 150_000
-
-
 def test_what_is_not_installed_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
     from benchmarks import accuracy, contenders, table
@@ -115,17 +106,6 @@ def test_what_is_not_installed_is_listed(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def small_network() -> tuple:
     return "normal, N = 6", ensembles.normal(6, seed=1)
-
-
-def test_osm_plus_as_printed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The total is N by construction, and for few nodes the curve is right."""
-    monkeypatch.syspath_prepend(ROOT)
-    from benchmarks.methods import osm_plus_as_printed
-
-    network = small_network()[1]
-    values = osm_plus_as_printed(network.A, 3, 300, np.random.default_rng(1))
-    assert values.sum() == pytest.approx(6, abs=1e-9)
-    assert values == pytest.approx(memory_curve(network, 300).values, abs=1e-6)
 
 
 def test_documented_costs() -> None:
@@ -188,13 +168,6 @@ def test_a_synthetic_brain(tmp_path: Path) -> None:
     assert all(row["edges"] == 3000 for row in rows)
     assert all(row["seconds"] > 0 for row in rows if row.get("note") != "no GPU")
     assert "| blocks | 200 | 3,000 |" in table._brain(rows)
-
-
-def test_exponents_of_powers() -> None:
-    from benchmarks import scale
-
-    rows = [{"edges": n, "seconds": 3e-9 * n**1.5} for n in (10, 1000, 70_000)]
-    assert math.isclose(scale.exponent(rows, "edges", "seconds"), 1.5)
 
 
 @pytest.mark.documentation  # docs/performance.md is made by it

@@ -67,15 +67,19 @@ TYPED = {
     "memcurve.memory_capacity(np.eye(2))": "ndarray",
     "memcurve.memory_curve(n, '5')": "str",
     "memcurve.memory_capacity(n).error.imaginary": "imaginary",
+    "memcurve.memory_curve(n, 5).total.nonsense": "nonsense",
 }
 
 
 def test_type_checkers_know_networks_and_options(tmp_path: Path) -> None:
+    """And no public name is of unknown type."""
     options = {name for method in METHODS.values() for name in method.options}
     assert {*get_type_hints(MethodOptions)} == options
+    assert (ROOT / "src" / "memcurve" / "py.typed").is_file()
     head = "import memcurve\nimport numpy as np\nimport scipy.signal\n"
     head += "n = memcurve.ensembles.cyclic(5)\n"
-    (tmp_path / "script.py").write_text(head + "\n".join(TYPED))
+    revealed = [f"reveal_type(memcurve.{name})" for name in memcurve.__all__]
+    (tmp_path / "script.py").write_text(head + "\n".join([*TYPED, *revealed]))
     command = [sys.executable, "-m", "mypy", "--no-incremental", "--follow-imports=silent"]
     done = subprocess.run(
         [*command, "script.py"],
@@ -90,6 +94,9 @@ def test_type_checkers_know_networks_and_options(tmp_path: Path) -> None:
         assert fact in error, line
         assert bool(fact) == bool(error), f"{line}: {error}"
     assert not told
+    types = re.findall(r'Revealed type is "(.*)"', done.stdout)
+    assert len(types) == len(revealed)
+    assert "Any" not in types
 
 
 @pytest.mark.parametrize("name", ["inputs", "ensembles", "masks", "nulls", "adapters", "plot"])

@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import t as student
 
 import tolerances
 from data_scenarios import LAWS, lagged, series
 from memcurve import NonlinearNetwork, capacity_from_data, ensembles, memory_curve, plot
-from memcurve.data.autocorrelation import beta_cut
 from memcurve.data.capacity_estimation import (
     Polynomials,
     Reach,
@@ -99,14 +97,6 @@ def test_linear_network_is_its_memory_curve() -> None:
         assert abs(target.capacity - curve[target.lags[0]]) < allowed
 
 
-def test_noisy_linear_network_is_its_usable_memory() -> None:
-    noise = 0.05
-    z, states = driven(1.0, 5000, activation="identity", noise=noise)
-    result = capacity_from_data(states[0], z[0], PLAN)
-    usable = memory_curve(LINEAR, noise=float(noise * np.sqrt(3))).total  # input of variance 1/3
-    assert abs(result.total - usable) < tolerances.STANDARD_ERRORS * result.total_error
-
-
 def test_stronger_input_moves_capacity_to_degree_three() -> None:
     """Tanh is odd, so are the states: even degrees hold nothing, and degree 3 grows."""
     results = []
@@ -174,24 +164,6 @@ def test_binary_input() -> None:
     assert abs(result.by_degree[2] - 1) < tolerances.SPANNED
     assert abs(result.by_degree[3] - 1) < tolerances.SPANNED
     assert any("takes only 2 values" in note for note in result.notes)
-
-
-def test_text_and_frames() -> None:
-    z, states = driven(1.0)
-    result = capacity_from_data(states[0], z[0], PLAN, name="tanh")
-    text = repr(result)
-    assert text.startswith("<Capacity tanh, 10 states of rank 10, 3000 rows, legendre polynomials")
-    assert "of at most 10>" in text
-    frame = result.to_pandas()
-    assert frame["capacity"].to_dict() == result.by_degree
-    assert frame["significant"].sum() == len(result.targets)
-    assert result.targets[0].name == "p1[0]"
-    listed = [t.capacity for t in result.targets]
-    assert listed == sorted(listed, reverse=True)
-    data = result.to_xarray()
-    assert data["capacity"].to_series().to_dict() == result.by_degree
-    assert data.attrs["rank"] == 10
-    assert data.attrs["notes"] == "\n".join(result.notes)
 
 
 def test_plot(tmp_path: Path) -> None:
@@ -375,9 +347,3 @@ def test_intervals_of_targets_where_the_law_is_estimated(law: str) -> None:
             for target in result.targets
         ]
     assert 0.83 <= np.mean(inside) <= 0.97
-
-
-def test_beta_cut() -> None:
-    """One state: R² = t²/(t² + n − 2), so that the cut follows from Student's law."""
-    quantile = student.isf(0.005, 98) ** 2
-    assert abs(beta_cut(1, 100, 0.01) - quantile / (quantile + 98)) < tolerances.CLOSED_FORM

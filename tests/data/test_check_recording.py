@@ -7,7 +7,6 @@ import pytest
 from scipy.signal import lfilter
 
 from memcurve import NonlinearNetwork, check_recording, ensembles, memory_from_data
-from memcurve.data.findings import Finding, Findings
 from refusals import refuses
 from tolerances import FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
 
@@ -435,23 +434,3 @@ def test_rates_over_many_recordings(held):
 
 
 # --- findings as a result
-
-
-def test_findings_as_a_result():
-    found = (
-        Finding("error", "bad", "a", "b"),
-        Finding("warning", "odd", "x < 3", "y"),
-        Finding("info", "fine", "c", "d"),
-    )
-    findings = Findings(found, kept=np.array([0, 2]), shift=3)
-    assert list(findings) == [*found]
-    assert (findings.errors, findings.warnings, findings.ok) == (found[:1], found[1:2], False)
-    assert str(Findings(found[:2])) == "error: a; b\nwarning: x < 3; y"
-    assert "1 errors, 1 warnings" in repr(findings)
-    frame, data = findings.to_pandas(), findings.to_xarray()
-    assert frame["name"].tolist() == ["bad", "odd", "fine"]
-    assert frame.attrs["shift"] == data.attrs["shift"] == 3
-    assert Findings(()).to_pandas().empty
-    ax = findings.plot()
-    assert [text.get_text() for text in ax.texts] == [str(one) for one in found]
-    assert Findings(()).plot(ax).texts[-1].get_text() == "nothing to report"

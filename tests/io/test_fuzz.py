@@ -67,13 +67,6 @@ def test_many_mutated_files(tmp_path: Path, part: int, held: Callable[..., None]
         held(f"{name}: files read", outcomes["read"], at_least=1, at_most=9999, draws=10_000)
 
 
-@linux
-@pytest.mark.slow
-def test_decompression_bombs(tmp_path: Path) -> None:
-    for name, outcomes in fuzz(tmp_path, 1, "bombs").items():
-        assert not outcomes["read"], name
-
-
 @pytest.mark.parametrize("protocol", [0, 2, 5])
 def test_no_reader_runs_a_pickle(tmp_path: Path, protocol: int) -> None:
     """Neither bare, nor as an array of objects, nor within an archive, nor as text in a format."""
