@@ -28,7 +28,8 @@ _ENTRY = 8  # bytes of a float64
 #: Below this nothing is looked up: any machine has it.
 _ALWAYS_THERE = 256 * 2**20
 #: Eigenvalues take about 25 N³ operations, at a rate most machines reach on one core or two.
-_OPERATIONS, _RATE = 25, 5e10
+_OPERATIONS = 25
+_RATE = 5e10
 
 
 class TooLargeError(MemoryError):

@@ -45,7 +45,9 @@ DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (
 MOST_TARGETS = 5_000_000
 #: The joint estimate has one target for so many rows at most, so many in all, and beyond these the
 #: significant ones, one for so many rows. Halved, the first: what chance adds is no longer removed.
-ROWS_PER_TARGET, MOST_TOGETHER, ROWS_PER_SIGNIFICANT = 20, 500, 4
+ROWS_PER_TARGET = 20
+MOST_TOGETHER = 500
+ROWS_PER_SIGNIFICANT = 4
 #: A block is this many times as long as the lags it must overlap: longer ones waste less on the
 #: overlap, shorter ones leave the sums to matrix products. Measured best from 4 to 8.
 BLOCK_PER_LAG = 6

@@ -22,7 +22,8 @@ Indices = NDArray[np.int64]
 LEAST = 20
 #: Steps of a clock differ from their median by at most this share, and so many of them: it may
 #: pause. Doubled, the first: steady ramps are clocks; the second: only lines are.
-JITTER, MOST_STEPS = 0.25, 0.9
+JITTER = 0.25
+MOST_STEPS = 0.9
 #: Number formats with their digits.
 FORMATS = {"half": ("f2", 10), "single": ("f4", 23), "double": ("f8", 52)}
 

@@ -34,7 +34,8 @@ from memcurve.memory import MemoryCurve
 
 #: Rows of a chunk, in units of the number of columns, and at least: the update then costs little
 #: beside its QR. Doubled: more memory.
-CHUNK, LEAST_ROWS = 8, 4096
+CHUNK = 8
+LEAST_ROWS = 4096
 #: Rows that are kept for intervals at most, a column a lag. Doubled: twice the memory and time.
 SAMPLED_ROWS = 30_000
 #: Chance that a lag without memory counts as significant. Doubled: ``last_lag`` is later.

@@ -68,15 +68,18 @@ from memcurve.network.scaling import (
 Mask = ArrayLike | None
 
 #: How each scaling shows in a network's name.
-RADIUS, CIRCULAR = "spectral_radius", "circular_law"
+RADIUS = "spectral_radius"
+CIRCULAR = "circular_law"
 SCALINGS = {RADIUS: "ρ=", "spectral_norm": "‖A‖=", CIRCULAR: "ρ≈"}
 
 #: From so many nodes on sparse networks are stored sparse; beyond so many only a short attempt is
 #: made to measure their radius: a long one takes minutes, to find moduli too close for ARPACK.
-SPARSE_FROM, MEASURED_UP_TO = 5000, 20_000
+SPARSE_FROM = 5000
+MEASURED_UP_TO = 20_000
 
 #: Share of non-zero weights where none is given; and the memory each takes while it is drawn.
-DENSITY, BYTES_A_WEIGHT = 0.1, 80
+DENSITY = 0.1
+BYTES_A_WEIGHT = 80
 
 #: A rotation that makes an ``sp_c`` matrix denser than wanted by more than this share is redrawn.
 DENSITY_TOLERANCE = 0.01

@@ -17,7 +17,8 @@ Indices = NDArray[np.intp]
 
 #: Nodes of a sparse component up to which all of its eigenvalues are the quicker way, and up to
 #: which they are a way at all: a minute.
-MOST_DENSE, MOST_DENSE_AT_ALL = 300, 5000
+MOST_DENSE = 300
+MOST_DENSE_AT_ALL = 5000
 #: Nodes up to which a leading mode is looked for in a space of many dimensions.
 MOST_IN_WIDE_SPACE = 100_000
 #: Matrices whose largest entry lies between these are taken as they are.

@@ -21,7 +21,8 @@ from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import REAL_PAIR, FunctionOperator, Operator
 
 #: Products with at most this share of weights, of so many nodes, are quicker with a sparse matrix.
-FEW_WEIGHTS, MANY_NODES = 0.05, 200
+FEW_WEIGHTS = 0.05
+MANY_NODES = 200
 
 
 class Connected:

@@ -474,19 +474,19 @@ class Analysis:
     def _deficient(self, look: Screening | None) -> Spectrum:
         """Not all modes count."""
         require_room_for_states(len(self), "PBH test")
-        rank, known = self.degree.degree, None
+        rank, solved = self.degree.degree, None
         if not self._knows_lost:
-            known = krylov_space(self.A, self.C[:, 0], rank)
-            known = known or merged(self.dense, self.mask[:, 0], rank)
-        known = known or self._without_lost(look)
-        if known is None:
+            solved = krylov_space(self.A, self.C[:, 0], rank)
+            solved = solved or merged(self.dense, self.mask[:, 0], rank)
+        solved = solved or self._without_lost(look)
+        if solved is None:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
-        poles, sensitivity, shift, lost = known
+        poles, sensitivity, shift, lost = solved
         self._require_stable(poles)
         if shift:
             poles, sensitivity = with_exact_zeros(poles, rank, lost), UNKNOWN
         return Spectrum(
-            poles, rank, rank, self.nodes, np.nan, *sensitivity, known if shift else None, lost
+            poles, rank, rank, self.nodes, np.nan, *sensitivity, solved if shift else None, lost
         )
 
     def _require_stable(self, poles: Complexes) -> None:

@@ -70,10 +70,10 @@ class Answer:
         return cls(memory, memory, ahead, ahead, none, none, none, none, rank=0)
 
     @classmethod
-    def stacked(cls, found: list[Answer]) -> Answer:
+    def stacked(cls, answers: list[Answer]) -> Answer:
         """Several levels as one."""
         joined: dict[str, Any] = {
-            name: np.concatenate([getattr(one, name) for one in found]) for name in BY_LEVEL
+            name: np.concatenate([getattr(one, name) for one in answers]) for name in BY_LEVEL
         }
         return cls(**joined)
 

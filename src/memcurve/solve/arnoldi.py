@@ -84,7 +84,7 @@ class Arnoldi:
         log_enough = np.log(self.convergence * target) - np.log(powers.norms)
         ahead = 4 if size >= MANY_STATES and C.shape[1] == 1 else 1
         room = None
-        lags = _Lags(c, self.tail * level)
+        lags = _Responses(c, self.tail * level)
         while k < basis.count:
             before = basis.count
             # of a large network several steps at once, as long as their directions are far apart
@@ -148,14 +148,14 @@ class Arnoldi:
         count = min(count, basis.capacity - basis.count)
         if count < 2 or k != basis.count - 1:
             return 0
-        place, found, w = basis.place, [], basis.column(k)
+        place, norms, w = basis.place, [], basis.column(k)
         W = room[:, :count]
         for j in range(count):
             w = A @ w
-            found.append(place.square(w) ** 0.5)
-            w = w / found[-1]
+            norms.append(place.square(w) ** 0.5)
+            w = w / norms[-1]
             W = place.write(W, j, w[:, None])
-        lengths = place.host(found)
+        lengths = place.host(norms)
         if not lengths.min() > TINY:  # not either where one is not a number
             return 0
         P, S, T = basis.extended(W)
@@ -184,8 +184,8 @@ class Arnoldi:
     ) -> ReducedModel:
         """The model in the first directions, of these sizes, with what rounding did to it."""
         k, count, width, place = len(log_sizes), basis.count, C.shape[1], basis.place
-        known = np.concatenate([H[:count, :k], c[:count]], axis=1)
-        sizes, rng = np.sqrt((known**2).sum(axis=0)), np.random.default_rng(SEED)
+        projected = np.concatenate([H[:count, :k], c[:count]], axis=1)
+        sizes, rng = np.sqrt((projected**2).sum(axis=0)), np.random.default_rng(SEED)
         # rounding of all columns is of one kind: of large networks some of them tell, and
         # combinations of all of them where products are dear
         if isinstance(A, Operator) and not A.has_entries:
@@ -201,16 +201,16 @@ class Arnoldi:
         residual = place.joined([AQ, place.put(C)])
         # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
         products = np.append(_product_sizes(A, Q, AQ), np.zeros(width))
-        taken = np.concatenate([known[:, :k] @ weights, known[:, k:]], axis=1)
+        taken = np.concatenate([projected[:, :k] @ weights, projected[:, k:]], axis=1)
         residual = basis.without(residual, taken)
-        found = np.hypot(2 * place.lengths(residual), EPS * products)
-        if len(found) == len(sizes):
-            rounding = np.hypot(found, EPS * sizes)
+        residuals = np.hypot(2 * place.lengths(residual), EPS * products)
+        if len(residuals) == len(sizes):
+            rounding = np.hypot(residuals, EPS * sizes)
         else:
             lengths = np.sqrt((taken[:, :-width] ** 2).sum(axis=0))
-            share = float((found[:-width] / np.maximum(lengths, TINY)).max())
+            share = float((residuals[:-width] / np.maximum(lengths, TINY)).max())
             steps = share * sizes[:k] + 2 * basis.dropped + EPS * products.max()
-            rounding = np.append(steps, found[-width:]) + EPS * sizes
+            rounding = np.append(steps, residuals[-width:]) + EPS * sizes
         reader = None
         if rows is not None:
             R = place.triangle(basis.columns(np.arange(k), rows))
@@ -224,7 +224,7 @@ class Arnoldi:
         )  # fmt: skip
 
 
-class _Lags:
+class _Responses:
     """Responses as far as they are exact in the directions found so far, to where they fade."""
 
     def __init__(self, c: Floats, enough: float) -> None:

@@ -261,10 +261,10 @@ def certified(problem: Problem) -> Answer:
     problem = problem.narrowed()
     if not problem.is_driven:
         return replace(solve_nothing(problem), notes=notes, diagnostics=lost)
-    found = solve_in_balls(problem)
-    notes += _proof_notes(problem, found)
+    answer = solve_in_balls(problem)
+    notes += _proof_notes(problem, answer)
     diagnostics = {"reachable": len(problem.analysis), "solver": "balls"} | lost
-    return replace(found, notes=notes, diagnostics=diagnostics | found.diagnostics)
+    return replace(answer, notes=notes, diagnostics=diagnostics | answer.diagnostics)
 
 
 def _in_floating_point(
@@ -303,19 +303,19 @@ def _in_floating_point(
 def _in_balls(problem: Problem, best: Answer | None, tolerance: float) -> Answer:
     """The answer with the levels that are not good enough computed in balls."""
     if best is None:
-        found = solve_in_balls(problem)
+        enclosed = solve_in_balls(problem)
     else:
         poor = ~(best.largest_error <= tolerance)
         levels, lags = problem.levels[poor], best.memory.shape[1]
-        found = solve_in_balls(problem, levels=levels, lags=lags)
-    if found.rank is not None and found.rank != problem.rank:
+        enclosed = solve_in_balls(problem, levels=levels, lags=lags)
+    if enclosed.rank is not None and enclosed.rank != problem.rank:
         raise UncertainResultError(
-            f"two exact computations of the rank disagree ({problem.rank} and {found.rank}): "
+            f"two exact computations of the rank disagree ({problem.rank} and {enclosed.rank}): "
             f"please report this network; method='certified' gives an enclosure for the latter."
         )
     if best is None or poor.all():
-        return found
-    best.put(poor, found)
+        return enclosed
+    best.put(poor, enclosed)
     return best
 
 
@@ -362,14 +362,14 @@ def rank_notes(spectrum: Spectrum) -> list[Note]:
     return [Note("rank", text)]
 
 
-def _proof_notes(problem: Problem, found: Answer) -> list[Note]:
+def _proof_notes(problem: Problem, enclosed: Answer) -> list[Note]:
     plain = problem.is_plain
     count = len(problem.states) if plain else len(problem.rows)
-    if found.rank is None or found.rank >= count:
+    if enclosed.rank is None or enclosed.rank >= count:
         return []
+    of = f"{count} {'reachable states' if plain else 'states read'}"
     text = (
-        f"rank {found.rank} of {count} {'reachable states' if plain else 'states read'}: proven as "
-        f"a lower bound, and equal unless a non-zero integer is divisible by two given 62-bit "
-        f"primes"
+        f"rank {enclosed.rank} of {of}: proven as a lower bound, and equal unless a non-zero "
+        f"integer is divisible by two given 62-bit primes"
     )
     return [Note("proof", text)]

@@ -456,13 +456,13 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
     return A, C
 
 
-def _listed(found: Answer, problem: Problem) -> Answer:
+def _listed(answer: Answer, problem: Problem) -> Answer:
     """As many lags as were asked for, or as matter."""
-    listed, summed = Lags(problem.lags, found.total), found.memory.sum(axis=2)
+    listed, summed = Lags(problem.lags, answer.total), answer.memory.sum(axis=2)
     if not listed.enough(summed):
         listed.count = problem.lags or summed.shape[1]
     count = listed.count or summed.shape[1]
-    least = found.memory_error.min(axis=(1, 2))
+    least = answer.memory_error.min(axis=(1, 2))
 
     def shown(values: Floats, beyond: Floats) -> Floats:
         missing = count - values.shape[1]
@@ -472,8 +472,8 @@ def _listed(found: Answer, problem: Problem) -> Answer:
         rest = np.broadcast_to(beyond.reshape(-1, *[1] * (len(shape) - 1)), shape)
         return np.concatenate([values, rest], axis=1)
 
-    memory, error = shown(found.memory, 0 * least), shown(found.memory_error, least)
-    return replace(found, memory=memory, memory_error=error)
+    memory, error = shown(answer.memory, 0 * least), shown(answer.memory_error, least)
+    return replace(answer, memory=memory, memory_error=error)
 
 
 def _filters(problem: Problem) -> tuple[Filter, ...]:

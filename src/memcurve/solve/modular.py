@@ -102,13 +102,13 @@ def _primes_below(bound: int, count: int = 3) -> list[int]:
     from flint import fmpz
 
     bound = int(0.8137 * min(2**30, bound))
-    found: list[int] = []
+    primes: list[int] = []
     candidate = bound - 1 + bound % 2
-    while len(found) < count and candidate > 2:
+    while len(primes) < count and candidate > 2:
         if fmpz(candidate).is_prime():
-            found.append(candidate)
+            primes.append(candidate)
         candidate -= 2
-    return found
+    return primes
 
 
 # --- the minimal polynomial
@@ -150,12 +150,12 @@ def minimal_polynomial(
         label = f"products modulo {prime:,}" if best.degree else "products"
         coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
-        found = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
+        polynomial = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
         # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
-        if found[:2] == best[:2]:
+        if polynomial[:2] == best[:2]:
             best.modulo[prime] = coefficients
-        elif (found.degree, -found.zeros) > (best.degree, -best.zeros):
-            best = found
+        elif (polynomial.degree, -polynomial.zeros) > (best.degree, -best.zeros):
+            best = polynomial
         chance = (2 * len(C) / prime) ** len(best.modulo)
         if best.degree == most or chance <= small_chance:
             break

@@ -71,7 +71,7 @@ class Problem:
             (self.network.inputs > 1, "several inputs"),
             (self.network.readout is not None, "a readout of some nodes"),
         ]
-        return tuple(feature for found, feature in asked if found)
+        return tuple(feature for is_asked, feature in asked if is_asked)
 
     @property
     def is_plain(self) -> bool:
@@ -165,8 +165,8 @@ class Problem:
         """Which of the states that are asked for their number format holds; None for all."""
         if self.noise is None or self._sizes_asked is None:
             return None
-        found = self.noise.readable(*self._sizes_asked)
-        return None if found.all() else found
+        readable = self.noise.readable(*self._sizes_asked)
+        return None if readable.all() else readable
 
     def narrowed(self) -> Problem:
         """The same question without states beyond the number format that lead to none within."""
@@ -241,13 +241,13 @@ class Problem:
 
     def _in_measure(self, given: Floats, units: Indices | int) -> Floats:
         with np.errstate(all="ignore"):
-            found = np.ldexp(given, units - self.states.exponents)
-        if not (np.isfinite(found).all() and np.array_equal(found == 0, given == 0)):
+            scaled = np.ldexp(given, units - self.states.exponents)
+        if not (np.isfinite(scaled).all() and np.array_equal(scaled == 0, given == 0)):
             raise UncertainResultError(
                 "`noise` is so far above or below the states that float64 cannot hold both; "
                 "measure the states in other units."
             )
-        return found
+        return scaled
 
 
 def observed(network: LinearNetwork) -> LinearNetwork:

@@ -41,10 +41,14 @@ from memcurve.state_affine.white import (
 SMALL_ERROR = 1e-9  # above it balls follow, where the network is small enough
 CLEAR = 1e-9  # share above which directions of numbers known up to rounding are clear
 LARGEST_ERROR = 1e-3  # above it there is no answer
-DEGREES, MANY_STATES = 24, 300  # degrees that are listed; half of them from so many states on
+# degrees that are listed; half of them from so many states on
+DEGREES = 24
+MANY_STATES = 300
 SHOWN = 5  # degrees of the table by degree and lag
 LEFT = 1e-9  # share of the total that the degrees may leave
-LAGS, LEFT_OF_CURVE = 100_000, 1e-13  # of the curve at most, and what later ones may have
+# of the curve at most, and what later ones may have
+LAGS = 100_000
+LEFT_OF_CURVE = 1e-13
 SAMPLE = 400  # shortest words on which two runs are compared
 #: What is said of errors in floating point.
 SAYS = {

@@ -17,7 +17,8 @@ from memcurve.core.types import EPS, Floats
 NODES = 96  # in float64, for laws with a density
 #: Step and ends, in standard deviations, of the trapezoid rule for the normal law, whose error is
 #: exp(−2πd/step) for functions analytic within d of the real line.
-STEP, END = 0.125, 16.0
+STEP = 0.125
+END = 16.0
 AT_THE_ENDS = 1e-10  # share of a moment that may lie at the ends of a rule
 
 Rule = tuple[Sequence[Any], Sequence[Any]]

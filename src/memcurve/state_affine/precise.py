@@ -19,7 +19,8 @@ from memcurve.state_affine.tree import Tree
 from memcurve.state_affine.white import NotWhiteError, applied, solve, state_units
 
 MOST_STATES = 96  # up to which balls take over; twice as many would take hours
-FIRST_BITS, LAST_BITS = 320, 6000
+FIRST_BITS = 320
+LAST_BITS = 6000
 NARROW = 1e-20  # widest ball that is rounded to a float
 FINER = (1, 2, 4, 8)  # rules of ever more nodes, until two agree
 SAME = 1e-14  # to this

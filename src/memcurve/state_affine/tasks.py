@@ -179,8 +179,8 @@ def _of_teacher(
 ) -> tuple[float, float]:
     """From the covariance X of the two networks, X = Σ T X T'ᵀ + Σ r r'ᵀ, over the same letters."""
     own, other = on_shared_functions(network, teacher.replace(outputs=None))
-    found, letters = coordinates(own, noise), letters_of(other)
-    tree, T, r = found.tree, letters.T, letters.r
+    white, letters = coordinates(own, noise), letters_of(other)
+    tree, T, r = white.tree, letters.T, letters.r
     X = term = tree.r.T @ r
     for _ in range(MOST_STEPS):
         term = sum((a @ term @ b.T for a, b in zip(tree.T, T, strict=True)), np.zeros_like(term))
@@ -191,4 +191,4 @@ def _of_teacher(
         raise UncertainResultError("the covariance with the teacher does not settle.")
     read = sum((a @ X @ b.T for a, b in zip(tree.out, T, strict=True)), tree.direct.T @ r)
     variance = float(solve(T, r.T @ r, 1e-13)[0, 0])
-    return float(read[:, 0] @ read[:, 0]) / variance, found.error
+    return float(read[:, 0] @ read[:, 0]) / variance, white.error

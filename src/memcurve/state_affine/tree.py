@@ -17,7 +17,9 @@ from memcurve.state_affine.white import Doubling, NotWhiteError, WhiteNetwork, a
 
 Word = tuple[int, ...]
 ROUNDING = 8 * EPS  # of entries in white coordinates
-TABLE_WORK, TABLE_LAGS = 1e11, 30  # multiplications and lags of the table by degree, at most
+# multiplications and lags of the table by degree, at most
+TABLE_WORK = 1e11
+TABLE_LAGS = 30
 
 
 class Outputs(NamedTuple):

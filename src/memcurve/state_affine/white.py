@@ -23,7 +23,9 @@ from memcurve.core.types import EPS, SEED, Floats
 
 DROPPED = 1e-13  # share of a letter below which a direction is rounding
 CHANGE = 2e-12  # share by which entries are changed to see how far numbers move; above DROPPED
-DRAWS, FEW_STATES = 4, 32  # changes at random, of which one may happen to do little to few states
+# changes at random, of which one may happen to do little to few states
+DRAWS = 4
+FEW_STATES = 32
 MIXED = 2 * EPS  # share of the longest row of a letter by which rounding changes any entry
 ROUGH = 1e-7  # relative accuracy of a covariance that coordinates are changed with
 WHITE = 4 * EPS  # whiteness that rounding allows, times the square root of the states

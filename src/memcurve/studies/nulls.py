@@ -127,7 +127,7 @@ def rewire(
     True
     """
     moves = require_number(moves, "moves", "above 0", lambda number: number > 0)
-    edges = _EdgeList.of(network, loops=False)
+    edges = _Wiring.of(network, loops=False)
     kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
     source, target, note = _Trades(edges, kinds, rng).run(moves)
     if note is None:
@@ -164,7 +164,7 @@ def shuffle(
     [-0.3, 0.0, 0.0, 0.5]
     """
     table_entry(dict.fromkeys(("moved", "fixed")), signs, "signs")
-    edges = _EdgeList.of(network, loops=True)
+    edges = _Wiring.of(network, loops=True)
     kinds = _Kinds.of(edges, blocks)
     groups = kinds(edges.source, edges.target)
     if signs == "fixed":
@@ -198,7 +198,7 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
     [[0.0, 0.5], [0.3, 0.0]]
     """
     table_entry(dict.fromkeys(("edges", "nodes")), of, "of")
-    edges, rng = _EdgeList.of(network, loops=True), generator(seed)
+    edges, rng = _Wiring.of(network, loops=True), generator(seed)
     signs = _sign(edges.weights)
     if of == "edges":
         drawn = rng.permutation(signs)
@@ -240,7 +240,7 @@ def erdos_renyi(network: Any, *, seed: Seed, blocks: ArrayLike | None = None) ->
     >>> bool((null.A != 0).sum() == (network.A != 0).sum())
     True
     """
-    edges, rng = _EdgeList.of(network, loops=False), generator(seed)
+    edges, rng = _Wiring.of(network, loops=False), generator(seed)
     kinds = _Kinds.of(edges, blocks)
     edges_by_kind = np.unique(kinds(edges.source, edges.target), return_counts=True)
     source, target, has_room = _cells_between_blocks(edges, kinds, *edges_by_kind, rng)
@@ -276,7 +276,7 @@ def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwor
     return draw(network, seed=seed, **options)
 
 
-class _EdgeList(NamedTuple):
+class _Wiring(NamedTuple):
     """The edges of a network that take part, and those that stay."""
 
     subject: LinearNetwork
@@ -286,7 +286,7 @@ class _EdgeList(NamedTuple):
     fixed: tuple[Places, NDArray[Any]]  # nodes with a self-loop that stays, and its weight
 
     @classmethod
-    def of(cls, network: Any, *, loops: bool) -> _EdgeList:
+    def of(cls, network: Any, *, loops: bool) -> _Wiring:
         """Self-loops stay unless they take part, too."""
         from scipy.sparse import coo_array
 
@@ -333,9 +333,7 @@ class _Kinds(NamedTuple):
     limits: Floats  # of the bins of length, squared
 
     @classmethod
-    def of(
-        cls, edges: _EdgeList, blocks: Any = None, positions: Any = None, bins: int = 1
-    ) -> _Kinds:
+    def of(cls, edges: _Wiring, blocks: Any = None, positions: Any = None, bins: int = 1) -> _Kinds:
         block: Places = np.zeros(edges.size, dtype=np.int32)
         count = 1
         coordinates, limits = np.zeros((0, edges.size)), np.zeros(0)
@@ -424,7 +422,7 @@ class _Trades:
     half. So every trade is as likely as its reverse.
     """
 
-    def __init__(self, edges: _EdgeList, kinds: _Kinds, rng: np.random.Generator) -> None:
+    def __init__(self, edges: _Wiring, kinds: _Kinds, rng: np.random.Generator) -> None:
         self._size, self._kinds, self._rng = edges.size, kinds, rng
         self._is_one_kind = kinds.changes == 2
         self._is_complement = 2 * len(edges.source) > self._size * (self._size - 1)
@@ -709,7 +707,7 @@ def _shuffled_within(groups: Places, rng: np.random.Generator) -> Places:
 
 
 def _cells_between_blocks(
-    edges: _EdgeList, kinds: _Kinds, pairs: Places, counts: Places, rng: np.random.Generator
+    edges: _Wiring, kinds: _Kinds, pairs: Places, counts: Places, rng: np.random.Generator
 ) -> tuple[Places, Places, bool]:
     """So many cells between each two blocks, uniformly, and whether others were possible."""
     members = [np.flatnonzero(kinds.block == block) for block in range(kinds.blocks)]

@@ -45,7 +45,8 @@ UNSURE = 1e-6
 #: Up to so many states white coordinates are found without lags. Doubled: a minute.
 FEW_STATES = 1500
 #: Noise has fourth powers that are numbers.
-LEAST_NOISE, MOST_NOISE = 1e-70, 1e70
+LEAST_NOISE = 1e-70
+MOST_NOISE = 1e70
 #: Lags whose responses are multiplied at once. Doubled: as much memory more.
 BLOCK = 32
 #: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.

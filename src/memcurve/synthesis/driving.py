@@ -27,7 +27,8 @@ DRAWS = 20
 #: Steps of an ascent, times the cube of the states. Doubled: masks some hundredths better.
 WORK = 2e9
 #: Lags that may count, and how many of them. Doubled: ten seconds more each.
-LAST_LAG, MOST_LAGS = 500_000, 10_000
+LAST_LAG = 500_000
+MOST_LAGS = 10_000
 #: Lags of which no mask keeps more than this are left out of an ascent. Doubled: a lag less.
 FADED = 1e-20
 #: A is normal if AAᵀ − AᵀA is below this, relative to ‖A‖². Doubled: nothing.

@@ -131,8 +131,8 @@ def improvement(
     Examples
     --------
     >>> import memcurve
-    >>> found = memcurve.improvement(memcurve.ensembles.normal(20, seed=1), 1e-2)
-    >>> [name for name, _, _ in found.rows()]
+    >>> better = memcurve.improvement(memcurve.ensembles.normal(20, seed=1), 1e-2)
+    >>> [name for name, _, _ in better.rows()]
     ['better input weights', 'white states', 'best readout of 10', 'pruned to size 18']
     """
     subject, s = as_network(network), noise_level(noise)

@@ -40,7 +40,8 @@ from memcurve.synthesis.result import SynthesisResult
 LARGEST_ERROR = 1e-10
 #: Up to so many states that takes no time, and is done where nothing else answers. Doubled: eight
 #: times as long, some seconds and a minute.
-FEW_STATES, MOST_STATES = 400, 1000
+FEW_STATES = 400
+MOST_STATES = 1000
 #: Longest delays and averages. Doubled: twice the time.
 LONGEST = 2**17
 

@@ -42,7 +42,7 @@ class ChannelMemory(NamedTuple):
     time_constant: Floats
 
 
-class _Section(NamedTuple):
+class _OrthogonalSection(NamedTuple):
     """An orthogonal section of the cascade, for all channels: x' = Ax + Bu, y = Cx + Du."""
 
     A: Floats
@@ -90,7 +90,7 @@ def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory
 
 def state_rows(
     poles: Numbers, drive: Numbers | None
-) -> tuple[Floats, Floats, list[_Section] | None]:
+) -> tuple[Floats, Floats, list[_OrthogonalSection] | None]:
     """T with rows scaled to one, their sizes, the states' deviations, and the cascade, if any.
 
     Rows of complex states are their real and imaginary parts in turn.
@@ -167,21 +167,21 @@ def rounding_error(sigma: Floats, noise: float, change: Floats) -> Floats:
     return np.asarray(np.minimum(one_by_one, np.linalg.norm(moved, axis=1)) + rounding)
 
 
-def _section(pole: Numbers) -> _Section:
+def _section(pole: Numbers) -> _OrthogonalSection:
     """The lattice section of a real pole, or of a pole and its conjugate."""
     if not np.iscomplexobj(pole):
         c = np.sqrt((1 - pole) * (1 + pole))
-        return _Section(pole[:, None, None], c[:, None], c[:, None], -pole)
+        return _OrthogonalSection(pole[:, None, None], c[:, None], c[:, None], -pole)
     modulus = np.abs(pole)
     square, inside = modulus**2, (1 - modulus) * (1 + modulus)
     s1 = -2 * pole.real / (1 + square)
     c1 = np.sqrt(inside**2 + 4 * pole.imag**2) / (1 + square)
     s2, c2 = square, np.sqrt(inside * (1 + square))
     A = np.stack([np.stack([-s1, -c1 * s2], 1), np.stack([c1, -s1 * s2], 1)], 1)
-    return _Section(A, np.stack([c1 * c2, s1 * c2], 1), np.stack([0 * c2, c2], 1), s2)
+    return _OrthogonalSection(A, np.stack([c1 * c2, s1 * c2], 1), np.stack([0 * c2, c2], 1), s2)
 
 
-def _cascade(sections: list[_Section]) -> tuple[Floats, Floats]:
+def _cascade(sections: list[_OrthogonalSection]) -> tuple[Floats, Floats]:
     """A' and C' of the sections in a row: AAᵀ + CCᵀ = 1."""
     count = len(sections[0].D)
     n = sum(each.A.shape[1] for each in sections)
@@ -200,7 +200,7 @@ def _cascade(sections: list[_Section]) -> tuple[Floats, Floats]:
     return A, C
 
 
-def _transfer(poles: Numbers) -> tuple[list[_Section], Numbers]:
+def _transfer(poles: Numbers) -> tuple[list[_OrthogonalSection], Numbers]:
     """The sections of the cascade, and Ξ(λ) = (1 − λA')⁻¹C' at all poles (channels, modes, n)."""
     sections = [_section(poles[:, k]) for k in range(poles.shape[1])]
     u, parts = np.ones_like(poles), []
@@ -210,7 +210,7 @@ def _transfer(poles: Numbers) -> tuple[list[_Section], Numbers]:
     return sections, np.concatenate(parts, axis=2)
 
 
-def _response(section: _Section, z: Numbers, u: Numbers) -> Numbers:
+def _response(section: _OrthogonalSection, z: Numbers, u: Numbers) -> Numbers:
     """States of a section for an input of transfer u, at z: (1 − zA)⁻¹Bu."""
     if section.A.shape[1] == 1:
         return np.asarray(section.B * u / (1 - z * section.A[:, 0]))[:, :, None]

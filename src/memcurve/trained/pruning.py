@@ -164,7 +164,7 @@ def pruned_layers(
     with listening(progress) as tell:
         for k, group in enumerate(groups.values()):
             tell("layers", k, len(groups))
-            analyses = [_Analysis.of(checkpoint, each, level) for each in group]
+            analyses = [_LayerAnalysis.of(checkpoint, each, level) for each in group]
             separate = [each for each in analyses if each is not None]
             if len(separate) < len(group):
                 untouched += [each.name for each in group]
@@ -182,7 +182,7 @@ def pruned_layers(
 
 
 @dataclass(frozen=True)
-class _Analysis:
+class _LayerAnalysis:
     """A layer whose modes are alone, and what leaving out some of them costs."""
 
     layer: StoredLayer
@@ -197,7 +197,7 @@ class _Analysis:
     @classmethod
     def of(
         cls, checkpoint: Checkpoint, layer: StoredLayer, level: float | None
-    ) -> _Analysis | None:
+    ) -> _LayerAnalysis | None:
         """None where modes are not alone, or are shared by channels."""
         noise, _ = layer_noise(checkpoint, layer, level)
         recurrence, tensors = layer_recurrence(checkpoint, layer), layer_tensors(checkpoint, layer)

@@ -26,7 +26,8 @@ from memcurve.rendering.report import Chart, Document, Reported, Section, Series
 
 #: Rows per state that consistency is estimated from, and at least. Doubled: intervals narrower by
 #: 1/√2, in twice the time.
-ROWS_A_STATE, LEAST_ROWS = 30, 3000
+ROWS_A_STATE = 30
+LEAST_ROWS = 3000
 #: Principal components below this fraction of the largest are rounding. Doubled: hardly a change.
 NEGLIGIBLE = 1e-9
 #: Consistent fraction of the dimensions from which a response counts as consistent.

@@ -22,13 +22,16 @@ from memcurve.data.measuring.models import Model
 Draw = Callable[[int, int], Floats]
 
 #: Steps that the two pasts have, at first; and that they follow each other at most.
-FIRST_STEPS, MOST_STEPS = 256, 1 << 17
+FIRST_STEPS = 256
+MOST_STEPS = 1 << 17
 #: Pairs of series: those of models that run them together, and of others.
-PAIRS, PAIRS_ONE_BY_ONE = 8, 2
+PAIRS = 8
+PAIRS_ONE_BY_ONE = 2
 #: The distance has stopped falling where its last quarter is above this share of the third.
 STANDS_STILL = 0.97
 #: Differences between two runs of one series that are worth a word; up to the second, rounding.
-SEEN, ROUNDING = 1e-6, 1e-13
+SEEN = 1e-6
+ROUNDING = 1e-13
 #: States that are larger than this are on their way out of the numbers: their squares overflow.
 TOO_LARGE = 1e100
 

@@ -35,22 +35,28 @@ from memcurve.memory import MemoryCurve
 
 #: Rows of the first estimate: per state, per lag, and at least. Halved: its interval understates
 #: the uncertainty.
-ROWS_A_STATE, ROWS_A_LAG, LEAST_ROWS = 20, 4, 2000
+ROWS_A_STATE = 20
+ROWS_A_LAG = 4
+LEAST_ROWS = 2000
 #: Rows for each of the steps in which the model forgets by a factor e: slower modes than the rows
 #: show are missed, and intervals of fewer are wider in proportion. Halved: 0.75 of the totals of
 #: networks with modes of modulus 0.995 are covered, of 90 % (measured).
 ROWS_A_TIME = 40
 #: Factors by which rows grow at least and at most, and rows beyond those predicted, whose number is
 #: uncertain. Doubled: more rows than needed.
-LEAST_GROWTH, MOST_GROWTH, MARGIN = 1.3, 8.0, 1.1
+LEAST_GROWTH = 1.3
+MOST_GROWTH = 8.0
+MARGIN = 1.1
 #: Replicas run together, and the fraction of the steps that washouts may take. Doubled: more
 #: memory, and more washout.
-REPLICAS, WASHED_OUT = 64, 0.2
+REPLICAS = 64
+WASHED_OUT = 0.2
 #: Fraction of the free RAM that the states may take. Doubled: other programs may run out of it.
 SHARE_OF_MEMORY = 0.3
 #: Steps, and numbers in all states, after which to stop unless `steps` or `budget` say otherwise.
 #: Doubled: what cannot be measured as precisely as asked takes twice as long to say so.
-MOST_STEPS, MOST_NUMBERS = 1_000_000, 50_000_000
+MOST_STEPS = 1_000_000
+MOST_NUMBERS = 50_000_000
 #: Where the memory ends after this share of the lags listed, a thin tail may go on: more are.
 #: Doubled: the tail of a mode of modulus 0.999 is cut off at 400 lags, with a memory of 0.9.
 ENDS_BEFORE = 0.5

@@ -23,7 +23,8 @@ Integers = Annotated[Any, Codec(np.int64)]
 
 #: More curves than this are drawn as their median and quantiles.
 MOST_DRAWN = len(plot.COLOURS)
-_CURVES, _NUMBERS = ("values", "error", "loss"), ("total", "rank")
+_CURVES = ("values", "error", "loss")
+_NUMBERS = ("total", "rank")
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

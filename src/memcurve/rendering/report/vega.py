@@ -44,7 +44,9 @@ SHAPES = {
     "square": "<path d='M2 2h8v8H2z'/>",
 }
 #: Dashes and gaps of a dashed line, and of the lines that share a colour with an earlier one.
-DASHED, DOTTED, SOLID = [6, 4], [2, 2], [1, 0]
+DASHED = [6, 4]
+DOTTED = [2, 2]
+SOLID = [1, 0]
 # a label across lines: what keeps them off, and the words
 _LABEL = ("halo", "label")
 _ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "scales"}]}

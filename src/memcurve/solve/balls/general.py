@@ -87,7 +87,7 @@ def enclose_any(
         low, bits = 2 * low, bits + low
 
 
-class _White(NamedTuple):
+class _WhiteCoordinates(NamedTuple):
     """The network in coordinates in which its states are white, and the total where it is known."""
 
     A: Any
@@ -98,7 +98,7 @@ class _White(NamedTuple):
     total: Any
 
 
-def _whitened(problem: Enclosable, low: int) -> _White:
+def _whitened(problem: Enclosable, low: int) -> _WhiteCoordinates:
     """Whiten the states and what is read, to balls for ``low`` bits.
 
     The states are whitened with M = Γ + S, where Γ − A Γ Aᵀ = Σ_j (p_0 C_jᵀ + C_j p_0ᵀ − C_j C_jᵀ)
@@ -136,10 +136,12 @@ def _whitened(problem: Enclosable, low: int) -> _White:
     pasts = [metric.W * past for past in pasts]
     for part in (white_A, B, *columns, *pasts):
         require(part is None or spread(part) < power_of_two(40 - low))
-    return _White(white_A, columns, given, pasts, readout, total)
+    return _WhiteCoordinates(white_A, columns, given, pasts, readout, total)
 
 
-def _answer(problem: Enclosable, white: _White, lags: int | None, horizons: int) -> Answer:
+def _answer(
+    problem: Enclosable, white: _WhiteCoordinates, lags: int | None, horizons: int
+) -> Answer:
     """Everything asked for, at the current precision."""
     A, parts = Powers(white.A), zip(white.columns, white.given, white.pasts, strict=True)
     pairs = [memory_and_forecasts(A, *part, white.readout) for part in parts]

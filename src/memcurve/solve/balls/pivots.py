@@ -53,8 +53,8 @@ def find_pivots(
         outputs = [silent[k] for k in _independent_columns(columns_of(krylov, silent))]
         driven = krylov if masks is C else _krylov(A, C, prime)
         rank = int(columns_of(driven, rows).rank())
-        found = Pivots(nodes, columns, sorted(outputs + noisy), rank)
-        best = max(best, found, key=Pivots.sizes)
+        pivots = Pivots(nodes, columns, sorted(outputs + noisy), rank)
+        best = max(best, pivots, key=Pivots.sizes)
         if best.rank == len(rows) and len(best.nodes) == len(A):
             break
     if best.nodes and all(_has_reciprocals(A, masks, best, prime) for prime in WORD_PRIMES):

@@ -31,7 +31,8 @@ from memcurve.studies.auditing.sentences import say
 
 #: Where a claim is within this share of a simulation's total, and might be one, the simulation is
 #: run with this many inputs, to know how much totals scatter.
-NEAR, REPEATS = 0.5, 3
+NEAR = 0.5
+REPEATS = 3
 #: A larger spectral radius makes simulations forget their start after millions of steps only.
 SLOWEST = 1 - 1e-5
 #: States up to which simulations of other libraries are repeated: they take a minute or so there.

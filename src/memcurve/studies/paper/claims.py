@@ -25,7 +25,9 @@ from memcurve.solve import Analysis, cascade, section_poles
 
 Outcome = tuple[bool, dict[str, Any]]
 
-HOLDS, CORRECTED, FAILS = "holds", "holds as corrected", "fails as printed"
+HOLDS = "holds"
+CORRECTED = "holds as corrected"
+FAILS = "fails as printed"
 SMALL = ensembles.normal(5, seed=1, spectral_radius=0.7)
 SPARSE = ensembles.sparse_normal(100, seed=1, mask="sparse_normal")
 POWERS = 400  # 0.7^400 is zero for every purpose

@@ -149,11 +149,11 @@ class Store:
     def rows(self, cases: Cases) -> Iterator[CaseResult]:
         """The cases with their results, in their order."""
         runs = self.runs()
-        for key, case, found in self._found(cases):
-            if found is None:
+        for key, case, result in self._with_results(cases):
+            if result is None:
                 yield CaseResult(key, case, "pending", None, None, None)
                 continue
-            text, error, seconds, run = found
+            text, error, seconds, run = result
             status: Status = "done" if error is None else "failed"
             values = None if text is None else json.loads(text)
             _, about = runs.get(run, ("", {}))
@@ -162,15 +162,15 @@ class Store:
 
     def pending(self, cases: Cases, *, retry_failed: bool = False) -> Iterator[tuple[str, str]]:
         """Key and content (as JSON) of the cases without a result, or that failed."""
-        for key, case, found in self._found(cases):
-            if found is None or (retry_failed and found[1] is not None):
+        for key, case, result in self._with_results(cases):
+            if result is None or (retry_failed and result[1] is not None):
                 yield key, canonical(case)
 
     def counts(self, cases: Cases) -> dict[str, int]:
         """How many of the cases are "pending", "done" and "failed"."""
         counts = dict.fromkeys(("pending", "done", "failed"), 0)
-        for _, _, found in self._found(cases):
-            counts["pending" if found is None else "done" if found[1] is None else "failed"] += 1
+        for _, _, result in self._with_results(cases):
+            counts["pending" if result is None else "done" if result[1] is None else "failed"] += 1
         return counts
 
     def runs(self) -> dict[int, tuple[str, dict[str, Any]]]:
@@ -178,14 +178,14 @@ class Store:
         runs = self._select("SELECT id, study, provenance FROM runs ORDER BY id")
         return {run: (study, json.loads(text)) for run, study, text in runs}
 
-    def _found(self, cases: Cases) -> Iterator[tuple[str, dict[str, Any], Any]]:
+    def _with_results(self, cases: Cases) -> Iterator[tuple[str, dict[str, Any], Any]]:
         """Each case with its values, error, seconds and run, or None."""
         stream, query = iter(cases()), 'SELECT key, "values", error, seconds, run_id FROM results'
         while batch := list(itertools.islice(stream, _READ_AT_ONCE)):
             marks = ", ".join("?" * len(batch))
             rows = self._select(f"{query} WHERE key IN ({marks})", *(key for key, _ in batch))
-            known = {key: found for key, *found in rows}
-            yield from ((key, case, known.get(key)) for key, case in batch)
+            results = {key: result for key, *result in rows}
+            yield from ((key, case, results.get(key)) for key, case in batch)
 
     def _select(self, query: str, *values: Any) -> list[Any]:
         with _explained(self.path):

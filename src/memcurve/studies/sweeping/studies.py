@@ -53,11 +53,11 @@ class Named(NamedTuple):
         return label(self.name, self.options)
 
 
-class _Table(BaseModel):
+class _StrictModel(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Range(_Table):
+class _Range(_StrictModel):
     """``{from, to}``, with ``step`` for whole numbers, ``count`` and ``log`` for others."""
 
     first: Any = Field(validation_alias="from")
@@ -75,7 +75,7 @@ _Quantity = Annotated[str, AfterValidator(lambda name: tidy_keep(name)[0])]
 _Quantities = Annotated[tuple[_Quantity, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
 
 
-class _File(_Table):
+class _File(_StrictModel):
     """A study file, of which the axes are checked one by one."""
 
     title: StrictStr = ""

@@ -96,12 +96,12 @@ def main() -> None:
 def _options() -> dict[str, str]:
     """Options of the command that was asked for, by the names of their arguments."""
     command = app.parse_commands(sys.argv[1:])[1][-1]
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     for argument in command.assemble_argument_collection():
         long = [name for name in argument.names if name.startswith("--")]
-        found |= {argument.field_info.name: long[0]} if long else {}
+        options |= {argument.field_info.name: long[0]} if long else {}
     # of null models, whose mask is named by --inputs; else it is --input that recordings have
-    return {"mask": found.get("inputs", "--input"), "input_name": "--input", **found}
+    return {"mask": options.get("inputs", "--input"), "input_name": "--input", **options}
 
 
 app = _application(overview=False)

@@ -26,10 +26,15 @@ LEAST_WIDTH = 40
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
 # columns and rows of a plot, and what fills a row by eighths
-_PLOT_WIDTH, _PLOT_HEIGHT, _BLOCKS = 60, 8, " ▁▂▃▄▅▆▇█"
+_PLOT_WIDTH = 60
+_PLOT_HEIGHT = 8
+_BLOCKS = " ▁▂▃▄▅▆▇█"
 # a small terminal, and how many figures and at least how many rows of a chart are shown there;
 # twice as many rows are two screens, of which the first has scrolled away
-_SCREEN_ROWS, _SCREEN_COLUMNS, _SCREEN_FIGURES, _LEAST_HEIGHT = 24, 80, 5, 4
+_SCREEN_ROWS = 24
+_SCREEN_COLUMNS = 80
+_SCREEN_FIGURES = 5
+_LEAST_HEIGHT = 4
 
 
 def styled(content: str, style: str = "") -> Text:

@@ -152,7 +152,8 @@ class ReportOptions(OutputOptions):
         self.show(result, lambda shown: print_document(shown.document()))
 
 
-OUTPUT, REPORT = OutputOptions(), ReportOptions()
+OUTPUT = OutputOptions()
+REPORT = ReportOptions()
 
 
 @Parameter(name="*")

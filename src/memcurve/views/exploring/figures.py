@@ -25,7 +25,9 @@ from memcurve.studies.comparison import ComparisonRow
 from memcurve.views.exploring.jobs import Job, asked_curve, shown_methods
 from memcurve.views.exploring.scene import PageSettings, Scene
 
-LOWEST, HIGHEST = -0.25, 1.5  # drawn for standard methods, which can return anything
+# drawn for standard methods, which can return anything
+LOWEST = -0.25
+HIGHEST = 1.5
 NEARLY_ALL = 0.998  # of the memory, below which the lags drawn are said to miss some
 STRENGTHS = tuple(round(0.05 * k, 2) for k in range(25))  # with which the input multiplies states
 SCALE_IT = " Here: switch on “scale it to ρ”."  # for an unstable network of a file

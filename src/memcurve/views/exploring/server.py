@@ -23,7 +23,9 @@ from memcurve.core.optional import optional
 from memcurve.views.exploring.jobs import WORKER
 
 LOOPBACK = "127.0.0.1"
-FIRST_PORT, LAST_PORT = 2718, 2817  # where a free port is looked for, where none is given
+# where a free port is looked for, where none is given
+FIRST_PORT = 2718
+LAST_PORT = 2817
 TOKEN_BYTES = 16  # 128 bits cannot be guessed
 
 Scope = MutableMapping[str, Any]
