@@ -21,18 +21,10 @@ from memcurve import (
     memory_curve,
     memory_curves,
 )
-from memcurve.memory.batch.decisions import (
-    eigenvalues_fit,
-    fully_excited,
-    pole_sensitivities,
-    power_norms,
-)
+from memcurve.memory.batch.stack import fully_excited
 from memcurve.network.backend import Backend
-from memcurve.solve import errors
 from refusals import refuses
 from tolerances import CLOSED_FORM, EPS
-
-NUMPY = Backend(np, None, "numpy", True)
 
 
 def normal_stack(stack: int, size: int, seed: int = 0, radius: float = 0.9) -> np.ndarray:
@@ -202,20 +194,6 @@ def test_inexact_matrix_products_are_found_out() -> None:
         fully_excited(backend, normal_stack(1, 20), np.ones((1, 20)))
 
 
-@pytest.mark.parametrize("size", [30, 300])
-def test_sensitivity_is_that_of_single_networks(size: int) -> None:
-    A = normal_stack(3, size)
-    found, bounds = power_norms(NUMPY, A), pole_sensitivities(NUMPY, A)
-    for k in range(3):
-        power, sums = np.eye(size), np.zeros(2)
-        while (norm := np.linalg.norm(power)) > 1e-9:
-            sums += norm**2, norm
-            power = power @ A[k]
-        for bound, true, tight in zip(found, sums, (2, 4), strict=True):
-            assert true <= bound[k] <= tight * true
-        assert bounds[k] == pytest.approx(errors.pole_sensitivity(A[k]).curve, rel=0.6)
-
-
 def hostile_outcome(family: str, seed: int) -> str:
     """A draw in a stack, against its enclosure."""
     network = draw(family, seed)
@@ -262,9 +240,6 @@ def test_hostile_networks_whole(held: Callable[..., None]) -> None:
 def test_eigenvalues_of_a_failed_solver_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     A = normal_stack(3, 20)
     right = np.linalg.eigvals(A)
-    assert eigenvalues_fit(NUMPY, A, right).all()
-    large = normal_stack(2, 400)
-    assert eigenvalues_fit(NUMPY, large, np.linalg.eigvals(large)).all()
 
     def failing(matrices: np.ndarray) -> np.ndarray:
         values = right.copy()

@@ -23,8 +23,9 @@ from memcurve.solve.choose import answered as answered
 from memcurve.solve.choose import certified as certified
 from memcurve.solve.choose import few_threads as few_threads
 from memcurve.solve.choose import is_usable_memory as is_usable_memory
-from memcurve.solve.errors import BACKWARD_ERROR as BACKWARD_ERROR
-from memcurve.solve.errors import FIRST_ORDER as FIRST_ORDER
+from memcurve.solve.errors import backward_error as backward_error
+from memcurve.solve.errors import curve_error as curve_error
+from memcurve.solve.errors import pole_sensitivity as pole_sensitivity
 from memcurve.solve.factor import responses_to as responses_to
 from memcurve.solve.filters import Filter as Filter
 from memcurve.solve.filters import filters_of as filters_of
@@ -38,7 +39,6 @@ from memcurve.solve.modular import primes as primes
 from memcurve.solve.modular import proportional_rows as proportional_rows
 from memcurve.solve.modular import recurrence as recurrence
 from memcurve.solve.modular import residues as residues
-from memcurve.solve.powers import SMALL_REST as SMALL_REST
 from memcurve.solve.powers import solve_stein as solve_stein
 from memcurve.solve.problem import Feature as Feature
 from memcurve.solve.problem import Problem as Problem

@@ -99,10 +99,10 @@ def uncertain_poles_sensitivity(poles: Complexes, uncertainty: Floats | float) -
     )
 
 
-def curve_error(memory: Floats, loss: Floats, sensitivity: float, size: int) -> Floats:
-    """Per-lag error: poles off by rounding (first and second order) and the lattice's own."""
+def curve_error(memory: Floats, loss: Floats, sensitivity: Floats | float, size: int) -> Floats:
+    """Per-lag error (..., m): poles off by rounding (first and second order) and the lattice's."""
     slope = np.sqrt(np.minimum(memory, loss))
-    drift = 2 * np.sqrt(np.arange(1, len(memory) + 1)) * slope
+    drift = 2 * np.sqrt(np.arange(1, memory.shape[-1] + 1)) * slope
     lattice = EPS * ((8 + 4 * size + drift) * slope + 2 * memory)
     error = sensitivity * slope + sensitivity**2 + lattice
     return np.minimum(1.0, np.where(np.isfinite(error), error, 1.0))

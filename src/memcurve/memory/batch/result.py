@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
+from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
-from memcurve.core.types import Codec
+from memcurve.core.types import Codec, Complexes
 from memcurve.memory.curve import MemoryCurve
-from memcurve.network.backend import to_host
+from memcurve.network.backend import Array, Backend, to_host
 from memcurve.rendering import plot
+from memcurve.solve import MOST_DEFAULT_LAGS
 
 # arrays of any namespace, of which the JSON holds the values
 Floats = Annotated[Any, Codec(float)]
@@ -164,3 +167,55 @@ class MemoryCurves(Result):
             f"<MemoryCurves of {counted(self._count, 'network')}, {lags} lags, method: "
             f"{self.method or 'none'}, largest error: {largest:.1e}>{notes}"
         )
+
+
+def stacked(
+    backend: Backend,
+    shape: tuple[int, ...],
+    curves: tuple[Array, ...],
+    rank: NDArray[Any],
+    method: str,
+    notes: Sequence[Note],
+) -> MemoryCurves:
+    """The result of a stack with these leading axes, from memory, its error and the loss (B, m)."""
+    count = int(curves[0].shape[1])
+    values, error, loss = (backend.xp.reshape(x, (*shape, count)) for x in curves)
+    ranks = rank.astype(np.int64).reshape(shape)
+    return MemoryCurves(
+        shape=shape,
+        lags=backend.put(np.arange(count)),
+        values=values,
+        error=error,
+        loss=loss,
+        total=backend.put(ranks.astype(float)),
+        rank=backend.put(ranks),
+        method=method,
+        notes=tuple(notes),
+    )
+
+
+def require_stable(poles: Complexes, argument: str) -> None:
+    """Raise where a network (a row) has an eigenvalue of modulus one or more."""
+    radius = np.abs(poles).max(axis=1, initial=0.0)
+    outside = np.flatnonzero(radius >= 1)
+    if len(outside):
+        raise UnstableNetworkError(
+            f"unstable: {listed(outside)} of the stack, as far as floating point can tell: "
+            f"`{argument}` has eigenvalues of modulus up to {radius.max():.6g}. Scale them below "
+            f"1, or leave them out; memcurve.memory_curve decides more carefully for one network."
+        )
+
+
+def listed(networks: NDArray[np.intp]) -> str:
+    """The networks by number, at most eight of them."""
+    numbers = ", ".join(str(k) for k in networks[:8].tolist())
+    more = f" and {len(networks) - 8} more" if len(networks) > 8 else ""
+    return f"network{'s' if len(networks) > 1 else ''} {numbers}{more}"
+
+
+def truncation_notes(values: Array, asked: int | None) -> list[Note]:
+    """A note where the default number of lags ends before the memory does."""
+    if asked is not None or values.shape[1] < MOST_DEFAULT_LAGS:
+        return []
+    text = f"lags are truncated at {values.shape[1]}: memory beyond is in `total`; give `lags`"
+    return [Note("lags", text)]

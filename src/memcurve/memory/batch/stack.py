@@ -1,4 +1,9 @@
-"""memory_curves: the memory of a stack of networks, on any array library and device."""
+"""memory_curves: the memory of a stack of networks, on any array library and device.
+
+Eigenvalues and curves are computed where the stack is. What is decided before, on the host, is
+decided as for single networks: how far rounding can move a curve (:mod:`memcurve.solve.errors`),
+and whether the mask excites every mode (:mod:`memcurve.solve.modular`).
+"""
 
 from __future__ import annotations
 
@@ -11,28 +16,31 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
-from memcurve.core.types import Complexes, Floats
-from memcurve.memory.batch.decisions import (
-    eigenvalues_fit,
-    fully_excited,
-    pole_sensitivities,
-    scaling,
-)
-from memcurve.memory.batch.poles import (
-    Curves,
-    empty_stack,
-    lattice_curves,
+from memcurve.core.types import SEED, Complexes, Floats
+from memcurve.memory.batch.poles import lattice_curves
+from memcurve.memory.batch.result import (
+    MemoryCurves,
     listed,
     require_stable,
-    rounding_error,
+    stacked,
     truncation_notes,
 )
-from memcurve.memory.batch.result import MemoryCurves
 from memcurve.memory.curve import MemoryCurve
 from memcurve.memory.entry_points import memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host, without_gradient
-from memcurve.solve import LARGEST_ERROR, validated_lags
+from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host
+from memcurve.network.graph import balanced
+from memcurve.solve import (
+    LARGEST_ERROR,
+    backward_error,
+    centred,
+    krylov_terms,
+    pole_sensitivity,
+    primes,
+    recurrence,
+    residues,
+    validated_lags,
+)
 
 NO_MASK = Note(
     "question",
@@ -81,9 +89,9 @@ def memory_curves(
     The gradient of a repeated eigenvalue does not exist and comes out as NaN or very large, though
     that of the curve does; a network that would have to be handed to the CPU is refused then.
 
-    In a stack, small networks take a tenth of the time they take one by one (N = 10); on a CPU
-    networks of some hundred nodes take up to half as much again, for the proof of the rank. Whether
-    the rank hangs on the last digits of the numbers (``rank_robust``) is not checked.
+    In a stack, small networks take a quarter of the time they take one by one (N = 10), those of
+    some hundred nodes as long. Whether the rank hangs on the last digits of the numbers
+    (``rank_robust``) is not checked.
 
     Examples
     --------
@@ -103,55 +111,53 @@ def memory_curves(
             f"arguments, memory_curves(A, C). {_BY_POLES}"
         )
     backend = Backend.of(A, "A")
-    shape, stacked, mask = _real_stack(backend, backend.float64(A, "A"), C)
-    if len(mask) == 0:
-        return empty_stack(backend, shape, lags)
-    parts = [_decomposed(backend, stacked[own, :, :]) for own in blocks(*mask.shape)]
-    device_poles, parts_on_host, sensitivities = zip(*parts, strict=True)
-    poles, host_poles = backend.joined(device_poles, 0), np.concatenate(parts_on_host)
-    sensitivity = np.concatenate(sensitivities)
-    require_stable(host_poles, "A")
-    # the error is largest where half of an input is remembered
-    error = rounding_error(host_poles, sensitivity, np.sqrt([[0.5]]), lags)[:, 0]
-    uncertain, unproven = error > LARGEST_ERROR, np.zeros(len(mask), dtype=bool)
-    certain = np.flatnonzero(~uncertain)
-    rows = backend.rows(without_gradient(stacked), certain)
-    unproven[certain] = ~fully_excited(backend, rows, mask[certain])
+    shape, A, mask = _real_stack(backend, backend.float64(A, "A"), C)
     notes = [NO_MASK] if C is None else []
-    for reason, which in (UNPROVEN, unproven), (UNCERTAIN, uncertain):
-        networks = np.flatnonzero(which)
-        if len(networks):
-            if has_gradient(stacked):
-                raise UncertainResultError(
-                    f"{listed(networks)} of the stack cannot be computed with a gradient, since "
-                    f"{reason}; without one, memory_curve would compute them. Leave them out, or "
-                    f"detach `A`."
-                )
-            text = f"{listed(networks)}: one by one on the CPU, by memory_curve, as {reason}"
-            notes.append(Note(reason.kind, text))
-    careful = np.flatnonzero(unproven | uncertain)
-    matrices = zip(to_host(backend.rows(stacked, careful)), careful.tolist(), strict=True)
-    exact = {k: _exact_curve(matrix, mask[k], k, lags) for matrix, k in matrices}
+    host = to_host(A)
+    if len(host) == 0:
+        empty = lattice_curves(backend, A[:, 0, :], np.zeros(0), lags)
+        note = Note("question", "the stack is empty")
+        return stacked(backend, shape, empty, np.zeros(0), "", [note])
+    scaled, factors = map(np.stack, zip(*map(balanced, host), strict=True))
+    if (factors != 1).any():  # powers of two: nothing is rounded
+        scale = backend.put(factors)
+        A = A * (scale[:, None, :] / scale[:, :, None])
+    poles = _eigenvalues(backend, A)
+    pairs = zip(scaled, to_host(poles), strict=True)
+    sensitivity = np.array([_sensitivity(matrix, own) for matrix, own in pairs])
+    require_stable(np.where(np.isnan(sensitivity)[:, None], 0.0, to_host(poles)), "A")
+    certain = sensitivity <= LARGEST_ERROR
+    proven = fully_excited(backend, host, np.where(certain[:, None], mask, 0.0))
+    for reason, which in (UNPROVEN, certain & ~proven), (UNCERTAIN, ~certain):
+        if not which.any():
+            continue
+        networks = listed(np.flatnonzero(which))
+        if has_gradient(A):
+            raise UncertainResultError(
+                f"{networks} of the stack cannot be computed with a gradient, since {reason}; "
+                f"without one, memory_curve would compute them. Leave them out, or detach `A`."
+            )
+        text = f"{networks}: one by one on the CPU, by memory_curve, as {reason}"
+        notes.append(Note(reason.kind, text))
+    exact = {k: _exact_curve(host[k], mask[k], k, lags) for k in np.flatnonzero(~proven).tolist()}
     for k, curve in exact.items():
         notes += [Note(note.kind, f"network {k}: {note}") for note in curve.notes]
-    if exact:  # whose curves are replaced below, and have no gradient
-        host_poles[careful] = 0.0
-        poles = backend.put(host_poles)
-    at_least = max(map(len, exact.values()), default=1)
-    curves = lattice_curves(backend, poles, host_poles, sensitivity, lags, at_least=at_least)
-    methods = ["exact"] * bool(exact)
-    if len(careful) < len(mask):
-        notes += truncation_notes(curves, lags)
-        methods.append("lattice")
-    rank = np.full(len(mask), mask.shape[1])
+    places, rank = np.flatnonzero(proven), np.full(len(host), mask.shape[1])
+    poles, sensitivity = backend.rows(poles, places), sensitivity[places]
+    curves = lattice_curves(backend, poles, sensitivity, lags)
     if exact:
-        rank[careful] = [curve.rank for curve in exact.values()]
-        curves = _replaced(backend, curves, exact)
-    return curves.of_stack(backend, shape, rank, " and ".join(methods), notes)
+        rank[list(exact)] = [curve.rank for curve in exact.values()]
+        longest = max(map(len, exact.values()))
+        if curves[0].shape[1] < longest:
+            curves = lattice_curves(backend, poles, sensitivity, longest)
+        curves = _joined(backend, curves, places, exact)
+    if len(places):
+        notes += truncation_notes(curves[0], lags)
+    method = " and ".join(["exact"] * bool(exact) + ["lattice"] * bool(len(places)))
+    return stacked(backend, shape, curves, rank, method, notes)
 
 
-def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
-    """Eigenvalues, their values on the host (zero where the solver failed), their sensitivity."""
+def _eigenvalues(backend: Backend, A: Array) -> Array:
     eigvals = getattr(backend.xp.linalg, "eigvals", None)
     if eigvals is None:
         raise TypeError(
@@ -159,16 +165,73 @@ def _decomposed(backend: Backend, A: Array) -> tuple[Array, Complexes, Floats]:
             f"eigenvalues elsewhere and give them to memcurve.memory.batch.curves_of_poles, which "
             f"needs the array API alone."
         )
-    scale, balanced = scaling(backend, without_gradient(A))
-    if scale is not None:
-        factors = backend.put(scale)
-        A = A * (factors[:, None, :] / factors[:, :, None])
-    poles, plain = backend.complex128(eigvals(A)), without_gradient(A)  # NumPy's may be real
-    host_poles = to_host(poles)
-    readable = np.isfinite(host_poles).all(axis=1) & eigenvalues_fit(backend, plain, host_poles)
-    sensitivity = pole_sensitivities(backend, plain)
-    sensitivity[~(balanced & readable)] = np.inf
-    return poles, np.where(readable[:, None], host_poles, 0.0), sensitivity
+    return backend.complex128(eigvals(A))  # NumPy's may be real
+
+
+def _sensitivity(A: Floats, poles: Complexes) -> float:
+    """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) for the eigenvalues of a balanced A.
+
+    Infinite where it is not known: where a row or column is zero beside the diagonal, too, as
+    LAPACK balances what is left once more. NaN where these are no eigenvalues of A: some libraries
+    return what they have where a solver failed, and say nothing. With the backward error δA,
+    |tr δA| ≤ √N‖δA‖_F and |tr(A + δA)² − tr A²| ≤ 2‖A‖_F‖δA‖_F + ‖δA‖_F².
+    """
+    size, norm, rounding = len(A), float(np.linalg.norm(A)), 2 * backward_error(A)
+    off = abs(poles.sum() - np.trace(A)), abs((poles**2).sum() - (A * A.T).sum())
+    if not (off[0] <= np.sqrt(size) * rounding and off[1] <= 3 * norm * rounding):
+        return math.nan
+    others = A * (1 - np.eye(size))
+    if size > 1 and not (others.any(axis=0).all() and others.any(axis=1).all()):
+        return math.inf
+    return pole_sensitivity(A, [np.arange(size)]).curve
+
+
+def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
+    """Whether [C, AC, A²C, …] provably has full rank, for each network of A (B, N, N), C (B, N).
+
+    Full rank modulo *one* prime proves it. False is no proof: the rank may be lower, or the primes
+    unlucky.
+    """
+    stack, size = C.shape
+    proven = np.zeros(stack, bool)
+    for prime in primes(size):
+        waiting = np.flatnonzero(~proven & C.any(axis=1))
+        for own in blocks(len(waiting), size):
+            some = waiting[own]
+            proven[some] = _have_full_rank(backend, A[some], C[some], prime)
+    return proven
+
+
+def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[bool]:
+    """Whether the shortest recurrences of uᵀAᵏC modulo a prime, u random, are as long as C.
+
+    Matrix products of a device need not be what they seem, as some emulate float64, so each
+    squaring is checked with a random vector: (A²)w = A(Aw), which a wrong square passes with
+    probability 1/p.
+    """
+    xp, (stack, size) = backend.xp, C.shape
+    drawn = np.random.default_rng(SEED).integers(1, prime, (2, 1, size, 1)).astype(float)
+    u, w = (backend.put(np.repeat(x, stack, axis=0)) for x in centred(drawn, prime))
+    matrices, v = backend.put(residues(A, prime)), backend.put(residues(C, prime)[:, :, None])
+
+    def product(a: Array, b: Array) -> Array:
+        return centred(xp.matmul(a, b), prime, xp)
+
+    def square(power: Array) -> Array:
+        squared = product(power, power)
+        off = centred(product(squared, w) - product(power, product(power, w)), prime, xp)
+        if bool(to_host(xp.any(off != 0))):
+            raise UncertainResultError(
+                f"matrix products of {backend.name} on {backend.device} are not exact for integers "
+                f"below 2**53, so that they cannot decide the rank. Switch the emulation of "
+                f"float64 off, or move `A` to the CPU."
+            )
+        return squared
+
+    squarings = max(0, round(math.log2(2 * size) / 2))
+    terms = to_host(krylov_terms(matrices, u, v, prime, square, squarings, xp))
+    sequences = terms.reshape(stack, -1)[:, : 2 * size]
+    return [len(recurrence(sequence, prime)) == size + 1 for sequence in sequences]
 
 
 def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:
@@ -179,21 +242,22 @@ def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryC
         raise type(error)(f"network {number} of the stack: {error}") from error
 
 
-def _replaced(backend: Backend, curves: Curves, exact: dict[int, MemoryCurve]) -> Curves:
-    """The curves with some rows by memory_curve.
+def _joined(
+    backend: Backend, curves: tuple[Array, ...], places: NDArray[Any], exact: dict[int, MemoryCurve]
+) -> tuple[Array, ...]:
+    """Curves of the networks at some places, and those by memory_curve at the others.
 
     No curve rises: what follows its lags lies between zero and its last value.
     """
-    shape = tuple(curves.values.shape)
-    rows = Curves(np.zeros(shape), np.zeros(shape), np.ones(shape))
+    memory = np.zeros((len(places) + len(exact), curves[0].shape[1]))
+    joined = memory, memory + 0.0, memory + 1.0
+    for part, own in zip(joined, curves, strict=True):
+        part[places] = to_host(own)
     for k, curve in exact.items():
-        rows.error[k] = curve.values[-1] + curve.error[-1]
-        for name in Curves._fields:
-            getattr(rows, name)[k, : len(curve)] = getattr(curve, name)
-    replaced = np.isin(np.arange(shape[0]), list(exact))
-    which = backend.put(np.broadcast_to(replaced[:, None], shape))
-    pairs = zip(rows, curves, strict=True)
-    return Curves(*(backend.xp.where(which, backend.put(new), old) for new, old in pairs))
+        joined[1][k] = curve.values[-1] + curve.error[-1]
+        for part, own in zip(joined, (curve.values, curve.error, curve.loss), strict=True):
+            part[k, : len(curve)] = own
+    return tuple(map(backend.put, joined))
 
 
 def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, Floats]:
