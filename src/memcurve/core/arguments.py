@@ -86,20 +86,17 @@ def require_number(
     return float(value)
 
 
-def require_size(size: Any, argument: str = "size") -> int:
-    """Return ``size`` as an int if it is a positive integer."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 1:
-        raise ValueError(f"`{argument}` must be a positive integer, got {size!r}; give 1 or more.")
+def require_size(size: Any, argument: str = "size", least: int = 1) -> int:
+    """Return ``size`` as an int if it is an integer of at least 1, or of ``least``."""
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
+        kind = "a positive integer" if least == 1 else f"an integer from {least} on"
+        raise ValueError(f"`{argument}` must be {kind}, got {size!r}; give {least} or more.")
     return int(size)
 
 
 def require_limit(limit: Any, argument: str) -> int:
     """Return ``limit`` as an int if it is zero or a positive integer."""
-    if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
-        raise ValueError(
-            f"`{argument}` must be an integer from 0 on, got {limit!r}; give 0 or more."
-        )
-    return int(limit)
+    return require_size(limit, argument, 0)
 
 
 def require_flag(flag: Any, argument: str) -> bool:

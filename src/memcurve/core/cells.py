@@ -20,13 +20,7 @@ _DIGITS = 6
 
 
 def safe_cell(text: str) -> str:
-    """Text for a cell of a spreadsheet, which computes none of it; numbers stay what they are.
-
-    Examples
-    --------
-    >>> safe_cell("=1+1"), safe_cell("normal"), safe_cell("-0.5")
-    ("'=1+1", 'normal', '-0.5')
-    """
+    """Text for a cell of a spreadsheet, which computes none of it; numbers stay what they are."""
     with contextlib.suppress(ValueError):
         float(text)
         return text
@@ -34,15 +28,7 @@ def safe_cell(text: str) -> str:
 
 
 def csv_text(columns: Mapping[str, Iterable[Any]]) -> str:
-    """The columns as CSV, their names first; numbers with all digits, nothing where not known.
-
-    Examples
-    --------
-    >>> print(csv_text({"method": ["exact", "@osm"], "total": [100.0, float("nan")]}), end="")
-    method,total
-    exact,100.0
-    '@osm,
-    """
+    """The columns as CSV, their names first; numbers with all digits, nothing where not known."""
     lines = io.StringIO()
     writer = csv.writer(lines, lineterminator="\n")
     writer.writerow(map(_cell, columns))
@@ -60,19 +46,7 @@ def _cell(value: Any) -> str:
 
 
 def latex_text(columns: Mapping[str, Iterable[Any]]) -> str:
-    r"""The columns as a tabular, which needs no package; six digits of each number.
-
-    Examples
-    --------
-    >>> print(latex_text({"method": ["osm_plus"], "error": [2.5e-12]}), end="")
-    \begin{tabular}{lr}
-    \hline
-    method & error \\
-    \hline
-    osm\_plus & $2.5 \times 10^{-12}$ \\
-    \hline
-    \end{tabular}
-    """
+    """The columns as a tabular, which needs no package; six digits of each number."""
     table = {name: list(map(_cell, values)) for name, values in columns.items()}
     aligned = "".join("r" if all(map(_is_number, cells)) else "l" for cells in table.values())
     rows = [f"{' & '.join(map(_tex, row))} \\\\" for row in zip(*table.values(), strict=True)]

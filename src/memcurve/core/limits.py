@@ -224,13 +224,10 @@ def _entry(file: Path, name: str) -> int | None:
 
 
 def _size(count: int) -> str:
-    """Bytes in words, e.g. 420 GB."""
-    size = float(count)
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if size < 999.5:
-            return f"{size:.2g} {unit}" if size < 9.95 else f"{size:.0f} {unit}"
-        size /= 1000
-    return f"{size:.3g} PB"
+    """Bytes in words, e.g. 1.3 GB."""
+    from rich.filesize import decimal
+
+    return decimal(count)
 
 
 def in_words(seconds: float) -> str:

@@ -384,16 +384,7 @@ def noise_of(noise: Any) -> Noise | None:
 
 
 def parse_noise(texts: Sequence[str]) -> Any:
-    """The noise that words of a command line stand for; several must all be numbers.
-
-    Examples
-    --------
-    >>> from memcurve.inputs.noise import parse_noise
-    >>> parse_noise(["state:0.01"])
-    StateNoise(0.01)
-    >>> parse_noise(["12bit:4"]).step
-    0.001953125
-    """
+    """The noise that words of a command line stand for; several must all be numbers."""
     parsed = [_parse_one(text) for text in texts]
     if len(parsed) == 1:
         return parsed[0]

@@ -441,8 +441,7 @@ def hippo_legs(
     array([[ 0.99  ,  0.    ],
            [-0.0171,  0.9802]])
     """
-    continuous = hippo("legs", _require_nodes(size))
-    return _discretised(continuous, step, discretisation, mask, seed)
+    return _discretised(hippo("legs", _require_nodes(size)), step, discretisation, mask, seed)
 
 
 def hippo_legt(
@@ -465,8 +464,7 @@ def hippo_legt(
     array([[ 0.9899, -0.0098],
            [ 0.0294,  0.9703]])
     """
-    continuous = hippo("legt", _require_nodes(size))
-    return _discretised(continuous, step, discretisation, mask, seed)
+    return _discretised(hippo("legt", _require_nodes(size)), step, discretisation, mask, seed)
 
 
 def delay_reservoir(

@@ -23,13 +23,6 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
     A is dense or sparse, and so is the result. Its radius is measured again, and agrees to
     rounding; a ValueError says where ρ(A) is zero, as for a nilpotent matrix, or so sensitive that
     rounding alone moves it by more than :data:`RADIUS_TOLERANCE`.
-
-    Examples
-    --------
-    >>> from memcurve.network.scaling import scale_to_spectral_radius
-    >>> scale_to_spectral_radius([[0.0, 4.0], [1.0, 0.0]], 0.5)
-    array([[0.  , 1.  ],
-           [0.25, 0.  ]])
     """
     A = validated_matrix(A)
     radius = require_number(radius, "radius", "at least 0", lambda r: r >= 0)

@@ -13,7 +13,7 @@ import inspect
 import json
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -190,7 +190,9 @@ def _tidy_seed(seed: Any) -> int:
 
 def tidy_keep(keep: Any) -> tuple[str, ...]:
     """The quantities, each once and in a fixed order."""
-    names = [keep] if isinstance(keep, str) else list(keep)
+    names = [keep] if isinstance(keep, str) else keep
+    if not isinstance(names, Sequence) or not names:
+        raise ValueError(f"`keep` must name at least one quantity, got {keep!r}.")
     for name in names:
         table_entry(QUANTITIES, name, "keep")
     return tuple(sorted(set(names)))

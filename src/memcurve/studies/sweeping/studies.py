@@ -11,22 +11,11 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    StrictBool,
-    StrictInt,
-    StrictStr,
-    ValidationError,
-)
 
-from memcurve.core.arguments import table_entry
+from memcurve.core.arguments import require_flag, require_size, table_entry
 from memcurve.io import NETWORK_FORMATS, name_as_text
 from memcurve.studies.sweeping.cases import TABLES, TIDY, USUAL, Case, label, tidy_keep
 
@@ -39,6 +28,11 @@ WHOLE = ("size", "inputs", "lags", "seed")
 NUMBERS = (*WHOLE, "spectral_radius", "density", "leak", "noise")
 #: The built-in studies, one file each.
 LIBRARY = Path(__file__).with_name("builtin")
+#: The fields of a study file, and those of a range in it.
+FIELDS = ("title", "keep", "quick", "grid")
+RANGE = ("from", "to", "step", "count", "log")
+#: Values that a range lists at most. Doubled: more memory for a study.
+MOST_VALUES = 100_000
 
 
 class Named(NamedTuple):
@@ -51,37 +45,6 @@ class Named(NamedTuple):
     def label(self) -> str:
         """As tables show it."""
         return label(self.name, self.options)
-
-
-class _StrictModel(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class _Range(_StrictModel):
-    """``{from, to}``, with ``step`` for whole numbers, ``count`` and ``log`` for others."""
-
-    first: Any = Field(validation_alias="from")
-    last: Any = Field(validation_alias="to")
-    step: Annotated[StrictInt, Field(ge=1)] | None = None
-    count: Annotated[StrictInt, Field(ge=2, le=100_000)] | None = None
-    log: StrictBool = False
-
-
-def _as_tuple(given: Any) -> Any:
-    return (given,) if isinstance(given, str) else given
-
-
-_Quantity = Annotated[str, AfterValidator(lambda name: tidy_keep(name)[0])]
-_Quantities = Annotated[tuple[_Quantity, ...], BeforeValidator(_as_tuple), Field(min_length=1)]
-
-
-class _File(_StrictModel):
-    """A study file, of which the axes are checked one by one."""
-
-    title: StrictStr = ""
-    keep: _Quantities = USUAL
-    quick: dict[str, Any] | None = None
-    grid: dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -210,8 +173,8 @@ class Study:
     @classmethod
     def grid(cls, *, name: str = "study", **fields: Any) -> Self:
         """All combinations: each axis is a value or a list; other fields as in a file."""
-        content = {key: fields[key] for key in fields if key in _File.model_fields}
-        axes = {key: fields[key] for key in fields if key not in _File.model_fields}
+        content = {key: fields[key] for key in fields if key in FIELDS}
+        axes = {key: fields[key] for key in fields if key not in FIELDS}
         return cls.from_text(_as_toml(content | {"grid": axes}), name)
 
     def __repr__(self) -> str:
@@ -236,9 +199,16 @@ def shipped() -> list[str]:
 
 def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a study in these tables, or a ValueError that names field and value."""
-    file = _validated(_File, content)
+    _require_fields(content, FIELDS, needed=("grid",))
+    for name, kind, what in (
+        ("title", str, "text"),
+        ("quick", dict, "a table"),
+        ("grid", dict, "a table"),
+    ):
+        if name in content and not isinstance(content[name], kind):
+            raise ValueError(f"{name}: must be {what}, got {content[name]!r}.")
     axes = {}
-    for axis, given in file.grid.items():
+    for axis, given in content["grid"].items():
         if axis not in AXES:
             raise ValueError(f"grid.{axis}: there is no such axis; axes are {', '.join(AXES)}.")
         try:
@@ -251,29 +221,24 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(f"grid.{axis}: is for ensembles; leave it out, or `file`.")
         if axis not in axes and "file" not in axes:
             raise ValueError(f"grid.{axis}: is missing; give a value or a list, or `file`.")
-    return {"axes": axes, "keep": tidy_keep(file.keep), "title": file.title}
+    keep = tidy_keep(content.get("keep", USUAL))
+    return {"axes": axes, "keep": keep, "title": content.get("title", "")}
 
 
-def _validated(model: Any, content: Any) -> Any:
-    try:
-        return model.model_validate(content)
-    except ValidationError as error:
-        problems = []
-        for one in error.errors():
-            place, rule = ".".join(map(str, one["loc"])), one["msg"]
-            if one["type"] == "extra_forbidden":
-                rule = f"there is no such field; there are {', '.join(model.model_fields)}"
-            elif one["type"] == "value_error":  # a rule of ours, which says what it got
-                problems.append(f"{place}: {str(one['ctx']['error']).removeprefix('`keep` ')}")
-                continue
-            problems.append(f"{place}: {rule.rstrip('.')}, got {one['input']!r}.")
-        raise ValueError(" ".join(problems)) from None
+def _require_fields(table: Mapping[str, Any], fields: Sequence[str], needed: Sequence[str]) -> None:
+    """Raise where a table has another field, or lacks one."""
+    for name in table:
+        if name not in fields:
+            raise ValueError(f"{name}: there is no such field; there are {', '.join(fields)}.")
+    for name in needed:
+        if name not in table:
+            raise ValueError(f"{name}: is missing; give it a value.")
 
 
 def _axis_values(axis: str, given: Any) -> Sequence[Any]:
     """The values of an axis as a study writes them; long ranges are not expanded."""
     if isinstance(given, Mapping) and axis in NUMBERS:
-        return _range_values(axis, _validated(_Range, given))
+        return _range_values(axis, given)
     values = tuple(given) if isinstance(given, list | tuple) else (given,)
     if axis == "file":
         values = tuple(itertools.chain.from_iterable(map(_files, values)))
@@ -286,21 +251,28 @@ def _axis_values(axis: str, given: Any) -> Sequence[Any]:
     return tidy
 
 
-def _range_values(axis: str, asked: _Range) -> Sequence[Any]:
-    first, last = (_value(axis, end) or 0 for end in (asked.first, asked.last))
+def _range_values(axis: str, given: Mapping[str, Any]) -> Sequence[Any]:
+    """``{from, to}``, with ``step`` for whole numbers, ``count`` and ``log`` for others."""
+    _require_fields(given, RANGE, needed=("from", "to"))
+    first, last = (_value(axis, given[end]) or 0 for end in ("from", "to"))
+    step = require_size(given.get("step", 1), "step")
+    log = require_flag(given.get("log", False), "log")
     if isinstance(first, str) or isinstance(last, str) or not first <= last:
         raise ValueError(f"must go from a number up to another, got {first!r} and {last!r}.")
-    if asked.log and first <= 0:
+    if log and first <= 0:
         raise ValueError(f"must begin above 0 with log = true, got {first!r}.")
-    if asked.count is not None:
-        numbers = (np.geomspace if asked.log else np.linspace)(first, last, asked.count).tolist()
+    if "count" in given:
+        count = require_size(given["count"], "count", 2)
+        if count > MOST_VALUES:
+            raise ValueError(f"must have a `count` of at most {MOST_VALUES:,}, got {count:,}.")
+        numbers = (np.geomspace if log else np.linspace)(first, last, count).tolist()
         if axis in WHOLE:
             return tuple(dict.fromkeys(_value(axis, round(number)) for number in numbers))
         # to 12 digits: 0.3 and not 0.30000000000000004
         return tuple(_value(axis, float(f"{number:.12g}")) for number in numbers)
     if axis not in WHOLE:
         raise ValueError("needs how many values, e.g. count = 5.")
-    return range(int(first), int(last) + 1, asked.step or 1)
+    return range(int(first), int(last) + 1, step)
 
 
 def _files(given: Any) -> list[str]:
