@@ -41,6 +41,18 @@ def test_conn2res_settings() -> None:
     np.testing.assert_allclose(ours, r, atol=SAME_SUMS)
 
 
+def test_braph_settings() -> None:
+    """``GlobalMemoryCapacity``: 5 % are discarded, no constant term, r over the rows fitted to."""
+    network = ensembles.orthogonal(6, spectral_radius=0.9, seed=1)
+    protocol = PROTOCOLS["braph 35"](6)
+    z = 0.5 + 0.5 * np.random.default_rng(3).uniform(-1, 1, 20_000)
+    x = network.simulate(z[35:])[999:]
+    y = np.column_stack([z[1034 - k : 20_000 - k] for k in range(1, 36)])
+    W = np.linalg.lstsq(x, y, rcond=None)[0]
+    r = [np.corrcoef(a, b)[0, 1] for a, b in zip((x @ W).T, y.T, strict=True)]
+    np.testing.assert_allclose(protocol.measure(network, np.random.default_rng(3)), r, atol=1e-6)
+
+
 def test_a_node_that_never_moves() -> None:
     network = ensembles.delay_line(4)
     dead = network.replace(C=np.zeros(4))

@@ -444,7 +444,12 @@ def test_weak_pairs_are_left_out_as_if_never_listed(tmp_path):
     path = published(tmp_path, ".csv", rows=mixed)
     assert load_network(path, mask="ones", min_weight=8, signs="nt_type").A.data.tolist() == [-0.5]
     refused(path, "9", "`min_weight`", mask="ones", min_weight=9)
-    refused(path, "`min_weight`", "-1", mask="ones", min_weight=-1)
+    refuses(ValueError, "`min_weight`", load_network, path, mask="ones", min_weight=-1)
+    asked = {"signs": "nt_type", "inhibitory": "GABBA"}
+    refused(path, "`inhibitory`", "ACH, GABA", mask="ones", **asked)
+    bulk = ":START_ID(Body-ID),weight:int,weightHP:int,:END_ID(Body-ID)\n7,3,1,8\n8,2,2,7\n"
+    found = load_network(written(tmp_path, bulk, "neuprint.csv"), mask="7")
+    assert found.A.toarray().tolist() == [[0, 2], [3, 0]]
 
 
 CELLS = "root_id,class,side,size,nt\n" + "\n".join(

@@ -32,7 +32,7 @@ OTHERWISE: dict[str, tuple[str, dict[str, float], str]] = {
     "conn2res-score": (
         "an artefact", {"least_excess": 0, "largest_excess": 0, "largest_loss": 0}, "right",
     ),
-    "ballarin-2025": ("right in another sense", {"usable_orthogonal": 3.0}, "right"),
+    "ballarin-2025": ("right in another sense", {"usable_normal": 25.0}, "right"),
     "mijalkov-2025": ("right in another sense", {"order": -1.0}, "an artefact"),
     "hadaeghi-2025": ("right in another sense", {"total_100": 40.0}, "right"),
     "takasu-2025": ("right in another sense", {"exact_slope": 0.6}, "right"),

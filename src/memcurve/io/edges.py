@@ -46,8 +46,8 @@ _TRANSMITTER = ("nt", "transmitter", "neurotransmitter", "consensusnt", "predict
 #: What an edge means, for notes.
 DIRECTION = "source drives target, A[target, source]"
 #: Names of columns, by the words in them.
-_SOURCE = ("source", "src", "from", "pre", "presynaptic", "origin")
-_TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination")
+_SOURCE = ("source", "src", "from", "pre", "presynaptic", "origin", "start")
+_TARGET = ("target", "tgt", "to", "post", "postsynaptic", "dst", "destination", "end")
 _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value", "nbr", "connections")
 #: What nodes may be called in a header that numbers them, Neuron 1 and Neuron 2, Node A and Node B.
 _KINDS = ("node", "neuron", "cell", "region", "roi", "area", "vertex", "id", "name", "label")
@@ -71,6 +71,7 @@ _FAULTS = {
     "`matrix` and `signs`, of {columns}.",
     "signs": "has no column {column!r} for `signs`, which names the transmitters; edges have "
     "{edges}, and the table of nodes {nodes}.",
+    "inhibitory": "has none of the transmitters that `inhibitory` names; {column} has {listed}.",
     "signed": "has negative weights, which have their signs; leave out `signs`.",
     "row": "rows {first:,} … {last:,} have a node that is missing or negative, or a weight that is "
     "missing or infinite; fill it in, or remove the row.",
@@ -97,6 +98,8 @@ class EdgeOptions:
     def __post_init__(self) -> None:
         if self.where is not None and self.nodes is None:
             raise ValueError("`where` is a condition on a table of nodes; give it as `nodes`.")
+        if self.min_weight is not None:
+            require_number(self.min_weight, "min_weight", "at least 0", lambda number: number >= 0)
 
     @cached_property
     def table(self) -> NodeTable | None:
@@ -502,7 +505,6 @@ def assembled(
         text = f"{repeated}; weights of the same pair were summed"
         notes.append(Note("network", text))
     if least is not None:
-        least = require_number(least, "min_weight", "at least 0", lambda number: number >= 0)
         is_weak = summed(np.abs(weights)).data < least
         A.data[is_weak] = 0
         A.eliminate_zeros()
@@ -539,6 +541,9 @@ def _signed(
     if (edges.weights < 0).any():
         raise _fault(file, "signed")
     signs = np.array([-1.0 if kind.lower() in options.negative else 1.0 for kind in kinds])
+    if options.inhibitory is not None and (signs > 0).all():
+        listed = ", ".join(kind for kind in kinds[:8] if kind)
+        raise _fault(file, "inhibitory", column=column, listed=listed or "none")
     counts = np.bincount(places, minlength=len(kinds))
     shown = [
         ", ".join(

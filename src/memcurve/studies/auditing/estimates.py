@@ -299,11 +299,12 @@ def conn2res(states: int) -> Protocol:
     )
 
 
-def braph(states: int) -> Protocol:
-    """BRAPH 2, as of Mijalkov et al. (2025): r in sample, input on [0, 1], no constant term."""
+def braph(states: int, last_lag: int = 50) -> Protocol:
+    """BRAPH 2 (``GlobalMemoryCapacity``): r in sample, input on [0, 1], no constant term."""
     return Protocol(
-        "braph", 50, 20_000, lead=50, amplitude=0.5, mean=0.5, squared=False, only_for_claims=True
-    )
+        "braph", last_lag, 20_000, warmup=999, amplitude=0.5, mean=0.5, squared=False,
+        only_for_claims=True,
+    )  # fmt: skip
 
 
 def rcjl(states: int) -> Protocol:
@@ -311,5 +312,8 @@ def rcjl(states: int) -> Protocol:
     return Protocol("rcjl", 30, 2000, lead=30, tested=394, ridge=1.0, only_for_claims=True)
 
 
-#: Protocols by name; each is a function of the number of states.
-PROTOCOLS = {"reservoirpy": reservoirpy, "conn2res": conn2res, "braph": braph, "rcjl": rcjl}
+#: Protocols by name; each is a function of the number of states. BRAPH had 50 lags, and has 35.
+PROTOCOLS: dict[str, Callable[[int], Protocol]] = {
+    "reservoirpy": reservoirpy, "conn2res": conn2res, "braph": braph,
+    "braph 35": partial(braph, last_lag=35), "rcjl": rcjl,
+}  # fmt: skip
