@@ -15,6 +15,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from markdown_it import MarkdownIt
+from mdit_py_plugins.colon_fence import colon_fence_plugin
 
 from repository import ROOT
 
@@ -32,12 +34,7 @@ NEEDED = (
     "sphinx", "myst_nb", "pydata_sphinx_theme", "sphinx_copybutton", "sphinx_design", "ipykernel",
 )  # fmt: skip
 #: Directives whose content is prose, in which further blocks may stand.
-_PROSE = {
-    "admonition", "attention", "card", "caution", "dropdown", "grid", "grid-item",
-    "grid-item-card", "hint", "important", "margin", "note", "seealso", "sidebar", "tab-item",
-    "tab-set", "tip", "warning",
-}  # fmt: skip
-_FENCE = re.compile(r"^[\s>]*(`{3,}|~{3,}|:{3,})\s*(.*?)\s*$")
+_PROSE = re.compile(r"\{(admonition|card|dropdown|grid[\w-]*|note|seealso|tab-\w+|tip|warning)\}")
 
 
 @dataclass(frozen=True)
@@ -49,29 +46,15 @@ class Block:
     line: int
 
 
-def blocks(text: str) -> Iterator[Block]:
+def blocks(text: str, above: int = 0) -> Iterator[Block]:
     """The fenced blocks of a MyST page that hold no prose."""
-    open_fences: list[str] = []
-    code: tuple[str, str, int] | None = None
-    content: list[str] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        found = _FENCE.match(line)
-        fence, words = found.groups() if found else ("", "")
-        if code is not None:
-            if fence.startswith(code[0]) and not words:
-                yield Block(code[1], "\n".join(content) + "\n", code[2])
-                code = None
+    for token in MarkdownIt().use(colon_fence_plugin).parse(text):
+        if token.type in ("fence", "colon_fence"):
+            kind, line = token.info.strip(), above + 1 + (token.map or [0])[0]
+            if _PROSE.match(kind):
+                yield from blocks(token.content, line)
             else:
-                content.append(line)
-        elif not fence:
-            continue
-        elif not words and open_fences and fence.startswith(open_fences[-1]):
-            open_fences.pop()
-        elif (name := re.match(r"\{([\w:-]+)\}", words)) and name.group(1) in _PROSE:
-            open_fences.append(fence)
-        else:
-            code, content = (fence, words, number), []
-    assert code is None, f"the block at line {code[2]} does not end"
+                yield Block(kind, token.content, line)
 
 
 class Page(HTMLParser):

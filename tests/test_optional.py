@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memcurve.core import optional
+from refusals import refuses
 
 
 @pytest.mark.parametrize(("pip", "line"), [(True, "-m pip install"), (False, "uv pip install")])
@@ -13,7 +14,5 @@ def test_what_is_missing_is_named(
     pip: bool, line: str, extra: str | None, installed: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(optional, "find_spec", lambda name: pip)
-    with pytest.raises(ModuleNotFoundError, match=r"a dream needs nowhere") as caught:
-        optional.optional("nowhere.at.all", "a dream", extra)
-    assert line in str(caught.value)
-    assert str(caught.value).endswith(f' "{installed}"')
+    facts = ("a dream", "nowhere", line, f'"{installed}"')
+    refuses(ModuleNotFoundError, facts, optional.optional, "nowhere.at.all", "a dream", extra)

@@ -66,9 +66,8 @@ class TestEveryEnsemble:
         assert ensembles.make(name, 1, seed=7, **options).size == 1
 
     def test_wrong_masks(self, name):
-        with pytest.raises(ValueError, match=r"`mask` must have shape \(12,\) or \(12, d\)"):
-            ensembles.make(name, 12, seed=1, mask=np.ones(11))
-        refuses(ValueError, "`mask`", ensembles.make, name, 12, seed=1, mask="nomral")
+        for mask, fact in ((np.ones(11), "(11,)"), ("nomral", "'nomral'")):
+            refuses(ValueError, ("`mask`", fact), ensembles.make, name, 12, seed=1, mask=mask)
 
     def test_seed_is_required_where_something_is_drawn(self, name):
         required = (
@@ -76,8 +75,7 @@ class TestEveryEnsemble:
             is inspect.Parameter.empty
         )
         if required:
-            with pytest.raises(TypeError, match=f"{name} needs `seed`"):
-                ensembles.make(name, 12)
+            refuses(TypeError, (name, "`seed`"), ensembles.make, name, 12)
         refuses(TypeError, "`seed`", ensembles.make, name, 12, seed=None, mask="normal")
 
 
@@ -207,5 +205,5 @@ def test_radius_of_large_networks(monkeypatch) -> None:
 
 
 def test_too_many_weights_are_told_before_they_are_drawn() -> None:
-    with pytest.raises(MemoryError, match=r"1e\+06 weights per node.*degree=10"):
-        ensembles.sparse_normal(10_000_000, seed=1)
+    facts = ("`size`=10000000", "degree=10")
+    refuses(MemoryError, facts, ensembles.sparse_normal, 10_000_000, seed=1)

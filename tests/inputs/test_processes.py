@@ -110,8 +110,7 @@ def test_processes_never_change(process):
         process.variance = 3.0
     for field in ("ar", "ma", "values"):
         if hasattr(process, field):
-            with pytest.raises(ValueError, match="read-only"):
-                getattr(process, field)[:1] = 0
+            assert not getattr(process, field).flags.writeable
     assert repr(process).startswith(type(process).__name__ + "(")
 
 

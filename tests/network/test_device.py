@@ -186,30 +186,28 @@ def test_pickled_networks_are_the_same() -> None:
 
 
 def test_what_is_refused(library: Library) -> None:
-    refuses(ValueError, "finite", LinearNetwork, library.sparse(A * np.nan), C)
-    refuses(ValueError, "square matrix", LinearNetwork, library.sparse(A[:5]), C)
-    refuses(ValueError, "must have shape", LinearNetwork, library.sparse(A), C[:5])
+    refuses(ValueError, ("`A`", "nan"), LinearNetwork, library.sparse(A * np.nan), C)
+    refuses(ValueError, ("`A`", "(5, 150)"), LinearNetwork, library.sparse(A[:5]), C)
+    refuses(ValueError, ("`C`", "(5, 2)"), LinearNetwork, library.sparse(A), C[:5])
     mask, unstable = library.array(C[:, 0]), library.sparse(A * 2)
-    with pytest.raises(memcurve.UnstableNetworkError, match="unstable"):
-        memory_curve(LinearNetwork(lambda x: unstable @ x, mask), noise=0.1)
+    grows = LinearNetwork(lambda x: unstable @ x, mask)
+    refuses(memcurve.UnstableNetworkError, "unstable", memory_curve, grows, noise=0.1)
     for function, words in (
         (lambda x: x * x, "linear"),
         (lambda x: x * float("nan"), "finite"),
         (lambda x: x[:5], "vectors"),
         (lambda x: np.zeros(SIZE), "where `C` is"),
     ):
-        with pytest.raises(ValueError, match=words):
-            memory_curve(LinearNetwork(function, mask), noise=0.1)
+        network = LinearNetwork(function, mask)
+        refuses(ValueError, ("`A`", words), memory_curve, network, noise=0.1)
 
 
 def test_masks_of_another_library_are_refused() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     there = _torch().sparse(A)
-    with pytest.raises(ValueError, match="`C` must be where `A` is"):
-        LinearNetwork(there, strict.asarray(C))
-    with pytest.raises(ValueError, match="`C` must be where `A` is"):
-        LinearNetwork(there, torch.zeros(SIZE, device="meta"))
+    for mask in (strict.asarray(C), torch.zeros(SIZE, device="meta")):
+        refuses(ValueError, ("`C`", "`A`"), LinearNetwork, there, mask)
 
 
 def test_damaged_matrices_are_refused() -> None:
@@ -220,5 +218,4 @@ def test_damaged_matrices_are_refused() -> None:
         damaged = torch.sparse_csr_tensor(
             starts, columns, torch.ones(2), (2, 2), check_invariants=False
         )
-        with pytest.raises(ValueError, match="damaged sparse array"):
-            LinearNetwork(damaged, np.ones(2))
+        refuses(ValueError, ("`A`", "damaged"), LinearNetwork, damaged, np.ones(2))

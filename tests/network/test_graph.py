@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 import memcurve
 from memcurve.network.graph import generically_driven, most_nodes_on_cycles
 from memcurve.solve.modular import krylov_rank
+from refusals import refuses
 
 
 def drawn(rng: np.random.Generator, most: int) -> tuple[np.ndarray, np.ndarray]:
@@ -93,5 +94,4 @@ def test_no_edges_no_input_all_edges() -> None:
     assert memcurve.structural_rank((np.zeros((3, 3)), np.ones(3))).rank == 1
     assert memcurve.structural_rank((np.zeros((3, 3)), np.eye(3))).rank == 3
     network = memcurve.LinearNetwork(dense, np.ones(5), [0])
-    with pytest.raises(ValueError, match="`network` must be read from all its nodes"):
-        memcurve.structural_rank(network)
+    refuses(ValueError, "`network`", memcurve.structural_rank, network)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 import tolerances
 from memcurve import LinearNetwork, NonlinearNetwork, UnstableNetworkError, ensembles, masks
 from memcurve.network import nonlinear
+from refusals import refuses
 
 LINEAR = ensembles.normal(12, spectral_radius=0.8, seed=1)
 A, C = LINEAR.A, LINEAR.C
@@ -121,13 +122,12 @@ def test_linearised_is_the_chain_rule() -> None:
 
 def test_no_linear_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nonlinear, "MOST_STEPS", 3000)
-    with pytest.raises(ValueError, match="no derivative where some nodes rest, as relu at 0"):
-        NonlinearNetwork(A, C, activation="relu").linearised()
+    kinked = NonlinearNetwork(A, C, activation="relu")
+    refuses(ValueError, ("`activation`", "relu", "`shift`"), kinked.linearised)
     flip = NonlinearNetwork([[-3.0]], [1.0], shift=[1.0])
-    with pytest.raises(UnstableNetworkError, match="does not settle"):
-        flip.linearised()
-    with pytest.raises(UnstableNetworkError, match="does not settle"):
-        NonlinearNetwork([[2.0]], [1.0], shift=[1.0], activation="identity").linearised()
+    grows = NonlinearNetwork([[2.0]], [1.0], shift=[1.0], activation="identity")
+    for network in (flip, grows):
+        refuses(UnstableNetworkError, "3000", network.linearised)
 
 
 def test_frozen_and_described() -> None:
@@ -141,10 +141,9 @@ def test_frozen_and_described() -> None:
     assert dataclasses.replace(network, input_scale=0.1).leak == 0.5
     with pytest.raises(dataclasses.FrozenInstanceError):
         network.leak = 1.0
-    with pytest.raises(ValueError, match="read-only"):
-        network.A[0, 0] = 1
+    assert not network.A.flags.writeable
 
 
 def test_overflow() -> None:
-    with pytest.raises(UnstableNetworkError, match="overflow within"):
-        NonlinearNetwork([[1e3]], [1.0], activation="relu").simulate(np.ones(200))
+    network = NonlinearNetwork([[1e3]], [1.0], activation="relu")
+    refuses(UnstableNetworkError, ("200", "`A`"), network.simulate, np.ones(200))

@@ -67,19 +67,18 @@ def test_single_precision_counts_in_the_error() -> None:
 
 
 BAD = {
-    "tanh": (lambda x: np.tanh(A @ x), "`A` must be linear"),
-    "slightly bent": (lambda x: A @ x * (1 + 1e-3 * x.mean()), "`A` must be linear"),
-    "a constant": (lambda x: A @ x + 1, "`A` must be linear"),
-    "NaN": (lambda x: np.where(np.arange(SIZE) == 3, np.nan, A @ x), "`A` must have finite"),
-    "short": (lambda x: (A @ x)[:-1], "`A` must take vectors of length 400 to such"),
-    "complex": (lambda x: A @ x + 0j, "`A` must take vectors to vectors"),
+    "tanh": (lambda x: np.tanh(A @ x), "linear"),
+    "slightly bent": (lambda x: A @ x * (1 + 1e-3 * x.mean()), "linear"),
+    "a constant": (lambda x: A @ x + 1, "linear"),
+    "NaN": (lambda x: np.where(np.arange(SIZE) == 3, np.nan, A @ x), "finite"),
+    "short": (lambda x: (A @ x)[:-1], "400"),
+    "complex": (lambda x: A @ x + 0j, "complex128"),
 }
 
 
-@pytest.mark.parametrize(("function", "message"), BAD.values(), ids=BAD)
-def test_bad_products_are_refused(function: Callable[[Any], Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        memory_curve(products(function), noise=0.1)
+@pytest.mark.parametrize(("function", "fact"), BAD.values(), ids=BAD)
+def test_bad_products_are_refused(function: Callable[[Any], Any], fact: str) -> None:
+    refuses(ValueError, ("`A`", fact), memory_curve, products(function), noise=0.1)
 
 
 def test_nan_out_of_a_later_product() -> None:
@@ -93,11 +92,12 @@ def test_nan_out_of_a_later_product() -> None:
 
 
 def test_growing_powers_are_found_with_their_rate() -> None:
-    with pytest.raises(memcurve.UnstableNetworkError, match=r"by a factor of 1\.1\d* per step"):
-        memory_curve(products(lambda x: 1.1 / 0.9 * (A @ x)), noise=0.1)
+    grows = products(lambda x: 1.1 / 0.9 * (A @ x))
+    with pytest.raises(memcurve.UnstableNetworkError, match=r" 1\.1\d* "):
+        memory_curve(grows, noise=0.1)
     # a sparse matrix of as many states is judged by its eigenvalues
-    with pytest.raises(memcurve.UnstableNetworkError, match=r"modulus 1\.1"):
-        memory_curve((1.1 / 0.9 * A, C[:, 0]), noise=0.1)
+    known = 1.1 / 0.9 * A, C[:, 0]
+    refuses(memcurve.UnstableNetworkError, "1.1", memory_curve, known, noise=0.1)
 
 
 QUESTIONS: dict[str, Callable[[LinearNetwork], Any]] = {
@@ -131,5 +131,5 @@ def test_the_matrix_can_be_made() -> None:
     assert isinstance(network.A, Operator)
     assert not network.is_sparse
     assert "products only" in repr(network)
-    with pytest.raises(ValueError, match="`A` must be a square matrix"):
-        LinearNetwork(LinearOperator((3, 4), matvec=lambda x: x[:3], dtype=float), C)
+    wide = LinearOperator((3, 4), matvec=lambda x: x[:3], dtype=float)
+    refuses(ValueError, ("`A`", "(3, 4)"), LinearNetwork, wide, C)

@@ -13,6 +13,7 @@ import memcurve
 from memcurve import LinearNetwork, RankRows, inputs, load_network, memory_curve, noise_profile
 from memcurve.network import ranks as ranks_module
 from memcurve.network.ranks import Ranks
+from refusals import refuses
 from threaded_ranks import Aborted, answers, on_ranks
 from tolerances import agree
 
@@ -167,20 +168,17 @@ def test_what_is_refused() -> None:
             lambda: memcurve.rank(network),
             lambda: network.simulate(np.ones((5, 2))),
         ):
-            with pytest.raises(TypeError, match="got rows of it over 2 ranks"):
-                ask()
-        with pytest.raises(TypeError, match="real pair"):
-            LinearNetwork(network.A, C + 1j)
-        for wrong, text in (
-            (uneven(comm)[:, :-1], "`rows` must be the rows of a square matrix.*got"),
-            (uneven(comm)[:0], "at least one row of A on every rank"),
-            (uneven(comm) * 1j, "must be real"),
-            (np.full((SIZE // 2, SIZE), np.nan), "finite"),
+            refuses(TypeError, ("`A`", "2 ranks"), ask)
+        refuses(TypeError, ("`C`", "real pair"), LinearNetwork, network.A, C + 1j)
+        for wrong, facts in (
+            (uneven(comm)[:, :-1], "(40, 119)"),
+            (uneven(comm)[:0], "(0, 120)"),
+            (uneven(comm) * 1j, "complex"),
+            (np.full((SIZE // 2, SIZE), np.nan), "nan"),
         ):
-            with pytest.raises((TypeError, ValueError), match=text):
-                RankRows(wrong, comm)
-        with pytest.raises(ValueError, match="start fewer: mpiexec -n 1"):
-            Ranks(comm).split(LinearNetwork([[0.5]], [1.0]))
+            refuses((TypeError, ValueError), ("`rows`", facts), RankRows, wrong, comm)
+        one = LinearNetwork([[0.5]], [1.0])
+        refuses(ValueError, ("`network`", "2 ranks", "mpiexec -n 1"), Ranks(comm).split, one)
 
     answers(2, work)
 

@@ -7,7 +7,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pandas as pd
 import pytest
@@ -151,17 +150,6 @@ def test_tables_in_files(result: Sweep, tmp_path: Path) -> None:
     assert json.loads((tmp_path / "rows.csv.json").read_text()) == about | {"notes": []}
     assert (tmp_path / "rows.tex").read_text().count(r"\\") == 1 + len(result)
     refuses(ValueError, (".json", ".csv", ".tex"), result.save, tmp_path / "rows.xlsx")
-
-
-def test_json_is_read_back(result: Sweep, tmp_path: Path) -> None:
-    content = json.loads(result.to_json())
-    jsonschema.validate(content, Sweep.json_schema())
-    assert content["counts"] == result.counts
-    result.save(tmp_path / "rows.json")
-    again = Sweep.load(tmp_path / "rows.json")
-    assert outcome(again) == outcome(result)
-    assert again.to_json() == result.to_json()
-    assert (again.notes, again.sentence) == (result.notes, result.sentence)
 
 
 def test_ensembles_are_told_apart_by_all_their_options() -> None:
