@@ -122,9 +122,14 @@ def _joined(folder: Path, files: Sequence[Path]) -> Archive:
 
 def _json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"), object_hook=_number)
     except (OSError, ValueError) as error:
         raise NetworkFileError(f"{path}: cannot be read as JSON ({error}).") from error
     if not isinstance(content, dict):
         raise NetworkFileError(f"{path}: must hold names and values, got {type(content).__name__}.")
     return content
+
+
+def _number(content: dict[str, Any]) -> Any:
+    """What JSON has no word for, as transformers writes it: ``{"__float__": "Infinity"}``."""
+    return float(content["__float__"]) if [*content] == ["__float__"] else content
