@@ -34,24 +34,28 @@ def unit(network: memcurve.LinearNetwork) -> memcurve.LinearNetwork:
 
 
 @pytest.mark.parametrize("noise", [0.1, 1e-2, 1e-4])
-@pytest.mark.parametrize("is_complex", [False, True])
+@pytest.mark.parametrize("modes", ["real", "complex", "acting on each other"])
 @pytest.mark.parametrize("inputs", [(), (1,), (3,)], ids=str)
 def test_channels_are_what_the_exact_method_gives(
-    is_complex: bool, noise: float, inputs: tuple[int, ...]
+    modes: str, noise: float, inputs: tuple[int, ...]
 ) -> None:
     rng = np.random.default_rng(7)
-    poles: Any = rng.uniform(0.3, 0.995, (5, 6))
+    A: Any = rng.uniform(0.3, 0.995, (5, 6))
     drive: Any = rng.normal(size=(5, 6, *inputs))
-    if is_complex:
-        poles = poles * np.exp(1j * rng.uniform(0.01, 3.1, (5, 6)))
+    if modes == "complex":
+        A = A * np.exp(1j * rng.uniform(0.01, 3.1, (5, 6)))
         drive = drive + 1j * rng.normal(size=drive.shape)
     if inputs == (3,):  # equal and silent modes
-        poles[0, 1], drive[1, 2] = poles[0, 0], 0
-    memory = channel_memory(poles, drive, noise, entries=200)  # in several blocks
+        A[0, 1], drive[1, 2] = A[0, 0], 0
+    elif modes == "acting on each other":  # far from normal, and one that is not excited
+        A = A[:, :, None] * np.eye(6) + np.triu(rng.normal(size=(5, 6, 6)), 1)
+        drive, A[0, 3:, 3:], A[0, 3:] = drive.reshape(5, 6, -1), 0.5 * np.eye(3), 0
+    memory = channel_memory(A, drive, noise, entries=200)  # in several blocks
     for k in range(5):
-        heard = drive[k].reshape(6, -1).any(axis=1)
-        network = unit(memcurve.LinearNetwork(np.diag(poles[k][heard]), drive[k][heard]))
-        curve = memcurve.memory_curve(network, noise=noise)
+        heard = drive[k].reshape(6, -1).any(axis=1) | (A.ndim == 3)
+        matrix = A[k] if A.ndim == 3 else np.diag(A[k][heard])
+        network = memcurve.LinearNetwork(matrix, drive[k][heard])
+        curve = memcurve.memory_curve(unit(network), 4000, noise=noise)
         within = np.cumsum(curve.values)
         assert abs(memory.usable[k] - curve.total) < BATCHED + memory.error[k]
         assert memory.half[k] == np.searchsorted(within, 0.5 * curve.total) + 1
@@ -143,7 +147,9 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
     "lightning attention": (
         {"slope_rate": np.array([0.5, 0.25])[:, None, None]}, np.exp([[-0.5], [-0.25]]),
     ),
-    "RWKV-7": ({"w0": BIAS}, np.exp(-np.exp(-0.5) / (1 + np.exp(-BIAS)))[:, None]),
+    "RWKV-7": (
+        {"w0": BIAS, "w1": np.ones((3, 2))}, np.exp(-np.exp(-0.5) / (1 + np.exp(-BIAS)))[:, None],
+    ),
     "mLSTM": (
         {"fgate_preact.bias": -BIAS}, 1 / (1 + np.exp(-15 * np.tanh(-BIAS / 15)))[:, None],
     ),
@@ -178,6 +184,10 @@ VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], Any]] = {
         1 / (1 + np.exp(-30 * np.tanh(BIAS / 30))),
     ),
     "GLA": ({"gk_proj.1.bias": BIAS}, {"gate_logit_normalizer": 8}, ORDINARY ** (1 / 8)),
+    "GLA, decays bounded": (
+        {"gk_proj.1.bias": BIAS}, {"gate_logit_normalizer": 1, "clamp_min": -0.1},
+        np.maximum(ORDINARY, np.exp(-0.1)),
+    ),
     "KDA": (
         {"A_log": np.log(np.full(3, 2.0)), "dt_bias": BIAS},
         {"text_config": {"linear_lower_bound": -5.0}}, np.exp(-5 / (1 + np.exp(-2 * BIAS))),
@@ -786,20 +796,38 @@ def test_decays_of_kimi_delta_attention_are_those_of_its_module(is_bounded: bool
     np.testing.assert_allclose(-1 / layer.time_constant, decay, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["Mamba2", "Rwkv", "xLSTM"])
-def test_models_of_transformers_are_recognised(name: str) -> None:
+TINY = {"hidden_size": 16, "vocab_size": 10, "intermediate_size": 16, "num_attention_heads": 4}
+MAMBA2 = {"mamba_n_heads": 4, "mamba_d_head": 8, "mamba_d_state": 4, "num_key_value_heads": 2}
+MODELS: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "Mamba": ("Mamba", 2, {}),
+    "FalconMamba": ("Mamba", 2, {}),
+    "Jamba": ("Mamba", 7, {"num_hidden_layers": 8, "num_key_value_heads": 2, "num_experts": 2}),
+    "Mamba2": ("scalar", 2, {"num_heads": 4, "head_dim": 8, "state_size": 4}),
+    "Bamba": ("scalar", 2, MAMBA2),
+    "FalconH1": ("scalar", 2, MAMBA2 | {"mamba_d_ssm": 32}),
+    "Qwen3Next": ("scalar", 2, {"num_experts": 2, "num_key_value_heads": 2, "head_dim": 4}),
+    "RecurrentGemma": ("RG-LRU", 2, {"lru_width": 16}),
+    "Rwkv": ("RWKV", 2, {"attention_hidden_size": 16}),
+    "xLSTM": ("mLSTM", 2, {"num_heads": 2}),
+    "MiniMax": ("lightning", 1, {"num_key_value_heads": 2, "head_dim": 4, "num_local_experts": 2}),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_folders_that_transformers_writes(name: str, tmp_path: Path) -> None:
+    """Infinite limits of steps, too, are in its JSON; and a live model gives the same."""
     pytest.importorskip("torch", reason="torch is not installed")
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    options: dict[str, Any] = {
-        "Mamba2": {"num_heads": 4, "head_dim": 8, "state_size": 4, "hidden_size": 16},
-        "Rwkv": {"hidden_size": 16, "attention_hidden_size": 16},
-        "xLSTM": {"hidden_size": 32, "num_heads": 2},
-    }
-    config = getattr(transformers, f"{name}Config")(
-        num_hidden_layers=2, vocab_size=10, **options[name]
-    )
+    kind, count, options = MODELS[name]
+    config = getattr(transformers, f"{name}Config")(**{"num_hidden_layers": 2} | TINY | options)
     model = getattr(transformers, f"{name}Model")(config)
-    assert len(memcurve.layers(model).layers) == 2
+    model.save_pretrained(tmp_path)
+    live, stored = memcurve.layers(model).layers, memcurve.layers(tmp_path).layers
+    for one, other in zip(live, stored, strict=True):
+        assert one.name == other.name
+        assert one.kind.startswith(kind)
+        np.testing.assert_array_equal(one.usable, other.usable)
+    assert len(live) == count
 
 
 def test_every_kind_is_tested() -> None:

@@ -7,21 +7,25 @@ realization ξ_t = A'ξ_{t−1} + C'z_t, and the states are x = Tξ with rows in
     T_k = b_k Σ_t λ_k^t ξ(t) = b_k Ξ(λ_k),   Ξ(z) the transfer function of the cascade's states
 
 so that no digit is lost however close the poles are. Where a channel has several inputs (``drive``
-has a third axis), T is the triangular factor of [B, ΛB, Λ²B, …]. Noise is relative: s times the
-standard deviation of each state, as rounding is, which makes b irrelevant but for its phase. With
-the singular value decomposition of T, rows scaled to one, and F = diag(σ/√(σ² + s²))Vᵀ::
+has a third axis), or modes that act on each other (a matrix A in place of its poles), T is the
+triangular factor of [B, AB, A²B, …], by doubling. Noise is relative: s times the standard deviation
+of each state, as rounding is, which makes b irrelevant but for its phase. With T = D·UΣVᵀ, D the
+standard deviations, F = diag(σ/√(σ² + s²))Vᵀ and W = diag(1/√(σ² + s²))UᵀD⁻¹::
 
-    MC_τ(s) = ‖F A'^τ C'‖²,   Σ_{τ≥m} MC_τ(s) = ‖F A'^m‖²
+    MC_τ(s) = ‖F A'^τ C'‖²,   Σ_{τ≥m} MC_τ(s) = ‖F A'^m‖² = ‖W A^m T‖²
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.types import EPS, SEED, Floats
+from memcurve.memory import rank
+from memcurve.network import LinearNetwork
 from memcurve.synthesis import jacobi
 
 #: Real or complex.
@@ -52,54 +56,71 @@ class _OrthogonalSection(NamedTuple):
 
 
 def channel_memory(
-    poles: Numbers, drive: Numbers | None, noise: float, *, entries: int = 2**21
+    A: Numbers, drive: Numbers | None, noise: float, *, entries: int = 2**21
 ) -> ChannelMemory:
-    """Memory of channels with these ``poles`` (channels, modes), under relative ``noise``.
+    """Memory of channels with poles (channels, modes), or matrices, A, under relative noise.
 
     At most ``entries`` matrix entries are held at once; twice as many take twice the memory.
     """
-    states = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1)
-    rows = max(1, entries // states**2)
+    rows = max(1, entries // real_states(A) ** 2)
     parts = []
-    for start in range(0, len(poles), rows):
+    for start in range(0, len(A), rows):
         block = slice(start, start + rows)
-        part = None if drive is None else drive[block]
-        parts.append(_block(poles[block], part, noise))
+        parts.append(_block(A[block], None if drive is None else drive[block], noise))
     return ChannelMemory(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _block(poles: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
-    T, sizes, sections = state_rows(poles, drive)
+def real_states(A: Numbers) -> int:
+    """How many real states a channel has."""
+    return int(A.shape[1]) * (2 if np.iscomplexobj(A) else 1)
+
+
+def _block(A: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
+    powers = _powers(A) if _is_driven(A, drive) else []
+    T, sizes, sections = state_rows(A, drive, powers)
     U, sigma, Vt = np.linalg.svd(T, full_matrices=False)
     weights = sigma**2 / (sigma**2 + noise**2)
-    total = weights.sum(axis=1)
-    error = rounding_error(sigma, noise, row_error(poles, drive))
+    total, change = weights.sum(axis=1), row_error(A, drive)
+    if A.ndim == 3:
+        change = change + _measured_change(A, drive, sigma)
     if sections is None:
         W = U.transpose(0, 2, 1) / np.sqrt(sigma**2 + noise**2)[:, :, None]
         W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
-        channels = zip(poles, T * sizes[:, :, None], W, total, strict=True)
-        half, nine_tenths, age = np.array([_driven_ages(*each) for each in channels]).T
+        X = _modes(T * sizes[:, :, None], A)
+        age = np.square(W @ _summed(powers, _advanced(A, X))).sum(axis=(1, 2))
     else:
-        A, _ = _cascade(sections)
-        half, nine_tenths, age = _ages(A, np.sqrt(weights)[:, :, None] * Vt, total)
-    moduli = np.abs(poles).max(axis=1)
+        W = np.sqrt(weights)[:, :, None] * Vt
+        powers = _powers(_cascade(sections))
+        X = np.broadcast_to(np.eye(W.shape[2]), W.shape)
+        age = np.einsum("cij,cjk,cik->c", W, _later(powers), W)
+    half, nine_tenths = (_lags(powers, W, X, left * total) for left in (0.5, 0.1))
+    if sections is not None:  # powers of the cascade may not decay next to the circle
+        lost = np.square(powers[-1]).sum(axis=(1, 2)) > EPS
+        half, nine_tenths, age = (np.where(lost, np.inf, x) for x in (half, nine_tenths, age))
+    moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A).max(axis=1)
     with np.errstate(divide="ignore"):
         slowest = np.where(moduli > 0, -1 / np.log(np.where(moduli > 0, moduli, 0.5)), 0.0)
-    return ChannelMemory(total, error, _ranks(poles, drive), half, nine_tenths, age, slowest)
+    error = rounding_error(sigma, noise, change)
+    rank = _ranks(A, drive, sigma[:, -1:] > change)
+    return ChannelMemory(total, error, rank, half, nine_tenths, age / total, slowest)
+
+
+def _is_driven(A: Numbers, drive: Numbers | None) -> bool:
+    return A.ndim == 3 or (drive is not None and drive.ndim == 3)
 
 
 def state_rows(
-    poles: Numbers, drive: Numbers | None
+    A: Numbers, drive: Numbers | None, powers: list[Numbers] | None = None
 ) -> tuple[Floats, Floats, list[_OrthogonalSection] | None]:
     """T with rows scaled to one, their sizes, the states' deviations, and the cascade, if any.
 
     Rows of complex states are their real and imaginary parts in turn.
     """
     sections = None
-    if drive is not None and drive.ndim == 3:
-        T = np.stack([_summed(*each) for each in zip(poles, drive, strict=True)])
+    if drive is not None and _is_driven(A, drive):
+        T = _summed(powers or _powers(A), drive)
     else:
-        sections, X = _transfer(poles)
+        sections, X = _transfer(A)
         T = _parts(X if drive is None else X * drive[:, :, None])
     sizes = np.sqrt((T**2).sum(axis=2, keepdims=True))
     return np.where(sizes > 0, T / np.where(sizes > 0, sizes, 1.0), 0.0), sizes[:, :, 0], sections
@@ -112,45 +133,71 @@ def _parts(X: Numbers) -> Floats:
     return np.stack([X.real, X.imag], axis=-2).reshape(*X.shape[:-2], -1, X.shape[-1])
 
 
-def _summed(poles: Numbers, X: Numbers) -> Floats:
-    """T with TTᵀ = Σ_j (Λ^jX)(Λ^jX)ᵀ of the real states, by doubling; QR errs row by row."""
-    power = poles
-    while True:
-        rows = _parts(np.concatenate([X, power[:, None] * X], axis=1))
-        rows = np.asarray(np.linalg.qr(rows.T, mode="r")).T
-        if np.abs(power).max() <= EPS:
-            return np.pad(rows, ((0, 0), (0, len(rows) - rows.shape[1])))
-        X = rows[::2] + 1j * rows[1::2] if np.iscomplexobj(X) else rows
-        power = power**2
+def _modes(T: Floats, A: Numbers) -> Numbers:
+    """Rows of the real states as those of the states that A acts on."""
+    return T[:, ::2] + 1j * T[:, 1::2] if np.iscomplexobj(A) else T
 
 
-def _driven_ages(poles: Numbers, T: Floats, W: Floats, total: float) -> tuple[float, float, float]:
-    """Half, nine tenths and mean age of one channel: Σ_{τ≥m} MC_τ(s) = ‖WΛ^mT‖²."""
-    X = T[::2] + 1j * T[1::2] if np.iscomplexobj(poles) else T
-
-    def later(lag: int) -> float:
-        return float(np.square(W @ _parts(poles[:, None] ** lag * X)).sum())
-
-    lags = []
-    for left in (0.5, 0.1):
-        within, beyond = 0, 1
-        while later(beyond) > left * total:
-            within, beyond = beyond, 2 * beyond
-        while beyond - within > 1:
-            middle = (within + beyond) // 2
-            is_within = later(middle) > left * total
-            within, beyond = (middle, beyond) if is_within else (within, middle)
-        lags.append(float(beyond))
-    age = float(np.square(W @ _summed(poles, poles[:, None] * X)).sum() / total)
-    return lags[0], lags[1], age
+def _advanced(power: Numbers, X: Numbers) -> Numbers:
+    """A^m X of poles or of matrices."""
+    return np.asarray(power @ X if power.ndim == 3 else power[:, :, None] * X)
 
 
-def row_error(poles: Numbers, drive: Numbers | None) -> Floats:
-    """How far rows of T are off, (channels, 1): a few roundings a section, or of powers of Λ."""
-    states = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1)
-    error = np.full(len(poles), 8 * EPS * states**1.5)
-    if drive is not None and drive.ndim == 3:
-        error = error + 4 * EPS / (1 - np.abs(poles).max(axis=1))
+def _powers(A: Numbers) -> list[Numbers]:
+    """A, A², A⁴, … until they vanish; those of matrices may not, for rounding."""
+    powers, most = [A], 48 if A.ndim == 3 else 64
+    while np.abs(powers[-1]).max() > EPS and len(powers) <= most:
+        powers.append(powers[-1] @ powers[-1] if A.ndim == 3 else powers[-1] ** 2)
+    return powers
+
+
+def _summed(powers: list[Numbers], X: Numbers) -> Floats:
+    """T with TTᵀ = Σ_j (A^jX)(A^jX)ᵀ of the real states, by doubling; QR errs row by row."""
+    for power in powers:
+        X = np.concatenate([X, _advanced(power, X)], axis=2)
+        if X.shape[2] > (n := real_states(X)):
+            R = np.linalg.qr(_parts(X).transpose(0, 2, 1), mode="r")
+            X = _modes(np.asarray(R).transpose(0, 2, 1), X)
+    T = _parts(X)
+    return np.pad(T, ((0, 0), (0, 0), (0, n - T.shape[2])))
+
+
+def _later(powers: list[Numbers]) -> Floats:
+    """Σ_{m≥1} A^m(A^m)ᵀ by doubling."""
+    later = powers[0] @ powers[0].transpose(0, 2, 1)
+    for power in powers:
+        later = later + power @ later @ power.transpose(0, 2, 1)
+    return np.asarray(later)
+
+
+def _lags(powers: list[Numbers], W: Floats, X: Numbers, left: Floats) -> Floats:
+    """How many lags there are until Σ_{τ≥m} MC_τ = ‖W A^m X‖² is no more than ``left``."""
+    lags = np.ones(len(W))
+    for k in range(len(powers) - 1, -1, -1):
+        further = _advanced(powers[k], X)
+        stays = np.square(W @ _parts(further)).sum(axis=(1, 2)) > left
+        X = np.where(stays[:, None, None], further, X)
+        lags += np.where(stays, 2.0**k, 0.0)
+    return lags
+
+
+def _measured_change(A: Numbers, drive: Numbers | None, sigma: Floats) -> Floats:
+    """How far singular values of T move where matrices and masks are rounded at random."""
+    A, drive = _rounded([A, drive], np.random.default_rng(SEED))
+    moved: Floats = np.linalg.svd(state_rows(A, drive)[0], compute_uv=False) - sigma
+    return np.asarray(SAFETY * np.linalg.norm(moved, axis=1, keepdims=True))
+
+
+def _rounded(arrays: Sequence[Any], rng: np.random.Generator) -> list[Any]:
+    """The same to about a rounding."""
+    return [x if x is None else x * (1 + 2 * EPS * rng.standard_normal(x.shape)) for x in arrays]
+
+
+def row_error(A: Numbers, drive: Numbers | None) -> Floats:
+    """How far rows of T are off, (channels, 1): a few roundings a section, or of powers of A."""
+    error = np.full(len(A), 8 * EPS * real_states(A) ** 1.5)
+    if A.ndim == 2 and drive is not None and drive.ndim == 3:
+        error = error + 4 * EPS / (1 - np.abs(A).max(axis=1))
     return error[:, None]
 
 
@@ -181,23 +228,19 @@ def _section(pole: Numbers) -> _OrthogonalSection:
     return _OrthogonalSection(A, np.stack([c1 * c2, s1 * c2], 1), np.stack([0 * c2, c2], 1), s2)
 
 
-def _cascade(sections: list[_OrthogonalSection]) -> tuple[Floats, Floats]:
-    """A' and C' of the sections in a row: AAᵀ + CCᵀ = 1."""
+def _cascade(sections: list[_OrthogonalSection]) -> Floats:
+    """A' of the sections in a row, with C' for which A'A'ᵀ + C'C'ᵀ = 1."""
     count = len(sections[0].D)
     n = sum(each.A.shape[1] for each in sections)
-    A, C = np.zeros((count, n, n)), np.zeros((count, n))
-    output, through = np.zeros((count, n)), np.ones(count)
-    at = 0
+    A, output, at = np.zeros((count, n, n)), np.zeros((count, n)), 0
     for each in sections:
         own = slice(at, at + each.A.shape[1])
         A[:, own, :] = each.B[:, :, None] * output[:, None, :]
         A[:, own, own] = each.A
-        C[:, own] = each.B * through[:, None]
         output *= each.D[:, None]
         output[:, own] = each.C
-        through = each.D * through
         at = own.stop
-    return A, C
+    return A
 
 
 def _transfer(poles: Numbers) -> tuple[list[_OrthogonalSection], Numbers]:
@@ -230,56 +273,32 @@ def _through(pole: Numbers, z: Numbers) -> Numbers:
     return np.asarray(both / ((1 - pole.conj() * z) * (1 - pole * z)))
 
 
-def _ages(
-    A: Floats, F: Floats, total: Floats, *, doublings: int = 48
-) -> tuple[Floats, Floats, Floats]:
-    """Lags that hold half and nine tenths of the memory, and its mean age.
-
-    Up to 2^``doublings`` lags; beyond, they are infinite.
-    """
-    powers = [A]
-    later = A @ A.transpose(0, 2, 1)  # Σ_{m≥1} A^m(A^m)ᵀ, by doubling
-    for _ in range(doublings):
-        power = powers[-1]
-        later = later + power @ later @ power.transpose(0, 2, 1)
-        powers.append(power @ power)
-        if np.abs(powers[-1]).max() < EPS:
-            break
-    age = np.einsum("cij,cjk,cik->c", F, later, F) / total
-    lost = (np.square(powers[-1]).sum(axis=(1, 2)) > EPS) & (len(powers) > doublings)
-    within = []
-    for left in (0.5, 0.1):
-        reached, rest = np.zeros(len(A)), F
-        for k in range(len(powers) - 1, -1, -1):
-            further = rest @ powers[k]
-            stays = np.square(further).sum(axis=(1, 2)) > left * total
-            rest = np.where(stays[:, None, None], further, rest)
-            reached += np.where(stays, 2.0**k, 0.0)
-        within.append(np.where(lost, np.inf, reached + 1))
-    return within[0], within[1], np.where(lost, np.inf, age)
-
-
-def _ranks(poles: Numbers, drive: Numbers | None) -> NDArray[np.int64]:
-    """Controllable states: complex modes count twice, conjugates and equal ones are the same."""
-    if drive is not None and drive.ndim == 3:
-        return np.array([_driven_rank(*each) for each in zip(poles, drive, strict=True)])
-    ordered = np.sort_complex(poles.real + 1j * np.abs(poles.imag))
-    distinct = np.concatenate([np.ones((len(poles), 1), bool), np.diff(ordered, axis=1) != 0], 1)
-    if not np.iscomplexobj(poles):
-        return np.asarray(distinct.sum(axis=1))
-    return np.asarray((distinct * np.where(ordered.imag == 0, 1, 2)).sum(axis=1))
+def _ranks(A: Numbers, drive: Numbers | None, is_full: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Controllable states: all where no singular value of T may be zero, else by exact means."""
+    ranks = np.full(len(A), real_states(A))
+    if drive is not None and A.ndim == 3:
+        for k in np.flatnonzero(~is_full):
+            ranks[k] = rank(LinearNetwork(A[k], drive[k]))
+    elif drive is not None and drive.ndim == 3:
+        ranks = np.array([_driven_rank(*each) for each in zip(A, drive, strict=True)])
+    else:  # complex modes count twice, conjugates and equal ones are the same
+        ordered = np.sort_complex(A.real + 1j * np.abs(A.imag))
+        is_new = np.diff(ordered, axis=1, prepend=np.inf) != 0
+        twice = np.where(ordered.imag == 0, 1, 2) if np.iscomplexobj(A) else 1
+        ranks = np.asarray((is_new * twice).sum(axis=1))
+    return ranks
 
 
 def _driven_rank(poles: Numbers, B: Numbers) -> int:
     """Of several inputs equal modes are as many as their rows of B are independent."""
     B = np.where(poles.imag[:, None] < 0, B.conj(), B)
-    same, rank = poles.real + 1j * np.abs(poles.imag), 0
+    same, count = poles.real + 1j * np.abs(poles.imag), 0
     for pole in np.unique(same):
         rows = B[same == pole]
         is_real = pole.imag == 0
         rows = _parts(rows) if is_real else rows
-        rank += int(np.linalg.matrix_rank(rows)) * (1 if is_real else 2)
-    return rank
+        count += int(np.linalg.matrix_rank(rows)) * (1 if is_real else 2)
+    return count
 
 
 def channel_hankel_values(
@@ -293,16 +312,10 @@ def channel_hankel_values(
     order make these graded matrices, of which Jacobi rotations find all singular values to relative
     accuracy. Errors as for :func:`memcurve.hankel_values`: of numbers rounded at random.
     """
-    rng, given = np.random.default_rng(SEED), (poles, drive, output)
-    runs = [_hankel(*given)]
-    for _ in range(3):
-        rounded = (
-            None if x is None else x * (1 + 2 * EPS * rng.standard_normal(x.shape)) for x in given
-        )
-        runs.append(_hankel(*rounded))
-    values = runs[0]
+    rng, given = np.random.default_rng(SEED), [poles, drive, output]
+    values, *runs = [_hankel(*given), *(_hankel(*_rounded(given, rng)) for _ in range(3))]
     with np.errstate(divide="ignore", invalid="ignore"):
-        change = np.abs(np.log(runs[1:]) - np.log(values)).max(axis=0)
+        change = np.abs(np.log(runs) - np.log(values)).max(axis=0)
     change = np.where(values > 0, np.where(np.isfinite(change), change, np.inf), 0.0)
     return values, SAFETY * change + 16 * EPS
 

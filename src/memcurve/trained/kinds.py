@@ -1,16 +1,18 @@
 """Recurrent layers by the names and shapes of their tensors: what each stores, as poles.
 
-A kind is declared once: how it is recognised, the formula that turns its tensors into the poles of
-x_t = λx_{t−1} + b z_t, and where the formula stands: the paper, and the code that runs it, against
-which the rule was checked. Layers whose decay is *gated* by their input are linear only while the
-gate stays; they are computed at a stated gate (at rest: of input zero). Of layers with the delta
-rule, S ← S(1 − βkkᵀ)·decay + βvkᵀ, the decay is what is left of a write whose key is not met again.
+``kinds.toml`` lists the kinds: by which tensors they are recognised, and where the rule stands that
+turns these into the poles of x_t = λx_{t−1} + b z_t. Layers whose decay is *gated* by their input
+are linear only while the gate stays; they are computed at a stated gate (at rest: of input zero).
+Of layers with the delta rule, S ← S(1 − βkkᵀ)·decay + βvkᵀ, the decay is what is left of a write
+whose key is not met again.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,31 +41,28 @@ class Setting(NamedTuple):
 
 
 class Recurrence(NamedTuple):
-    """Poles (channels, modes) and how each is driven; or networks, where modes are not alone.
+    """Poles (channels, modes), or matrices where modes act on each other, and how they are driven.
 
     ``drive`` has a third axis where a channel has several inputs; ``output`` has the weights of
     what a channel gives on, y = Re Σ_k c_k x_k: (channels, outputs, modes); None: all states.
     """
 
-    poles: Numbers | None = None
+    A: Numbers
     drive: Numbers | None = None
-    networks: tuple[LinearNetwork, ...] = ()
     output: Numbers | None = None
 
     @property
     def gates(self) -> int:
         """How many values a gate of the layer has."""
-        return sum(each.size for each in self.networks) if self.poles is None else len(self.poles)
+        return len(self.A) * (self.A.shape[1] if self.A.ndim == 3 else 1)
 
     def network(self, channel: int) -> LinearNetwork:
         """One channel as a network."""
-        count = len(self.networks) if self.poles is None else len(self.poles)
-        if not 0 <= channel < count:
-            raise ValueError(f"`channel` must be below {count}, got {channel}.")
-        if self.poles is None:
-            return self.networks[channel]
-        drive = np.ones(self.poles.shape[1]) if self.drive is None else self.drive[channel]
-        return LinearNetwork(np.diag(self.poles[channel]), drive)
+        if not 0 <= channel < len(self.A):
+            raise ValueError(f"`channel` must be below {len(self.A)}, got {channel}.")
+        A = self.A[channel]
+        drive = np.ones(len(A)) if self.drive is None else self.drive[channel]
+        return LinearNetwork(A if A.ndim == 2 else np.diag(A), drive)
 
     def output_weights(self, channel: int = 0) -> Floats | None:
         """Weights of the outputs of a channel (states, outputs), for its real states."""
@@ -77,22 +76,19 @@ class Recurrence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of layer.
+    """A kind of layer, by what ``kinds.toml`` says.
 
-    ``names`` are the tensors that it must have, each by one of several names; ``gate`` says what
-    its decay depends on, nothing for a layer that is linear as it is. ``fits`` looks at shapes.
-    ``axes`` is how many the first tensor has: one more, and the first counts layers that are
-    stacked; ``together`` is done to all of them before. ``modes`` tells the axes along which
-    tensors list the modes, where these are alone: such layers can be pruned.
+    ``fits`` looks at the shapes of ``tensors``; ``together`` is done to all layers that are stacked
+    before one is taken.
     """
 
     name: str
-    names: tuple[tuple[str, ...], ...]
+    tensors: Sequence[Sequence[str]]
     recurrence: Callable[[Sequence[Any], Tensors, Setting], Recurrence]
     source: str
     gate: str = ""
     fits: Callable[[Sequence[tuple[int, ...]]], bool] = lambda shapes: True
-    optional: tuple[str, ...] = ()
+    optional: Sequence[str] = ()
     axes: int = 0
     together: Callable[[Any], Any] = lambda tensor: tensor
     modes: Mapping[str, int] | None = None
@@ -175,21 +171,21 @@ def _s4d(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
 
 
 def _s4(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
-    steps = np.exp(stored[4]).ravel()
+    """Real and imaginary parts of half of the modes, whose conjugates the others are."""
+    steps = np.exp(stored[4]).ravel()[:, None, None]
     w = _continuous_poles(stored[0], stored[1], tensors, len(steps))
-    n, networks = w.shape[1], []
+    n = w.shape[1]
     B = complex_of(stored[3]).reshape(-1, n)
     P = complex_of(stored[2]).reshape(-1, len(B), n)  # (rank, copies, modes)
-    # real and imaginary parts of the first half, whose conjugate the second half is
-    U = np.block([[np.eye(n), np.eye(n)], [-1j * np.eye(n), 1j * np.eye(n)]]) / 2
-    for k, h in enumerate(steps):
-        b, p = B[k % len(B)], P[:, k % len(B)]
-        b, p = np.concatenate([b, b.conj()]), np.concatenate([p, p.conj()], axis=1)
-        A = np.diag(np.concatenate([w[k], w[k].conj()])) - p.T @ p.conj()
-        left = np.eye(2 * n) - h / 2 * A
-        A, b = np.linalg.solve(left, np.eye(2 * n) + h / 2 * A), np.linalg.solve(left, h * b)
-        networks.append(LinearNetwork((U @ A @ np.linalg.inv(U)).real, (U @ b).real))
-    return Recurrence(networks=tuple(networks))
+    B, P = (np.concatenate([x.real, x.imag], axis=-1) for x in (B, P.transpose(1, 0, 2)))
+    own = np.arange(len(w)) % len(B)
+    A, k = np.zeros((len(w), 2 * n, 2 * n)), np.arange(n)
+    A[:, k, k] = A[:, n + k, n + k] = w.real
+    A[:, n + k, k], A[:, k, n + k] = w.imag, -w.imag
+    A = (steps / 2) * (A - 2 * (P.transpose(0, 2, 1) @ P)[own])
+    drive = steps * B[own, :, None]
+    both = np.linalg.solve(np.eye(2 * n) - A, np.concatenate([np.eye(2 * n) + A, drive], axis=2))
+    return Recurrence(both[:, :, :-1], both[:, :, -1:])
 
 
 def _dss(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
@@ -209,7 +205,7 @@ def _dss(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
 
 def _fixed(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     A, B = stored
-    return Recurrence(networks=(LinearNetwork(A, B.reshape(len(A), -1)),))
+    return Recurrence(A[None], B.reshape(1, len(A), -1))
 
 
 def _mamba(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
@@ -267,8 +263,13 @@ def _gated(decay: Callable[[Floats, Tensors, Setting], Floats]) -> Any:
     return recurrence
 
 
+def _rwkv_decay(decay: Floats, tensors: Tensors, at: Setting) -> Floats:
+    return np.asarray(np.exp(-np.exp(decay)))
+
+
 def _gla_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
-    return np.asarray(_sigmoid(bias) ** (1 / at.value("gate_logit_normalizer", 16)))
+    decay = _sigmoid(bias) ** (1 / at.value("gate_logit_normalizer", 16))
+    return np.asarray(np.maximum(decay, np.exp(at.value("clamp_min", -np.inf))))
 
 
 def _mlstm_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
@@ -289,13 +290,9 @@ def _slstm(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
         f, o = (bias.reshape(4, heads, width)[k] for k in (1, 3))
         back = R.reshape(heads, 4, width, width)[:, 2]
     f = _sigmoid(f) if at.gate is None else at.gate.reshape(heads, width)
-    rows = zip(f, back * _sigmoid(o)[:, None], strict=True)
-    return Recurrence(
-        networks=tuple(
-            LinearNetwork(np.diag(keep) + (1 - keep)[:, None] * W, np.diag(1 - keep))
-            for keep, W in rows
-        )
-    )
+    each = np.eye(width)
+    A = f[:, :, None] * each + (1 - f)[:, :, None] * back * _sigmoid(o)[:, None]
+    return Recurrence(A, (1 - f)[:, :, None] * each)
 
 
 def _delta(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
@@ -315,83 +312,38 @@ def _is_square(shapes: Sequence[tuple[int, ...]]) -> bool:
     return first == second > 1 and len(rest) in (1, 2) and rest[0] == first
 
 
+#: How the poles of each kind follow from its tensors, and what else is looked at.
+_RULES: dict[str, dict[str, Any]] = {
+    "LRU": {"recurrence": _lru},
+    "S5": {"recurrence": _s5},
+    "S4": {"recurrence": _s4},
+    "S4D": {"recurrence": _s4d},
+    "DSS": {"recurrence": _dss},
+    "Mamba": {"recurrence": _mamba, "fits": lambda shapes: len(shapes[0]) in (2, 3)},
+    "scalar decay per head (Mamba-2, gated DeltaNet)": {"recurrence": _scalar_decay},
+    "RG-LRU": {"recurrence": _rg_lru},
+    "RWKV-6": {"recurrence": _gated(_rwkv_decay)},
+    "RWKV": {"recurrence": _gated(_rwkv_decay)},
+    "RWKV-7": {"recurrence": _gated(lambda w, *_: np.exp(-np.exp(-0.5) * _sigmoid(w)))},
+    "DeltaNet": {
+        "recurrence": _delta,
+        "fits": lambda shapes: len(shapes[0]) == 2 and shapes[0][0] < shapes[1][0],
+    },
+    "mLSTM": {"recurrence": _gated(_mlstm_decay)},
+    "sLSTM": {"recurrence": _slstm},
+    "GLA": {"recurrence": _gated(_gla_decay)},
+    "HGRN": {"recurrence": _gated(lambda low, *_: (1 + low) / 2), "together": _hgrn_bounds},
+    "RetNet": {"recurrence": _retnet},
+    "lightning attention": {"recurrence": _gated(lambda slope, *_: np.exp(-slope))},
+    "fixed (A, B)": {"recurrence": _fixed, "fits": _is_square},
+}
 #: The kinds, the more particular first: of a prefix, the first that fits is taken.
-KINDS = (
-    Kind("LRU", (("nu_log",), ("theta_log",)), _lru,
-         "λ = exp(−exp(ν) + i exp(θ)), B scaled by exp(γ): Orvieto et al. 2023, arXiv 2303.06349; "
-         "minimal-LRU, lru/model.py",
-         optional=("B_re", "B_im", "B", "C_re", "C_im", "C", "gamma_log", "gamma_logs"), axes=1,
-         modes={"nu_log": 0, "theta_log": 0, "gamma_log": 0, "gamma_logs": 0, "B_re": 0, "B_im": 0,
-                "B": 0, "C_re": 1, "C_im": 1, "C": 1}),
-    Kind("S5", (("Lambda_re",), ("Lambda_im",), ("B",), ("log_step",)), _s5,
-         "zero-order hold, its default: Smith et al. 2023, arXiv 2208.04933; lindermanlab/S5, "
-         "s5/ssm.py",
-         optional=("C",), axes=1,
-         modes={"Lambda_re": 0, "Lambda_im": 0, "B": 0, "log_step": 0, "C": 1}),
-    Kind("S4", (("inv_w_real", "log_w_real", "A_real"), ("w_imag", "A_imag"), ("P",), ("B",),
-                ("log_dt", "inv_dt")), _s4,
-         "diagonal plus low rank, bilinear rule, exponentials as by default: Gu et al. 2022, arXiv "
-         "2111.00396; state-spaces/s4, models/s4/s4.py (SSMKernelDPLR)"),
-    Kind("S4D", (("log_A_real", "inv_A_real", "A_real"), ("A_imag",), ("log_dt", "inv_dt")), _s4d,
-         "zero-order hold: Gu et al. 2022, arXiv 2206.11893; state-spaces/s4, models/s4/s4d.py",
-         optional=("B", "C"),
-         modes={"log_A_real": -1, "inv_A_real": -1, "A_real": -1, "A_imag": -1, "B": -2, "C": -2}),
-    Kind("DSS", (("Lambda_log_neg_re", "Lambda"), ("log_dt",)), _dss,
-         "zero-order hold: Gupta et al. 2022, arXiv 2203.14343; ag1988/dss, standalone/dss.py",
-         optional=("Lambda_im", "Lambda_log_im", "W")),
-    Kind("Mamba", (("A_log",), ("dt_proj.bias", "dt_proj_bias")), _mamba,
-         "λ = exp(−Δ exp(A_log)): Gu and Dao 2023, arXiv 2312.00752; transformers, modeling_mamba",
-         gate="Δ = softplus(bias)", fits=lambda shapes: len(shapes[0]) in (2, 3), axes=2),
-    Kind("scalar decay per head (Mamba-2, gated DeltaNet)", (("A_log",), ("dt_bias",)),
-         _scalar_decay,
-         "a = exp(−Δ exp(A_log)): Dao and Gu, arXiv 2405.21060; transformers, modeling_mamba2; "
-         "gated DeltaNet (arXiv 2412.06464), modeling_qwen3_next, and Kimi's delta attention, "
-         "fla/layers/kda.py, bounded where its configuration says so: the decay, not what the "
-         "delta rule erases",
-         gate="Δ = softplus(bias), or σ(exp(A_log) bias) where it is bounded", axes=1),
-    Kind("RG-LRU", (("recurrent_param", "a_param"),), _rg_lru,
-         "a = exp(−8 r softplus(Λ)): De et al. 2024, arXiv 2402.19427; "
-         "google-deepmind/recurrentgemma, torch/layers.py; transformers, modeling_recurrent_gemma",
-         gate="r = σ(bias)", optional=("recurrent_gate_bias", "a_gate.b")),
-    Kind("RWKV-6", (("time_decay", "w_proj.linear.lora.2.bias"),
-                    ("time_decay_w1", "w_proj.linear.lora.0.weight")),
-         _gated(lambda w, *_: np.exp(-np.exp(w))),
-         "w = exp(−exp(decay)): Peng et al. 2024, arXiv 2404.05892; flash-linear-attention, "
-         "fla/layers/rwkv6.py", gate="w without its low-rank part"),
-    Kind("RWKV", (("time_decay",),), _gated(lambda w, *_: np.exp(-np.exp(w))),
-         "w = exp(−exp(decay)), whatever the input: Peng et al. 2023, arXiv 2305.13048; "
-         "transformers, modeling_rwkv"),
-    Kind("RWKV-7", (("w0", "w_lora.lora.2.bias"),),
-         _gated(lambda w, *_: np.exp(-np.exp(-0.5) * _sigmoid(w))),
-         "w = exp(−e^(−½) σ(w₀)): Peng et al. 2025, arXiv 2503.14456; fla/layers/rwkv7.py; its "
-         "decay alone, not what the delta rule erases", gate="w without its low-rank part"),
-    Kind("DeltaNet", (("b_proj.weight",), ("k_proj.weight",)), _delta,
-         "1 − β, for keys that stay: Yang et al. 2024, arXiv 2406.06484; fla/layers/delta_net.py",
-         gate="β = σ(0)", fits=lambda shapes: len(shapes[0]) == 2 and shapes[0][0] < shapes[1][0]),
-    Kind("mLSTM", (("fgate_preact.bias", "ifgate_preact.bias", "fgate.bias"),),
-         _gated(_mlstm_decay),
-         "f = σ(bias): Beck et al. 2024, arXiv 2405.04517; NX-AI/xlstm, blocks/mlstm/cell.py; of "
-         "15 tanh(bias/15) in transformers, modeling_xlstm", gate="f at input zero"),
-    Kind("sLSTM", (("_recurrent_kernel_",), ("_bias_",)), _slstm,
-         "c ← fc + (1 − f)(z + R_z oc), what is read at small inputs with i at rest: Beck et al. "
-         "2024, arXiv 2405.04517; NX-AI/xlstm, blocks/slstm/cell.py and src/vanilla/slstm.py",
-         gate="f = σ(bias)"),
-    Kind("GLA", (("gk_proj.1.bias",),), _gated(_gla_decay),
-         "α = σ(bias)^(1/16), unless the configuration has another root: Yang et al. 2024, arXiv "
-         "2312.06635; fla/layers/gla.py", gate="α at input zero"),
-    Kind("HGRN", (("lower_bounds",),), _gated(lambda bound, *_: (1 + bound) / 2),
-         "f = γ + (1 − γ)σ(0), γ a cumulative softmax over layers: Qin et al. 2023, arXiv "
-         "2311.04823; fla/models/hgrn", gate="f at input zero", axes=1, together=_hgrn_bounds),
-    Kind("RetNet", (("decay",), ("angle",)), _retnet,
-         "γ_h e^(iθ_j) for keys that stay, which turn by θ_j per step: Sun et al. 2023, arXiv "
-         "2307.08621; microsoft/torchscale, architecture/retnet.py, "
-         "component/multiscale_retention.py; fla/layers/multiscale_retention.py", axes=1),
-    Kind("lightning attention", (("slope_rate",),), _gated(lambda slope, *_: np.exp(-slope)),
-         "exp(−slope) per head: MiniMax 2025, arXiv 2501.08313; transformers, modeling_minimax"),
-    Kind("fixed (A, B)", (("A",), ("B",)), _fixed,
-         "A and B as they are stored: Voelker et al. 2019 (LMU), Gu et al. 2020, arXiv 2008.07669 "
-         "(HiPPO)", fits=_is_square),
-)  # fmt: skip
+KINDS = tuple(
+    Kind(name=name, **fields, **_RULES[name])
+    for name, fields in tomllib.loads(
+        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    ).items()
+)
 
 
 class StoredLayer(NamedTuple):
@@ -411,7 +363,7 @@ class StoredLayer(NamedTuple):
 
 def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[StoredLayer]:
     """Layers among tensors of these names and shapes, in the order of the names."""
-    endings = [ending for kind in KINDS for ending in kind.names[0]]
+    endings = [ending for kind in KINDS for ending in kind.tensors[0]]
     prefixes = {
         name.removesuffix(ending): None
         for name in shapes
@@ -421,7 +373,7 @@ def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[StoredLayer]:
     for prefix in prefixes:
         for kind in KINDS:
             chosen = [
-                next((n for n in either if f"{prefix}{n}" in shapes), "") for either in kind.names
+                next((n for n in either if f"{prefix}{n}" in shapes), "") for either in kind.tensors
             ]
             if all(chosen) and kind.fits([shapes[f"{prefix}{n}"] for n in chosen]):
                 more = [n for n in kind.optional if f"{prefix}{n}" in shapes]

@@ -9,18 +9,16 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import exact_array, require_number, table_entry
-from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress, listening
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
-from memcurve.inputs.noise import Noise, floating_point_deviations
+from memcurve.inputs.noise import floating_point_deviations
 from memcurve.io import NetworkFileError
-from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.rendering import report
 from memcurve.synthesis import hankel_values
-from memcurve.trained.channels import ChannelMemory, channel_hankel_values, channel_memory
+from memcurve.trained.channels import channel_hankel_values, channel_memory, real_states
 from memcurve.trained.checkpoints import Checkpoint, open_model
 from memcurve.trained.kinds import KINDS, Numbers, Recurrence, Setting, StoredLayer, recognised
 
@@ -32,6 +30,8 @@ FORMATS = {
 }  # fmt: skip
 #: Noise of squares that are numbers. Doubled: nothing.
 LEAST_NOISE = 1e-100
+#: Matrices whose slowest mode decays by less per step are refused. Doubled: twice as many.
+LEAST_DECAY = 1e-12
 #: Columns of the table that are medians over the channels.
 _MEDIANS = ("usable", "half", "nine_tenths", "mean_age", "time_constant")
 
@@ -322,7 +322,7 @@ def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = Non
         name: np.asarray(tensor, complex if np.iscomplexobj(tensor) else float)
         for name, tensor in layer_tensors(checkpoint, layer).items()
     }
-    required = [tensors[name] for name in layer.names[: len(layer.kind.names)]]
+    required = [tensors[name] for name in layer.names[: len(layer.kind.tensors)]]
     for name, tensor in zip(layer.names, required, strict=False):
         if not np.isfinite(tensor).all():
             raise NetworkFileError(
@@ -354,15 +354,11 @@ def _layer(
         recurrence = layer_recurrence(checkpoint, layer, given)
     elif said:
         said = f"{said}, at rest"
-    if recurrence.poles is None:
-        memory = _network_memory(recurrence.networks, noise, layer.name)
-        states, inputs = recurrence.networks[0].states, recurrence.networks[0].inputs
-    else:
-        poles = recurrence.poles
-        require_decay(poles, layer.name)
-        memory = channel_memory(poles, recurrence.drive, noise)
-        states = poles.shape[1] * (2 if np.iscomplexobj(poles) else 1)
-        inputs = 1 if recurrence.drive is None else int(np.prod(recurrence.drive.shape[2:]))
+    A, drive = recurrence.A, recurrence.drive
+    require_decay(A, layer.name)
+    memory = channel_memory(A, drive, noise)
+    states = real_states(A)
+    inputs = 1 if drive is None else int(np.prod(drive.shape[2:]))
     fields = {key: np.asarray(value, dtype=float) for key, value in memory._asdict().items()}
     channels = len(memory.usable)
     if hankel:
@@ -391,57 +387,29 @@ def _is_share(x: float) -> bool:
     return 0 <= x <= 1
 
 
-def require_decay(poles: Numbers, name: str) -> None:
-    """Refuse modes that never forget."""
-    if poles.size == 0:
+def require_decay(A: Numbers, name: str) -> None:
+    """Refuse modes that never forget; powers of matrices decay only a little below."""
+    if A.size == 0:
         raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
-    if not np.abs(poles).max() < 1:
+    moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A)
+    limit = 1 - LEAST_DECAY if A.ndim == 3 else 1.0
+    if not moduli.max() < limit:
         raise NetworkFileError(
-            f"{name}: {np.count_nonzero(np.abs(poles) >= 1)} of {poles.size} modes do not decay "
-            f"(largest modulus {np.abs(poles).max():.6g}); such a layer never forgets."
+            f"{name}: {np.count_nonzero(moduli >= limit)} of {moduli.size} modes do not decay "
+            f"(largest modulus {moduli.max():.6g}); such a layer never forgets."
         )
 
 
 def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats, Floats]:
     """Hankel values of each channel and their relative errors, with zeros for lost states."""
-    poles, drive = recurrence.poles, recurrence.drive
-    if poles is not None and (drive is None or drive.ndim == 2):
-        return channel_hankel_values(poles, drive, recurrence.output)
+    A, drive = recurrence.A, recurrence.drive
+    if A.ndim == 2 and (drive is None or drive.ndim == 2):
+        return channel_hankel_values(A, drive, recurrence.output)
     values, errors = np.zeros((channels, states)), np.zeros((channels, states))
     for k in range(channels):
         hankel = hankel_values(recurrence.network(k), recurrence.output_weights(k))
         values[k, : len(hankel)], errors[k, : len(hankel)] = hankel.values, hankel.errors
     return values, errors
-
-
-class RelativeNoise(Noise):
-    """Observation noise as a share of the standard deviation of each state."""
-
-    is_relative, label = True, "relative noise"
-
-    def __init__(self, share: float) -> None:
-        self.share = share
-
-    def observation(self, state_deviations: Floats) -> Floats:
-        return self.share * np.where(state_deviations > 0, state_deviations, 1.0)
-
-
-def _network_memory(networks: Sequence[LinearNetwork], noise: float, name: str) -> ChannelMemory:
-    """Layers whose modes are not alone: each network by the exact method."""
-    rows = []
-    for each in networks:
-        try:
-            curve = memory_curve(each, noise=RelativeNoise(noise))
-        except UncertainResultError as error:
-            raise NetworkFileError(f"{name}: {error}") from error
-        within = np.cumsum(curve.values)
-        half, nine = np.searchsorted(within, np.array([0.5, 0.9]) * curve.total) + 1.0
-        age = float(curve.values @ np.arange(len(within)) / curve.total)
-        radius = each.spectral_radius
-        slowest = -1 / np.log(radius) if 0 < radius < 1 else 0.0
-        rank = each.states if curve.rank is None else curve.rank
-        rows.append((curve.total, curve.total_error, rank, half, nine, age, slowest))
-    return ChannelMemory(*(np.array(column) for column in zip(*rows, strict=True)))
 
 
 def _row(layer: LayerMemory) -> dict[str, Any]:
@@ -463,7 +431,7 @@ def _cell(value: Any) -> str:
 
 def _nothing(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> str:
     kinds = "; ".join(
-        f"{kind.name}: {', '.join('/'.join(either) for either in kind.names)}" for kind in KINDS
+        f"{kind.name}: {', '.join('/'.join(either) for either in kind.tensors)}" for kind in KINDS
     )
     if select is not None:
         return f"{checkpoint.name}: no recurrent layer has {select!r} in its name."

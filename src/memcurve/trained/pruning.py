@@ -201,8 +201,8 @@ class _LayerAnalysis:
         """None where modes are not alone, or are shared by channels."""
         noise, _ = layer_noise(checkpoint, layer, level)
         recurrence, tensors = layer_recurrence(checkpoint, layer), layer_tensors(checkpoint, layer)
-        poles = recurrence.poles
-        if layer.kind.modes is None or poles is None:
+        poles = recurrence.A
+        if layer.kind.modes is None:
             return None
         require_decay(poles, layer.name)
         rows, sizes, _ = state_rows(poles, recurrence.drive)
