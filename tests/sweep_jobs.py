@@ -40,6 +40,19 @@ def digits_at_once(case: dict[str, Any]) -> dict[str, Any]:
     return {"third": number / 3, "endless": np.inf, "name": "μ", "waves": waves}
 
 
+class Weighty:
+    """A job that counts how often it is sent from here, and arrives."""
+
+    sent = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        Weighty.sent += 1
+        return {"weight": np.zeros(10**6)}
+
+    def __call__(self, case: dict[str, Any]) -> dict[str, Any]:
+        return {"sent": Weighty.sent, "process": os.getpid()}
+
+
 def spectrum(case: dict[str, Any]) -> dict[str, Any]:
     """A computation whose last digits depend on the number of BLAS threads, and that number."""
     from threadpoolctl import threadpool_info

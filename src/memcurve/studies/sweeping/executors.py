@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -347,6 +348,7 @@ class DaskPool(Pool):
         self._distributed = optional("distributed", "a sweep on a Dask cluster", "dask")
         self._address, self._timeout = address, timeout
         self._client: Any = None
+        self._runner: tuple[CaseRunner, Any] | None = None  # and where the cluster has it
         self._last_seen, self._closing = 0.0, threading.Event()
 
     def start(self) -> None:
@@ -377,11 +379,19 @@ class DaskPool(Pool):
     def run(self, runner: CaseRunner, case: Pending) -> Outcome:
         future: Outcome = Future()
         try:
-            remote = self._client.submit(runner.apart, case, pure=False, retries=5)
+            if self._runner is None or self._runner[0] is not runner:
+                self._runner = runner, self._sent(runner)
+            remote = self._client.submit(_apart, self._runner[1], case, pure=False, retries=5)
             self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error
         return future
+
+    def _sent(self, runner: CaseRunner) -> Any:
+        """Its future: a job may be large, and is sent once, as a task that can be repeated."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self._client.submit(_itself, runner, pure=False, retries=5)
 
     async def _hand_over(self, remote: Any, future: Future[Any]) -> None:
         """Pass the outcome of a task on; Dask's own executor loses it if the worker dies then."""
@@ -407,7 +417,7 @@ class DaskPool(Pool):
 
     def _close(self) -> None:
         self._closing.set()
-        client, self._client = self._client, None
+        client, self._client, self._runner = self._client, None, None
         with contextlib.suppress(Exception):  # what is not there or does not answer is closed
             client.close(timeout=1)
 
@@ -428,6 +438,14 @@ class DaskPool(Pool):
     def _disconnected(self) -> ConnectionError:
         where = self._address
         return ConnectionError(f"the Dask scheduler at {where} is gone; restart it. {_KEPT}")
+
+
+def _itself(runner: CaseRunner) -> CaseRunner:
+    return runner
+
+
+def _apart(runner: CaseRunner, case: Pending) -> CaseOutcome:
+    return runner.apart(case)
 
 
 @contextlib.contextmanager
