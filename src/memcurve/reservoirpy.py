@@ -20,6 +20,8 @@ from memcurve.io.adapters import as_network
 from memcurve.io.adapters.reservoirs import drawn_reservoir, is_linear
 from memcurve.memory import memory_curve
 
+__all__ = ["memory_capacity"]
+
 #: Largest input that reservoirpy draws by default.
 AMPLITUDE = 0.8
 #: Half the width of the interval of the total that is measured, a node.
@@ -82,3 +84,7 @@ def memory_capacity(
 
 def _drawn(rng: np.random.Generator, shape: tuple[int, ...]) -> Floats:
     return rng.uniform(-AMPLITUDE, AMPLITUDE, shape)
+
+
+def __dir__() -> list[str]:
+    return __all__

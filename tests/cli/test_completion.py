@@ -74,3 +74,16 @@ def test_completion_and_help_import_nothing_heavy(asked: str) -> None:
     assert not modules & {"numpy", "scipy", "matplotlib", "flint", "pandas"}
     commands = {f"memcurve.views.cli.{name}" for name in COMMANDS}
     assert asked != "main()" or not modules & commands
+
+
+def test_release_files(tmp_path: Path) -> None:
+    """The man page has every command with its examples as they are typed."""
+    pytest.importorskip("docutils")
+    script = Path(__file__).parents[2] / "docs" / "man_page.py"
+    done = ended([sys.executable, str(script), str(tmp_path)])
+    assert done.code == 0, done.err
+    page = (tmp_path / "memcurve.1").read_text("utf-8")
+    assert all(f".SH {name}\n" in page for name in COMMANDS)
+    assert "\nmemcurve audit \\-\\-html audit.html\n" in page
+    for name in ("memcurve.bash", "memcurve.fish", "_memcurve"):
+        assert "connectome" in (tmp_path / name).read_text("utf-8")

@@ -61,8 +61,9 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
     used = {*pair, own, *EXTRAS, *_TEXTS}
     further: Parts = {}
     if pair[0].removeprefix(start) in _RESERVOIRS:
-        leak = None if named else archive.first([start + name for name in _LEAKS])
-        bias = None if named else archive.first([start + _BIAS])
+        alone = mask is not None or (named and not start)  # of a struct, W says which it is
+        leak = None if alone else archive.first([start + name for name in _LEAKS])
+        bias = None if alone else archive.first([start + _BIAS])
         further, about = _reservoir_parts(archive, pair, {*pair, own}, C, leak, bias, A.shape[0])
         notes = [about[0], *notes, *about[1:]]
     elif _HIDDEN in pair[0]:

@@ -52,7 +52,8 @@ _WRITTEN = "write numbers with a decimal point, separated by commas, semicolons,
 #: What is wrong with a line, by kind.
 _FAULTS = {
     "fields": "line {number} has {got} fields, the first line {width}; the file is incomplete or "
-    "damaged: give all lines the same number of fields.",
+    "damaged: give all lines the same number of fields. Lines above a recording's table are passed "
+    "over with skip_rows=3.",
     "table": f"line {{number}}: {{field!r}} is not a real number; {_WRITTEN}, or leave its column "
     "out with drop=[...].",
     "matrix": f"line {{number}}: {{field!r}} is not a number; {_WRITTEN}; complex ones go into a "
