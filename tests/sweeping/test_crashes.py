@@ -352,10 +352,13 @@ def test_dask_workers_that_die(drive: Callable[..., Driver], tmp_path: Path) -> 
 @needs_dask
 def test_a_dask_cluster_is_sent_the_job_once(tmp_path: Path) -> None:
     """It has the network, which may be large."""
-    with _dask(workers=1) as (address, _):
-        with open_executor("dask", address=address) as pool, Store.open(tmp_path / "s.db") as store:
-            run_cases(store, lambda: cases(30), sweep_jobs.Weighty(), pool)
-            values = [row.values for row in store.rows(lambda: cases(30))]
+    with (
+        _dask(workers=1) as (address, _),
+        open_executor("dask", address=address) as pool,
+        Store.open(tmp_path / "s.db") as store,
+    ):
+        run_cases(store, lambda: cases(30), sweep_jobs.Weighty(), pool)
+        values = [row.values for row in store.rows(lambda: cases(30))]
     assert sweep_jobs.Weighty.sent == 1
     assert len({value["process"] for value in values if value}) == 1
 
