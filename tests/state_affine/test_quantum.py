@@ -55,6 +55,10 @@ def test_conserved_parity_is_found_and_named() -> None:
         assert f"{reached} of {states}" in network.notes[0]
         assert "Z" * qubits in network.notes[0]
     assert quantum.ising_reservoir(4, encoding="pure", time=1.0, seed=1).size == 63
+    alone = quantum.spin_reservoir(0.7 * np.kron(X, X) + np.kron(Z, np.eye(2)), 1.0)
+    result = memcurve.capacities(alone)  # the other qubit stays mixed: nothing is remembered
+    assert alone.notes[-1].startswith("the parity")
+    assert result.total == 1 == round(result.by_window[0], 9)
 
 
 def test_capacities_of_qubits_sum_and_shots_lose() -> None:
@@ -98,19 +102,49 @@ def test_channels_from_kraus_operators() -> None:
     for word in ((1,), (0, 1), (1, 1), (2, 0, 1)):
         assert abs(one.of(word) - two.of(word)) < 1e-9
 
-    class Wrapped:  # as QuTiP's objects have their matrix
-        def full(self) -> np.ndarray:
-            return H
-
-    assert np.array_equal(
-        quantum.spin_reservoir(Wrapped(), 1.0).p, quantum.spin_reservoir(H, 1.0).p
-    )
     refuses(ValueError, ("`kraus`", "trace"), quantum.channel_reservoir,
         lambda z: [0.9 * np.eye(2)], [Z])  # fmt: skip
     for bad in ([], [np.triu(X)], [Z, np.eye(3)]):
         refuses(ValueError, "`observables`", quantum.channel_reservoir, lambda z: [np.eye(2)], bad)
     large = quantum.channel_reservoir(kraus, [9 * one for one in reads])
     refuses(ValueError, "`noise`", memcurve.capacities, large, quantum.ShotNoise(10))
+
+
+def test_objects_of_qutip_are_taken_as_they_are() -> None:
+    """Hamiltonians, Kraus operators, and superoperators in every representation."""
+    qt = pytest.importorskip("qutip")
+    H = 0.7 * qt.tensor(qt.sigmax(), qt.sigmax()) + qt.tensor(qt.sigmaz(), qt.sigmaz() + 1)
+    plain = quantum.spin_reservoir(H, 1.0)
+    assert np.array_equal(plain.p, quantum.spin_reservoir(H.full(), 1.0).p)
+
+    def kraus(z: float) -> list[Any]:
+        psi = ((1 - z) / 2) ** 0.5 * qt.basis(2, 0) + ((1 + z) / 2) ** 0.5 * qt.basis(2, 1)
+        U = (-1j * H).expm()
+        return [U * qt.tensor(psi * qt.basis(2, k).dag(), qt.qeye(2)) for k in range(2)]
+
+    reads, z = [qt.tensor(qt.sigmaz(), qt.qeye(2)), qt.tensor(qt.qeye(2), qt.sigmaz())], [0.3, -1.0]
+    for kind in (list, qt.kraus_to_super, qt.kraus_to_choi,
+                 lambda K: qt.to_chi(qt.kraus_to_super(K))):  # fmt: skip
+        network = quantum.channel_reservoir(lambda z, k=kind: k(kraus(z)), reads)
+        assert np.abs(network.simulate(z)[1] - plain.simulate(z)[1]).max() < 1e-12
+
+    def driven(z: float) -> Any:  # of a master equation with loss
+        return (qt.liouvillian(z * qt.sigmay(), [0.4 * qt.sigmam()]) * 1.5).expm()
+
+    rho, found = qt.qeye(2) / 2, []
+    for value in z:
+        rho = qt.vector_to_operator(driven(value) * qt.operator_to_vector(rho))
+        found.append([qt.expect(one, rho) for one in (qt.sigmax(), qt.sigmaz())])
+    network = quantum.channel_reservoir(driven, [qt.sigmax(), qt.sigmaz()])
+    assert np.abs(network.simulate(z) - found).max() < 1e-12
+    dims = qt.to_super(qt.qeye(2)).dims
+    for diagonal, fact in (
+        ([0.9] * 4, "trace"), ([1, 1.2, 1.2, 1], "positive"), ([1, 1, -1, 1], "positive"),
+        ([1] * 9, "9"),
+    ):  # fmt: skip
+        wrong = qt.Qobj(np.diag(diagonal), dims=dims if len(diagonal) == 4 else [[[3], [3]]] * 2)
+        refuses(ValueError, ("`kraus`", fact), quantum.channel_reservoir,
+            lambda z, w=wrong: w, [qt.sigmaz()])  # fmt: skip
 
 
 @pytest.mark.parametrize(

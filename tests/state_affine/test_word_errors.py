@@ -375,3 +375,15 @@ def test_even_and_odd_functions_of_very_different_size() -> None:
         network = StateAffineNetwork([[[0.5]]], [[1.0], [size], [np.pi]], "rademacher")
         result = memcurve.capacities(network, [size])
         assert abs(result.of((1,)) - 1 / (1 + 4 / 3)) <= result.error < 1e-9
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-8, 1e-120])
+def test_outputs_may_feel_the_newest_input_far_more_than_the_states(size: float) -> None:
+    """Two mixtures of zₜ and xₜ₋₁ hold both, however small x is: xₜ = ½xₜ₋₁ + size·zₜ."""
+    read = [[[0.3], [-1.7]]], [[0.0, 0.0], [0.7, 1.3]]
+    result = memcurve.capacities(
+        StateAffineNetwork([[[0.5]], [[0.0]]], [[0.0], [size]], outputs=read)
+    )
+    assert result.total == 2
+    for word, truth in (((1,), 1.0), ((0, 1), 0.75), ((0, 0, 1), 0.75 / 4)):
+        assert abs(result.of(word) - truth) <= result.error < 1e-9

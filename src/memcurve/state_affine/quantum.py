@@ -205,7 +205,8 @@ def channel_reservoir(
     Parameters
     ----------
     kraus : function
-        From an input to Kraus operators, arrays or QuTiP objects, with ΣK†K = 1.
+        From an input to Kraus operators, arrays or QuTiP objects, with ΣK†K = 1; or to a QuTiP
+        superoperator in any of its representations, e.g. ``(L * t).expm()`` of a Liouvillian L.
     observables : sequence of arrays or QuTiP objects
         Hermitian; their expectations are read.
     input, name
@@ -232,20 +233,14 @@ def channel_reservoir(
     basis = _hermitian_basis(d)
 
     def channel(z: float) -> tuple[Floats, Floats]:
-        operators = np.array([_matrix(K, "kraus") for K in kraus(z)])
-        if operators.shape[1:] != (d, d):
-            raise ValueError(
-                f"`kraus` must give {d} × {d} matrices, as `observables` are; got "
-                f"{operators.shape[1:]}."
-            )
-        gap = np.abs(np.einsum("mji,mjk->ik", operators.conj(), operators) - np.eye(d)).max()
+        images = _images(kraus(z), basis)
+        full = np.einsum("aij,bji->ab", basis, images).real
+        gap = np.abs(full[0] - np.eye(d * d)[0]).max()
         if gap > TRACE:
             raise ValueError(
-                f"`kraus` must preserve the trace, ΣK†K = 1; got a matrix that is {gap:.2g} off at "
-                f"z = {z:g}. Normalise the operators."
+                f"`kraus` must preserve the trace, ΣK†K = 1; got a channel that is {gap:.2g} off "
+                f"at z = {z:g}. Normalise the operators."
             )
-        images = np.einsum("mij,bjk,mlk->bil", operators, basis, operators.conj())
-        full = np.einsum("aij,bji->ab", basis, images).real
         return full[1:, 1:], full[1:, 0] / np.sqrt(d)
 
     made = from_functions(lambda z: channel(z)[0], lambda z: channel(z)[1], law, name=name)
@@ -253,6 +248,35 @@ def channel_reservoir(
     out, direct = D[:, 1:] @ made.p, made.q @ D[:, 1:].T
     direct[0] += D[:, 0] / np.sqrt(d)
     return made.replace(outputs=(out, direct))
+
+
+def _images(channel: Any, basis: Complexes) -> Complexes:
+    """What a channel makes of matrices; of QuTiP's superoperators every representation is known."""
+    d = basis.shape[1]
+    is_super = getattr(channel, "issuper", False)
+    if is_super:
+        from qutip import to_choi, to_super
+
+        choi, parts = to_choi(channel).full(), to_super(channel).full()[None]
+    else:
+        operators = [channel] if hasattr(channel, "full") else channel
+        parts = np.array([_matrix(K, "kraus") for K in operators])
+    size = d * d if is_super else d
+    if parts.shape[1:] != (size, size):
+        raise ValueError(
+            f"`kraus` must give {d} × {d} matrices, as `observables` are, or a QuTiP superoperator "
+            f"on these; got {parts.shape[1:]}."
+        )
+    if not is_super:
+        return np.asarray(np.einsum("mij,bjk,mlk->bil", parts, basis, parts.conj()))
+    gap = np.abs(choi - choi.conj().T).max() - min(np.linalg.eigvalsh(choi)[0], 0.0)
+    if gap > TRACE:
+        raise ValueError(
+            f"`kraus` must give completely positive channels, got a superoperator whose Choi "
+            f"matrix is {gap:.2g} away from a positive semidefinite one."
+        )
+    columns = basis.transpose(0, 2, 1).reshape(-1, d * d)  # one below the other
+    return np.asarray((columns @ parts[0].T).reshape(-1, d, d).transpose(0, 2, 1))
 
 
 def _superoperator(U: Complexes, n: int) -> Floats:
@@ -303,7 +327,7 @@ def _symmetry(p: Floats, q: Floats, labels: list[str], n: int) -> tuple[list[int
                 f"the parity {axis * n} is conserved: {len(even)} of {len(allowed)} Pauli strings "
                 f"can be reached, the others stay zero and are left out"
             )
-            allowed = even
+            allowed = even or odd[:1]  # a network has a state
     return allowed, notes
 
 

@@ -72,14 +72,11 @@ class Tree:
             return cls(white.T, white.r, white.T, white.r, weights)
         # L⁻¹F for L Lᵀ = F Fᵀ (+ 1), the covariance of outputs (under noise), which is not formed
         F = read.factor
-        if rank is None:
-            below = np.concatenate([F.T, np.eye(len(F))])
-            order = np.argsort(-np.abs(below).max(axis=1))  # outputs of very different sizes
-            Q = np.empty_like(below)
-            Q[order] = qr(below[order], mode="economic", pivoting=True)[0]
-            F = Q[: F.shape[1]].T
-        else:
-            F = np.linalg.svd(F, full_matrices=False)[2][:rank]
+        below = F.T if rank is not None else np.concatenate([F.T, np.eye(len(F))])
+        order = np.argsort(-np.abs(below).max(axis=1))  # rows of very different sizes keep digits
+        Q = np.empty((len(below), min(below.shape)))
+        Q[order] = qr(below[order], mode="economic", pivoting=True)[0]
+        F = Q[: F.shape[1], :rank].T
         *out, direct = np.split(F, np.arange(1, len(read.out) + 1) * white.size, axis=1)
         return cls(white.T, white.r, np.stack(out), direct.T, weights)
 
