@@ -17,7 +17,7 @@ from memcurve import LinearNetwork, MemoryCurve, ensembles
 
 Row = dict[str, Any]
 #: The truth is computed to this many lags a node; no contender covers more.
-LAGS_A_NODE = 10
+LAGS_PER_NODE = 10
 
 
 def networks(quick: bool) -> dict[str, LinearNetwork]:
@@ -84,7 +84,7 @@ def claimed(quick: bool, budget: float) -> list[Row]:
 def _on_one_network(
     name: str, network: LinearNetwork, taking_part: Sequence[Contender], budget: float, count: int
 ) -> Iterator[Row]:
-    lags = LAGS_A_NODE * network.size
+    lags = LAGS_PER_NODE * network.size
     truth: Any = memcurve.memory_curve(network, lags, method="certified")
     for contender in taking_part:
         row: Row = {

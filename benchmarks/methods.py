@@ -15,7 +15,7 @@ from memcurve import LinearNetwork
 
 SEED = 1
 #: Masks of OSM+ in the paper, and columns of its Krylov matrices a node.
-MASKS, COLUMNS_A_NODE = 1000, 5
+MASKS, COLUMNS_PER_NODE = 1000, 5
 PRINTED, OPTIMISED = "OSM+ as printed", "OSM+ in memcurve"
 EXACT = "exact"
 
@@ -73,7 +73,7 @@ def contenders(masks: int) -> list[Contender]:
 def measured(network: LinearNetwork, *, method: str, options: dict[str, Any]) -> Estimate:
     """A curve of memcurve; with ``lags`` among the options, to 5N lags."""
     asked = dict(options)
-    lags = COLUMNS_A_NODE * network.size if asked.pop("lags", False) else None
+    lags = COLUMNS_PER_NODE * network.size if asked.pop("lags", False) else None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", memcurve.RankWarning)
         curve: Any = memcurve.memory_curve(fresh(network), lags, method=method, **asked)
@@ -83,5 +83,5 @@ def measured(network: LinearNetwork, *, method: str, options: dict[str, Any]) ->
 def printed_estimate(network: LinearNetwork, *, masks: int) -> Estimate:
     """Algorithm 1 on a network; its own mask is not used."""
     rng = np.random.default_rng(SEED)
-    truncation = COLUMNS_A_NODE * network.size
+    truncation = COLUMNS_PER_NODE * network.size
     return Estimate(0, osm_plus_as_printed(network.A, masks, truncation, rng))

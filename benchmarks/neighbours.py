@@ -17,9 +17,9 @@ from memcurve.studies.auditing.estimates import PROTOCOLS
 
 SEED = 1
 #: Steps of input a lag, where a library leaves the length to its user.
-STEPS_A_LAG = 10
+STEPS_PER_LAG = 10
 #: ipc-module: samples a node (20,000 for 100 nodes), and surrogates, which only set its threshold.
-SAMPLES_A_NODE, SURROGATES = 200, 20
+SAMPLES_PER_NODE, SURROGATES = 200, 20
 
 
 def contenders() -> list[Contender]:
@@ -61,7 +61,7 @@ def contenders() -> list[Contender]:
         ),
         Contender(
             "ipc-module",
-            f"UnivariateProfiler, degree 1, lags 0 … 2N − 1, {SAMPLES_A_NODE}N steps, "
+            f"UnivariateProfiler, degree 1, lags 0 … 2N − 1, {SAMPLES_PER_NODE}N steps, "
             f"{SURROGATES} surrogates",
             ipc_module,
             ("ipc_module",),
@@ -102,7 +102,7 @@ def rcbench(network: LinearNetwork, delays: int, **options: object) -> Estimate:
     logging.getLogger("rcbench.tasks.memorycapacity").setLevel(logging.WARNING)
     logging.getLogger("rcbench.tasks.baseevaluator").setLevel(logging.WARNING)
     logging.getLogger("rcbench.tasks.featureselector").setLevel(logging.WARNING)
-    z, x = recording(network, STEPS_A_LAG * 2 * network.size)
+    z, x = recording(network, STEPS_PER_LAG * 2 * network.size)
     evaluator = MemoryCapacityEvaluator(z, x, max_delay=delays)
     found = evaluator.calculate_total_memory_capacity(**options)
     return Estimate(1, np.array([found["delay_results"][k] for k in range(1, delays + 1)]))
@@ -137,7 +137,7 @@ def ipc_module(network: LinearNetwork) -> Estimate:
     from ipc_module.profiler import UnivariateProfiler
 
     config.set_progress_bar(False)
-    z, x = recording(network, SAMPLES_A_NODE * network.size)
+    z, x = recording(network, SAMPLES_PER_NODE * network.size)
     profiler = UnivariateProfiler(
         z[:, None], x, "Legendre", surrogate_num=SURROGATES, offset=len(z) // 20
     )

@@ -31,7 +31,7 @@ Row = dict[str, Any]
 RADIUS, NOISE = 0.9, 1e-3
 #: Nodes with ten edges each, and edges of 100,000 nodes.
 SIZES, QUICK_SIZES = (300, 1000, 3000, 10_000, 100_000, 1_000_000), (200, 300)
-EDGES_A_NODE, MANY_NODES = (10, 30, 100), 100_000
+EDGES_PER_NODE, MANY_NODES = (10, 30, 100), 100_000
 #: States up to which the dense way and pyMOR run.
 MOST_DENSE, MOST_PYMOR = 3000, 1000
 
@@ -42,7 +42,7 @@ def measured(quick: bool, sizes: Sequence[int] | None = None) -> Row:
     nodes = [in_a_process_of_its_own(size, 10 * size) for size in sizes]
     fixed = max(sizes) if quick else MANY_NODES
     edges = [row for row in nodes if row["states"] == fixed]
-    more = EDGES_A_NODE[len(edges) :]
+    more = EDGES_PER_NODE[len(edges) :]
     edges += [in_a_process_of_its_own(fixed, each * fixed) for each in more]
     large = [row for row in nodes if row["states"] >= (0 if quick else 10_000)]
     return {

@@ -74,7 +74,9 @@ def test_precision_asked_is_precision_reached_at_a_fair_price(held: Callable[...
         known = curve.diagnostics
         # errors fall with the square root of the rows, of which there are never fewer than these
         needed = known["rows"] * (curve.total_error / 0.05) ** 2
-        least = max(run.LEAST_ROWS, run.ROWS_A_STATE * known["states"], run.ROWS_A_LAG * len(curve))
+        least = max(
+            run.LEAST_ROWS, run.ROWS_PER_STATE * known["states"], run.ROWS_PER_LAG * len(curve)
+        )
         price.append(known["steps"] / max(needed, least))
     reached = np.mean(np.array(off) <= 0.05)
     held("measured networks: precision reached", reached, at_least=REACHED, draws=len(off))

@@ -91,7 +91,7 @@ class Capacity(Result):
         return {"total": self.total, "total_error": self.total_error, "rank": self.rank}
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a degree: capacity, error, targets and significant."""
+        """One row per degree: capacity, error, targets and significant."""
         return {
             "degree": list(self.by_degree),
             "capacity": list(self.by_degree.values()),
@@ -146,7 +146,7 @@ def capacity_from_data(
     Parameters
     ----------
     states : (n, N) array
-        One row a time step, already driven by the input of that step.
+        One row per time step, already driven by the input of that step.
     inputs : (T,) array
         T ≥ n; the states belong to the last n of them, as ``network.simulate(inputs, washout)``
         gives them.

@@ -198,7 +198,7 @@ def patterns(reach: Reach, highest: int) -> Iterator[Pattern]:
 
 
 def columns(values: Floats, chosen: Sequence[Placed], start: int, stop: int) -> Floats:
-    """The ``chosen`` targets at the times from ``start``, at least the longest lag, one a row."""
+    """The ``chosen`` targets at the times from ``start``, at least the longest lag, one per row."""
     made = np.ones((len(chosen), stop - start))
     for row, (pattern, shift) in zip(made, chosen, strict=True):
         for degree, offset in zip(pattern.degrees, pattern.offsets, strict=True):

@@ -1,7 +1,7 @@
 """The estimators people use, for comparison: regressions of past inputs on the states.
 
-Each takes states X (n, N) and lagged inputs Z (n, lags) and returns a value a lag. What each one
-estimates is not always the memory; its note says so.
+Each takes states X (n, N) and lagged inputs Z (n, lags) and returns one value per lag. What they
+estimate is not always the memory; a note says so.
 """
 
 from __future__ import annotations

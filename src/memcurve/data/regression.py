@@ -36,7 +36,7 @@ from memcurve.memory import MemoryCurve
 #: beside its QR. Doubled: more memory.
 CHUNK = 8
 LEAST_ROWS = 4096
-#: Rows that are kept for intervals at most, a column a lag. Doubled: twice the memory and time.
+#: Rows that are kept for intervals at most, one column per lag. Doubled: twice the memory and time.
 SAMPLED_ROWS = 30_000
 #: Chance that a lag without memory counts as significant. Doubled: ``last_lag`` is later.
 NULL_LEVEL = 1e-3

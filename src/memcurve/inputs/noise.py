@@ -95,7 +95,7 @@ class Noise(ABC):
         ]
 
     def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
-        """Which states are out of the range, whether they are lost by that, and what to say."""
+        """Which states are out of the range, whether they are then unreadable, and what to say."""
         return []
 
 

@@ -12,7 +12,7 @@ from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
 
 #: What a ball takes in FLINT, which ends the process where it finds no memory.
-BYTES_A_LAG = 250
+BYTES_PER_LAG = 250
 
 
 class InputProcess(ABC):
@@ -52,7 +52,7 @@ class InputProcess(ABC):
     def autocovariance(self, count: int) -> Floats:
         """Return γ(0), …, γ(count − 1)."""
         count = require_size(count, "count")
-        require_room(BYTES_A_LAG * count, f"`count`={count}", "Ask for fewer lags.")
+        require_room(BYTES_PER_LAG * count, f"`count`={count}", "Ask for fewer lags.")
         return self._autocovariance(count)
 
     @abstractmethod

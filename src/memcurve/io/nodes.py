@@ -50,7 +50,7 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
 
 @dataclass(frozen=True, repr=False)
 class NodeTable:
-    """What is known of nodes: columns of text by their names, one entry a node.
+    """What is known of nodes: columns of text by their names, one entry per node.
 
     Attributes
     ----------

@@ -20,7 +20,7 @@ from memcurve.core.optional import optional
 
 Array = Any  # an array of any namespace
 
-#: Entries of the matrices looked at together, which bounds the memory it takes.
+#: Entries of the matrices processed together, which bounds the memory it takes.
 TOGETHER = 2**26
 
 

@@ -79,7 +79,7 @@ MEASURED_UP_TO = 20_000
 
 #: Share of non-zero weights where none is given; and the memory each takes while it is drawn.
 DENSITY = 0.1
-BYTES_A_WEIGHT = 80
+BYTES_PER_WEIGHT = 80
 
 #: A rotation that makes an ``sp_c`` matrix denser than wanted by more than this share is redrawn.
 DENSITY_TOLERANCE = 0.01
@@ -739,7 +739,7 @@ def _scattered(
     if sparse:
         what = f"an ensemble of `size`={size}, with {density * size:.4g} weights per node,"
         fewer = "Take fewer nodes, or fewer weights for each: degree=10, or density=1e-4."
-        require_room(int(size**2 * density * BYTES_A_WEIGHT), what, fewer)
+        require_room(int(size**2 * density * BYTES_PER_WEIGHT), what, fewer)
     else:
         _require_nodes(size)
     # a binomial count of places without replacement is the law of independent places

@@ -49,7 +49,7 @@ def arnoldi_basis(
 
 
 def orthogonal_components(network: LinearNetwork, count: int, *, by: str = "arnoldi") -> Floats:
-    """‖θ_j‖ for j = 1 … count: how far A^{j−1}C leads out of the columns before it.
+    """‖θ_j‖, j = 1 … count, the component of A^{j−1}C orthogonal to the Krylov vectors before it.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """Input masks: how the input enters the nodes, one column per input.
 
-Every mask is scaled to unit Euclidean norm a column unless ``norm`` says otherwise. The memory of
-a network with one input does not depend on the mask as long as it excites every mode; noise,
-several inputs and the numerical trouble of the older methods do.
+Every column of a mask is scaled to unit Euclidean norm unless ``norm`` says otherwise. The memory
+of a network with one input does not depend on the mask as long as it excites every mode; under
+noise, with several inputs, and in the older methods it does.
 
 Random masks need an explicit ``seed``: an int, a :class:`numpy.random.SeedSequence` or a
 :class:`numpy.random.Generator`. The same int or SeedSequence gives the same mask every time; a

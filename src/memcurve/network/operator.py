@@ -28,9 +28,9 @@ REAL_PAIR = "Give the real pair, [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C
 class Operator:
     """Products with a square matrix, of any kind that scipy makes a ``LinearOperator`` of.
 
-    Or a function of vectors that live at a ``place``, with its size. The products of its first use
-    are looked at: they must be linear, and finite as all others. Whatever asks for entries gets an
-    error that says what can be asked instead.
+    Or a function of vectors that live at a ``place``, with its size. The first products are checked
+    to be linear, all of them to be finite. Whatever asks for entries gets an error that says what
+    can be asked instead.
     """
 
     ndim = 2
@@ -137,14 +137,14 @@ class Operator:
         raise self.needs_matrix("this question")
 
     def toarray(self, *_: Any) -> Any:
-        """Entries there are none."""
+        """There are no entries."""
         raise self.needs_matrix("this question")
 
     tocsr = tocoo = astype = toarray
 
     @property
     def nnz(self) -> int:
-        """Nor are entries counted."""
+        """There are no entries to count."""
         raise self.needs_matrix("this question")
 
 

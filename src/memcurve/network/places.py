@@ -2,8 +2,8 @@
 
 Solvers keep vectors of all states where A is, and bring only small factors to the host. What they
 do with such arrays beyond the operators that all libraries share is here, twice: with BLAS and
-LAPACK in place, and in terms of the array API. On a device nothing is looked at more often than
-it must, since every look waits for all work before it.
+LAPACK in place, and in terms of the array API. On a device numbers are read as seldom as
+possible, since reading one waits for all work before it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WELL_CONDITIONED = 1e-4
 class Host:
     """NumPy's arrays, columns one after another in memory."""
 
-    #: Steps between two looks at the numbers: these cost nothing here.
+    #: Steps between two readings of the numbers, which cost nothing here.
     ahead = 1
     #: Whether every new shape is compiled first.
     compiles = False
@@ -101,7 +101,7 @@ class Host:
         return self.put(rng.standard_normal((rows, columns)).astype(dtype))
 
     def square(self, x: Tall) -> Any:
-        """The squared length of a vector, not looked at yet."""
+        """The squared length of a vector, not read yet."""
         return x @ x
 
     def squares(self, x: Tall) -> Floats:
@@ -109,7 +109,7 @@ class Host:
         return np.asarray(np.einsum("ij,ij->j", x, x), dtype=float)
 
     def largest(self, x: Tall) -> Any:
-        """The largest number, not looked at yet."""
+        """The largest number, not read yet."""
         return x.max()
 
     def lengths(self, x: Tall) -> Floats:

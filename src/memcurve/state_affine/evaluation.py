@@ -329,7 +329,7 @@ def observation_noise(noise: Any) -> Noise | Floats | None:
 
 
 def _deviations(noise: Any, variances: Floats, mean: Floats | None) -> Floats:
-    """Standard deviations of the noise of what is read, one a state or output."""
+    """Standard deviations of the noise of what is read, one per state or output."""
     if isinstance(noise, np.ndarray):
         deviations = noise
     elif hasattr(noise, "of_outputs"):

@@ -169,7 +169,7 @@ class Capacities(Reported):
         return listing
 
     def columns(self) -> Mapping[str, Any]:
-        """One row a degree: its total capacity and the error of that."""
+        """One row per degree: its total capacity and the error of that."""
         return {
             "degree": list(self.by_degree),
             "capacity": list(self.by_degree.values()),

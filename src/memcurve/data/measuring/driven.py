@@ -26,7 +26,7 @@ from memcurve.rendering.report import Chart, Document, Reported, Section, Series
 
 #: Rows per state that consistency is estimated from, and at least. Doubled: intervals narrower by
 #: 1/√2, in twice the time.
-ROWS_A_STATE = 30
+ROWS_PER_STATE = 30
 LEAST_ROWS = 3000
 #: Principal components below this fraction of the largest are rounding. Doubled: hardly a change.
 NEGLIGIBLE = 1e-9
@@ -203,7 +203,7 @@ def measurement_report(
         curve = measure(subject, precision=precision, noise=noise, budget=half, **asked)
         report_progress("consistency", 1, 4)
         states, washout = (int(curve.diagnostics[name]) for name in ("states", "washout"))
-        z = draw(1, washout + max(LEAST_ROWS, ROWS_A_STATE * states))
+        z = draw(1, washout + max(LEAST_ROWS, ROWS_PER_STATE * states))
         runs = (settled_run(subject, z, washout, noise, rng)[0] for _ in range(2))
         consistency = _consistency(*runs)
         report_progress("capacity", 2, 4)
@@ -211,7 +211,7 @@ def measurement_report(
         if subject.inputs > 1:
             notes.append(note("capacity_left_out"))
         else:
-            z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_A_STATE * states))
+            z = draw(1, washout + max(LEAST_ROWS, 2 * ROWS_PER_STATE * states))
             X = settled_run(subject, z, washout, noise, rng)[0]
             capacity = capacity_from_data(X, z[0, washout:, 0], degrees, name=subject.name)
         report_progress("input scales", 3, 4)

@@ -35,13 +35,13 @@ from memcurve.memory import MemoryCurve
 
 #: Rows of the first estimate: per state, per lag, and at least. Halved: its interval understates
 #: the uncertainty.
-ROWS_A_STATE = 20
-ROWS_A_LAG = 4
+ROWS_PER_STATE = 20
+ROWS_PER_LAG = 4
 LEAST_ROWS = 2000
 #: Rows for each of the steps in which the model forgets by a factor e: slower modes than the rows
 #: show are missed, and intervals of fewer are wider in proportion. Halved: 0.75 of the totals of
 #: networks with modes of modulus 0.995 are covered, of 90 % (measured).
-ROWS_A_TIME = 40
+ROWS_PER_TIME = 40
 #: Factors by which rows grow at least and at most, and rows beyond those predicted, whose number is
 #: uncertain. Doubled: more rows than needed.
 LEAST_GROWTH = 1.3
@@ -266,7 +266,7 @@ class _Bench:
     @property
     def first_rows(self) -> int:
         """Rows of the first look."""
-        return max(LEAST_ROWS, ROWS_A_STATE * self.states, ROWS_A_LAG * self.lags)
+        return max(LEAST_ROWS, ROWS_PER_STATE * self.states, ROWS_PER_LAG * self.lags)
 
     @property
     def lead(self) -> int:
@@ -311,7 +311,7 @@ class _Bench:
         z = self.z[0][:, 0] if self.model.inputs == 1 else self.z[0]
         asked = {"checks": False, "innovations": self.coloured, **self.options}
         curve = memory_from_data(self.X[0], z, self.lags, **asked)
-        wanted = int(ROWS_A_TIME * self.time)
+        wanted = int(ROWS_PER_TIME * self.time)
         if self.rows >= wanted:
             return curve
         wider = wanted / self.rows
@@ -355,7 +355,7 @@ def _until_precise(
         reached = _width(curve, of)
         progress(f"± {reached:.3g} so far, ± {precision:g} wanted", bench.rows, None)
         # an interval of fewer rows is not to be trusted, however narrow it is
-        needed = max(ROWS_A_LAG * bench.lags, curve.diagnostics["rows_wanted"])
+        needed = max(ROWS_PER_LAG * bench.lags, curve.diagnostics["rows_wanted"])
         if reached <= precision and bench.rows >= needed:
             return curve, None
         now = time.monotonic()

@@ -166,7 +166,7 @@ def estimate(
 ) -> Answer:
     """The answer of a method that has no error bound and does not know the rank.
 
-    ``memory`` has a column an input, or is a vector for one; ``note`` says what the method does.
+    ``memory`` has one column per input, or is a vector for one; ``note`` says what the method does.
     """
     channels = memory.reshape(len(memory), -1)
     unknown = np.full(channels.shape, np.nan)
