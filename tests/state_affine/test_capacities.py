@@ -140,6 +140,16 @@ def test_degrees_delays_and_windows() -> None:
     assert abs(result.curve.values.sum() - result.by_degree[1]) < WHOLE_SUM
 
 
+def test_pictures_have_a_bar_for_each_lag_with_all_degrees_on_it() -> None:
+    result = memcurve.capacities(NETWORK, degree=2)
+    ax = result.plot()
+    tops = [max(one.get_y() + one.get_height() for bars in ax.containers
+                for one in bars if round(one.get_x() + one.get_width() / 2) == m)
+            for m in range(4)]  # fmt: skip
+    assert np.abs(tops - result.by_window[:4]).max() < WORDS
+    assert [text.get_text() for text in ax.get_legend().texts][-1] == "higher degrees"
+
+
 def test_largest_words_in_order_with_their_remainder() -> None:
     result = memcurve.capacities(NETWORK)
     by_hand = sorted(enumerated(9).values(), reverse=True)

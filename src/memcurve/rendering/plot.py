@@ -50,7 +50,7 @@ _AXES = {
 
 
 def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
-    """Draw the lines of a chart, with their bands, marks and levels.
+    """Draw the lines, or bars on top of each other, of a chart, with bands, marks and levels.
 
     Examples
     --------
@@ -65,8 +65,12 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
     ax.set_xscale("log" if drawing.log_x else "linear")
     ax.set_yscale("log" if drawing.log_y else "linear")
     shown = [one for one in drawing.series if one.shown]
-    coloured = [*zip(shown, itertools.cycle(COLOURS), strict=False)]
+    coloured, tops = [*zip(shown, itertools.cycle(COLOURS), strict=False)], np.zeros(())
     for k, (one, colour) in enumerate(coloured):
+        if drawing.kind == "bars":
+            ax.bar(one.x, one.y, 0.8, tops, color=colour, label=_plain(one.name))
+            tops = tops + one.y
+            continue
         width = 1.0 if one.band else 1.8  # which would cover narrow bands
         style: dict[str, Any] = {"color": colour, "ms": 2 * width, "lw": width}
         style["marker"] = "o" if len(one.x) <= MOST_MARKERS else ""
@@ -86,6 +90,10 @@ def chart(drawing: Chart, *, ax: Axes | None = None) -> Axes:
         at = (x, _height_at(drawing, x))
         style = {"textcoords": "offset points", "color": colour, "fontsize": 9}
         ax.annotate(_plain(name), at, xytext=(5, 5), **style)
+    if drawing.kind == "bars":
+        ax.use_sticky_edges = False  # or there is no room above the highest
+        ax.set_axisbelow(True)
+        ax.autoscale_view()
     ax.set(xlim=drawing.x_range, ylim=drawing.y_range)
     if drawing.from_zero and drawing.y_range is None:
         ax.set_ylim(bottom=0)

@@ -312,7 +312,7 @@ def _sampled(tree: Tree) -> Floats:
         level = [(k, *w) for w in level for k in letters]
     singles = [tree.capacity(word) for word in words]
     line = tree.line(min(2 * tree.T.shape[1] + 2, 400), negligible=-1.0)
-    return np.concatenate([singles, line, list(tree.by_degree(3, np.inf).values())])
+    return np.concatenate([singles, line, [total for _, total in tree.by_degree(3)]])
 
 
 def observation_noise(noise: Any) -> Noise | Floats | None:
@@ -393,7 +393,10 @@ def _result(
     search, missing = Search(tree), "degrees"
     try:
         top = degree or (DEGREES if network.size <= MANY_STATES else DEGREES // 2)
-        by_degree = tree.by_degree(top, np.inf if degree else total * (1 - LEFT))
+        for d, capacity in tree.by_degree(top):
+            by_degree[d] = capacity
+            if degree is None and sum(by_degree.values()) >= total * (1 - LEFT):
+                break
         missing = "tables by delay"
         shown = min(len(by_degree), SHOWN)
         steps = tree.affordable_lags(shown)
@@ -403,7 +406,8 @@ def _result(
         with suppress(UncertainResultError):  # of an alphabet without end
             search.first(LISTED)
     except KeyboardInterrupt:
-        notes.append(Note("other", f"interrupted: {missing} were not computed"))
+        text = f"interrupted: {missing} are incomplete, and what follows is missing"
+        notes.append(Note("other", text))
     beyond = total - sum(by_degree.values())
     if by_degree and beyond > max(LEFT * total, own.error):
         text = f"{beyond:.3g} of the capacity is of degrees above {max(by_degree)}"

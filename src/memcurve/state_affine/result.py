@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -18,6 +18,7 @@ from memcurve.rendering.report.document import Chart, Document, Section, Series,
 from memcurve.state_affine.tree import Tree, Word
 
 LISTED = 20  # words that tables and reports list
+VISIBLE = 1e-3  # share of the largest number of a picture below which nothing is seen
 MOST_DEGREES = 12  # that one line of text each is printed for
 #: What reports say.
 SAYS = {
@@ -180,18 +181,26 @@ class Capacities(Reported):
         return {"total": self.total, "rank": self.rank, "error": self.error}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw a line for each degree, over the oldest lag."""
+        """Draw a bar for each oldest lag, with the degrees on top of each other."""
         from memcurve.rendering import plot
 
-        return plot.chart(self.chart(), ax=ax)
+        return plot.chart(replace(self.chart(), kind="bars"), ax=ax)
 
     def chart(self) -> Chart:
-        """What :meth:`plot` draws."""
-        lags = np.arange(float(self.table.shape[1]))
-        lines = [Series(f"degree {d}", lags, row) for d, row in enumerate(self.table, 1)]
-        shown = tuple(line for line in lines if line.y.any()) or tuple(lines[:1])
+        """A line for each degree, over the oldest lag, to where nothing is left to see."""
+        count = self.table.shape[1]
+        rows = {f"degree {d}": row for d, row in enumerate(self.table, 1)}
+        if len(self.table):
+            rows["higher degrees"] = np.maximum(self.by_window[:count] - self.table.sum(axis=0), 0)
+        highest = max((row.max(initial=0.0) for row in rows.values()), default=0.0)
+        seen = {name: row for name, row in rows.items() if row.max(initial=0.0) > VISIBLE * highest}
+        last = max(
+            (int(np.flatnonzero(y > VISIBLE * highest)[-1]) for y in seen.values()), default=0
+        )
+        lines = [Series(name, np.arange(last + 1.0), row[: last + 1]) for name, row in seen.items()]
         title = "Capacity by degree and oldest lag"
-        return Chart(title, "oldest lag (time steps)", "capacity", shown)
+        empty = Series("degree 1", np.zeros(0), np.zeros(0))
+        return Chart(title, "oldest lag (time steps)", "capacity", tuple(lines) or (empty,))
 
     def _derived(self) -> dict[str, Any]:
         return {"beyond": self.beyond}

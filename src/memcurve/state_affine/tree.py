@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -173,13 +173,13 @@ class Tree:
                 letters[k] = T, out
         return degrees, letters
 
-    def by_degree(self, top: int, enough: float) -> dict[int, float]:
-        """Totals of all words of degree 1, 2, … ``top``, or until their sum is ``enough``.
+    def by_degree(self, top: int) -> Iterator[tuple[int, float]]:
+        """Totals of all words of degree 1, 2, … ``top``, as far as degrees are known.
 
         G_d = Σ c_w c_wᵀ over words of degree d solves an ordinary Stein equation,
         G_d − T_0 G_d T_0ᵀ = r_d r_dᵀ + Σ_k T_k G_{d−k} T_kᵀ.
         """
-        G, totals = dict[int, Floats](), dict[int, float]()
+        G = dict[int, Floats]()
         degrees, letters = self._degrees(top)
         for d in degrees:
             r = self.letter(d, self.r)
@@ -188,14 +188,12 @@ class Tree:
                 if 0 < k < d:
                     X = X + T @ G[d - k] @ T.T
             G[d] = self._over_delays(X) if X.any() else X
-            totals[d] = float(np.trace(G[d]))
+            total = float(np.trace(G[d]))
             if not self.reads_states:
                 direct = self.letter(d, self.direct)
                 reads = [(out @ G[d - k]) * out for k, (_, out) in letters.items() if k < d]
-                totals[d] = float(direct @ direct) + sum(float(one.sum()) for one in reads)
-            if sum(totals.values()) >= enough:
-                break
-        return totals
+                total = float(direct @ direct) + sum(float(one.sum()) for one in reads)
+            yield d, total
 
     def table(self, top: int, lags: int, negligible: float = 1e-6) -> Floats:
         """Totals (degrees, lags) of all words of a degree and with an oldest lag.
