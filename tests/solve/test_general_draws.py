@@ -100,6 +100,7 @@ def test_reduced(hostile: bool) -> None:
     [
         ("state_noise", 511500003),  # directions 1e-330 of the first, whose scale overflows
         ("state_noise", 511000152),  # states far below the noise beside large ones
+        ("state_noise", 44000019),  # noise of 1/1024 in one state, and lags left out
         ("coloured", 510800157),  # lags that a cascade leaves out
         ("coloured", 510900066),
         ("part_read_noisy", 511400004),  # unstable, by a mask of 1e-191

@@ -194,7 +194,9 @@ def _process_noise(problem: Problem) -> Coordinates:
     from scipy.linalg import solve_triangular
 
     observed, entering = problem.observation[problem.rows], problem.state
-    unit = float(max(observed.max(initial=0.0), entering.max()))  # squares of others may overflow
+    unit = float(entering.min())  # of the covariance: what is left out is relative to the least
+    if unit == 0:
+        raise UncertainResultError("the noise is below the range of floats.")
     observed, entering = observed / unit, entering / unit
     whole = solve_stein(problem.A, np.diag(entering**2))
     read = whole[np.ix_(problem.rows, problem.rows)] + np.diag(observed**2)
@@ -202,11 +204,10 @@ def _process_noise(problem: Problem) -> Coordinates:
         L: Any = np.linalg.cholesky(read)
     except np.linalg.LinAlgError:
         raise UncertainResultError("the covariance of the noise is singular.") from None
-    least = float(entering.min() ** 2)
-    if not np.isfinite(L).all() or least == 0:
+    if not np.isfinite(L).all():
         raise UncertainResultError("the covariance of the noise is beyond the range of floats.")
-    relative = residual_norm(problem.A, whole, np.diag(entering**2)) / least
-    relative += 4 * EPS * float(np.sqrt(len(L) * (read**2).sum())) / least
+    relative = residual_norm(problem.A, whole, np.diag(entering**2))
+    relative += 4 * EPS * float(np.sqrt(len(L) * (read**2).sum()))
 
     def whiten(M: Floats) -> Floats:
         # what is not finite is refused where it is decomposed
