@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
@@ -52,6 +53,16 @@ def held(record_property: Callable[[str, object], None]) -> Callable[..., None]:
         assert at_least is None or worst >= at_least, what
 
     return note
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Examples that import torch, which no extra for tests brings, are skipped without it."""
+    if find_spec("torch") is not None:
+        return
+    for item in items:
+        test = getattr(item, "dtest", None)
+        if test is not None and any(one.source == "import torch\n" for one in test.examples):
+            item.add_marker(pytest.mark.skip(reason="torch is not installed"))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

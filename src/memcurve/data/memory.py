@@ -33,6 +33,7 @@ from memcurve.io import (
     within_range,
 )
 from memcurve.memory import MemoryCurve
+from memcurve.solve import few_threads
 
 #: Lags by default, for few states in many rows.
 USUAL_LAGS = 100
@@ -179,7 +180,8 @@ def memory_from_data(
     if estimator == "regression":
         if coloured and not innovations:
             notes.append(note("taken_for_white"))
-        curve = regression_curve(recording, count, start, floor, level, progress)
+        with few_threads(count * recording.channels + recording.columns):  # of two BLAS
+            curve = regression_curve(recording, count, start, floor, level, progress)
     else:
         curve = estimated(recording, count, start, estimator)
     return dataclasses.replace(
