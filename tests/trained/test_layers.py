@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -128,7 +130,7 @@ CASES: dict[str, tuple[dict[str, Any], Any]] = {
         {"A_log": A_LOG, "dt_proj.bias": BIAS},
         np.exp(-np.arange(1.0, 5) * np.log1p(np.exp(BIAS))[:, None]),
     ),
-    "scalar decay per head (Mamba-2, gated DeltaNet)": (
+    "scalar decay (Mamba-2, DeltaNet)": (
         {"A_log": np.log([1.0, 2, 3]), "dt_bias": BIAS},
         np.exp(-np.array([1.0, 2, 3]) * np.log1p(np.exp(BIAS)))[:, None],
     ),
@@ -415,6 +417,53 @@ def test_folders_with_shards_are_read_a_layer_at_a_time(tmp_path: Path) -> None:
     assert {layer.name for layer in result.layers} == names
     assert all(layer.number_format == "f32" for layer in result.layers)
     assert result.layers[0].noise == pytest.approx(np.sqrt(0.54 / 12) * 2.0**-23, rel=0.05)
+
+
+def test_a_model_of_fifty_gigabytes_takes_the_memory_of_one_layer(tmp_path: Path) -> None:
+    """Two sparse shards, of which the bytes that are read are there."""
+    weights, files = CASES["Mamba"][0], {}
+    for k in range(2):
+        name, header, end = f"model-0000{k}.safetensors", {}, 0
+        parts = {f"{k}.{n}": x.astype(np.float32) for n, x in weights.items()}
+        for key, size in [*((n, x.nbytes) for n, x in parts.items()), (f"{k}.other", 25 * 10**9)]:
+            shape = parts[key].shape if key in parts else (size // 4,)
+            header[key] = {"dtype": "F32", "shape": shape, "data_offsets": (end, end + size)}
+            end += size
+        text = json.dumps(header).encode()
+        with (tmp_path / name).open("wb") as file:
+            file.write(len(text).to_bytes(8, "little") + text)
+            file.writelines(x.tobytes() for x in parts.values())
+            file.truncate(8 + len(text) + end)
+        files |= dict.fromkeys(parts, name)
+    (tmp_path / "model.safetensors.index.json").write_text(json.dumps({"weight_map": files}))
+    code = (
+        "import resource, sys, memcurve.trained as trained; "
+        "peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss; start = peak(); "
+        "print(len(trained.layers(sys.argv[1]).layers), (peak() - start) / 1024)"
+    )
+    run = subprocess.run([sys.executable, "-c", code, tmp_path], capture_output=True, check=True)
+    count, megabytes = run.stdout.split()
+    assert int(count) == 2
+    assert float(megabytes) < 100
+
+
+def test_other_files_of_models(tmp_path: Path) -> None:
+    """Parts of the older kind, .npz of a flattened tree, and a file beside its configuration."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    np.savez(tmp_path / "jax.npz", **{f"params/lru/{n}": x for n, x in EXACT["LRU"][1].items()})
+    assert memcurve.layers(tmp_path / "jax.npz").layers[0].name == "params/lru"
+    bounded = {"A_log": torch.zeros(3), "dt_bias": torch.as_tensor(BIAS)}
+    files = {}
+    for k in range(2):
+        file = f"pytorch_model-{k}.bin"
+        torch.save({f"{k}.{name}": x for name, x in bounded.items()}, tmp_path / file)
+        files |= {f"{k}.{name}": file for name in bounded}
+    (tmp_path / "pytorch_model.bin.index.json").write_text(json.dumps({"weight_map": files}))
+    (tmp_path / "config.json").write_text(json.dumps({"time_step_limit": [0.0, 1e-3]}))
+    for model, count in (tmp_path, 2), (tmp_path / "pytorch_model-1.bin", 1):
+        layers = memcurve.layers(model).layers
+        assert len(layers) == count
+        np.testing.assert_allclose([layer.time_constant for layer in layers], 1e3)
 
 
 def mamba(decay: float = 0.0, gate: float = -3.0) -> dict[str, Any]:

@@ -56,7 +56,8 @@ def open_checkpoint(file: Path) -> Archive:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch's own, on pickles
-            content = torch.load(file, map_location="cpu", weights_only=True)
+            is_mapped = start == b"PK"  # the older ones are read whole
+            content = torch.load(file, map_location="cpu", weights_only=True, mmap=is_mapped)
     except Exception as error:
         # what torch says is left out: it advises to load the file with its code
         raise NetworkFileError(

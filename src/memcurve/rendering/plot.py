@@ -327,7 +327,9 @@ def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
     """
     ax = _new_axes(height=min(12.0, 1.6 + 0.28 * len(model.layers))) if ax is None else ax
     shares = np.linspace(0, 1, 101)
-    table = np.stack([np.quantile(each.nine_tenths, shares) for each in model.layers])
+    table = np.stack(
+        [np.quantile(each.nine_tenths, shares, method="nearest") for each in model.layers]
+    )
     extent = (0, 100, len(table) - 0.5, -0.5)
     image = ax.imshow(table, aspect="auto", norm="log", extent=extent)
     ax.figure.colorbar(image, ax=ax).set_label("steps that hold 9/10 of the usable memory")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,14 +16,19 @@ from memcurve.io import (
     Archive,
     NetworkFileError,
     open_checkpoint,
+    open_npz,
     open_safetensors,
-    readable,
-    reading,
+    opened,
     tensor_tree,
 )
 
-INDEX = "model.safetensors.index.json"
-#: Files of weights, in the order in which a folder is searched for them.
+#: How to open a model that is one file.
+FORMATS: dict[str, Callable[[Path], Archive]] = {
+    ".safetensors": open_safetensors,
+    ".npz": open_npz,
+    **dict.fromkeys(CHECKPOINTS, open_checkpoint),
+}
+#: Files of weights, in the order in which a folder is searched for them, or for their parts.
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -71,7 +76,7 @@ def _implied(config: Mapping[str, Any]) -> dict[str, Any]:
 def _opened(model: Any) -> Checkpoint:
     if isinstance(model, str | os.PathLike):
         path = Path(model)
-        return _folder(path) if path.is_dir() else Checkpoint(path.name, _file(path))
+        return _folder(path) if path.is_dir() else Checkpoint(path.name, _file(path), _config(path))
     if hasattr(model, "state_dict"):
         config: Any = getattr(model, "config", None)
         settings = config.to_dict() if hasattr(config, "to_dict") else {}
@@ -85,33 +90,31 @@ def _opened(model: Any) -> Checkpoint:
 
 
 def _file(path: Path) -> Archive:
-    with reading(readable(path)):
-        if path.suffix == ".safetensors":
-            return open_safetensors(path)
-        if path.suffix in CHECKPOINTS:
-            return open_checkpoint(path)
-    raise NetworkFileError(
-        f"{path}: must be a folder of a model, .safetensors, or a PyTorch checkpoint (.pt, .pth, "
-        f".ckpt, .bin)."
-    )
+    return opened(path, FORMATS, "give the folder of the model")
 
 
 def _folder(path: Path) -> Checkpoint:
-    config = _json(path / "config.json") if (path / "config.json").is_file() else {}
-    if (path / INDEX).is_file():
-        shards = sorted(set(_json(path / INDEX).get("weight_map", {}).values()))
-        if any(Path(shard).name != shard for shard in shards):
-            raise NetworkFileError(f"{path / INDEX}: names files outside of its folder.")
-        return Checkpoint(path.name, _joined(path, [path / shard for shard in shards]), config)
+    config = _config(path / WEIGHTS[0])
+    for index in (path / f"{name}.index.json" for name in WEIGHTS):
+        if index.is_file():
+            shards = sorted(set(_json(index).get("weight_map", {}).values()))
+            if any(Path(shard).name != shard for shard in shards):
+                raise NetworkFileError(f"{index}: names files outside of its folder.")
+            return Checkpoint(path.name, _joined(path, [path / shard for shard in shards]), config)
     for name in WEIGHTS:
         if (path / name).is_file():
             return Checkpoint(path.name, _file(path / name), config)
     others = sorted(path.glob("*.safetensors"))
     if others:
         return Checkpoint(path.name, _joined(path, others), config)
-    raise NetworkFileError(
-        f"{path}: holds no weights: none of {INDEX}, {', '.join(WEIGHTS)}, *.safetensors is there."
-    )
+    names = ", ".join(f"{name}, {name}.index.json" for name in WEIGHTS)
+    raise NetworkFileError(f"{path}: holds no weights: none of {names}, *.safetensors is there.")
+
+
+def _config(weights: Path) -> dict[str, Any]:
+    """What the configuration beside weights says."""
+    config = weights.with_name("config.json")
+    return _json(config) if config.is_file() else {}
 
 
 def _joined(folder: Path, files: Sequence[Path]) -> Archive:

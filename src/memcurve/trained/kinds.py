@@ -320,7 +320,7 @@ _RULES: dict[str, dict[str, Any]] = {
     "S4D": {"recurrence": _s4d},
     "DSS": {"recurrence": _dss},
     "Mamba": {"recurrence": _mamba, "fits": lambda shapes: len(shapes[0]) in (2, 3)},
-    "scalar decay per head (Mamba-2, gated DeltaNet)": {"recurrence": _scalar_decay},
+    "scalar decay (Mamba-2, DeltaNet)": {"recurrence": _scalar_decay},
     "RG-LRU": {"recurrence": _rg_lru},
     "RWKV-6": {"recurrence": _gated(_rwkv_decay)},
     "RWKV": {"recurrence": _gated(_rwkv_decay)},
@@ -357,7 +357,7 @@ class StoredLayer(NamedTuple):
     @property
     def name(self) -> str:
         """What the layer is called: its prefix, or else its kind."""
-        name = self.prefix.rstrip(".") or self.kind.name
+        name = self.prefix.rstrip("./") or self.kind.name
         return name if self.place is None else f"{name}[{self.place}]"
 
 
@@ -368,7 +368,7 @@ def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[StoredLayer]:
         name.removesuffix(ending): None
         for name in shapes
         for ending in endings
-        if name == ending or name.endswith(f".{ending}")
+        if name == ending or name.endswith((f".{ending}", f"/{ending}"))
     }
     for prefix in prefixes:
         for kind in KINDS:

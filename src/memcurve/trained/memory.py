@@ -34,6 +34,12 @@ LEAST_NOISE = 1e-100
 LEAST_DECAY = 1e-12
 #: Columns of the table that are medians over the channels.
 _MEDIANS = ("usable", "half", "nine_tenths", "mean_age", "time_constant")
+#: Columns that the command and the report show, and what they are called there.
+_HEADS = {
+    "layer": "layer", "kind": "kind", "channels": "channels", "states": "states",
+    "usable": "usable", "error": "error", "half": "half within", "nine_tenths": "9/10 within",
+    "mean_age": "mean age", "time_constant": "time const.",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,34 +147,36 @@ class ModelMemory(report.Reported):
         return plot.layer_map(self, ax=ax)
 
     def chart(self) -> report.Chart:
-        """Usable memory of the channels of each layer, from the least to the most, for reports."""
+        """How far the channels of each layer remember, from the least to the most, for reports."""
         quantiles = np.linspace(0, 1, 101)
         series = tuple(
-            report.Series(each.name, 100 * quantiles, np.quantile(each.usable, quantiles),
-                          shown=len(self.layers) <= 8 or k in (0, len(self.layers) - 1))
+            report.Series(
+                each.name, 100 * quantiles,
+                np.quantile(each.nine_tenths, quantiles, method="nearest"),
+                shown=len(self.layers) <= 8 or k in (0, len(self.layers) - 1),
+            )
             for k, each in enumerate(self.layers)
         )  # fmt: skip
         return report.Chart(
-            "Usable memory over the channels", "share of the channels, %", "usable memory", series
-        )
+            "Steps that hold nine tenths of the usable memory", "share of the channels, %",
+            "steps", series, log_y=True,
+        )  # fmt: skip
 
     def document(self) -> report.Document:
         """The report that ``to_html`` and ``to_markdown`` render."""
-        columns = self.columns()
-        rows = [[_cell(value) for value in row] for row in zip(*columns.values(), strict=True)]
-        table = report.Table(
-            tuple(columns), tuple(map(tuple, rows)), frozenset(range(3, len(columns)))
-        )
+        about, heads, rows = as_table(self)
+        numbers = frozenset(range(2, len(heads)))
+        table = report.Table(tuple(heads), tuple(map(tuple, rows)), numbers)
         longest = max(self.layers, key=lambda each: float(np.median(each.mean_age)))
+        half, most = (_cell(float(np.median(x))) for x in (longest.half, longest.nine_tenths))
         verdict = [
             f"{self.model} has {counted(len(self.layers), 'recurrent layer')}.",
             f"The longest memory is that of {longest.name}: half of the usable memory of its "
-            f"median channel lies within {_cell(float(np.median(longest.half)))} steps, nine "
-            f"tenths within {_cell(float(np.median(longest.nine_tenths)))}.",
+            f"median channel lies within {half} steps, nine tenths within {most}.",
         ]
         return report.Document(
             title=f"Memory of the layers of {self.model}",
-            subtitle=f"noise relative to each state: {_cell(self.layers[0].noise)}",
+            subtitle=about,
             verdict=verdict,
             good=None,
             figures=[("layers", str(len(self.layers)))],
@@ -423,10 +431,24 @@ def _row(layer: LayerMemory) -> dict[str, Any]:
     }  # fmt: skip
 
 
+def as_table(model: ModelMemory) -> tuple[str, list[str], list[list[str]]]:
+    """What was computed, in a line; heads and rows that the command and the report show."""
+    noise = ", ".join(f"{s:.2g}" for s in sorted({each.noise for each in model.layers}))
+    count = counted(len(model.layers), "recurrent layer")
+    columns = model.columns()
+    values = zip(*(columns[name] for name in _HEADS), strict=True)
+    rows = [[_cell(value) for value in row] for row in values]
+    return (
+        f"{count}; noise {noise} of each state; medians over the channels",
+        [*_HEADS.values()],
+        rows,
+    )
+
+
 def _cell(value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1e4 or value == np.inf else f"{value:,.0f}"
 
 
 def _nothing(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> str:

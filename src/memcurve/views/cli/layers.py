@@ -6,7 +6,6 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from memcurve.core.notes import counted
 from memcurve.views.cli.console import print_table
 from memcurve.views.cli.options import REPORT, SEVERAL, Flag, ReportOptions
 
@@ -24,8 +23,8 @@ def layers(
 ) -> None:
     """Memory of every recurrent layer of a trained model, from its weights.
 
-    Reads a Hugging Face folder, a .safetensors file or a PyTorch checkpoint; no code in it is run.
-    Layers are recognised by the names of their tensors: LRU, S4, S4D, S5, DSS, LMU, RetNet,
+    Reads a Hugging Face folder, a .safetensors or .npz file or a PyTorch checkpoint; no code in it
+    is run. Layers are recognised by the names of their tensors: LRU, S4, S4D, S5, DSS, LMU, RetNet,
     lightning attention, Mamba, Mamba-2, RG-LRU, RWKV, HGRN, xLSTM, GLA, DeltaNet. Those gated by
     their input are computed at the gate of input zero.
 
@@ -56,18 +55,8 @@ def layers(
 
 
 def _print(result: ModelMemory) -> None:
-    columns = result.columns()
-    noise = ", ".join(f"{s:.2g}" for s in sorted(set(columns["noise"])))
-    count = counted(len(result.layers), "recurrent layer")
-    about = f"{count}; noise {noise} of each state; medians over the channels"
-    shown = {
-        "layer": "layer", "kind": "kind", "channels": "channels", "states": "states",
-        "usable": "usable", "half": "half within", "nine_tenths": "9/10 within",
-        "mean_age": "mean age", "time_constant": "time const.",
-    }  # fmt: skip
-    rows = [
-        [f"{value:.4g}" if isinstance(value, float) else str(value) for value in row]
-        for row in zip(*(columns[name] for name in shown), strict=True)
-    ]
-    heads, right = list(shown.values()), range(2, len(shown))
+    from memcurve.trained.memory import as_table
+
+    about, heads, rows = as_table(result)
+    right = range(2, len(heads))
     print_table((result.model, about), heads, rows, right=right, notes=result.notes)
