@@ -9,6 +9,7 @@ from scipy.linalg import block_diag
 from memcurve import (
     InputNormal,
     LinearNetwork,
+    UncertainResultError,
     UnstableNetworkError,
     ensembles,
     input_normal,
@@ -128,6 +129,8 @@ def test_delay_line_is_white_already() -> None:
 def test_refused() -> None:
     refuses(ValueError, "`network`", input_normal, LinearNetwork(np.eye(2) / 2, [0, 0]))
     refuses(TypeError, "`network`", input_normal, np.eye(2))
+    with pytest.raises(UncertainResultError, match="certified"):
+        input_normal(LinearNetwork(1e100 * np.eye(5, k=-1), np.eye(5)[0]))
     with pytest.raises(UnstableNetworkError):
         input_normal(ensembles.normal(6, seed=1, spectral_radius=1.2))
     with pytest.raises(UnstableNetworkError):

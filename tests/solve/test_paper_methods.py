@@ -237,6 +237,10 @@ def test_unstable_networks_and_zero_masks_are_refused(method: str) -> None:
     unstable = ensembles.normal(5, seed=1, spectral_radius=1.2)
     with pytest.raises(memcurve.UnstableNetworkError, match="spectral radius is"):
         memory_curve(unstable, method=method, seed=1)
+    on_the_circle = LinearNetwork([[-1.0]], [1.0])
+    for name in (method, "montecarlo"):
+        with pytest.raises(memcurve.UnstableNetworkError):
+            memory_curve(on_the_circle, method=name, seed=1)
     silent = ensembles.normal(5, seed=1, mask=np.zeros(5))
     with pytest.raises(memcurve.UncertainResultError, match="mask is zero"):
         memory_curve(silent, method=method, seed=1)
@@ -249,6 +253,13 @@ def test_scale_of_the_mask_changes_nothing(method: str, scale: float) -> None:
     scaled = network.replace(C=scale * network.C)
     one, other = (memory_curve(n, 10, method=method).values for n in (network, scaled))
     assert np.abs(one - other).max() < 1e-10
+
+
+def test_gains_that_overflow_are_refused() -> None:
+    chain = LinearNetwork(1e100 * np.eye(5, k=-1), np.eye(5)[0])
+    for method in ("osm", "osm_plus", "naive", "montecarlo"):
+        with pytest.raises(memcurve.UncertainResultError):
+            memory_curve(chain, 10, method=method, seed=1)
 
 
 def test_lost_directions_are_told() -> None:

@@ -350,22 +350,18 @@ def noise_profile(
     kind = StateNoise if require_flag(state_noise, "state_noise") else ObservationNoise
     noise = kind(np.atleast_1d(chosen))
     problem = Problem.of(as_network(network), lags, input=input, noise=noise)
-    if table_entry(METHODS, method, "method").bounded:
-        curves = ask_family(problem, method, seed=seed, options=options, progress=progress)
-    else:  # one level at a time, at the lags of the first
-        curves = ()
-        for level in noise.levels.tolist():
-            shared = problem.lags or (len(curves[0]) if curves else None)
-            one = dataclasses.replace(problem, noise=kind(level), lags=shared)
-            curves += ask_family(one, method, seed=seed, options=options, progress=progress)
+    parts = [problem]
+    if not table_entry(METHODS, method, "method").bounded:  # which take one level at a time
+        parts = [dataclasses.replace(problem, noise=kind(s)) for s in noise.levels.tolist()]
+    curves: tuple[MemoryCurve, ...] = ()
+    for part in parts:
+        curves += ask_family(part, method, seed=seed, options=options, progress=progress)
     _warned(curves[0])
     marks = {}
     if problem.network.C.any():
         with place_of(problem.network.A).collective():
             sizes = problem.analysis.deviations(problem.processes)
-            marks = number_formats(
-                sizes if problem.network.readout is None else sizes[problem.asked]
-            )
+        marks = number_formats(sizes if problem.network.readout is None else sizes[problem.asked])
     return NoiseProfile(noise.levels, curves, noise.label, marks)
 
 
@@ -503,10 +499,7 @@ def _require_answers(method: Method, problem: Problem) -> None:
 
 
 def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) -> None:
-    """Raise a TooLargeError where a method cannot answer for lack of memory.
-
-    For the exact method only states that inputs reach count, on one white input by parts.
-    """
+    """Raise a TooLargeError where a method cannot answer for lack of memory."""
     if method.name == "certified":  # it has a limit of its own
         return
     columns = problem.lags if method.columns is None else method.columns(problem, options)
@@ -516,11 +509,11 @@ def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) 
     states = problem.network.states
     if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):
         return
-    if method.name == "exact":  # all other methods take the network as it is
-        if problem.network.is_sparse and is_usable_memory(problem):
+    if method.name == "exact":  # only states that inputs reach count, on one white input by parts
+        sparse = problem.network.is_sparse
+        if sparse and is_usable_memory(problem):
             return  # products with A, and few directions; what else might be tried asks again
         states = len(problem.states)
-        sparse = problem.network.is_sparse
         if problem.is_plain and states and (sparse or fits(states, Work(2, 0, 0), columns=0)):
             states = max(map(len, separate_parts(problem.states.stored)))
     reason = WITHOUT_NOISE if problem.noise is None else ""

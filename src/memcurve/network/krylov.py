@@ -20,8 +20,9 @@ def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:
     """Return [C, AC, …, A^{columns−1}C], one power per column."""
     K = np.empty((len(C), columns), order="F")
     K[:, 0] = C
-    for k in range(1, columns):
-        K[:, k] = A @ K[:, k - 1]
+    with np.errstate(over="ignore", invalid="ignore"):  # callers see what is infinite
+        for k in range(1, columns):
+            K[:, k] = A @ K[:, k - 1]
     return K
 
 

@@ -312,6 +312,8 @@ def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
         sizes = np.exp(log_sizes)
         A = np.where(H == 0, 0.0, H * (sizes / sizes[:, None]))
         C, T = c / sizes[:, None], np.diag(sizes)
+    if not (sizes.min(initial=1.0) > 0 and np.isfinite(sizes).all()):
+        raise UncertainResultError("responses differ so much in size that float64 overflows.")
     passes = 3 if R is None else 2  # the later ones for the rounding of those before
     for k in range(passes):
         if R is None:
@@ -321,7 +323,8 @@ def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
                 L = np.zeros((m, m))
         else:
             L = orthonormal(np.asfortranarray(R.T))[1].T.copy()
-        if not (np.abs(np.diag(L)) > PARALLEL * np.sqrt((L**2).sum(axis=1))).all():
+        lengths = np.sqrt((L**2).sum(axis=1))
+        if L.shape[1] < m or not (np.abs(np.diag(L)) > PARALLEL * lengths).all():
             raise UncertainResultError("graded directions of the responses are nearly parallel.")
         with np.errstate(all="ignore"):
             product = A @ L

@@ -111,9 +111,8 @@ def memory_curves(
             f"arguments, memory_curves(A, C). {_BY_POLES}"
         )
     backend = Backend.of(A, "A")
-    shape, A, mask = _real_stack(backend, backend.float64(A, "A"), C)
-    notes = [NO_MASK] if C is None else []
-    host = to_host(A)
+    shape, A, mask = _flat(backend, backend.float64(A, "A"), C)
+    notes, host = [NO_MASK] if C is None else [], to_host(A)
     if len(host) == 0:
         empty = lattice_curves(backend, A[:, 0, :], np.zeros(0), lags)
         note = Note("question", "the stack is empty")
@@ -126,6 +125,9 @@ def memory_curves(
     pairs = zip(scaled, to_host(poles), strict=True)
     sensitivity = np.array([_sensitivity(matrix, own) for matrix, own in pairs])
     require_stable(np.where(np.isnan(sensitivity)[:, None], 0.0, to_host(poles)), "A")
+    if np.iscomplexobj(host) or np.iscomplexobj(mask):  # real and imaginary parts are states each
+        poles = backend.xp.concat([poles, backend.xp.conj(poles)], axis=1)
+        host, mask = _in_real_parts(host), np.concatenate([mask.real, mask.imag], axis=1)
     certain = sensitivity <= LARGEST_ERROR
     proven = fully_excited(backend, host, np.where(certain[:, None], mask, 0.0))
     for reason, which in (UNPROVEN, certain & ~proven), (UNCERTAIN, ~certain):
@@ -168,7 +170,7 @@ def _eigenvalues(backend: Backend, A: Array) -> Array:
     return backend.complex128(eigvals(A))  # NumPy's may be real
 
 
-def _sensitivity(A: Floats, poles: Complexes) -> float:
+def _sensitivity(A: NDArray[Any], poles: Complexes) -> float:
     """Bound on |δMC_τ|/√(min(MC_τ, 1 − MC_τ)) for the eigenvalues of a balanced A.
 
     Infinite where it is not known: where a row or column is zero beside the diagonal, too, as
@@ -176,14 +178,15 @@ def _sensitivity(A: Floats, poles: Complexes) -> float:
     return what they have where a solver failed, and say nothing. With the backward error δA,
     |tr δA| ≤ √N‖δA‖_F and |tr(A + δA)² − tr A²| ≤ 2‖A‖_F‖δA‖_F + ‖δA‖_F².
     """
-    size, norm, rounding = len(A), float(np.linalg.norm(A)), 2 * backward_error(A)
+    whole = _in_real_parts(A) if np.iscomplexobj(A) else A
+    size, norm, rounding = len(A), float(np.linalg.norm(A)), 2 * backward_error(whole)
     off = abs(poles.sum() - np.trace(A)), abs((poles**2).sum() - (A * A.T).sum())
     if not (off[0] <= np.sqrt(size) * rounding and off[1] <= 3 * norm * rounding):
         return math.nan
     others = A * (1 - np.eye(size))
     if size > 1 and not (others.any(axis=0).all() and others.any(axis=1).all()):
         return math.inf
-    return pole_sensitivity(A, [np.arange(size)]).curve
+    return pole_sensitivity(whole, [np.arange(len(whole))]).curve
 
 
 def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
@@ -260,14 +263,9 @@ def _joined(
     return tuple(map(backend.put, joined))
 
 
-def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, Floats]:
-    """Leading axes, and real networks (B, N, N) and masks (B, N) whose states are the ones read.
-
-    Complex ones become [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C], as in
-    :meth:`memcurve.LinearNetwork.real_pair`. Without masks, one is drawn at random for all. Masks
-    stay on the host: they only enter decisions.
-    """
-    xp, lengths = backend.xp, tuple(int(length) for length in A.shape)
+def _flat(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, NDArray[Any]]:
+    """Leading axes, networks (B, N, N) and, on the host, as they only decide, masks (B, N)."""
+    lengths = tuple(int(length) for length in A.shape)
     if len(lengths) < 2 or lengths[-1] != lengths[-2] or lengths[-1] == 0:
         raise ValueError(
             f"`A` must be a stack of square matrices, of shape (B, N, N) or (N, N) with N of at "
@@ -275,24 +273,25 @@ def _real_stack(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Ar
             f"{' ' + _BY_POLES if len(lengths) == 1 else ''}"
         )
     shape, size, stack = lengths[:-2], lengths[-1], math.prod(lengths[:-2])
-    mask: NDArray[Any] | None = None
-    if C is not None:
-        mask = exact_array(C if Backend.of(C, "C").xp is np else to_host(C), "C")
-    if mask is not None and mask.shape not in ((size,), (*shape, size)):
+    A = backend.xp.reshape(A, (stack, size, size))
+    if C is None:
+        parts = np.random.default_rng(_SEED).integers(1, 2**20, (2, size)).astype(float)
+        is_real = backend.xp.isdtype(A.dtype, "real floating")
+        return (
+            shape,
+            A,
+            np.broadcast_to(parts[0] if is_real else parts[0] + 1j * parts[1], (stack, size)),
+        )
+    mask = exact_array(C if Backend.of(C, "C").xp is np else to_host(C), "C")
+    if mask.shape not in ((size,), (*shape, size)):
         raise ValueError(
             f"`C` must have shape ({size},), or {(*shape, size)} with a mask for each network, to "
             f"fit `A`; got {mask.shape}. Networks of several inputs go one by one, through "
             f"memcurve.memory_curve."
         )
-    A = xp.reshape(A, (stack, size, size))
-    complex_matrix = bool(xp.isdtype(A.dtype, "complex floating"))
-    if complex_matrix or (mask is not None and np.iscomplexobj(mask)):
-        real = xp.real(A) if complex_matrix else A
-        imaginary = xp.imag(A) if complex_matrix else xp.zeros_like(A)
-        upper = xp.concat([real, -imaginary], axis=2)
-        A = xp.concat([upper, xp.concat([imaginary, real], axis=2)], axis=1)
-        mask = None if mask is None else np.concatenate([mask.real, mask.imag], axis=-1)
-        size = 2 * size
-    if mask is None:
-        mask = np.random.default_rng(_SEED).integers(1, 2**20, size).astype(float)
     return shape, A, np.broadcast_to(mask, (*shape, size)).reshape(stack, size)
+
+
+def _in_real_parts(A: NDArray[Any]) -> Floats:
+    """[[Re A, −Im A], [Im A, Re A]], as of :meth:`memcurve.LinearNetwork.real_pair`."""
+    return np.block([[A.real, -A.imag], [A.imag, A.real]])

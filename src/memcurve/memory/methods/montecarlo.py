@@ -27,7 +27,7 @@ from memcurve.core.arguments import (
     require_limit,
     require_size,
 )
-from memcurve.core.errors import UncertainResultError
+from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import Complexes, Floats
 from memcurve.memory.methods.method import EVERYTHING, Variant, declared, estimate, require_driven
@@ -101,6 +101,8 @@ def montecarlo(
         require_driven(problem)
     elif (poles := problem.analysis.spectrum.poles) is not None:
         radius = float(np.abs(poles).max(initial=0.0))
+        if radius >= 1:
+            raise unstable(radius)
     radius = network.spectral_radius if radius is None else radius
     if washout is None:  # until the start is forgotten to 1e-8
         washout = max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
@@ -111,7 +113,8 @@ def montecarlo(
         z = draw_input(distribution, rng, (samples + washout, 1))
         if covariance == "known" or radius >= 1:
             network = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
-        x = network.simulate(z, washout=washout)
+        with np.errstate(over="ignore", invalid="ignore"):  # which in_range refuses
+            x = network.simulate(z, washout=washout)
         options |= {"distribution": distribution, "covariance": covariance}
     else:
         x, z = _simulated(problem, samples + washout, washout, rng)

@@ -308,7 +308,12 @@ def osm_plus(
 
 def _subspace_memory(A: Floats, C: Floats, truncation: int) -> Floats:
     """Diagonal of the projector on the rows of the Krylov matrix, to all ``truncation`` lags."""
-    W = np.linalg.svd(krylov_matrix(A, C, truncation), full_matrices=False)[2]
+    K = krylov_matrix(A, C, truncation)
+    if not np.isfinite(K).all():
+        raise UncertainResultError(
+            "the responses overflow, so that they have no singular vectors; use method='exact'."
+        )
+    W = np.linalg.svd(K, full_matrices=False)[2]
     return np.asarray(np.einsum("ij,ij->j", W, W))
 
 
