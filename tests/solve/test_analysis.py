@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections import Counter
 from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from memcurve.solve import analysis as analysis_module
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis
 from memcurve.solve.problem import Problem
 
-COUNTED = ["reachable_nodes", "sizes_by_products", "strong_components"]
+COUNTED = ["reachable_nodes", "strong_components"]
 
 
 @pytest.fixture
@@ -33,8 +34,10 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
 
         return wrapper
 
-    for name in COUNTED:
-        monkeypatch.setattr(analysis_module, name, counted(name, getattr(analysis_module, name)))
+    watched = {name: counted(name, vars(graph)[name]) for name in COUNTED}
+    monkeypatch.setattr(analysis_module, "graph", SimpleNamespace(**vars(graph) | watched))
+    sizes = counted("sizes_by_products", analysis_module.sizes_by_products)
+    monkeypatch.setattr(analysis_module, "sizes_by_products", sizes)
     monkeypatch.setattr(Analysis, "_decided", counted("decided", Analysis._decided))
     built: list[tuple[Any, ...]] = []
     initialise = Problem.__init__

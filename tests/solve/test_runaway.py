@@ -61,7 +61,7 @@ def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch
     """Left and right eigenvectors at right angles: what is found at 3 may be anywhere."""
     stable = network(0.8, 0.5, 1.0)
     e1, e2 = np.eye(stable.size)[:2]
-    monkeypatch.setattr("memcurve.solve.analysis.leading_mode", lambda A: (3.0, e1, e2))
+    monkeypatch.setattr("memcurve.network.graph.leading_mode", lambda A: (3.0, e1, e2))
     assert Analysis.of(stable).runaway == 0
 
 

@@ -48,15 +48,7 @@ def memory_of_poles(poles: Complexes, lags: int | None = None) -> tuple[Floats, 
 
 
 def impulse_response(poles: Complexes, count: int) -> Floats:
-    """Coefficients b_0 … b_{count−1} of the all-pass filter: the signal that leaves the cascade.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from memcurve.solve.allpass import impulse_response
-    >>> impulse_response(np.array([0.5 + 0j]), 4).round(9)
-    array([-0.5   ,  0.75  ,  0.375 ,  0.1875])
-    """
+    """Coefficients b_0 … b_{count−1} of the filter: the signal that leaves the cascade."""
     blocks: list[Floats] = []
     for _, signal in _lattice_blocks(poles):
         blocks.append(signal)
@@ -146,10 +138,7 @@ def _full_sections(upper_poles: Complexes) -> Floats:
 
 
 def _grouped(sections: Floats, *, group: int = 6) -> Floats:
-    """Join consecutive sections into maps of (signals, states) to (states, signals), LAGS at once.
-
-    Nothing cancels here.
-    """
+    """Join consecutive sections into maps (signals, states) → (states, signals), LAGS at once."""
     # a section that lets u through fills the last group
     through = np.zeros((-len(sections) % group, 3, 3))
     through[:, 2, 0] = 1.0
@@ -173,10 +162,8 @@ def _grouped(sections: Floats, *, group: int = 6) -> Floats:
 def _lattice_blocks(poles: Complexes, *, silent: float = 1e-40) -> Iterator[tuple[Floats, Floats]]:
     """Yield MC_τ and the signal b_τ that leaves, for consecutive lags, block by block, endlessly.
 
-    Group k handles the lags of time t in wave k + t, so that a wave is one operation on all groups.
-    The energy that has not left yet is then in the states and in the signals under way. The fast
-    poles come first: once nothing but a share ``silent`` of the energy is left in them, they are
-    left out.
+    Group k handles the lags of time t in wave k + t: one operation on all groups. Fast poles come
+    first, and are left out once a share ``silent`` of the energy that is not out yet is in them.
     """
     groups = _grouped(_full_sections(section_poles(poles)))
     rows, steps = _wavefront(groups, int(np.clip(len(groups) // LAGS, 16, 256)))
@@ -205,10 +192,9 @@ def _lattice_blocks(poles: Complexes, *, silent: float = 1e-40) -> Iterator[tupl
 
 
 def _wavefront(groups: Floats, waves: int) -> tuple[Floats, list[tuple[Floats, Floats]]]:
-    """Rows of zeros, one a wave, and views of them as what each wave reads and writes.
+    """Rows of zeros, one a wave, of (signals, states) and what leaves; what each reads and writes.
 
-    A row holds (signals, states) group by group, and the signals that leave the last one. What
-    leaves group k enters group k + 1, so that the next row is written LAGS places further.
+    What leaves group k enters group k + 1: the next row is written LAGS places further.
     """
     count, order, _ = groups.shape
     rows = np.zeros((waves + 1, order * count + LAGS))

@@ -39,51 +39,19 @@ from memcurve.core.limits import fits, require_room_for_states
 from memcurve.core.progress import Listener, silent
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
 from memcurve.inputs import InputProcess
-from memcurve.network import LinearNetwork
+from memcurve.network import LinearNetwork, graph
 from memcurve.network.device import DeviceMatrix, on_host
-from memcurve.network.graph import (
-    ORDINARY,
-    Indices,
-    balanced,
-    eigenvalues,
-    generically_driven,
-    is_symmetric,
-    leading_mode,
-    most_nodes_on_cycles,
-    reachable_nodes,
-    separate_parts,
-    strong_components,
-    submatrix,
-)
+from memcurve.network.graph import ORDINARY, Indices
 from memcurve.network.operator import Operator
 from memcurve.network.places import place_of
-from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity, symmetric_sensitivity
+from memcurve.solve import modular
+from memcurve.solve import spectrum as spectra
+from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity
 from memcurve.solve.factor import TAIL, state_covariance
 from memcurve.solve.filters import Filter, filters_of, impulses
-from memcurve.solve.modular import (
-    FEW_NON_ZEROS,
-    LostModes,
-    MinimalPolynomial,
-    integer_roots,
-    krylov_rank,
-    minimal_polynomial,
-    repeated_components,
-    sparse_if_few,
-    zero_eigenvalues,
-)
+from memcurve.solve.modular import LostModes, MinimalPolynomial, sparse_if_few
 from memcurve.solve.powers import power_norms, sums_of_powers
-from memcurve.solve.spectrum import (
-    NOT_ROUNDING,
-    Poles,
-    Screening,
-    Spectrum,
-    krylov_space,
-    lost_roots,
-    merged,
-    screen,
-    with_exact_zeros,
-    without_lost,
-)
+from memcurve.solve.spectrum import NOT_ROUNDING, Poles, Screening, Spectrum
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.
@@ -128,22 +96,15 @@ class Analysis:
             if network.states > KEPT_UP_TO:
                 network.__dict__.pop("_analysis", None)
 
-    def telling(self, tell: Listener) -> contextlib.AbstractContextManager[None]:
-        """Tell how far long work is."""
-        return self._changed("tell", tell)
-
-    def without_dense_matrices(self) -> contextlib.AbstractContextManager[None]:
-        """Take usable memory from products with A alone, where other ways would take too long."""
-        return self._changed("products_only", True)
-
     @contextlib.contextmanager
-    def _changed(self, name: str, value: Any) -> Iterator[None]:
-        before = getattr(self, name)
-        setattr(self, name, value)
+    def telling(self, tell: Listener, *, products_only: bool = False) -> Iterator[None]:
+        """Tell how far long work is; usable memory from products with A alone, if so."""
+        before = self.tell, self.products_only
+        self.tell, self.products_only = tell, self.products_only or products_only
         try:
             yield
         finally:
-            setattr(self, name, before)
+            self.tell, self.products_only = before
 
     @cached_property
     def everything(self) -> Analysis:
@@ -171,7 +132,7 @@ class Analysis:
         """Which states of the network these are, in order."""
         if self._given is not None:
             return self._given
-        return reachable_nodes(*self._pair)
+        return graph.reachable_nodes(*self._pair)
 
     @cached_property
     def mask(self) -> Floats:
@@ -198,7 +159,7 @@ class Analysis:
     @cached_property
     def dense(self) -> Floats:
         """Connectivity as a dense array."""
-        return submatrix(self.stored, np.arange(len(self), dtype=np.intp))
+        return graph.submatrix(self.stored, np.arange(len(self), dtype=np.intp))
 
     @cached_property
     def sparse(self) -> Any:
@@ -208,7 +169,7 @@ class Analysis:
     @cached_property
     def strong_components(self) -> list[Indices]:
         """Sets of states that can all reach each other."""
-        return strong_components(self.sparse)
+        return graph.strong_components(self.sparse)
 
     @property
     def is_feed_forward(self) -> bool:
@@ -220,7 +181,7 @@ class Analysis:
         """Connectivity within each strong component."""
         diagonal = self.stored.diagonal()
         return [
-            submatrix(self.stored, nodes) if len(nodes) > 1 else diagonal[nodes][:, None]
+            graph.submatrix(self.stored, nodes) if len(nodes) > 1 else diagonal[nodes][:, None]
             for nodes in self.strong_components
         ]
 
@@ -261,7 +222,7 @@ class Analysis:
             return True
         if largest <= 2.0**widest * least:
             return False
-        scales = [balanced(B)[1] for B in self.blocks if len(B) > 1]
+        scales = [graph.balanced(B)[1] for B in self.blocks if len(B) > 1]
         return any(np.ptp(np.frexp(scale)[1]) > widest for scale in scales)
 
     # --- sizes of the states
@@ -288,11 +249,7 @@ class Analysis:
     def _state_sizes(
         self, filters: tuple[Filter, ...], *, few: int = 300
     ) -> tuple[Floats, Indices]:
-        """By products, or from a Stein equation where these take long.
-
-        Each state has a unit of its own where A is dense or the states are ``few``: else small ones
-        may be rounding of the largest, and squares of the smallest vanish.
-        """
+        """By products, or a Stein equation where they take long; in units of their own if cheap."""
         dense = not self.products_only
         own = dense and (isinstance(self.multiplied, np.ndarray) or len(self) <= few)
         if own:
@@ -348,8 +305,7 @@ class Analysis:
     def _block_rank(self) -> tuple[int, bool]:
         """Exact rank of the block Krylov matrix of several inputs, and whether it is robust.
 
-        If a single combination of the inputs excites every mode, so do all of them together.
-        Otherwise a full rank may hang on the last digits, as it does where inputs differ by these.
+        If one combination of the inputs excites every mode, so do all; else it may be by rounding.
         """
         C = self.C[:, self.C.any(axis=0)]
         if C.size == 0:
@@ -359,34 +315,29 @@ class Analysis:
         combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
         if combination.any() and not self.has_wild_units:
             with np.errstate(all="ignore"):
-                look = screen(self.A, combination)
+                look = spectra.screen(self.A, combination)
             if look.unstable_radius:
                 raise unstable(look.unstable_radius)
             if look.sure:
                 sizes = np.linalg.svd(C, compute_uv=False)
                 alike = scale.min() >= 1e-6 * scale.max()
                 return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
-        return krylov_rank(self.sparse, self.mask), False
+        return modular.krylov_rank(self.sparse, self.mask), False
 
     @cached_property
     def degree(self) -> MinimalPolynomial:
         """Exact degree of the minimal polynomial of a single mask."""
-        return minimal_polynomial(self.sparse, self.mask[:, 0])
+        return modular.minimal_polynomial(self.sparse, self.mask[:, 0])
 
     def exact_rank(self, rows: Indices, tell: Listener) -> int:
         """Exact rank of some rows of the Krylov matrix, by products of residues alone."""
         read = None if len(rows) == len(self) else rows
         if read is None and self.knows_rank:
             return self.rank
-        A = self.sparse
-        if isinstance(A, np.ndarray):
-            if read is None and self.mask.shape[1] == 1:
-                return self.degree.degree
-            return krylov_rank(A, self.mask, read)
-        from scipy.sparse import csr_array
-
-        most = int(np.count_nonzero(generically_driven(A, self.mask)))
-        return krylov_rank(csr_array(A), self.mask, read, most, tell)
+        A, most = self.sparse, None
+        if not isinstance(A, np.ndarray):
+            most = int(np.count_nonzero(graph.generically_driven(A, self.mask)))
+        return modular.krylov_rank(A, self.mask, read, most, tell)
 
     def rows_rank(self, rows: Indices, rank: int) -> int:
         """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""
@@ -394,7 +345,7 @@ class Analysis:
             return rank
         key = rows.tobytes()
         if key not in self._ranks:
-            self._ranks[key] = krylov_rank(self.sparse, self.mask, rows, rank)
+            self._ranks[key] = modular.krylov_rank(self.sparse, self.mask, rows, rank)
         return self._ranks[key]
 
     # --- modes
@@ -402,7 +353,7 @@ class Analysis:
     @cached_property
     def eigenvalues(self) -> Complexes:
         """All eigenvalues, one strongly connected component at a time."""
-        return eigenvalues(self.stored, self.strong_components)
+        return graph.eigenvalues(self.stored, self.strong_components)
 
     @cached_property
     def all_eigenvalues(self) -> Complexes:
@@ -418,13 +369,31 @@ class Analysis:
 
     @cached_property
     def runaway(self) -> float:
-        """Modulus of an unstable mode that a large sparse network excites for sure, or 0."""
-        return _runaway(self.stored, self.mask)
+        """Modulus of an unstable mode that a large sparse network excites for sure, or 0.
+
+        Of wᵀA = λwᵀ neither |wᵀC| nor |λ| − 1 may be rounding, which moves λ by 1/|wᵀv| times
+        that of A.
+        """
+        A, many_modes, surely = self.stored, 1000, 1e-6
+        if isinstance(A, np.ndarray | Operator) or len(self) < many_modes:
+            return 0.0
+        leading = graph.leading_mode(A)
+        if leading is None:
+            return 0.0
+        value, w, v = leading
+        off = float(np.linalg.norm(A.T @ w - value * w))
+        excited = float(np.abs(w @ self.mask).max() / np.abs(self.mask).max())
+        beyond = (abs(value) - 1 - surely) * abs(w @ v)
+        return abs(value) if beyond > off and excited > surely else 0.0
 
     @cached_property
     def spectrum(self) -> Spectrum:
         """The controllable spectrum of a network with a single input."""
-        self._require_single_input()
+        if self.inputs != 1:
+            raise ValueError(
+                f"`network` must have a single input for its controllable spectrum, got "
+                f"{self.inputs}; pass one column of C at a time."
+            )
         # overflow ends in infinite errors, which are dealt with; it need not be announced
         with np.errstate(all="ignore"):
             try:
@@ -434,13 +403,6 @@ class Analysis:
                     "LAPACK did not converge on the eigenvalues of `A`."
                 ) from None
 
-    def _require_single_input(self) -> None:
-        if self.inputs != 1:
-            raise ValueError(
-                f"`network` must have a single input for its controllable spectrum, got "
-                f"{self.inputs}; pass one column of C at a time."
-            )
-
     def _decided(self) -> Spectrum:
         full, look = len(self), None
         if full == 0:
@@ -449,7 +411,7 @@ class Analysis:
             rank = self.degree.degree
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         if self.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
-            look = screen(self.stored, self.mask[:, 0])
+            look = spectra.screen(self.stored, self.mask[:, 0])
             if look.unstable_radius:
                 raise unstable(look.unstable_radius)
             if look.sure:
@@ -459,42 +421,36 @@ class Analysis:
     def _full(self, look: Screening | None) -> Spectrum:
         """All modes count."""
         A, full, rank_robust, margin = self.stored, len(self), len(self), np.nan
-        whole = look is not None and len(self.strong_components) == len(separate_parts(A))
+        whole = look is not None and len(self.strong_components) == len(graph.separate_parts(A))
         poles = look.poles if look is not None and whole else self.eigenvalues
-        symmetric = is_symmetric(A) if look is None else look.symmetric
         if look is None:
             self._require_stable(poles)
-        if look is not None:
+        else:
             margin = float(look.excitation.min())
             if whole and not look.sure:
                 rank_robust = look.robust_rank
-        sensitivity = symmetric_sensitivity(poles) if symmetric else self.sensitivity
-        return Spectrum(poles, full, rank_robust, self.nodes, margin, *sensitivity)
+        return Spectrum(poles, full, rank_robust, self.nodes, margin, *self.sensitivity)
 
     def _deficient(self, look: Screening | None) -> Spectrum:
         """Not all modes count."""
         require_room_for_states(len(self), "PBH test")
         rank, solved = self.degree.degree, None
         if not self._knows_lost:
-            solved = krylov_space(self.A, self.C[:, 0], rank)
-            solved = solved or merged(self.dense, self.mask[:, 0], rank)
+            solved = spectra.krylov_space(self.A, self.C[:, 0], rank)
+            solved = solved or spectra.merged(self.dense, self.mask[:, 0], rank)
         solved = solved or self._without_lost(look)
         if solved is None:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         poles, sensitivity, shift, lost = solved
         self._require_stable(poles)
         if shift:
-            poles, sensitivity = with_exact_zeros(poles, rank, lost), UNKNOWN
+            poles, sensitivity = spectra.with_exact_zeros(poles, rank, lost), UNKNOWN
         return Spectrum(
             poles, rank, rank, self.nodes, np.nan, *sensitivity, solved if shift else None, lost
         )
 
     def _require_stable(self, poles: Complexes) -> None:
-        """Raises UnstableNetworkError where a pole that counts is well outside the unit circle.
-
-        LAPACK may find one there though none is: then the powers of A decay all the same.
-        Self-loops of feed-forward networks are exact.
-        """
+        """Raise where a pole that counts is well outside the circle: LAPACK alone cannot tell."""
         radius = float(np.abs(poles).max(initial=0.0))
         if radius >= 1 and self.is_feed_forward:
             raise unstable(radius)
@@ -507,12 +463,12 @@ class Analysis:
         """How many nodes disjoint cycles can cover, a bound on the non-zero eigenvalues."""
         A = self.sparse
         edges = np.count_nonzero(A) if isinstance(A, np.ndarray) else A.nnz
-        few = edges <= max(FEW_NON_ZEROS * len(self), 4) * len(self)
-        return most_nodes_on_cycles(A) if few else len(self)
+        few = edges <= max(modular.FEW_NON_ZEROS * len(self), 4) * len(self)
+        return graph.most_nodes_on_cycles(A) if few else len(self)
 
     @cached_property
     def _repeated(self) -> list[LostModes]:
-        return repeated_components(self.blocks, self.degree.modulo)
+        return modular.repeated_components(self.blocks, self.degree.modulo)
 
     @cached_property
     def _knows_lost(self) -> bool:
@@ -526,22 +482,24 @@ class Analysis:
         if not self._knows_lost:
             alone = sum(1 for B in blocks if len(B) == 1 and B.any())
             larger = (B for B in blocks if len(B) > 1)
-            nonzero = alone + sum(len(B) - zero_eigenvalues(B) for B in larger)
+            nonzero = alone + sum(len(B) - modular.zero_eigenvalues(B) for B in larger)
         zeros, missing = len(self) - nonzero, nonzero - exact.nonzero
         lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
         kept = [nodes for nodes, B in zip(self.strong_components, blocks, strict=True) if B.any()]
-        poles = eigenvalues(self.stored, kept) if kept else np.zeros(0, complex)
+        poles = graph.eigenvalues(self.stored, kept) if kept else np.zeros(0, complex)
         sensitivity = pole_sensitivity(self.stored, kept)
         if missing:
             named = self._repeated
-            roots = lost_roots(named)
+            roots = spectra.lost_roots(named)
             if sum(often for _, often, _ in roots) != missing:
-                exactly, named = integer_roots(blocks, exact.modulo), []
+                exactly, named = modular.integer_roots(blocks, exact.modulo), []
                 roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
-                roots = roots or (look or screen(self.stored, self.mask[:, 0])).silent(zeros)
+                roots = roots or (look or spectra.screen(self.stored, self.mask[:, 0])).silent(
+                    zeros
+                )
             if sum(often for _, often, _ in roots) != missing:
                 return None
-            poles, more, gone = without_lost(poles, roots)
+            poles, more, gone = spectra.without_lost(poles, roots)
             sensitivity, lost = sensitivity.plus(more), lost + (named or gone)
         shift = len(poles) - exact.degree
         if shift < 0:  # zeros that count were left out
@@ -552,11 +510,9 @@ class Analysis:
 def sizes_by_products(
     A: Any, C: Floats, psi: Floats, *, most_products: int = 10_000, ahead: int = 16
 ) -> Floats:
-    """Standard deviations of x_t = A x_{t−1} + C z_t, with z white noise through filters ψ.
+    """Standard deviations of x_t = A x_{t−1} + C z_t, z white noise through ψ (lags, d): Σ_k x_k².
 
-    The variances are sums of the squares of x_k = A x_{k−1} + C ψ_k, ψ (lags, d). What comes later
-    is at most ‖x_k‖² Σ_m ‖A^m‖², and left out where it is below rounding of the least variance.
-    Raises UncertainResultError where that takes more than so many products.
+    What comes later is at most ‖x_k‖² Σ_m ‖A^m‖², and left out below rounding of the least one.
     """
     place, later = place_of(A), sums_of_powers(A).squares
     C, weights = place.put(C), place.small(psi)
@@ -588,7 +544,7 @@ def _in_like_units(
 ) -> tuple[Floats, Floats, NDArray[np.int64]]:
     """D⁻¹AD, D⁻¹C and the exponents of D, which differ by no more than ``widest``."""
     stored = A
-    A, d = balanced(stored) if len(stored) else (stored, np.ones(0))
+    A, d = graph.balanced(stored) if len(stored) else (stored, np.ones(0))
     exponents = np.frexp(d)[1].astype(np.int64) - 1
     if len(stored) and (np.ptp(exponents) > widest or not _same_digits(A, stored)):
         A, exponents = stored, np.zeros(len(stored), np.int64)
@@ -606,17 +562,20 @@ def _in_like_units(
 def state_units(A: Floats, C: Floats, components: list[Indices] | None = None) -> NDArray[np.int64]:
     """Powers of two in which every state is about one, as far as masks and weights tell.
 
-    Nodes that can reach each other are alike once they are balanced; from one set of them to the
-    next the largest product of weights tells, with 1/(1 − |w|) for a self-loop w.
+    Between balanced sets of nodes on cycles the largest product of weights tells, with 1/(1 − |w|)
+    for a self-loop w.
     """
-    components = components or strong_components(A)
+    components = components or graph.strong_components(A)
     label, inner = np.empty(len(A), np.intp), np.zeros(len(A))
     loops = np.abs(np.diag(A))
     lasting = -np.log2(1 - np.where(loops < 1, loops, 0.0))
     for k, nodes in enumerate(components):
         label[nodes] = k
         if len(nodes) > 1:
-            inner[nodes], lasting[nodes] = np.log2(balanced(submatrix(A, nodes))[1]), 0.0
+            inner[nodes], lasting[nodes] = (
+                np.log2(graph.balanced(graph.submatrix(A, nodes))[1]),
+                0.0,
+            )
     to, start = np.nonzero(A)
     apart = label[to] != label[start]
     to, start = to[apart], start[apart]
@@ -632,22 +591,3 @@ def state_units(A: Floats, C: Floats, components: list[Indices] | None = None) -
             break
     orders = inner + level[label]
     return np.rint(np.where(np.isfinite(orders), orders, 0.0)).astype(np.int64)
-
-
-def _runaway(A: Any, C: Floats, *, many_modes: int = 1000, surely: float = 1e-6) -> float:
-    """The modulus of the leading mode, where it is unstable and excited for sure; 0 otherwise.
-
-    The mode λ with wᵀA = λwᵀ, in networks of ``many_modes``. Neither |wᵀC| nor |λ| − 1 may be a
-    matter of rounding, ``surely``: errors in A move λ by up to 1/|wᵀv| times as much, v the right
-    eigenvector, of the same length.
-    """
-    if isinstance(A, np.ndarray | Operator) or len(C) < many_modes:
-        return 0.0
-    leading = leading_mode(A)
-    if leading is None:
-        return 0.0
-    value, w, v = leading
-    off = float(np.linalg.norm(A.T @ w - value * w))
-    excited = float(np.abs(w @ C).max() / np.abs(C).max())
-    beyond = abs(value) - 1 - surely
-    return abs(value) if beyond * abs(w @ v) > off and excited > surely else 0.0

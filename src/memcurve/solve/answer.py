@@ -28,10 +28,9 @@ BY_LEVEL = (
 class Answer:
     """Numbers for every noise level: memory (levels, lags, inputs), forecasts (…, horizons, …).
 
-    Each with a bound on its error of the same shape; totals (levels,) are over all lags and all
-    horizons. ``loss`` is 1 − memory where it is known to more digits than that, ``rank`` the exact
-    rank of what is read, where it is known, ``bands`` quantiles (lags, 2) of methods that average.
-    Where errors are not ``bounded``, the notes of the method say all there is to say.
+    With bounds on their errors; totals (levels,) are over all lags and horizons. ``loss`` is
+    1 − memory where it is known to more digits, ``rank`` that of what is read, ``bands`` quantiles
+    (lags, 2) of methods that average. Where errors are not ``bounded``, notes say what there is.
     """
 
     memory: Floats
@@ -127,13 +126,10 @@ class Answer:
 class Lags:
     """Counts lags as they are computed, block by block, until there are enough.
 
-    A pole with time constant T adds about 1/T to each of T lags, so what lies beyond lag m is below
-    m·MC_m once that is small. That cannot see time constants beyond 1e12, so nothing is enough
-    while a visible share of the ``total`` over all lags is missing.
-
-    ``count`` is the number of lags to list, once it is known; what is ``asked`` for, if anything.
-    While a share ``visible`` of the ``total`` is missing, of one curve or of several, more are
-    taken in any case.
+    A time constant T adds about 1/T to each of T lags: beyond lag m lies less than m·MC_m once
+    that is small. Constants beyond 1e12 are out of its sight: nothing is enough while a share
+    ``visible`` of the ``total`` over all lags, of one curve or several, is missing. ``count`` is
+    the number of lags to list: what is ``asked`` for, or None until it is known.
     """
 
     def __init__(self, asked: int | None, total: Any, *, visible: float = 1e-9) -> None:

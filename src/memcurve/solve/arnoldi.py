@@ -34,13 +34,11 @@ from memcurve.solve.powers import MANY_STATES, PowerSums, sums_of_powers, times
 class Arnoldi:
     """Arnoldi's method with its tolerances.
 
-    At ``most`` so many directions are kept; after ``foreseen_after`` steps it is foreseen how many
-    it takes. The space is checked where the next power of A has less than ``convergence`` times the
-    target outside of it. Up to ``ahead`` steps are taken at once, of vectors that have a share
-    ``far_apart`` outside of the space with those before. Of large networks the rounding of some
-    ``samples`` of columns is measured. ``left_out`` may be missing of K relative to the noise
-    (values are off by twice as much), and ``tail`` of all lags beyond (off by its square); zero:
-    the model has to stand for the network at all lags.
+    At ``most`` so many directions are kept; how many it takes is foreseen ``foreseen_after``
+    steps. The space is checked where the next power of A has ``convergence`` times the target
+    outside. Up to ``ahead`` steps are taken at once, of vectors a share ``far_apart`` from those
+    before. Of large networks the rounding of ``samples`` of columns is measured. ``left_out`` may
+    be missing of K relative to the noise, ``tail`` of all lags beyond; zero: it holds all lags.
     """
 
     most: int = 4000
@@ -140,10 +138,8 @@ class Arnoldi:
     ) -> int:
         """Steps from the newest direction on, made together; how many of them were good.
 
-        w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised together: one wide product instead of
-        many narrow ones. With g_j their coordinates, A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j,
-        whose last unknown column is that of the newest direction. Ends where a w_j is not far from
-        those before.
+        w_j = A w_{j−1}/n_j from w_0 = q_k on, orthogonalised at once. With g_j their coordinates,
+        A w_{j−1} = n_j w_j is H g_{j−1} = n_j g_j; its last unknown column is that of the newest.
         """
         count = min(count, basis.capacity - basis.count)
         if count < 2 or k != basis.count - 1:

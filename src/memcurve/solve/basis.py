@@ -23,11 +23,10 @@ def require_room_at(place: Host, size: int, columns: float, what: str) -> None:
 
 
 class Basis:
-    """Orthonormal columns, of which further ones are added by Gram–Schmidt.
+    """Orthonormal columns in blocks, of which further ones are added by Gram–Schmidt.
 
-    Kept in blocks that are made as they are needed. ``dropped`` is the longest rest of a vector
-    that was taken to lie in the space. A vector that keeps a share ``orthogonal`` of its length is
-    orthogonal enough ("twice is enough").
+    ``dropped`` is the longest rest of a vector taken to lie in the space; one that keeps a share
+    ``orthogonal`` of its length is orthogonal enough ("twice is enough").
     """
 
     def __init__(

@@ -177,8 +177,7 @@ def answered(
 def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
     """The problem with inputs of the same mask as one, and the share of each in it.
 
-    With c_j = α_j c the states see Σα_j z_j, one input of variance Σα², of which z_j is α_j²/Σα².
-    Masks are the same up to signs and powers of two, which are exact.
+    With c_j = α_j c the states see Σα_j z_j, of which z_j is α_j²/Σα²; α are powers of two, signed.
     """
     C = problem.network.C
     if problem.analysis.inputs == 1 or np.iscomplexobj(C) or not isinstance(C, np.ndarray):

@@ -23,7 +23,7 @@ import numpy as np
 from memcurve.core.types import EPS, TINY, Complexes, Floats
 from memcurve.network.graph import Indices, balanced, strong_components, submatrix
 from memcurve.solve.answer import Answer
-from memcurve.solve.powers import normal_power_norms, power_norms
+from memcurve.solve.powers import power_norms
 
 #: LAPACK's eigenvalues are those of A + δA with ‖δA‖_F of at most about this times √N·‖A‖_F.
 BACKWARD_ERROR = 4 * EPS
@@ -32,10 +32,9 @@ FIRST_ORDER = 0.05
 
 
 class Sensitivity(NamedTuple):
-    """What rounding in the poles can do.
+    """What rounding in the poles can do: bounds as above.
 
-    ``curve`` bounds |δMC_τ| / √(min(MC_τ, 1 − MC_τ)), ``gap`` the sine of the largest angle by
-    which the space of remembered inputs turns.
+    ``curve`` on |δMC_τ| / √(min(MC_τ, 1 − MC_τ)), ``gap`` on the turn of the space remembered.
     """
 
     curve: float
@@ -52,10 +51,8 @@ UNKNOWN = Sensitivity(np.inf, np.inf)
 def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sensitivity:
     """What computing the eigenvalues of A in float64 can do to the curve and the space behind it.
 
-    Summed over strongly connected components, as the eigenvalues are computed one component at a
-    time; nodes on no cycle have exact eigenvalues. Infinite where rounding may be too large for a
-    first-order bound, or may even move an eigenvalue across the unit circle: on it the resolvent
-    is at most Σ_k ‖Aᵏ‖_F.
+    Summed over strongly connected components. Infinite where a first-order bound does not hold, or
+    an eigenvalue may cross the circle: on it the resolvent is at most Σ_k ‖Aᵏ‖_F.
     """
     curve = gap = 0.0
     for nodes in strong_components(A) if components is None else components:
@@ -70,18 +67,13 @@ def pole_sensitivity(A: Any, components: Sequence[Indices] | None = None) -> Sen
     return Sensitivity(float(curve), float(gap))
 
 
-def symmetric_sensitivity(values: Complexes) -> Sensitivity:
-    """The same for a symmetric A, or several side by side: ‖A‖_F² = Σλ²."""
-    norm = float(np.sqrt((np.abs(values) ** 2).sum()))
-    return normal_sensitivity(values, BACKWARD_ERROR * len(values) ** 0.5 * norm)
-
-
-def normal_sensitivity(values: Complexes, rounding: float) -> Sensitivity:
-    """The same for a normal A off by ‖δA‖_F: ‖Aᵏ‖_F² = Σ_i |λ_i|^{2k} needs no powers."""
-    norms = normal_power_norms(np.abs(values) + rounding)
-    if not rounding * norms.norms <= FIRST_ORDER:
+def normal_sensitivity(poles: Complexes, rounding: float) -> Sensitivity:
+    """The same for normal A off by ‖δA‖_F: Σ‖Aᵏ‖_F² = Σ 1/(1 − |λ|²), Σ‖Aᵏ‖_F ≤ Σ 1/(1 − |λ|)."""
+    room = 1 - np.abs(poles) - rounding
+    if np.any(room <= 0) or not rounding * (1 / room).sum() <= FIRST_ORDER:
         return UNKNOWN
-    return Sensitivity(4 * rounding * float(np.sqrt(norms.squares)), 2 * rounding * norms.norms)
+    squares = float((1 / (room * (2 - room))).sum())
+    return Sensitivity(4 * rounding * np.sqrt(squares), 2 * rounding * float((1 / room).sum()))
 
 
 def backward_error(A: Floats) -> float:
@@ -122,11 +114,10 @@ ARITHMETIC = 16.0
 
 
 class Truncation(NamedTuple):
-    """What was left out of K, in the units of the noise; zero where nothing was.
+    """What was left out of K, in the units of the noise.
 
-    ``missing`` bounds what is left out within the lags, ``tail`` what lies beyond (without noise:
-    both relative to the least direction that is read), ``outside`` is the square of what rounding
-    leads to beyond the directions. ``gain`` and ``uncertainty`` are those of the input's filter.
+    ``missing`` bounds it within the lags, ``tail`` beyond (without noise: relative to the least
+    direction that is read), ``outside`` the square of what rounding leads to beyond the directions.
     """
 
     missing: float = 0.0
@@ -141,10 +132,9 @@ def measured(
 ) -> Answer:
     """The memory of the first singular system, with errors from those of changed networks.
 
-    Rounding makes the answer that of a network changed by as much; what that does is measured: the
-    whole is repeated for networks changed at random by as much, and :data:`SAFETY` times the
-    largest difference is the error. Directions that rounding alone lifts above the noise are there
-    in every changed network too: that their sizes differ gives them away.
+    Rounding makes the answer that of a network changed by as much: the whole is repeated for such,
+    and :data:`SAFETY` times the largest difference is the error. The sizes of directions that
+    rounding alone lifts above the noise differ, which gives them away.
     """
     base, *others = systems
     factors = base.filter_factors(levels, rank)

@@ -35,10 +35,9 @@ Whiten = Callable[[Floats], Floats]
 class SingularSystem(NamedTuple):
     """Singular values of what is read, and the squared share of each input in each direction.
 
-    ``squares`` (lags·d, k) are those of past inputs, ``ahead`` (horizons·d, k) of inputs to come;
-    ``held`` and ``held_ahead`` (k,) their sums over all lags and all horizons. ``sizes`` (k,) tell
-    directions from rounding: singular values, or what each adds to those before where every state
-    is read exactly. ``rounding`` is the size of what the decomposition changes.
+    ``squares`` (lags·d, k) of past inputs, ``ahead`` (horizons·d, k) of those to come, ``held``
+    and ``held_ahead`` (k,) their sums. ``sizes`` (k,) tell directions from rounding: σ, or what
+    each adds where all is read exactly; ``rounding`` is what the decomposition changes.
     """
 
     sigma: Floats
@@ -109,8 +108,7 @@ def _past_and_future(
 ) -> tuple[Floats, Floats, Floats, Floats | None]:
     """Covariances V of past inputs with white states, those of inputs to come, and M.
 
-    Inputs to come are listed from the farthest to the nearest, all that a filter reaches. Also a
-    factor of what lies beyond the lags that are listed, where that is not nothing.
+    The latter from the farthest on; and a factor of what lies beyond the lags that are listed.
     """
     W, d, n = factor.W, len(filters), factor.W.shape[1]
     if factor.input_normal is not None:
@@ -129,8 +127,7 @@ def _stationary(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """The same where responses do not fade: p_τ = Cov(ξ_t, z_{t−τ}) = Ap_{τ−1} + Cγ(τ), all τ.
 
-    Γ = LLᵀ is the covariance of ξ, which colour alone makes differ from one, and V = L⁻¹p. Beyond
-    the reach of γ, p_τ = A^k p: sums over all later lags solve a Stein equation.
+    Γ = LLᵀ is the covariance of ξ, V = L⁻¹p; beyond γ sums over all lags solve a Stein equation.
     """
     from scipy.linalg import solve_triangular
 

@@ -31,7 +31,7 @@ from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
-from memcurve.solve.powers import PowerSums, power_norms, solve_stein, sums_of_powers
+from memcurve.solve.powers import PowerSums, power_norms, solve_stein
 
 #: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of
 #: twice as much, 1e-13 at most.
@@ -74,13 +74,11 @@ PARALLEL = 1e-7
 class ReducedModel:
     """H = QᵀAQ and c = QᵀC in an orthonormal basis of Krylov directions, in the order of reach.
 
-    ``log_sizes`` are logarithms of the size at which a lag first reaches each direction, ``scale``
-    of those of all lags once they are known; the first ``reached`` are so by more than rounding.
-    ``rounding`` (m + d) is its size in each column of H and c, ``dropped`` of what was taken for it
-    and left out; ``relative``: to each entry, zeros left alone. ``read(X)`` is Q[rows]·X, None
-    where all states are read alike. ``leakage`` bounds what leaves the space, in units of K.
-    ``lags`` are held by the directions, later ones are below ``beyond``; zero where the model
-    stands for the network at all lags. ``lasting`` is Σ_m ‖A^m v‖² for unit v outside of the space.
+    ``log_sizes`` of the size at which a lag first reaches each direction (``scale``: all lags),
+    the first ``reached`` by more than rounding; ``rounding`` (m + d) in each column of H and c,
+    ``dropped`` of what was taken for it (``relative``: of each entry). ``read(X)`` is Q[rows]·X,
+    None where all states are read. ``leakage`` bounds what leaves the space. ``lags`` are held,
+    later ones below ``beyond``; zero: all lags. ``lasting``: Σ_m ‖A^m v‖² for unit v outside.
     ``level`` is the least noise it is good for, ``systems`` were read off it.
     """
 
@@ -125,10 +123,7 @@ class ReducedModel:
     @cached_property
     def powers(self) -> PowerSums:
         """Σ_m ‖A^m‖ and its like, infinite where they are not known."""
-        try:
-            return sums_of_powers(self.H)
-        except UncertainResultError:
-            return PowerSums(np.inf, np.inf, np.inf)
+        return power_norms(self.H)
 
     @cached_property
     def _from_lag_on(self) -> Floats:
@@ -159,13 +154,10 @@ class ReducedModel:
 class KrylovFactor:
     """KΨ = M·Wᵀ for d inputs coloured by Ψ, W (lags·d, n) with orthonormal columns.
 
-    M has the rows that are read, or the directions they are made of up to a rotation. W has the
-    lags that matter; where it is but the first of many, ``input_normal`` is (A', C') of
-    ξ_t = A'ξ_{t−1} + C'z_t, not yet coloured. ``missing`` bounds what is left out of K within these
-    lags, ``tail`` what lies beyond, relative to what is read with the least noise; ``outside`` is
-    the square of what rounding leads to beyond the directions. ``complete``: nothing but rounding
-    is left out, at any noise. ``colour``: how far ξ is from white, by rounding. ``directions`` and
-    ``lags`` are those of the reduced model that were used.
+    M has the rows that are read, or all up to a rotation. Where W is but the first of many lags,
+    ``input_normal`` is (A', C') of ξ_t = A'ξ_{t−1} + C'z_t, not yet coloured. ``missing``, ``tail``
+    and ``outside`` bound what is left out, as in Truncation; ``complete``: nothing but rounding.
+    ``colour``: how far ξ is from white. ``directions`` and ``lags`` of the model were used.
     """
 
     M: Floats
@@ -195,20 +187,16 @@ def hessenberg(A: Floats, C: Floats, smallest: float = EXHAUSTED) -> ReducedMode
     if not (np.isfinite(A).all() and np.isfinite(C).all()):
         raise UncertainResultError("the states leave the range of floating point.")
     size = backward_error(A)
-    if C.shape[1] > 1 or len(A) < 3:
+    if C.shape[1] > 1:
         return _band_arnoldi(A, C, size, smallest)
     from scipy.linalg.lapack import dgehrd, dgehrd_lwork, dorghr
 
-    mask = C[:, 0]
-    normal, first = mask.copy(), -np.copysign(np.sqrt(mask @ mask), mask[0])
-    normal[0] -= first
-    square = float(normal @ normal)
-    normal *= np.sqrt(2 / square) if square > 0 else 0.0
-    turned = A - np.outer(normal, normal @ A)
-    turned = np.asfortranarray(turned - np.outer(turned @ normal, normal))
-    work = int(dgehrd_lwork(len(A))[0])
-    reflections, scales, _ = dgehrd(turned, lwork=work, overwrite_a=1)
-    H, m = np.triu(reflections, -1), len(A)
+    m = len(A)
+    joint = np.zeros((m + 1, m + 1), order="F")  # the first reflection is that of the mask
+    joint[1:, :1], joint[1:, 1:] = C, A
+    work = int(dgehrd_lwork(m + 1)[0])
+    reflections, scales, _ = dgehrd(joint, lwork=work, overwrite_a=1)
+    H, first = np.triu(reflections[1:, 1:], -1), float(reflections[1, 0])
     # directions that rounding alone leads to are kept: changed networks show what they are worth
     steps = np.maximum(np.abs(np.diag(H, -1)), EPS * size)
     H[np.arange(1, m), np.arange(m - 1)] = np.copysign(steps, np.diag(H, -1))
@@ -219,9 +207,8 @@ def hessenberg(A: Floats, C: Floats, smallest: float = EXHAUSTED) -> ReducedMode
     log_sizes = np.log(abs(first)) + np.append(0.0, np.cumsum(np.log(steps)))
 
     def read(X: Floats) -> Floats:
-        Q = dorghr(reflections, scales, lwork=64 * len(A))[0]
-        Q = Q - np.outer(normal, normal @ Q)
-        return np.asarray(Q[:, : len(X)] @ X)
+        Q = dorghr(reflections, scales, lwork=64 * m)[0]
+        return np.asarray(Q[1:, 1 : 1 + len(X)] @ X)
 
     sizes = np.append(np.full(m, size / np.sqrt(m)), 4 * EPS * abs(first))
     return ReducedModel(H=H, c=c, log_sizes=log_sizes, rounding=sizes, read=read, reached=reached)
@@ -298,9 +285,8 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
 def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
     """Input-normal A', C' and the map T to the states, x = Tξ, without eigenvalues.
 
-    With S the scale of the graded coordinates and L from R = LWᵀ, or of several inputs that do not
-    fade from the covariance G = LLᵀ: A' = L⁻¹S⁻¹HSL, C' = L⁻¹S⁻¹c and T = QSL, whose columns are
-    graded: directions far below rounding of the largest are kept.
+    With S the scale of graded coordinates and L from R = LWᵀ, or from G = LLᵀ where several inputs
+    do not fade: A' = L⁻¹S⁻¹HSL, C' = L⁻¹S⁻¹c, T = QSL, graded: small directions are kept.
     """
     from scipy.linalg import solve_triangular
 
@@ -354,10 +340,8 @@ def krylov_factor(
 ) -> KrylovFactor:
     """The factor of a reduced model, good for noise of this level and above, or without (zero).
 
-    Of as many ``directions`` and ``lags`` as are said, or all that matter.
-    ``rng``: where rounding of the decomposition is imitated.
-    ``whole``: whether the states that are read are all of them, alike up to a rotation.
-    Raises UncertainResultError where the responses do not fade soon.
+    Of ``directions`` and ``lags``, or all that matter; ``rng``: rounding of the decomposition is
+    imitated; ``whole``: all states are read, alike up to a rotation.
     """
     # directions of responses are not at right angles: in white coordinates the tail is longer
     cut = tail / USUAL_STRETCH
@@ -515,8 +499,8 @@ def _graded(
 ) -> tuple[Floats, Floats, float, bool]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
 
-    Also a bound on what lies beyond their lags, relative to each direction or to the noise, and
-    whether to the noise, with a tail for each; none where it is said how many ``lags`` there are.
+    Also a bound on what lies beyond their lags, and whether it is relative to the noise or to each
+    direction, with a tail for each.
     """
     H, c, banded = model.H[:m, :m], model.c[:m], not model.relative
     log_sizes = model.log_sizes if model.scale is None else model.scale
@@ -572,10 +556,9 @@ def faded(
 ) -> tuple[Floats, float, bool]:
     """[c, Hc, H²c, …] to where all that follows is small; a bound on it; whether in the unit.
 
-    Later lags of a response v are Σ_m ‖A^m v‖² ≤ ‖v‖² Σ_m ‖A^m‖², in a ``unit`` in which the norms
-    of powers are known. Without, as in coordinates in which no direction outgrows the others, they
-    are followed to a share ``below`` of the ``tail``, and extrapolated with a ``margin``: a mode
-    that is still out of sight there is below it altogether. Twice the margin is a few more lags.
+    Later lags of v are at most ‖v‖² Σ_m ‖A^m‖² in a ``unit`` in which that is known. Without, in
+    graded coordinates, they are followed to a share ``below`` of the ``tail``, and extrapolated
+    with a ``margin``: a mode still out of sight there is below it altogether.
     """
     n, d = c.shape
     before = (1, float(np.sqrt((c**2).sum())))
@@ -612,7 +595,7 @@ def faded(
 def faded_states(A: Floats, C: Floats, tail: float) -> tuple[Floats, float]:
     """[C, AC, A²C, …] to where all that follows is below ``tail``, and a bound on it."""
     ones = np.ones(len(A))
-    unit = Unit(ones, cache(lambda: sums_of_powers(A).squares))
+    unit = Unit(ones, cache(lambda: power_norms(A).squares))
     return faded(A, C, ones, tail, unit=unit, below=0.0)[:2]
 
 
@@ -621,8 +604,7 @@ def longer_responses(
 ) -> Iterator[Floats]:
     """[c, Hc, H²c, …] to ever more lags. ``banded``: each lag reaches d further directions at most.
 
-    One by one, which is quickest while there are less than ``few`` times as many as directions;
-    then by a power of H, a ``block`` at a time, or more where they are many.
+    One by one, quickest while less than ``few`` times the directions; then by powers, in blocks.
     """
     n, d = c.shape
     few = few if n > 200 else 0.125  # squares take no time

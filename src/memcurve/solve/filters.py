@@ -28,11 +28,10 @@ SHORT_FILTER = 64
 
 
 class Filter(NamedTuple):
-    """ψ of a process of unit variance, the relative error of its density |ψ̂|², and γ.
+    """ψ of a process of unit variance, the relative error of its density |ψ̂|², and γ(0), γ(1), …
 
-    Where it is not causal, its noise is counted from the first e_t that it needs. γ(0), γ(1), … are
-    the autocovariances of the process, as far as they matter; they are known without a filter, too.
-    ``ratio``: numerator and denominator of ψ, where it is rational.
+    Where it is not causal, its noise is counted from the first e_t that it needs. ``ratio``:
+    numerator and denominator of ψ, where it is rational.
     """
 
     psi: Floats
@@ -117,8 +116,7 @@ def filter_of(process: InputProcess) -> Filter:
 def _rational_filter(process: ARMA) -> Filter:
     """b(z)/a(z): 1/a in ascending powers, as long as they matter, times b.
 
-    Rounding in the recursion of 1/a is a change of a, which matters relative to |a| on the unit
-    circle; so does the rest, which the companion matrix of a bounds. b is a factor as it stands.
+    Rounding in 1/a is a change of a, relative to |a| on the circle; the companion bounds the rest.
     """
     from scipy.linalg import companion
     from scipy.signal import lfilter, unit_impulse

@@ -62,8 +62,10 @@ def residues(x: Floats, prime: int) -> Floats:
 
 
 def sparse_if_few(A: Any) -> Any:
-    """A matrix of few non-zeros as a sparse one, with which products are quicker."""
-    if not isinstance(A, np.ndarray) or np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
+    """A matrix of few non-zeros as a sparse one, with which products are quicker, by rows."""
+    if not isinstance(A, np.ndarray):
+        return A.tocsr()
+    if np.count_nonzero(A) > FEW_NON_ZEROS * A.size:
         return A
     from scipy.sparse import csr_array
 

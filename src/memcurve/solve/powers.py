@@ -103,22 +103,6 @@ def _probed(A: NDArray[Any], gemm: Any) -> PowerSums | None:
     return None
 
 
-def normal_power_norms(moduli: Floats) -> PowerSums:
-    """The same from the moduli r of the eigenvalues, in blocks of powers from m to 2m − 1.
-
-    A block has Σ‖Aᵏ‖² = Σ_i r_i^{2m} (1 − r_i^{2m})/(1 − r_i²), and Σ‖Aᵏ‖ is at most √m times its
-    root.
-    """
-    if not np.all(moduli < 1):
-        return PowerSums(np.inf, np.inf)
-    complement = (1 - moduli) * (1 + moduli)
-    total, power, count = float(np.sqrt(len(moduli))), moduli**2, 1
-    while power.sum() > SMALL_REST:
-        total += float(np.sqrt(count * (power * (1 - power) / complement).sum()))
-        power, count = power**2, 2 * count
-    return PowerSums(total / (1 - float(np.sqrt(power.sum()))), float((1 / complement).sum()))
-
-
 def sums_of_powers(
     A: Any,
     *,

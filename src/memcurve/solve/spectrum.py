@@ -36,6 +36,7 @@ from memcurve.solve.errors import (
     normal_sensitivity,
     uncertain_poles_sensitivity,
 )
+from memcurve.solve.factor import hessenberg
 from memcurve.solve.modular import LostModes
 from memcurve.solve.powers import power_norms
 
@@ -113,7 +114,7 @@ class Screening(NamedTuple):
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
     figures, may have gone through one more rounding: ``disc`` says how far each may be off.
     ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt;
-    else the exact rank is to be asked. ``symmetric``: A is.
+    else the exact rank is to be asked.
     """
 
     poles: Complexes
@@ -121,7 +122,6 @@ class Screening(NamedTuple):
     excitation: Floats
     noise: Floats
     disc: Floats
-    symmetric: bool
     sure: bool = False
 
     @property
@@ -171,17 +171,17 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e
     sure = bool(beyond_doubt.all()) and min(rooms) > wide
     if sure and len(parts) > 1:
         sure = _surroundings(look.values, look.disc, look.disc)[1] > wide
-    return look._replace(symmetric=all(part.symmetric for part in parts), sure=sure)
+    return look._replace(sure=sure)
 
 
 def _screened(A: Floats, C: Floats) -> tuple[Screening, float]:
     """The same of one block, and by which factor discs around its eigenvalues can grow."""
-    size, symmetric = len(A), is_symmetric(A)
+    size = len(A)
     if size == 1:
         # its eigenvalue is exact, but its last digit may be another, as any weight's
         value, last = A.ravel().astype(complex), DISC * np.abs(A.ravel())
-        return Screening(value, value, np.abs(C), np.full(1, EPS), last, symmetric=True), np.inf
-    if symmetric:
+        return Screening(value, value, np.abs(C), np.full(1, EPS), last), np.inf
+    if is_symmetric(A):
         real_values, W = np.linalg.eigh(A)
         values, excitation = real_values.astype(complex), np.abs(W.T @ C)
         modes = values, values, excitation, np.ones(size)
@@ -196,7 +196,7 @@ def _screened(A: Floats, C: Floats) -> tuple[Screening, float]:
     poles, values, excitation, condition = modes
     disc = np.maximum(np.minimum(DISC * norm * condition, norm), DISC * np.abs(values))
     blur, room = _surroundings(values, condition * excitation, disc)
-    return Screening(poles, values, excitation, EPS * norm * blur + EPS, disc, symmetric), room
+    return Screening(poles, values, excitation, EPS * norm * blur + EPS, disc), room
 
 
 Modes = tuple[Complexes, Complexes, Floats, Floats]
@@ -365,12 +365,7 @@ def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
     to the last ones, divided by the steps between: where their product is small, the space is not
     known.
     """
-    from scipy.linalg import hessenberg
-
-    size = len(A)
-    joint = np.zeros((size + 1, size + 1))
-    joint[1:, 0], joint[1:, 1:] = unit_norm(C), A
-    H: Any = hessenberg(joint, overwrite_a=True)[1:, 1:]
+    size, H = len(A), hessenberg(A, unit_norm(C)[:, None]).H
     norm = max(float(np.sqrt((A**2).sum())), TINY)
     steps = np.abs(np.diag(H, -1)) / norm
     product, out = float(np.prod(steps[: rank - 1])), steps[rank - 1 : rank].max(initial=0.0)

@@ -14,25 +14,8 @@ from memcurve.core.types import Floats
 from memcurve.inputs import InputProcess, White
 from memcurve.solve.analysis import state_units
 from memcurve.solve.answer import Answer, Lags
-from memcurve.solve.balls.arithmetic import (
-    FIRST_BITS,
-    Powers,
-    TooWideError,
-    beside,
-    columns_of,
-    diagonal,
-    inner,
-    power_of_two,
-    require,
-    require_zero,
-    rounded,
-    rows_of,
-    solve_stein,
-    solved,
-    spread,
-    whitening,
-    with_rising_bits,
-)
+from memcurve.solve.balls import arithmetic as balls
+from memcurve.solve.balls.arithmetic import FIRST_BITS, Powers, TooWideError
 from memcurve.solve.balls.curves import (
     Autocovariances,
     Readout,
@@ -80,7 +63,7 @@ def enclose_any(
         return Answer.nothing(1, lags or 1, horizons, problem.inputs)
     low, bits = FIRST_BITS, FIRST_BITS + problem.more_bits
     while True:
-        white, bits = with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
+        white, bits = balls.with_rising_bits(lambda: _whitened(problem, low), bits, max_bits)  # noqa: B023
         with ctx.workprec(low), contextlib.suppress(TooWideError):
             answer = _answer(problem, white, lags, horizons)
             return replace(answer, rank=problem.pivots.rank, diagnostics={"bits": bits})
@@ -108,34 +91,39 @@ def _whitened(problem: Enclosable, low: int) -> _WhiteCoordinates:
 
     nodes, outputs = problem.pivots.nodes, problem.pivots.outputs
     matrix, C, T = problem.reduced()
-    A, Q = Powers(matrix), diagonal(problem.exact.state[i] for i in nodes)
-    columns = [columns_of(C, [j]) for j in range(C.ncols())]
+    A, Q = Powers(matrix), balls.diagonal(problem.exact.state[i] for i in nodes)
+    columns = [balls.columns_of(C, [j]) for j in range(C.ncols())]
     given = [autocovariances(process, ctx.prec) for process in problem.processes]
     pasts = [history(A, c, g) for c, g in zip(columns, given, strict=True)]
     if not problem.fisher:
         for c, past in zip(columns, pasts, strict=True):
-            cross = columns_of(past, [past.ncols() - 1]) * c.transpose()
+            cross = balls.columns_of(past, [past.ncols() - 1]) * c.transpose()
             Q = Q + cross + cross.transpose() - c * c.transpose()
-    of_states = solve_stein(A, A, Q)
+    of_states = balls.solve_stein(A, A, Q)
     close = 2.0 ** (-5 * low // 8)
-    output = metric = whitening(of_states + diagonal(problem.exact.own[i] for i in nodes), close)
+    output = metric = balls.whitening(
+        of_states + balls.diagonal(problem.exact.own[i] for i in nodes), close
+    )
     B = None
     if outputs != nodes:
-        H, noise = rows_of(T, outputs), diagonal(problem.exact.observation[i] for i in outputs)
-        output = whitening(H * of_states * H.transpose() + noise, close)
+        H, noise = (
+            balls.rows_of(T, outputs),
+            balls.diagonal(problem.exact.observation[i] for i in outputs),
+        )
+        output = balls.whitening(H * of_states * H.transpose() + noise, close)
         B = metric.seen(H, output)
     readout = Readout(B, 1 + arb(0, output.slack))
     total = None
     if problem.is_plain:
         total = arb(problem.pivots.rank)
     elif problem.is_white:  # all of the covariance but the noise is memory
-        squares = [inner(column, column) for column in output.W.transpose().tolist()]
-        noise = inner(squares, [problem.exact.observation[i] for i in outputs])
+        squares = [balls.inner(column, column) for column in output.W.transpose().tolist()]
+        noise = balls.inner(squares, [problem.exact.observation[i] for i in outputs])
         total = len(outputs) - noise * readout.factor
     white_A, columns = metric.seen(A.F), [metric.W * c for c in columns]
     pasts = [metric.W * past for past in pasts]
     for part in (white_A, B, *columns, *pasts):
-        require(part is None or spread(part) < power_of_two(40 - low))
+        balls.require(part is None or balls.spread(part) < balls.power_of_two(40 - low))
     return _WhiteCoordinates(white_A, columns, given, pasts, readout, total)
 
 
@@ -162,7 +150,7 @@ def _answer(
     for curve in forecasts:
         curve.extend(horizons)
         _require_narrow(curve.balls[:horizons], unit)
-    values, errors = (part[:, None] for part in rounded([memory_total, ahead]))
+    values, errors = (part[:, None] for part in balls.rounded([memory_total, ahead]))
     return Answer(
         *_table(problem, [curve.balls[: listed.count] for curve in curves]),
         *_table(problem, [curve.balls[:horizons] for curve in forecasts]),
@@ -173,18 +161,18 @@ def _answer(
     )
 
 
-def _require_narrow(balls: Iterable[Any], unit: float) -> None:
+def _require_narrow(numbers: Iterable[Any], unit: float) -> None:
     """Radii of 2^−80 at most."""
-    require(all(ball.rad() < 2.0**-80 * unit for ball in balls))
+    balls.require(all(ball.rad() < 2.0**-80 * unit for ball in numbers))
 
 
-def _table(problem: Enclosable, balls: list[list[Any]]) -> tuple[Floats, Floats]:
+def _table(problem: Enclosable, numbers: list[list[Any]]) -> tuple[Floats, Floats]:
     """Values and errors with one column for each input; those without influence stay zero."""
-    values = np.zeros((1, len(balls[0]), problem.inputs))
+    values = np.zeros((1, len(numbers[0]), problem.inputs))
     error = np.zeros_like(values)
     largest = np.inf if problem.fisher else 1.0
-    for channel, column in zip(problem.channels, balls, strict=True):
-        values[0, :, channel], error[0, :, channel] = rounded(column, largest)
+    for channel, column in zip(problem.channels, numbers, strict=True):
+        values[0, :, channel], error[0, :, channel] = balls.rounded(column, largest)
     return values, error
 
 
@@ -244,7 +232,7 @@ class Enclosable:
         from flint import arb_mat, ctx
 
         A, C = self._stored[:2]
-        units = np.array([[power_of_two(e)] for e in self._units.tolist()], dtype=object)
+        units = np.array([[balls.power_of_two(e)] for e in self._units.tolist()], dtype=object)
         with ctx.workprec(128):  # enough for these products to be exact
             scaled = (A.astype(object) * units.T / units, C.astype(object) / units)
             deviations = self._deviations.astype(object) / units.T
@@ -284,16 +272,16 @@ class Enclosable:
         nodes, exact = self.pivots.nodes, self.exact
         size = exact.A.nrows()
         if len(nodes) == size:
-            return exact.A, exact.C, diagonal([1] * size)
-        noise = diagonal(variance.sqrt() for variance in exact.state)
+            return exact.A, exact.C, balls.diagonal([1] * size)
+        noise = balls.diagonal(variance.sqrt() for variance in exact.state)
         noisy = [i for i, variance in enumerate(exact.state) if variance != 0]
-        masks = beside(exact.C, columns_of(noise, noisy))
+        masks = balls.beside(exact.C, balls.columns_of(noise, noisy))
         powers = 1 + max(self.pivots.columns) // masks.ncols()
-        K = columns_of(Powers(exact.A).krylov(masks, powers), self.pivots.columns)
-        T = solved(rows_of(K, nodes).transpose(), K.transpose()).transpose()
-        A, C = rows_of(exact.A, nodes) * T, rows_of(exact.C, nodes)
-        require_zero(exact.A * T - T * A, len(nodes))
-        require_zero(exact.C - T * C, len(nodes))
+        K = balls.columns_of(Powers(exact.A).krylov(masks, powers), self.pivots.columns)
+        T = balls.solved(balls.rows_of(K, nodes).transpose(), K.transpose()).transpose()
+        A, C = balls.rows_of(exact.A, nodes) * T, balls.rows_of(exact.C, nodes)
+        balls.require_zero(exact.A * T - T * A, len(nodes))
+        balls.require_zero(exact.C - T * C, len(nodes))
         return A, C, T
 
 

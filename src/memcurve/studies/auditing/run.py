@@ -262,7 +262,7 @@ def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Li
     """The audit of a network that is too large for its curve without noise."""
     subject = asked.network
     analysis = Analysis.of(subject)
-    with analysis.without_dense_matrices(), analysis.telling(listener):
+    with analysis.telling(listener, products_only=True):
         usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, tell)
         tell("what is lost")
         budget, unknown = rank_budget_of_wiring(subject, listener)
