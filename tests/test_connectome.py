@@ -212,18 +212,16 @@ def test_files(tmp_path: Path) -> None:
 
 
 def test_errors() -> None:
-    refuses(ValueError, "`nulls` must be one of rewire, shuffle", compared, null="random")
-    refuses(ValueError, ("`blocks` must be given", "'blocks'"), compared, null=["blocks"])
-    refuses(TypeError, "does not take `bins`", compared, null=("shuffle", {"bins": 3}))
-    refuses(ValueError, "`nulls` must name at least one", compared, null=[])
-    refuses(ValueError, "`seed` must be a whole number", compared, seed=None)
-    refuses(ValueError, "`draws` must be", compared, draws=0)
+    refuses(ValueError, ("`nulls`", "'random'"), compared, null="random")
+    refuses(ValueError, ("`blocks`", "'blocks'"), compared, null=["blocks"])
+    refuses(TypeError, "`bins`", compared, null=("shuffle", {"bins": 3}))
+    refuses(ValueError, "`nulls`", compared, null=[])
+    refuses(ValueError, "`seed`", compared, seed=None)
+    refuses(ValueError, ("`draws`", "0"), compared, draws=0)
     for wrong in (3, [3], [("rewire", {}, 1)]):
-        refuses(TypeError, "`nulls` must be names, or pairs", compared, null=wrong)
-    with pytest.raises(ValueError, match=r"^`noise` is a standard deviation"):
-        compared(noise=[1e-3, -1.0])
-    with pytest.raises(TypeError, match=r"^`noise` must hold real"):
-        compared(noise="low")
+        refuses(TypeError, "`nulls`", compared, null=wrong)
+    refuses(ValueError, ("`noise`", "-1.0"), compared, noise=[1e-3, -1.0])
+    refuses(TypeError, "`noise`", compared, noise="low")
 
 
 def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None:

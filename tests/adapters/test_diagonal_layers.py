@@ -9,6 +9,7 @@ from scipy.linalg import expm
 import memcurve
 from adapted import SAME, off, series
 from memcurve import adapters, as_network
+from refusals import refuses
 
 RNG = np.random.default_rng(4)
 N = 8
@@ -69,25 +70,23 @@ def test_conjugate_pairs_add_nothing():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: adapters.diagonal(np.eye(3), B), r"`eigenvalues` must be a vector.*\(3, 3\)"),
-        (lambda: adapters.diagonal(POLES, B[:3]), "`B` must have one row for each of the 8"),
-        (lambda: adapters.diagonal(POLES, B, step=0), "`step` must be a number above 0, or 8"),
-        (lambda: adapters.diagonal([1e4], [1.0], step=1.0), "`A` must be finite"),
+        (lambda: adapters.diagonal(np.eye(3), B), ("`eigenvalues`", "(3, 3)")),
+        (lambda: adapters.diagonal(POLES, B[:3]), ("`B`", "8")),
+        (lambda: adapters.diagonal(POLES, B, step=0), ("`step`", "8")),
+        (lambda: adapters.diagonal([1e4], [1.0], step=1.0), "`A`"),
         (lambda: adapters.diagonal([20.0], [1.0], step=0.1, discretisation="bilinear"), "2/λ"),
         (lambda: adapters.diagonal(POLES, B, step=0.1, discretisation="euler"), "`discretisation`"),
-        (lambda: as_network((POLES, B, 0.1), step=0.1), "`step` is given twice"),
-        (lambda: as_network({"eigenvalues": POLES}), r"has no A and C, or W and Win; it holds eig"),
+        (lambda: as_network((POLES, B, 0.1), step=0.1), "`step`"),
+        (lambda: as_network({"eigenvalues": POLES}), "eigenvalues"),
     ],
 )
 def test_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+    refuses(ValueError, message, call)
 
 
 def test_eigenvalues_of_continuous_time_need_a_step():
     poles = np.array([-1.5 + 3j, -0.2])
-    with pytest.raises(ValueError, match=r"must have moduli below 1, got 3.35.*continuous.*step="):
-        adapters.diagonal(poles, np.ones(2))
+    refuses(ValueError, ("`eigenvalues`", "step=0.01"), adapters.diagonal, poles, np.ones(2))
     assert (
         abs(adapters.diagonal(poles, np.ones(2), step=0.1).spectral_radius - np.exp(-0.02)) < SAME
     )

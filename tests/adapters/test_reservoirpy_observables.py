@@ -9,6 +9,7 @@ import pytest
 
 import memcurve
 from memcurve.reservoirpy import memory_capacity
+from refusals import refuses
 
 nodes = pytest.importorskip("reservoirpy.nodes")
 observables = pytest.importorskip("reservoirpy.observables")
@@ -65,5 +66,4 @@ def test_what_reservoirpy_takes_is_taken() -> None:
 
 @pytest.mark.parametrize("model", [None, nodes.Ridge()])
 def test_what_has_no_states_is_named(model: object) -> None:
-    with pytest.raises(TypeError, match="`model` must be a reservoirpy node with states"):
-        memory_capacity(model, 5)
+    refuses(TypeError, "`model`", memory_capacity, model, 5)

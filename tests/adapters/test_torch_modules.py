@@ -95,8 +95,7 @@ def test_modules_refused():
         refuses(TypeError, ("its gates multiply", "memory_from_data"), as_network, gated)
     refuses(ValueError, "got bidirectional=True", as_network, nn.RNN(1, 3, bidirectional=True))
     refuses(ValueError, "`activation`", as_network, nn.RNN(1, 3, nonlinearity="relu", bias=False))
-    with pytest.raises(TypeError, match=r"got Wrapped, which holds .encoder.rnn: pass that"):
-        as_network(Wrapped())
+    refuses(TypeError, ("Wrapped", ".encoder.rnn"), as_network, Wrapped())
     assert as_network(Wrapped().encoder["rnn"]).size == 4
     refuses(
         TypeError,
@@ -134,7 +133,7 @@ def test_state_dicts():
     assert network.notes == ()
     given = as_network(state, matrix="rnn.weight_hh_l0", mask=torch.ones(6))
     np.testing.assert_array_equal(given.C, np.ones(6))
-    with pytest.raises(ValueError, match=r"has no hidden and .*rnn.weight_hh_l0 \(6, 6\) float32"):
+    with pytest.raises(ValueError, match=r"hidden.*rnn\.weight_hh_l0"):
         as_network(state, matrix="hidden", mask="rnn.weight_ih_l0")
     two = nn.ModuleDict({"a": nn.RNN(1, 2), "b": nn.RNN(1, 2)}).state_dict()
     refuses(ValueError, ("W and Win", "a.weight_ih_l0"), as_network, two)

@@ -11,6 +11,7 @@ import pytest
 from memcurve import MemoryCurves, memory_curves
 from memcurve.core.notes import Note
 from memcurve.memory.batch import curves_of_poles
+from refusals import refuses
 
 FIELDS = ("lags", "values", "error", "loss", "total", "rank")
 
@@ -52,8 +53,7 @@ def test_json_of_other_arrays_holds_their_values() -> None:
 
 
 def test_what_is_no_stack_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"written by MemoryCurves\.save"):
-        MemoryCurves.from_json(stack(2)[0].to_json())
+    refuses(ValueError, ("`text`", "MemoryCurves"), MemoryCurves.from_json, stack(2)[0].to_json())
 
 
 def test_notes_are_typed() -> None:

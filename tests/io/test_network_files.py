@@ -128,8 +128,7 @@ def test_save_round_trip(tmp_path, network):
 def test_save_errors(tmp_path):
     network = LinearNetwork(A, C)
     refuses(ValueError, ("`path`", ".mat"), save_network, network, tmp_path / "network.txt")
-    with pytest.raises(FileNotFoundError, match=r"check that its folder exists"):
-        save_network(network, tmp_path / "missing" / "n.npz")
+    refuses(FileNotFoundError, "folder", save_network, network, tmp_path / "missing" / "n.npz")
     refuses(TypeError, "`network`", save_network, A, tmp_path / "n.npz")
     (tmp_path / "folder.npz").mkdir()
     refuses(ValueError, "`path`", save_network, network, tmp_path / "folder.npz")

@@ -16,6 +16,7 @@ from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.data.measuring import run
 from moment_oracle import StateAffine
+from refusals import refuses
 
 #: Half a 90 % interval is 1.64 standard errors; fixed seeds stay within 3.3 of them.
 TWICE = 2.0
@@ -146,27 +147,24 @@ def test_the_interval_of_a_slow_mode_includes_its_thin_tail() -> None:
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"precision": 0}, "`precision` must be .*above 0"),
-        ({"budget": -1}, "`budget` must be .*above 0"),
-        ({"of": "all"}, "`of` must be"),
-        ({"noise": -1}, "`noise` must be .*at least 0"),
-        ({"start": np.zeros(3)}, "takes no start"),
+        ({"precision": 0}, "`precision`"),
+        ({"budget": -1}, "`budget`"),
+        ({"of": "all"}, "`of`"),
+        ({"noise": -1}, "`noise`"),
+        ({"start": np.zeros(3)}, "start"),
         (
             {"input": lambda rng, shape: rng.uniform(size=3)},
-            "must draw finite numbers of the shape",
+            "(3,)",
         ),
     ],
 )
 def test_bad_arguments(changes: dict[str, Any], said: str) -> None:
-    with pytest.raises((ValueError, TypeError), match=said):
-        measure(ensembles.cyclic(4), seed=1, **changes)
+    refuses((ValueError, TypeError), said, measure, ensembles.cyclic(4), seed=1, **changes)
 
 
 def test_what_is_no_model() -> None:
-    with pytest.raises(TypeError, match="`model` must be"):
-        measure(3.0, seed=1)
-    with pytest.raises(ModelError, match="constant"):
-        measure(lambda z: np.ones((len(z), 3)), seed=1)
+    refuses(TypeError, "`model`", measure, 3.0, seed=1)
+    refuses(ModelError, "constant", measure, lambda z: np.ones((len(z), 3)), seed=1)
 
 
 def test_the_command(

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from memcurve.solve.allpass import memory_of_poles, section_poles, sections_of
 from memcurve.solve.answer import MOST_DEFAULT_LAGS, Lags
 from oracle import drawn_poles, true_losses
+from refusals import refuses
 from tolerances import EPS, LAST_DIGIT
 
 
@@ -56,8 +57,7 @@ def test_lags_do_not_change_the_values() -> None:
 
 
 def test_unpaired_poles_are_refused() -> None:
-    with pytest.raises(ValueError, match="conjugate pairs"):
-        memory_of_poles(np.array([0.5 + 0.1j]), 3)
+    refuses(ValueError, "conjugate pairs", memory_of_poles, np.array([0.5 + 0.1j]), 3)
 
 
 def test_choice_of_lags() -> None:

@@ -130,8 +130,7 @@ def test_naive_fails_where_noise_is_below_rounding() -> None:
 def test_bad_problems() -> None:
     refuses(ValueError, ("`noise`", "2"), compare, SMALL, noise=[0.1, 0.2])
     refuses(ValueError, ("`method`", "'osm'"), compare, SMALL, ["osm"], noise=0.1)
-    with pytest.raises(ValueError, match="one process for each of the network's 1 inputs"):
-        compare(SMALL, input=["ar:0.9", "ar:0.9"])
+    refuses(ValueError, ("`input`", "1", "2"), compare, SMALL, input=["ar:0.9", "ar:0.9"])
 
 
 def test_command_with_input_and_noise(

@@ -57,8 +57,7 @@ def test_slicing_is_by_lag() -> None:
 
 
 def test_frozen() -> None:
-    with pytest.raises(ValueError, match="read-only"):
-        CURVE.values[0] = 2
+    assert not CURVE.values.flags.writeable
 
 
 def test_horizon() -> None:
@@ -102,8 +101,7 @@ def test_save_and_load_are_exact(tmp_path: Path) -> None:
 )
 def test_loading_something_else(tmp_path: Path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
-    with pytest.raises(ValueError, match="JSON of a result written by MemoryCurve"):
-        MemoryCurve.load(tmp_path / "x.json")
+    refuses(ValueError, "`text`", MemoryCurve.load, tmp_path / "x.json")
     (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
     refuses(ValueError, "not a saved MemoryCurve", MemoryCurve.load, tmp_path / "y.json")
 

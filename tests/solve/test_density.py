@@ -11,6 +11,7 @@ from scipy.special import eval_jacobi, eval_laguerre
 import memcurve
 from memcurve.network import ensembles
 from memcurve.network.continuous import hippo
+from refusals import refuses
 
 rng = np.random.default_rng(5)
 A = rng.normal(size=(6, 6))
@@ -104,16 +105,11 @@ def test_nearly_equal_poles_of_a_triangle(gap: float) -> None:
 def test_bad_input() -> None:
     with pytest.raises(memcurve.UnstableNetworkError, match="real part"):
         memcurve.memory_density(memcurve.ContinuousNetwork([[0.5]], [1.0]))
-    with pytest.raises(ValueError, match="`A`"):
-        memcurve.ContinuousNetwork(np.ones((2, 3)), [1.0, 1.0])
-    with pytest.raises(ValueError, match="`C`"):
-        memcurve.ContinuousNetwork(-np.eye(2), [1.0])
-    with pytest.raises(ValueError, match="`times`"):
-        memcurve.memory_density(NETWORK, [-1.0])
-    with pytest.raises(TypeError, match="ContinuousNetwork"):
-        memcurve.memory_density(ensembles.normal(3, seed=1))  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="`step`"):
-        NETWORK.discretised(0)
+    refuses(ValueError, "`A`", memcurve.ContinuousNetwork, np.ones((2, 3)), [1.0, 1.0])
+    refuses(ValueError, "`C`", memcurve.ContinuousNetwork, -np.eye(2), [1.0])
+    refuses(ValueError, "`times`", memcurve.memory_density, NETWORK, [-1.0])
+    refuses(TypeError, "ContinuousNetwork", memcurve.memory_density, ensembles.normal(3, seed=1))
+    refuses(ValueError, "`step`", NETWORK.discretised, 0)
 
 
 def integrated(spacing: float, feedback: float, mask: np.ndarray, rounds: int) -> np.ndarray:
@@ -145,12 +141,9 @@ def test_delay_reservoirs_solve_the_delay_equation(spacing: float) -> None:
 
 
 def test_delay_reservoirs_refuse_bad_input() -> None:
-    with pytest.raises(ValueError, match="`feedback`"):
-        ensembles.delay_reservoir(5, feedback=1.5, seed=1)
-    with pytest.raises(ValueError, match="`seed`"):
-        ensembles.delay_reservoir(5)
-    with pytest.raises(ValueError, match="`mask`"):
-        ensembles.delay_reservoir(5, mask=[1.0])
+    refuses(ValueError, "`feedback`", ensembles.delay_reservoir, 5, feedback=1.5, seed=1)
+    refuses(ValueError, "`seed`", ensembles.delay_reservoir, 5)
+    refuses(ValueError, "`mask`", ensembles.delay_reservoir, 5, mask=[1.0])
 
 
 def test_repeated_poles_count_once() -> None:

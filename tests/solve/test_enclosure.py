@@ -20,6 +20,7 @@ from memcurve.solve.answer import MOST_DEFAULT_LAGS
 from memcurve.solve.balls.arithmetic import Powers, diagonal, solve_stein
 from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
+from refusals import refuses
 from tolerances import EPS, LAST_DIGIT
 from truth import truth
 
@@ -255,8 +256,7 @@ def test_long_chains_take_few_bits() -> None:
 
 def test_no_silent_failure() -> None:
     A, C = drawn(10, 1, 11)
-    with pytest.raises(UncertainResultError, match="100 bits"):
-        run(A, C, lags=5, max_bits=100)
+    refuses(UncertainResultError, "100 bits", run, A, C, lags=5, max_bits=100)
 
 
 def test_nothing_is_read() -> None:
@@ -266,7 +266,7 @@ def test_nothing_is_read() -> None:
 
 
 def test_state_noise_excites_what_the_input_does_not() -> None:
-    with pytest.raises(UnstableNetworkError, match=r"Scale `A` below"):
+    with pytest.raises(UnstableNetworkError, match="`A`"):
         run([[1.0, 0.5], [0.5, 1.0]], [1.0, -1.0], lags=4, state=np.array([0.1, 0.0]))
 
 

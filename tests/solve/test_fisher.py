@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
@@ -200,25 +199,23 @@ def test_nothing_enters() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"noise": 0}, "`noise` must be a finite number above 0"),
-        ({"noise": -1.0}, "`noise` must be a finite number above 0"),
-        ({"noise": float("nan")}, "`noise` must be a finite number above 0"),
-        ({"noise": [1.0, 2.0]}, "`noise` must be a finite number above 0"),
-        ({"noise": StateNoise(1.0)}, "`noise` must be a finite number above 0"),
-        ({"lags": 0}, "`lags` must be a positive integer"),
-        ({"lags": 1.5}, "`lags` must be a positive integer"),
-        ({"certify_up_to": -1}, "`certify_up_to` must be an integer from 0 on"),
+        ({"noise": 0}, "`noise`"),
+        ({"noise": -1.0}, "`noise`"),
+        ({"noise": float("nan")}, "`noise`"),
+        ({"noise": [1.0, 2.0]}, "`noise`"),
+        ({"noise": StateNoise(1.0)}, "`noise`"),
+        ({"lags": 0}, "`lags`"),
+        ({"lags": 1.5}, "`lags`"),
+        ({"certify_up_to": -1}, "`certify_up_to`"),
     ],
 )
 def test_bad_arguments(arguments: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(message)):
-        fisher_curve(ensembles.delay_line(3), **arguments)
+    refuses(ValueError, message, fisher_curve, ensembles.delay_line(3), **arguments)
 
 
 def test_bad_networks() -> None:
     refuses(TypeError, "`network`", fisher_curve, np.eye(2))
-    with pytest.raises(ValueError, match="must be read from all its nodes"):
-        fisher_curve(ensembles.delay_line(3).replace(readout=[0]))
+    refuses(ValueError, "`network`", fisher_curve, ensembles.delay_line(3).replace(readout=[0]))
     errors = (UnstableNetworkError, UncertainResultError)
     for radius in (1.0, 1.1):
         refuses(errors, "", fisher_curve, ensembles.normal(5, seed=1, spectral_radius=radius))

@@ -97,5 +97,5 @@ def test_bad_arguments() -> None:
     network = ensembles.normal(5, seed=1)
     refuses(ValueError, ("`count`", "5"), krylov.orthogonal_components, network, 6)
     refuses(ValueError, "`by`", krylov.orthogonal_components, network, 3, by="magic")
-    with pytest.raises(ValueError, match="must have one input, got 2"):
+    with pytest.raises(ValueError, match=r"`network`.*2"):
         krylov.numerical_rank(LinearNetwork(np.eye(2) / 2, np.ones((2, 2))))

@@ -152,8 +152,7 @@ def test_refusals_tell_what_would_fit_and_what_can_be_asked(room) -> None:
     A = sparse.csr_array(sparse.random_array((size, size), density=0.02, random_state=rng) * 0.1)
     network = LinearNetwork(A, rng.standard_normal(size))
     room(arrays(limits.WORK["noise"].arrays, size // 2))
-    with pytest.raises(TooLargeError, match=r"About 100 states would fit: process noise .*rank"):
-        memory_curve(network, noise=StateNoise(0.1))
+    refuses(TooLargeError, ("100", "process noise"), memory_curve, network, noise=StateNoise(0.1))
     room(arrays(limits.WORK["Fisher"].arrays, size // 2))
     refuses(TooLargeError, ("100", "`noise=1e-3`"), fisher_curve, network)
     room(arrays(limits.WORK["exact"].arrays, size // 2))
@@ -176,9 +175,9 @@ def test_sparse_networks_under_noise_are_refused_for_what_they_do_only(room) -> 
 def test_vectors_that_do_not_fit_are_told_where_they_would(room) -> None:
     room(1e9)
     limits.require_room_for_columns(10**6, 60, "a basis", sharing=2)
-    with pytest.raises(TooLargeError, match=r"on each of the 2 ranks here: .* take 1\.3 GB"):
+    with pytest.raises(TooLargeError, match=r"2 ranks.*1\.3 GB"):
         limits.require_room_for_columns(10**6, 80, "a basis", sharing=2)
-    with pytest.raises(TooLargeError, match=r"9 machines .* -n 9 "):
+    with pytest.raises(TooLargeError, match=r"9 machines.*-n 9"):
         limits.require_room_for_columns(10**7, 100, "a basis")
     room(None)
     limits.require_room_for_columns(10**12, 100, "a basis")
@@ -223,15 +222,14 @@ def test_arrays_are_refused_by_their_headers(room, tmp_path: Path) -> None:
         stream.truncate(2**30)  # sparse on disk
     room(24e9)
     for read in (load_matrix, load_network):
-        with pytest.raises(TooLargeError, match=r"A\.npy is too large: the 100,000 × 100,000"):
-            read(tmp_path / "A.npy")
+        refuses(TooLargeError, ("A.npy", "100,000 × 100,000"), read, tmp_path / "A.npy")
     np.savez(tmp_path / "net.npz", A=np.eye(50) / 2, C=np.ones(50), unused=np.zeros((200, 200)))
     assert load_network(tmp_path / "net.npz").size == 50
     room(3e4)
     refuses(TooLargeError, ("A in", "net.npz is too large"), load_network, tmp_path / "net.npz")
     room(1e5)  # what is not asked for need not fit
     assert load_network(tmp_path / "net.npz").size == 50
-    with pytest.raises(TooLargeError, match="a table is too large: the 3 × 100,000,000"):
+    with pytest.raises(TooLargeError, match=r"a table.*3 × 100,000,000"):
         require_room_for_array((3, 100_000_000), "a table", itemsize=4)
 
 

@@ -32,6 +32,7 @@ from memcurve.solve.modular import (
     minimal_polynomial,
     repeated_components,
 )
+from refusals import refuses
 
 # whether a mode counts up to rounding may depend on the processor
 pytestmark = pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
@@ -234,15 +235,14 @@ def test_tolerance() -> None:
     assert proven.diagnostics["arithmetic"] == "ball"
     assert proven.options["tolerance"] == 1e-17
     for tolerance in (0, -1e-3, np.nan, "small", True):
-        with pytest.raises(ValueError, match="`tolerance` must be a finite number above 0"):
-            memory_curve(network, tolerance=tolerance)
+        refuses(ValueError, "`tolerance`", memory_curve, network, tolerance=tolerance)
 
 
 def test_an_error_tells_the_rank() -> None:
     """LAPACK finds eigenvalues outside the circle: nothing but the rank is known."""
     size = 300
     A = 0.07 * np.eye(size, k=1) + 1.25 * np.eye(size, k=-1)
-    with pytest.raises(UncertainResultError, match=r"the rank is 300.*method='certified'"):
+    with pytest.raises(UncertainResultError, match=r"300.*method='certified'"):
         memory_curve(LinearNetwork(A, np.eye(size)[0]), certify_up_to=100)
 
 

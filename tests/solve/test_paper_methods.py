@@ -18,6 +18,7 @@ from memcurve.memory.methods.montecarlo import (
 )
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
+from refusals import refuses
 from repository import GOLDEN
 from tolerances import CLOSED_FORM
 
@@ -201,49 +202,48 @@ def test_exact_bias(distribution: str) -> None:
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        ("osm_plus", {"seed": 1, "masks": 0}, "`masks` must be a positive integer, got 0"),
-        ("osm_plus", {"seed": 1, "distribution": "cauchy"}, "`distribution` must be one of normal"),
-        ("osm_plus", {"seed": 1, "distribution": "ones"}, "`distribution` must be one of"),
-        ("osm_plus", {"seed": 1, "truncation": 9}, "`truncation` must be at least the number"),
-        ("osm", {"truncation": 9}, "`truncation` must be at least the number of states 10, got 9"),
-        ("osm", {"truncation": 20, "lags": 30}, "`lags` must be at most `truncation`=20"),
-        ("naive", {"inverse": "magic"}, "`inverse` must be one of solve, pinv"),
-        ("naive", {"inverse": "tikhonov", "ridge": 0}, "`ridge` must be a finite number above 0"),
-        ("montecarlo", {"seed": 1, "samples": 20, "lags": 20}, "`samples` must exceed the number"),
-        ("montecarlo", {"seed": 1, "samples": 10, "lags": 5}, "`samples` must exceed the number"),
-        ("montecarlo", {"seed": 1, "distribution": "cauchy"}, "`distribution` must be one of"),
-        ("montecarlo", {"seed": 1, "covariance": "magic"}, "`covariance` must be one of"),
-        ("montecarlo", {"seed": 1, "washout": -5}, "`washout` must be"),
+        ("osm_plus", {"seed": 1, "masks": 0}, ("`masks`", "0")),
+        ("osm_plus", {"seed": 1, "distribution": "cauchy"}, ("`distribution`", "'cauchy'")),
+        ("osm_plus", {"seed": 1, "distribution": "ones"}, "`distribution`"),
+        ("osm_plus", {"seed": 1, "truncation": 9}, "`truncation`"),
+        ("osm", {"truncation": 9}, ("`truncation`", "10", "9")),
+        ("osm", {"truncation": 20, "lags": 30}, ("`lags`", "20")),
+        ("naive", {"inverse": "magic"}, ("`inverse`", "'magic'")),
+        ("naive", {"inverse": "tikhonov", "ridge": 0}, "`ridge`"),
+        ("montecarlo", {"seed": 1, "samples": 20, "lags": 20}, "`samples`"),
+        ("montecarlo", {"seed": 1, "samples": 10, "lags": 5}, "`samples`"),
+        ("montecarlo", {"seed": 1, "distribution": "cauchy"}, "`distribution`"),
+        ("montecarlo", {"seed": 1, "covariance": "magic"}, "`covariance`"),
+        ("montecarlo", {"seed": 1, "washout": -5}, "`washout`"),
     ],
 )
 def test_bad_options(method: str, options: dict, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        memory_curve(ensembles.normal(10, seed=1), method=method, **options)
+    refuses(
+        ValueError, message, memory_curve, ensembles.normal(10, seed=1), method=method, **options
+    )
 
 
 @pytest.mark.parametrize("method", ["osm_plus", "montecarlo"])
 def test_seed_is_required(method: str) -> None:
-    with pytest.raises(TypeError, match="need an explicit seed"):
-        memory_curve(ensembles.normal(10, seed=1), method=method)
+    refuses(TypeError, "`seed`", memory_curve, ensembles.normal(10, seed=1), method=method)
 
 
 def test_bias_needs_more_samples_than_lags() -> None:
-    with pytest.raises(ValueError, match="`samples` must exceed `lags`"):
+    with pytest.raises(ValueError, match=r"`samples`.*`lags`"):
         montecarlo_bias(ensembles.normal(3, seed=1), 10, 10)
 
 
 @pytest.mark.parametrize("method", ["naive", "neutral", "osm", "osm_plus", "arnoldi"])
 def test_unstable_networks_and_zero_masks_are_refused(method: str) -> None:
     unstable = ensembles.normal(5, seed=1, spectral_radius=1.2)
-    with pytest.raises(memcurve.UnstableNetworkError, match="spectral radius is"):
+    with pytest.raises(memcurve.UnstableNetworkError, match="spectral radius"):
         memory_curve(unstable, method=method, seed=1)
     on_the_circle = LinearNetwork([[-1.0]], [1.0])
     for name in (method, "montecarlo"):
         with pytest.raises(memcurve.UnstableNetworkError):
             memory_curve(on_the_circle, method=name, seed=1)
     silent = ensembles.normal(5, seed=1, mask=np.zeros(5))
-    with pytest.raises(memcurve.UncertainResultError, match="mask is zero"):
-        memory_curve(silent, method=method, seed=1)
+    refuses(memcurve.UncertainResultError, "mask", memory_curve, silent, method=method, seed=1)
 
 
 @pytest.mark.parametrize("scale", [1e-200, 1e200])

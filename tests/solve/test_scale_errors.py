@@ -233,7 +233,7 @@ def test_waves_take_all_directions() -> None:
     """Of a long delay line whose eigenvalues cannot be told, with gains, the lags are few."""
     network = drawn("gain chain", 500)
     known, at = listed(network), LEVELS.index(1e-2)
-    with pytest.raises(UncertainResultError, match="too many directions"):
+    with pytest.raises(UncertainResultError, match="directions"):
         solve_arnoldi(Problem.of(network, LAGS, noise=1e-2))
     found = solve_hessenberg(Problem.of(network, LAGS, noise=1e-2))
     require_holds(found, known.memory[at], float(known.total[at]), float(known.own[at]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -337,45 +336,41 @@ def test_alike_inputs_against_the_truth() -> None:
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        (0.9, TypeError, "`input` must be an input process, e.g. inputs.ARMA(ar=[0.9]), or a seq"),
-        (ARMA, TypeError, "`input` must be an input process"),
-        ([ARMA], TypeError, "call it: ARMA(…)"),
-        ([0.9], TypeError, "`input` must be an input process"),
-        ("ar", ValueError, "`input` must be one of the forms white, ar:0.9"),
-        ([None, None], ValueError, "one process for each of the network's 1 inputs, got 2"),
-        ([], ValueError, "one process for each of the network's 1 inputs, got 0"),
-        ("ar:1", ValueError, "`ar` must be stationary"),
-        ("acov:1,0.9", ValueError, "taper='"),
+        (0.9, TypeError, ("`input`", "0.9")),
+        (ARMA, TypeError, "`input`"),
+        ([ARMA], TypeError, ("`input`", "ARMA(…)")),
+        ([0.9], TypeError, "`input`"),
+        ("ar", ValueError, ("`input`", "'ar'")),
+        ([None, None], ValueError, ("`input`", "2")),
+        ([], ValueError, ("`input`", "0")),
+        ("ar:1", ValueError, "`ar`"),
+        ("acov:1,0.9", ValueError, "taper='parzen'"),
     ],
 )
 def test_bad_input(given: Any, error: type[Exception], message: str) -> None:
     network = ensembles.delay_line(3)
-    with pytest.raises(error, match=re.escape(message)):
-        memory_curve(network, input=given)
-    with pytest.raises(error, match=re.escape(message)):
-        forecasting_curve(network, given)
+    refuses(error, message, memory_curve, network, input=given)
+    refuses(error, message, forecasting_curve, network, given)
 
 
 def test_processes_that_do_not_exist() -> None:
     refuses(ValueError, ("`ar`", "1.1"), ARMA, ar=[1.1])
     refuses(ValueError, "'parzen'", Autocovariance, [1.0, 0.9])
-    with pytest.raises(ValueError, match="one process for each of the network's 2 inputs, got 3"):
+    with pytest.raises(ValueError, match=r"`input`.*2.*3"):
         memory_curve(LinearNetwork(np.eye(3) / 2, np.eye(3, 2)), input=["ar:0.5"] * 3)
 
 
 @pytest.mark.parametrize("horizons", [0, -1, 2.5, "3", True, None])
 def test_bad_horizons(horizons: Any) -> None:
-    with pytest.raises(ValueError, match="`horizons` must be a positive integer"):
+    with pytest.raises(ValueError, match="`horizons`"):
         forecasting_curve(ensembles.delay_line(3), "ar:0.9", horizons)
 
 
 def test_bad_forecasts() -> None:
     network = ensembles.delay_line(3)
     refuses(ValueError, ("`noise`", "2"), forecasting_curve, network, "ar:0.9", noise=[0.1, 0.2])
-    with pytest.raises(ValueError, match="'osm' does not support a forecasting curve"):
-        forecasting_curve(network, "ar:0.9", method="osm")
-    with pytest.raises(TypeError, match=r"`masks`.*takes the options tolerance"):
-        forecasting_curve(network, "ar:0.9", masks=3)
+    refuses(ValueError, "'osm'", forecasting_curve, network, "ar:0.9", method="osm")
+    refuses(TypeError, "`masks`", forecasting_curve, network, "ar:0.9", masks=3)
     refuses(ValueError, "`horizons`", forecasting_curve, network, "ar:0.9", 10**9)
     refuses(TypeError, "`network`", forecasting_curve, network.A, "ar:0.9")
     refuses(ValueError, ("`method`", "'osm'"), memory_curve, network, method="osm", input="ar:0.9")

@@ -322,8 +322,7 @@ def test_networks_at_the_edge_of_a_covariance_and_what_is_none() -> None:
             (memcurve.UnstableNetworkError, memcurve.UncertainResultError), match="covariance"
         ):
             memcurve.capacities(memcurve.bilinear([[0.0]], [[root]], [1.0]))
-    with pytest.raises(TypeError, match="`network`"):
-        memcurve.capacities(None)
+    refuses(TypeError, "`network`", memcurve.capacities, None)
 
 
 def test_text_lists_degrees_that_can_be_read() -> None:
