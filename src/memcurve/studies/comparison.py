@@ -1,7 +1,5 @@
 """Several methods on one network, each measured against the exact curve."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterable, Mapping

@@ -63,22 +63,18 @@ class PermutationTest(NamedTuple):
 
     Attributes
     ----------
-    null, quantity : str
-        Null model and quantity.
-    observed : float
-        Value of the network.
-    mean, spread : float
-        Mean and standard deviation of the surrogates.
-    z : float
-        Effect size (observed − mean) / spread; infinite if all surrogates agree on another value.
+    null, quantity, observed
+        Null model, quantity, and its value for the network.
+    mean, spread, z : float
+        Mean and standard deviation of the surrogates, and the effect size (observed − mean) /
+        spread, infinite if all surrogates agree on another value.
     p : float
         Two-sided p-value of this quantity alone: the fraction of surrogates and network together
         that are at least as far from their common mean. Its resolution is 1 / (draws + 1).
     adjusted : float
         The p-value corrected for testing all quantities: the fraction in which some quantity is at
-        least as many standard deviations from the common mean (Westfall and Young 1993). It is
-        never below p, and under the null model the probability that it is at most α for any
-        quantity is at most α.
+        least as many standard deviations from the common mean (Westfall and Young 1993). Under the
+        null model the probability that it is at most α for any quantity is at most α.
     below, above, draws : int
         Number of surrogates below and above the network, and of those with a value.
 
@@ -168,16 +164,11 @@ class NullComparison(report.Reported):
         Its name, nodes and non-zero weights.
     spectral_radius : float
         Of the network as compared, to which every surrogate was scaled, unless it is 0.
-    seed : int
-        Seed of the surrogates.
-    quantities : tuple of str
-        What is compared: total (rank), usable memory and memory horizon at each noise level.
-    observed : array
-        Values of the network, one per quantity.
+    quantities, observed
+        What is compared: total (rank), usable memory and memory horizon at each noise level; and
+        the values of the network.
     nulls : tuple of Draws
-        Surrogates by null model.
-    notes : tuple of Note
-        What one should know before quoting the numbers.
+        Surrogates by null model, of this ``seed``.
 
     Examples
     --------

@@ -1,7 +1,5 @@
 """Memory by region: what reading, or driving, one class or neuropil alone gives."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -23,18 +21,11 @@ class RegionalMemory(Result):
 
     Attributes
     ----------
-    network : str
-        Its name.
-    noise : float
-        Standard deviation of the observation noise.
-    regions : tuple of str
-        Their names.
-    nodes : (n,) array
-        Nodes of each.
-    read : (n,) array
-        Usable memory if the nodes of that region alone are read, and all are driven as before.
-    driven : (n,) array
-        Usable memory if the nodes of that region alone are driven, equally, and all are read.
+    regions, nodes
+        Names of the regions, and how many nodes each has.
+    read, driven : (n,) array
+        Usable memory under this ``noise`` if the nodes of that region alone are read, and all are
+        driven as before; or if they alone are driven, equally, and all are read.
     whole : float
         Usable memory of the network as it is.
 

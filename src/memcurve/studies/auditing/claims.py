@@ -4,8 +4,6 @@ Every recogniser is a function of the :class:`ClaimContext` that yields the expl
 One number cannot prove how it was made: they are ranked by how likely they are to give it.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 import re
@@ -57,19 +55,12 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claimed total, judged.
+    """A claimed total, judged: ``value``, and half a unit of its last digit, ``tolerance``.
 
-    Attributes
-    ----------
-    value, tolerance : float
-        The number, and half a unit of its last digit.
-    holds : bool or None
-        Whether it is the total memory, lag 0 or not, or the sum up to the lag that was said; None
-        where the network is too large to tell, and the claim is among what is possible.
-    explanations : tuple of Explanation
-        Possible explanations of it, the most likely first; may be empty.
-    least, most : float
-        What is known of the true total over all lags: both are that total, where it is known.
+    ``holds`` is whether it is the total memory, lag 0 or not, or the sum up to the lag that was
+    said; None where the network is too large to tell, and the claim is possible. ``explanations``
+    are possible ones, the most likely first. The true total over all lags is between ``least`` and
+    ``most``: both are that total, where it is known.
     """
 
     value: float

@@ -159,11 +159,7 @@ def _estimated(
 
 
 def _simulated(
-    protocol: Protocol,
-    network: LinearNetwork,
-    seed: int,
-    claimed: float | None,
-    exact: MemoryCurve,
+    protocol: Protocol, network: LinearNetwork, seed: int, claimed: float | None, exact: MemoryCurve
 ) -> Estimate:
     start = time.perf_counter()
     scores: list[Floats] = []

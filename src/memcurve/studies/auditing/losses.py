@@ -1,7 +1,5 @@
 """Where memory is lost: states that the input does not reach, or cannot control."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import chain

@@ -1,7 +1,5 @@
 """Audit: what is known of a network's memory, its verdict and its report."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -51,20 +49,17 @@ class Audit(Reported):
 
     Attributes
     ----------
-    network : str
-        The network's name, or its size.
-    size, states, inputs : int
-        Numbers of nodes, of real states, and of inputs.
-    curve : MemoryCurve or None
-        The exact memory curve, every value with its error; None where the network is too large.
+    network, size, states, inputs
+        The network's name, or its size; its nodes, real states and inputs.
+    curve, eigenvalues
+        The exact memory curve, every value with its error, and the spectrum; None where the network
+        is too large.
     rank_budget : RankBudget
         States, rank, margin, and why memory is lost where it is.
     estimates : tuple of Estimate
-        What standard methods report, for white input.
+        What standard methods report, for white input, simulated with ``seed``.
     usable : UsableMemory
         Memory that is left in number formats and under noise.
-    eigenvalues : Eigenvalues or None
-        The spectrum; None where the curve is.
     condition : float
         Condition number of the correlation matrix of the states, at most 1e15; NaN for several
         inputs, and without ``estimates``, the methods that invert it.
@@ -75,12 +70,6 @@ class Audit(Reported):
         as far as that is quickly found; empty for large networks and coloured input.
     left_out : dict
         What was not computed of a large network, and why.
-    notes : tuple of Note
-        Everything one should know before quoting the numbers.
-    seed : int
-        Of the simulations.
-    versions : dict
-        Versions of Python and the packages the numbers depend on.
     """
 
     FORMAT: ClassVar[str] = "memcurve.Audit/3"

@@ -1,7 +1,5 @@
 """The audit itself, step by step."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Callable

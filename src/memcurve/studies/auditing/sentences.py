@@ -3,8 +3,6 @@
 The sentences are in ``sentences.toml``, by kind.
 """
 
-from __future__ import annotations
-
 import math
 import tomllib
 from collections.abc import Sequence

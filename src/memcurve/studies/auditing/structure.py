@@ -1,7 +1,5 @@
 """Why the numbers are what they are: eigenvalues and the condition of the states."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Usable memory: what is left in the number formats that states are stored in or read with."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

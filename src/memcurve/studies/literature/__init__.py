@@ -1,7 +1,5 @@
 """Published claims about memory, re-examined: one small file per claim, a study, a verdict."""
 
-from __future__ import annotations
-
 import tomllib
 from importlib import import_module
 from pathlib import Path

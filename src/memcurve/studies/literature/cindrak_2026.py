@@ -1,7 +1,5 @@
 """Do quantum reservoirs trade memory for nonlinearity?"""
 
-from __future__ import annotations
-
 from memcurve.state_affine import capacities, ising_reservoir
 from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
 

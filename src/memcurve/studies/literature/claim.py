@@ -44,31 +44,23 @@ class Verdict:
         self.word, self.sentences, self.facts = word, sentences, facts
 
 
+def differences(points: Sequence[Point]) -> dict[str, float]:
+    """The least and the largest of what is compared, and how far the two are apart at most."""
+    numbers = {"largest_difference": max(abs(point.then - point.true) for point in points)}
+    for name in ("then", "true", "error"):
+        values = [getattr(point, name) for point in points]
+        numbers |= {f"least_{name}": min(values), f"largest_{name}": max(values)}
+    return numbers
+
+
 @dataclass(frozen=True)
 class PublishedClaim:
-    """A published statement.
+    """A published statement: ``name`` is that of the command, ``statement`` is in our words.
 
-    Attributes
-    ----------
-    name : str
-        Short, for the command: first author and year.
-    authors, year, title, source, link
-        The citation; ``link`` is a DOI or an address.
-    statement : str
-        What is claimed, in our words.
-    measured : str
-        What the authors did: model, length, and in what sense their statement is meant.
-    compared : tuple of str
-        What is compared, the columns of the table: what was published, a formula or numbers, or
-        what the study recomputed by its protocol; and what is true, exact or measured.
-    study : callable
-        Takes a seed, and computes.
-    judge : callable
-        From the numbers of the study alone to the verdict.
-    sentences : dict
-        What a verdict can say, by name.
-    needs : tuple of str
-        Packages that the study needs besides memcurve's own.
+    ``measured`` is what the authors did, and in what sense they mean it; ``compared`` are the
+    columns of the table: what was published, or what the study recomputed by their protocol; and
+    what is true, exact or measured. The ``study`` takes a seed and computes, the ``judge`` sees its
+    numbers alone; ``sentences`` are what a verdict can say. The study ``needs`` these packages.
     """
 
     name: str
@@ -109,25 +101,15 @@ class PublishedClaim:
 class JudgedClaim(Result):
     """A claim with the outcome of its study; see :func:`memcurve.judge_claim`.
 
+    ``word`` is ``"right"``, ``"right in another sense"`` or ``"an artefact"``; ``verdict`` says
+    why, with the ``numbers`` that decide; ``points`` are what is ``compared``.
+
     Examples
     --------
     >>> import memcurve
     >>> claim = memcurve.judge_claim("rodan-2011")
     >>> claim.word, len(claim.points)
     ('right', 5)
-
-    Attributes
-    ----------
-    name, citation, link, statement, measured, compared
-        Of the claim; see :class:`memcurve.studies.literature.PublishedClaim`.
-    word, verdict : str
-        ``"right"``, ``"right in another sense"`` or ``"an artefact"``; and why, with the numbers.
-    points : tuple of Point
-        What is ``compared``: what the authors' method gives, and what is true.
-    numbers : dict
-        Those that decide.
-    seed : int
-        Of everything drawn at random.
     """
 
     FORMAT: ClassVar[str] = "memcurve.JudgedClaim/1"

@@ -1,7 +1,5 @@
 """The score of conn2res: a sum of correlations, not of their squares."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import memory_curve

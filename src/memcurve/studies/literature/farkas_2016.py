@@ -1,7 +1,5 @@
 """Orthogonal reservoirs: more memory, or the same memory in a usable form?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.core.types import Floats

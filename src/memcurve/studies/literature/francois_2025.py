@@ -1,7 +1,5 @@
 """How well can a linear network of few nodes recall one input far back?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import memory_curve

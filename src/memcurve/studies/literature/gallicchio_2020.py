@@ -1,7 +1,5 @@
 """Does sparsity lengthen memory, and do states fill more dimensions?"""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np
@@ -11,14 +9,7 @@ from memcurve.core.types import Floats
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.network.nonlinear import NonlinearNetwork
-from memcurve.studies.literature.claim import (
-    Numbers,
-    Point,
-    Study,
-    Verdict,
-    measured,
-    usual_input,
-)
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, measured, usual_input
 
 SIZE, RADIUS, SCALE = 100, 0.9, 1.0
 #: Nodes that the input enters, from one to all.

@@ -1,7 +1,5 @@
 """Fisher memory: one for normal networks, up to N for others."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import fisher_curve

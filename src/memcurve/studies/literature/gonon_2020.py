@@ -1,12 +1,10 @@
 """Memory of a linear network is the rank of its controllability matrix."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import memory_curve, rank
 from memcurve.network import LinearNetwork, ensembles
-from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, differences
 
 SIZE = 40
 
@@ -27,15 +25,11 @@ def study(seed: int) -> Study:
         points.append(
             Point(name, rank(network), float(curve.values.sum()), float(curve.error.sum()))
         )
-    return points, {
-        "largest_difference": max(abs(point.then - point.true) for point in points),
-        "least_rank": min(point.then for point in points),
-        "largest_rank": max(point.then for point in points),
-    }
+    return points, differences(points)
 
 
 def judge(numbers: Numbers) -> Verdict:
     """Right where ranks and sums agree for networks of different ranks."""
     right = numbers["largest_difference"] < 1e-6
-    right = right and numbers["largest_rank"] > numbers["least_rank"]
+    right = right and numbers["largest_then"] > numbers["least_then"]
     return Verdict("right" if right else "an artefact", "ranks")

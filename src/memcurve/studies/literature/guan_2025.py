@@ -1,7 +1,5 @@
 """Do S4 and S4D start with the same memory?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import memory_curve

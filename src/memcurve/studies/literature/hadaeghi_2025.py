@@ -1,7 +1,5 @@
 """Do reciprocal connections cost memory?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.core.types import Floats

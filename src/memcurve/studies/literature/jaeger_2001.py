@@ -1,7 +1,5 @@
 """Memory is at most the number of nodes; simulations that exceed this bound."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.data import memory_from_data

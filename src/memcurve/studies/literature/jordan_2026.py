@@ -1,7 +1,5 @@
 """Do Jordan blocks lengthen memory?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import memory_curve

@@ -1,7 +1,5 @@
 """Scores of brain networks by BRAPH: correlations in sample, summed over fifty lags."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np
@@ -11,7 +9,7 @@ from memcurve.data.measuring import measure
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.scaling import scale_to_spectral_norm
 from memcurve.studies.auditing.estimates import PROTOCOLS
-from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, differences
 
 REGIONS, DENSITY = 90, 0.4
 #: Shares of the connections that are lost, which stand for age, and networks that lose them.
@@ -56,22 +54,16 @@ def study(seed: int) -> Study:
         label = f"network {draw + 1}, {lost:.0%} of the connections lost"
         points.append(Point(label, *np.mean(rows, axis=0).tolist()))
     scores, true = ([getattr(p, name) for p in points] for name in ("then", "true"))
-    return points, {
+    return points, differences(points) | {
         "networks": len(points),
         "chance": protocol.last_lag * float(np.sqrt(REGIONS / protocol.rows)),
-        "least_score": min(scores),
-        "largest_score": max(scores),
-        "least_true": min(true),
-        "largest_true": max(true),
         "order": float(spearmanr(scores, true).statistic),
-        "largest_error": max(point.error for point in points),
-        "largest_excess": max(point.then - point.true for point in points),
     }
 
 
 def judge(numbers: Numbers) -> Verdict:
     """Whether scores are memories, or at least order networks as their memories do."""
-    if numbers["largest_excess"] < 2 * numbers["largest_error"]:
+    if numbers["largest_difference"] < 2 * numbers["largest_error"]:
         return Verdict("right", "scores")
     # a rank correlation by chance has a standard deviation of 1 / √(n − 1)
     if numbers["order"] > 2.6 / np.sqrt(numbers["networks"] - 1):

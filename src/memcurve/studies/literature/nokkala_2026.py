@@ -1,7 +1,5 @@
 """Can linear dynamics add functions of one past input?"""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.state_affine import StateAffineNetwork, capacities

@@ -1,7 +1,5 @@
 """The benchmarks of ReservoirComputing.jl as they are called without options."""
 
-from __future__ import annotations
-
 from itertools import combinations_with_replacement
 
 import numpy as np

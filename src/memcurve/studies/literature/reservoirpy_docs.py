@@ -1,7 +1,5 @@
 """The number in the documentation of reservoirpy's ``memory_capacity``."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.core.optional import optional

@@ -1,10 +1,8 @@
 """The simple cycle: a formula for its memory."""
 
-from __future__ import annotations
-
 from memcurve.memory import memory_curve
 from memcurve.network import ensembles
-from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict
+from memcurve.studies.literature.claim import Numbers, Point, Study, Verdict, differences
 
 CASES = ((10, 0.5), (10, 0.9), (50, 0.9), (50, 0.99), (200, 0.999))
 
@@ -17,10 +15,7 @@ def study(seed: int) -> Study:
         formula = size - (1 - weight ** (2 * size))
         label = f"N = {size}, weight {weight:g}"
         points.append(Point(label, formula, curve.total, curve.total_error))
-    return points, {
-        "largest_difference": max(abs(point.then - point.true) for point in points),
-        "largest_error": max(point.error for point in points),
-    }
+    return points, differences(points)
 
 
 def judge(numbers: Numbers) -> Verdict:

@@ -1,7 +1,5 @@
 """How many functions of its inputs can a quantum reservoir hold?"""
 
-from __future__ import annotations
-
 import itertools
 
 from memcurve.state_affine import capacities, ising_reservoir

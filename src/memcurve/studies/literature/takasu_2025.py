@@ -1,7 +1,5 @@
 """Memory against the number of nodes that are read."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.memory import memory_curve

@@ -1,7 +1,5 @@
 """The rank of the controllability matrix, and what double precision makes of it."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.inputs.noise import Float64

@@ -1,7 +1,5 @@
 """Can the worm's memory be raised seventeen-fold by other weights?"""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

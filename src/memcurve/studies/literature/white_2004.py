@@ -1,7 +1,5 @@
 """Orthogonal networks remember in proportion to their size, also under noise; others do not."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.inputs.noise import StateNoise

@@ -5,8 +5,6 @@ holds, and the facts that decide. Those of the theory come first: propositions, 
 memory, coloured input; then those of the computation: bias, conditioning, squeezing, subspaces.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Draw the figures into a folder, one after the other, and write a page that shows them."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterable
 from pathlib import Path
