@@ -102,7 +102,7 @@ def test_inputs_that_correlate() -> None:
     curve = memory_from_data(X, z, 12)
     assert not any("correlate with each other" in note for note in curve.notes)
     z[1:, 1] = 0.8 * z[1:, 1] + 0.6 * z[:-1, 0]
-    with pytest.warns(RecordingWarning, match="input 1: the states lead by 1 step"):
+    with pytest.warns(RecordingWarning, match=r"input 1.*1 step"):
         later = memory_from_data(X, z, 12)
     assert any("correlate with each other, by up to 0.6" in note for note in later.notes)
 
@@ -114,7 +114,7 @@ def test_coloured_inputs_one_by_one() -> None:
     for t in range(1, len(z)):
         z[t, 1] += 0.8 * z[t - 1, 1]
     X = NETWORK.simulate(z)
-    with pytest.warns(RecordingWarning, match="input 1: the input is not white"):
+    with pytest.warns(RecordingWarning, match=r"input 1.*white"):
         curve = memory_from_data(X, z, 40, washout=100)
     assert abs(curve.total - 8) < 0.1
     assert "raw_total" in curve.diagnostics
@@ -124,7 +124,7 @@ def test_coloured_inputs_one_by_one() -> None:
 def test_missing_rows_of_one_input() -> None:
     X, z = recording(9)
     z[600, 2] = np.nan
-    with pytest.warns(RecordingWarning, match="input 2: NaN in 1 of 1,200 rows"):
+    with pytest.warns(RecordingWarning, match=r"input 2.*1 of 1,200"):
         curve = memory_from_data(X, z, 40)
     assert curve.diagnostics["rows"] == 1200 - 39 - 40
     assert abs(curve.total - 8) < 1e-3

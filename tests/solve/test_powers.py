@@ -72,6 +72,6 @@ def test_a_circle_takes_one_power_after_the_other() -> None:
 def test_growth_is_found_by_products() -> None:
     A, _ = pairs(0.9, 1.0)
     counted = Counted(csr_array(1.2 * A))
-    with pytest.raises(GrowingPowersError, match=r"by a factor of 1\.07"):
+    with pytest.raises(GrowingPowersError, match=r" 1\.07"):
         sums_of_powers(Operator(counted.products))
     assert counted.count < 3000
