@@ -28,30 +28,15 @@ from memcurve import (
     memory_curve,
     noise_profile,
 )
-from memcurve.core.limits import Work
-from memcurve.memory.methods import METHODS, Method, estimate
+from memcurve.memory.methods import METHODS
 from memcurve.views.cli import options
 
 
 def test_choices_are_the_tables() -> None:
     assert list(get_args(options.Ensemble)) == list(ensembles.ENSEMBLES)
-    assert list(get_args(options._Method)) == list(METHODS)
+    assert list(get_args(options.Method)) == list(METHODS)
     for mask in masks.MASKS:
         assert mask in (options.NetworkOptions.__doc__ or "")
-
-
-def test_a_method_that_was_added(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    guess = Method(
-        "guess",
-        lambda problem: estimate(np.ones(len(problem.states)), "one for each node"),
-        "One for each node.",
-        Work(0, 0, 0),
-    )
-    monkeypatch.setitem(METHODS, "guess", guess)
-    for asked in (("curve", "--method", "guess"), ("compare", "--methods", "guess", "--lags", 5)):
-        done = command(*asked, "--size", 5)
-        assert done.code == 0, done.err
-        assert "one for each node" in done.out
 
 
 def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Command) -> None:

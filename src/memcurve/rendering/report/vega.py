@@ -360,27 +360,9 @@ def _extremes(x: Floats, y: Floats) -> NDArray[np.intp]:
 
 # on a light and on a dark page: lines need a contrast of 3 with what is behind them, text one of
 # 4.5; the light colours of series are chosen to stand out from dark notebooks as well
-_COLOURS = {
-    "page": ("#f6f7f9", "#0f1216"),
-    "surface": ("#ffffff", "#171b21"),
-    "ink": ("#1c2430", "#eef1f5"),
-    "muted": ("#566170", "#a3aebb"),
-    "edge": ("#dce1e7", "#2d343d"),
-    "grid": ("#e9ecf0", "#262c34"),
-    "link": ("#0b63ad", "#7cc0ff"),
-    "good": ("#0a7a4b", "#3fcf8e"),
-    "bad": ("#b3261e", "#ff8a80"),
-    "neutral": ("#566170", "#a3aebb"),
-    "series-0": ("#0072b2", "#4aa8e8"),
-    "series-1": ("#d55e00", "#ff8a4c"),
-    "series-2": ("#00926b", "#2cc79a"),
-    "series-3": ("#c25f98", "#e79ac6"),
-    "series-4": ("#b47a00", "#f0b840"),
-    "series-5": ("#3a92c8", "#93d2f8"),
-    "series-6": ("#1c2430", "#eef1f5"),
-}
-LIGHT: Mapping[str, str] = {name: light for name, (light, _) in _COLOURS.items()}
-DARK: Mapping[str, str] = {name: dark for name, (_, dark) in _COLOURS.items()}
+_PAGES = json.loads(resources.files(__package__).joinpath("colours.json").read_bytes())
+LIGHT: Mapping[str, str] = _PAGES["light"]
+DARK: Mapping[str, str] = _PAGES["dark"]
 #: How many series have a colour of their own.
 COLOURS = 7
 

@@ -28,8 +28,8 @@ Ensemble = Literal[
     "normal", "uniform", "sparse_normal", "sparse_uniform", "sp_c", "symmetric", "orthogonal",
     "permutation", "cyclic", "delay_line", "chain", "hippo_legs", "hippo_legt", "lru_ring",
 ]  # fmt: skip
-# the methods that come with memcurve, which help and completion list without importing numpy
-_Method = Literal[
+# methods, too, which help and completion list without importing numpy
+Method = Literal[
     "exact", "certified", "naive", "neutral", "osm", "osm_plus", "arnoldi", "montecarlo",
 ]  # fmt: skip
 
@@ -41,15 +41,6 @@ def _whole_number(kind: Any, tokens: Any) -> int:
         return int(text)
     except ValueError:
         raise ValueError(f"it must be a whole number, e.g. 100; got {text!r}.") from None
-
-
-def _require_method(kind: Any, name: str) -> None:
-    """Raise unless it is a method that comes with memcurve, or one that was added."""
-    if name not in get_args(_Method):
-        from memcurve.memory import METHODS
-
-        if name not in METHODS:
-            raise ValueError(f"It must be one of {', '.join(METHODS)}.")
 
 
 def _file(module: str, help: str) -> Parameter:
@@ -64,7 +55,6 @@ def _file(module: str, help: str) -> Parameter:
 
 
 Whole = Annotated[int, Parameter(converter=_whole_number)]
-Method = Annotated[_Method | str, Parameter(validator=_require_method)]
 Flag = Annotated[bool, Parameter(negative="", show_default=False)]
 Picture = Annotated[
     Path | None,

@@ -76,7 +76,7 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
 
 def warn(text: str) -> None:
     """Say something on stderr."""
-    print(_folded(f"memcurve: {text}"), file=sys.stderr)
+    _tell(f"memcurve: {text}")
 
 
 @contextlib.contextmanager
@@ -227,16 +227,12 @@ def _unknown(error: UnknownOptionError, options: list[str]) -> str:
     return f"Unknown option: {asked}. {remedy}"
 
 
-def _folded(text: str) -> str:
-    """Lines as they are, or folded between words where a terminal would break them."""
-    if not sys.stderr.isatty():
-        return text
-    import shutil
-    import textwrap
+def _tell(text: str) -> None:
+    """Print lines on stderr, whole or, in a terminal, folded between words."""
+    from rich.console import Console
 
-    width = max(shutil.get_terminal_size().columns, 40)
-    folded = textwrap.TextWrapper(width, break_long_words=False, break_on_hyphens=False)
-    return "\n".join(map(folded.fill, text.split("\n")))
+    console = Console(stderr=True, markup=False, highlight=False, emoji=False)
+    console.print(text, soft_wrap=not sys.stderr.isatty())
 
 
 def discard_output() -> None:
@@ -263,7 +259,7 @@ def _report(error: BaseException, message: str) -> None:
 
         with contextlib.suppress(OSError):
             # names from files may hold escape sequences
-            print(_folded(f"memcurve: error: {clean(message)}"), file=sys.stderr)
+            _tell(f"memcurve: error: {clean(message)}")
 
 
 def _without_number(error: OSError) -> str:
