@@ -20,6 +20,7 @@ from command import Command, run
 from memcurve import __version__, ensembles
 from memcurve.views import cli
 from memcurve.views.cli.process import EXIT_CODES
+from memcurve.views.cli.texts import HELP
 
 #: What each command does, by its name; these need no model, page or hour.
 COMMANDS = {
@@ -134,7 +135,13 @@ def test_version_and_overview() -> None:
 
 
 @pytest.mark.parametrize("name", cli.COMMANDS)
-def test_the_overview_says_what_the_command_says(name: str) -> None:
-    function = getattr(importlib.import_module(f"memcurve.views.cli.{name}"), name)
-    first = (inspect.getdoc(function) or "").partition("\n\n")[0]
-    assert cli.COMMANDS[name] == " ".join(first.split())
+def test_every_option_is_described(name: str) -> None:
+    """By `help.toml`, which describes nothing else."""
+    own, *shared = (
+        set(re.findall(r"^(\w+)$", text.partition("---\n")[2], re.MULTILINE))
+        for text in (HELP[name], *(HELP[kind] for kind in HELP if not kind.islower()))
+    )
+    options = cli.app[name].assemble_argument_collection()
+    named = {one.field_info.name for one in options if not one.children and not one.parameter.help}
+    assert named <= own.union(*shared)
+    assert own <= named

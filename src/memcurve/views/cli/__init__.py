@@ -11,28 +11,9 @@ from cyclopts.help import DefaultFormatter
 
 from memcurve.core.version import __version__
 from memcurve.views.cli.process import EXIT_CODES, exit_code
+from memcurve.views.cli.texts import COMMANDS
 
 __all__ = ["COMMANDS", "app", "main"]
-
-#: The commands, each a function in the module of its name, and what the overview says of them: the
-#: first lines of their docstrings, for which nothing is imported.
-COMMANDS = {
-    "audit": "Total and usable memory of a network, and what a number claimed for it means.",
-    "curve": "Memory curve of a network from a file or of a built-in ensemble.",
-    "capacities": "Every capacity of a bilinear, quantum or other state-affine network, exactly.",
-    "compare": "Several methods on one network, measured against the exact curve.",
-    "connectome": "Memory of a network against null models: how much is explained by the wiring.",
-    "data": "Memory of a network from its recorded states.",
-    "measure": "Memory of any network by simulation, to a requested precision.",
-    "layers": "Memory of every recurrent layer of a trained model, from its weights.",
-    "claims": "Published claims about memory, re-examined: a list, or the study of one claim.",
-    "design": "A network with a given memory curve, or the reason why there is none.",
-    "improve": "What a network could gain: better mask, readout and realization, and fewer states.",
-    "explore": "Explore the memory of networks interactively, in the browser.",
-    "paper": 'The figures and claims of "Memory of recurrent networks: Do we compute it right?".',
-    "sweep": "Parameter studies: one question for many networks, with a picture and a summary.",
-}
-
 
 #: What `memcurve --help` shows first.
 ABOUT = """\

@@ -9,8 +9,10 @@ from pathlib import Path
 from memcurve.views.cli.console import print_document, print_screen
 from memcurve.views.cli.options import NETWORK, REPORT, Flag, NetworkOptions, ReportOptions, Whole
 from memcurve.views.cli.process import FAILED, FINE, MISMATCH, UsageError, discard_output, warn
+from memcurve.views.cli.texts import documented
 
 
+@documented
 def audit(
     file: Path | None = None,
     *,
@@ -25,42 +27,6 @@ def audit(
     fail_on_mismatch: Flag = False,
     output: ReportOptions = REPORT,
 ) -> int:
-    """Total and usable memory of a network, and what a number claimed for it means.
-
-    For example:
-
-      memcurve audit --html audit.html
-      memcurve audit reservoir.mat --claimed 5.8+-0.4 --leak 0.3 --full
-      memcurve audit reservoir.mat --claimed 31.2 --samples 2000 --ridge 1e-4
-      memcurve audit layer.safetensors --matrix rnn.A --mask rnn.B --json
-      memcurve audit --ensemble orthogonal --size 50 --noise 1e-3 --markdown a.md
-      memcurve audit network.npz --claimed 100 --fail-on-mismatch
-
-    Parameters
-    ----------
-    file
-        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used, by
-        default the paper's sparse normal network of 100 nodes.
-    claimed
-        A total memory reported for it, with the digits as reported, or mean and standard deviation
-        over networks like it, "61.3 ± 0.4" (also +-). The audit finds conventions and artefacts
-        that give this number.
-    k_max
-        The largest lag that the claimed number sums over, if known.
-    samples
-        The length of the simulation it comes from, if known.
-    ridge
-        The ridge of the readout it comes from, as added to the states' scatter matrix, if known.
-    layer
-        Audit this recurrent layer of a trained model, by the name that `memcurve layers` prints.
-    channel
-        Which channel of the layer, from 0 on.
-    full
-        Print the whole report instead of one screen.
-    fail_on_mismatch
-        Exit with code 3 if the claimed number is not the network's memory, with 1 if that cannot
-        be decided because the network is too large.
-    """
     if fail_on_mismatch and claimed is None:
         raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
     if options.noise is not None and len(options.noise) > 1:

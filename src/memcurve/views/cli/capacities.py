@@ -7,8 +7,10 @@ from typing import Any
 
 from memcurve.views.cli.options import REPORT, ReportOptions, Whole, from_python
 from memcurve.views.cli.process import require_at_most_one
+from memcurve.views.cli.texts import documented
 
 
+@documented
 def capacities(
     model: str,
     *,
@@ -18,28 +20,6 @@ def capacities(
     shots: Whole | None = None,
     output: ReportOptions = REPORT,
 ) -> None:
-    """Every capacity of a bilinear, quantum or other state-affine network, exactly.
-
-    For example:
-
-      memcurve capacities bilinear.npz --degree 3 --plot capacities.png
-      memcurve capacities mymodels.py:reservoir --shots 10000
-      memcurve capacities network.npz --noise 0.01 --save capacities.json
-
-    Parameters
-    ----------
-    model
-        A StateAffineNetwork written by its save method, or a linear network as for `memcurve
-        curve`; or FILE.py:NAME, an object that this Python file makes.
-    degree
-        Highest degree. Default: until nothing is left, or 24.
-    lags
-        Number of lags of the memory curve.
-    noise
-        Standard deviation of observation noise, for usable capacities.
-    shots
-        Measurements of each observable of a quantum reservoir, instead of --noise.
-    """
     from memcurve import capacities as all_of
     from memcurve import quantum
 

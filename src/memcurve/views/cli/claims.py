@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memcurve.views.cli.console import Printer
 from memcurve.views.cli.options import OUTPUT, OutputOptions, Seed
 from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.studies.literature import JudgedClaim
@@ -15,25 +16,13 @@ if TYPE_CHECKING:
 _COLOURS = {"right": "green", "right in another sense": "yellow", "an artefact": "red"}
 
 
+@documented
 def claims(
     name: str | None = None,
     *,
     seed: Seed = 1,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Published claims about memory, re-examined: a list, or the study of one claim.
-
-    For example:
-
-      memcurve claims
-      memcurve claims rodan-2011
-      memcurve claims farkas-2016 --plot farkas.png
-
-    Parameters
-    ----------
-    name
-        The claim to examine; without it, all are listed.
-    """
     from memcurve.studies.literature import CLAIMS, judge_claim
 
     if name is None:

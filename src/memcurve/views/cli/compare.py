@@ -15,11 +15,13 @@ from memcurve.views.cli.options import (
     OutputOptions,
     Whole,
 )
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.studies.comparison import Comparison
 
 
+@documented
 def compare(
     file: Path | None = None,
     *,
@@ -28,26 +30,6 @@ def compare(
     lags: Whole | None = None,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Several methods on one network, measured against the exact curve.
-
-    For example:
-
-      memcurve compare --plot compare.png
-      memcurve compare --ensemble orthogonal --methods naive osm
-      memcurve compare network.mat --lags 50
-      memcurve compare --input ar:0.9 --noise 1e-6 --save compare.json
-
-    Parameters
-    ----------
-    file
-        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used.
-    methods
-        Methods to compare with the exact one. Default: naive neutral osm osm_plus montecarlo;
-        naive and montecarlo for coloured input, noise, several inputs or a readout. osm_plus is
-        averaged over 100 masks.
-    lags
-        Number of lags compared, from 0 on. Default: twice the number of states.
-    """
     from memcurve.studies.comparison import compare as run
 
     output.require_other_than(file)

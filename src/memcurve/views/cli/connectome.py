@@ -19,12 +19,14 @@ from memcurve.views.cli.options import (
     Whole,
 )
 from memcurve.views.cli.process import UsageError, stoppable
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
     from memcurve.studies.connectome import NullComparison
 
 
+@documented
 def connectome(
     file: Path,
     *,
@@ -41,51 +43,6 @@ def connectome(
     executor: ExecutorOptions = EXECUTOR,
     output: ReportOptions = REPORT,
 ) -> None:
-    """Memory of a network against null models: how much is explained by the wiring.
-
-    Each surrogate is saved as soon as it is computed: a run that was stopped goes on with the same
-    command, and one with more --draws computes only the new ones.
-
-    For example:
-
-      memcurve connectome edges.csv.gz --inputs sensory.txt
-      memcurve connectome edges.csv --nodes cells.csv --inputs class=sens
-      memcurve connectome brain.feather --nodes cells.csv --min-weight 5 --signs nt
-      memcurve connectome weights.npy --transpose --null signs --draws 1000
-      memcurve connectome edges.csv --nodes cells.csv --null blocks --blocks class
-      memcurve connectome edges.csv --noise 1e-2 1e-4 --html nulls.html
-
-    Parameters
-    ----------
-    file
-        Network to read, as for `memcurve curve`: a list of edges, a graph, a matrix.
-    inputs
-        Nodes that the input drives: names (a,b,c), a text file with one node name per line,
-        optionally followed by a weight, or a class of --nodes (class1=sens). Default: the file's
-        mask, or else all nodes with normally distributed weights.
-    null
-        Null models; default: rewire,shuffle, with --blocks blocks,shuffle, since rewiring
-        without regard to classes makes direct connections between classes that have few.
-        rewire (keeps every degree), shuffle (weights over the edges), signs,
-        erdos_renyi, blocks (rewire that keeps the edges between --blocks), spatial (rewire that
-        keeps the lengths of edges by --positions).
-    draws
-        Surrogates of each; adjusted p-values have a resolution of 1 / (draws + 1).
-    noise
-        Standard deviations of observation noise, for input of unit variance. Default: 1e-3 and
-        1e-6.
-    blocks
-        Column of --nodes that holds the block of each node.
-    positions
-        Columns of --nodes that hold the position of each node, x,y,z.
-    spectral_radius
-        Scale the network to this. Default: as it is, or 0.9 where it is unstable. Surrogates have
-        the spectral radius of the network.
-    rank
-        Compare the total memory, which is slow for more than about ten thousand nodes.
-    store
-        File that stores the surrogates. Default: FILE's name with .nulls.sqlite, in this folder.
-    """
     where = executor.arguments()
     from memcurve.io import load_nodes
     from memcurve.studies.connectome import USUAL_NOISE, compare_with_nulls

@@ -18,6 +18,7 @@ from memcurve.views.cli.options import (
     Whole,
 )
 from memcurve.views.cli.process import UsageError, over_ranks, require_at_most_one
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.memory import MemoryCurve, NoiseProfile
@@ -28,6 +29,7 @@ MOST_LEVELS = 24
 _SHOWN_INPUTS = 5
 
 
+@documented
 def curve(
     file: Path | None = None,
     *,
@@ -41,47 +43,6 @@ def curve(
     mpi: Flag = False,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Memory curve of a network from a file or of a built-in ensemble.
-
-    For example:
-
-      memcurve curve --plot memory.png
-      memcurve curve --ensemble orthogonal --size 200 --spectral-radius 0.95
-      memcurve curve weights.npy --mask ones --method certified
-      memcurve curve reservoir.mat --leak 0.3 --transpose --lags 50
-      memcurve curve layer.safetensors --matrix rnn.A --mask rnn.B --json
-      memcurve curve edges.csv.gz --mask nodes.txt --spectral-radius 0.9 --noise .1
-      memcurve curve --input ar:0.9 --forecast --lags 20
-      memcurve curve --profile --plot usable.png
-      mpiexec -n 4 memcurve curve big.npz --noise 1e-3 --mpi
-
-    Parameters
-    ----------
-    file
-        Network to read: .npz, .mat or .safetensors with A and C (or W and Win); .npy, .csv or .mtx
-        with A (and --mask) or [A | C]; a list of edges, .csv, .tsv, .txt or .edges, with the
-        columns source, target and optionally weight (A[target, source]), also compressed, .csv.gz;
-        .graphml or .gml. Without a file, a built-in ensemble is used.
-    method
-        exact: rounding accuracy in milliseconds; certified: proven bounds; the others, from the
-        paper of `memcurve paper`, have no error bound.
-    lags
-        Number of lags, from 0 on. Default: enough to hold all but 1e-12 of the memory. With
-        --forecast the number of steps ahead, 10 by default.
-    tolerance
-        Largest acceptable error of --method exact (default 1e-6). Where floating point does not
-        reach it, proven bounds are computed, for up to two minutes.
-    forecast
-        Forecasting capacity instead of memory, for input that is not white.
-    fisher
-        Fisher memory instead of memory, for process noise of standard deviation --noise (default
-        1).
-    profile
-        Total usable memory against the noise level, with number formats marked.
-    mpi
-        Distribute the rows of A over the ranks of an MPI job, for usable memory (--noise) of
-        networks that are too large for one machine.
-    """
     import memcurve
     from memcurve.core.errors import rank_among_notes
 

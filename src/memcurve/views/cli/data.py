@@ -13,6 +13,7 @@ from memcurve.core.notes import Note
 from memcurve.views.cli.console import SHOWN_LAGS, Printer, styled
 from memcurve.views.cli.options import OUTPUT, SEVERAL, OutputOptions, Whole
 from memcurve.views.cli.process import as_options
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.memory import MemoryCurve
@@ -22,6 +23,7 @@ Estimator = Literal["regression", "in_sample", "ezekiel", "split", "k_fold", "th
 _COLOURS = {"error": "red", "warning": "yellow", "info": "dim"}
 
 
+@documented
 def data(
     states: Path,
     /,
@@ -42,55 +44,6 @@ def data(
     checks: bool = True,
     output: OutputOptions = OUTPUT,
 ) -> None:
-    """Memory of a network from its recorded states.
-
-    For example:
-
-      memcurve data states.npy --input input.npy --washout 500 --plot memory.png
-      memcurve data recording.mat --states firing_rates --input stimulus
-      memcurve data recording.csv --states x0-x2 --input u --rows 100:1500 --json
-      memcurve data recording.h5 --noise-floor 0.01 --level 0.99
-
-    Parameters
-    ----------
-    states
-        Recording to read, in chunks: one row per time step, already driven by the input of that
-        step. .npy holds the states; .npz, .mat and .h5 arrays by name; .parquet, .csv and .txt
-        (also .csv.gz) columns, with the input among them or in --input FILE.
-    input
-        File of the input, if it is not in the file of the states; or the name of the input's array
-        or column there, or names of the columns of several inputs. Default: z, u, input or inputs.
-    state_names
-        Name of the states' array (default: states, X or x), or names of the columns that are
-        states (default: all but the input and clocks), also "ch*" and ch0-ch29. Columns without
-        names have their numbers, from 0 on.
-    drop
-        Columns that are not states, named in the same way.
-    rows
-        Rows to use, FROM:TO or FROM:TO:STEP, counted from 0, without TO.
-    every
-        Take every n-th row, the last of each n: 10 for an input that is held for ten rows.
-    shift
-        Delay of the states in steps: row t + SHIFT of the states belongs to input t.
-    skip_rows
-        Lines of a text file above its table. Default: those above a header of words.
-    lags
-        Number of lags, from 0 on. Default: twice the number of states, or up to 100 for few states
-        in many rows.
-    washout
-        Rows to discard at the start.
-    noise_floor
-        Observation noise, in units of each state's standard deviation.
-    level
-        Confidence level of the intervals.
-    estimator
-        regression has intervals; the others are in common use and have none.
-    innovations
-        Memory of the innovations of the input; otherwise the input is assumed white. Default: if
-        the input is coloured.
-    checks
-        Check the recording for common problems first.
-    """
     import warnings
 
     from memcurve import RecordingWarning, memory_from_data

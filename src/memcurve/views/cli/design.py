@@ -9,10 +9,12 @@ from cyclopts import Parameter
 
 from memcurve.views.cli.options import REPORT, ReportOptions, Whole
 from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.texts import documented
 
 Realization = Literal["banded", "cascade", "dense"]
 
 
+@documented
 def design(
     file: Path | None = None,
     *,
@@ -23,29 +25,6 @@ def design(
     network: Annotated[Path | None, Parameter(name="--output")] = None,
     output: ReportOptions = REPORT,
 ) -> None:
-    """A network with a given memory curve, or the reason why there is none.
-
-    For example:
-
-      memcurve design --curve exponential --size 20 --output net.npz
-      memcurve design --curve ramp --size 10 --bits 8 --plot curve.png
-      memcurve design wanted.txt --size 5 --realization dense
-
-    Parameters
-    ----------
-    file
-        Wanted curve: a text file with MC_0, MC_1, …, non-increasing, with sum --size.
-    curve
-        Wanted curve by its name, instead of a file.
-    size
-        Number of states.
-    realization
-        Banded: five diagonals and one driven node; cascade of all-pass sections; dense: Hessenberg.
-    bits
-        Round the Schur parameters to this many bits; the network stays stable.
-    network
-        Write the network to this .npz file.
-    """
     if (file is None) == (curve is None):
         raise UsageError("give either a file with the wanted curve or --curve, e.g. --curve ramp.")
     import numpy as np

@@ -8,8 +8,10 @@ from pathlib import Path
 
 from memcurve.views.cli.options import Verbose, Whole
 from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.texts import documented
 
 
+@documented
 def explore(
     file: Path | None = None,
     *,
@@ -20,36 +22,6 @@ def explore(
     static: Path | None = None,
     verbose: Verbose = False,
 ) -> None:
-    """Explore the memory of networks interactively, in the browser.
-
-    The page is served locally and works offline. The printed address ends in a token, so that other
-    users of this machine cannot open the page. Ctrl-C stops it.
-
-    For example:
-
-      memcurve explore
-      memcurve explore network.npz
-      memcurve explore --port 8000 --no-browser
-      memcurve explore --static play.html
-
-    Parameters
-    ----------
-    file
-        Network to begin with, as for `memcurve curve`; others can be opened on the page.
-    port
-        Port of the page. Default: the first free one from 2718 on.
-    host
-        Address to listen on. Any other than the default lets everyone who can reach it, and has
-        the token, use the page.
-    browser
-        Whether to open the page in a browser.
-    token
-        Whether the address has a token. Without one it is short, and every user of this machine
-        can open the page, see the networks that are open there, and use its cores.
-    static
-        Write a smaller page into this file instead: it computes in the browser and needs neither
-        Python nor a network.
-    """
     if static is not None:
         if file is not None:
             raise UsageError("--static has networks of its own; open FILE without it.")

@@ -6,8 +6,10 @@ from pathlib import Path
 
 from memcurve.views.cli.options import NETWORK, REPORT, NetworkOptions, ReportOptions, Whole
 from memcurve.views.cli.process import UsageError
+from memcurve.views.cli.texts import documented
 
 
+@documented
 def improve(
     file: Path | None = None,
     *,
@@ -17,26 +19,6 @@ def improve(
     pruned: Path | None = None,
     output: ReportOptions = REPORT,
 ) -> None:
-    """What a network could gain: better mask, readout and realization, and fewer states.
-
-    For example:
-
-      memcurve improve network.mat --noise 1e-3
-      memcurve improve --size 30 --noise .1 --read 5 --html report.html
-      memcurve improve network.mat --noise 1e-2 --pruned small.mat
-
-    Parameters
-    ----------
-    file
-        Network to read, as for `memcurve curve`; without one, a built-in ensemble is used.
-    read
-        Number of nodes to read.
-    tolerance
-        How far MC_τ of the pruned network may be off at any lag.
-    pruned
-        Write the pruned network to this .npz, .mat, .safetensors, .csv or .npy file, its arrays
-        named as in the file read.
-    """
     from memcurve import improvement
     from memcurve.core.arguments import require_size
 

@@ -21,6 +21,7 @@ from memcurve.views.cli.options import (
     from_python,
 )
 from memcurve.views.cli.process import UsageError, require_at_most_one
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.data.measuring import ScaleProfile
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 Activation = Literal["tanh", "relu", "identity"]
 
 
+@documented
 def measure(
     model: str | None = None,
     *,
@@ -43,46 +45,6 @@ def measure(
     report: Flag = False,
     output: ReportOptions = REPORT,
 ) -> None:
-    """Memory of any network by simulation, to a requested precision.
-
-    For example:
-
-      memcurve measure --input-scale 0.5 --precision 0.2
-      memcurve measure weights.npz --leak 0.3 --plot memory.png
-      memcurve measure mymodels.py:lstm --precision 0.5 --budget 20
-      memcurve measure --command "./simulator --quiet" --budget 300 --save mc.json
-      memcurve measure --scales 0.01 0.1 1 10 --plot scales.png
-      memcurve measure --report --html report.html
-
-    Parameters
-    ----------
-    model
-        A network from a file, as for `memcurve curve`; or FILE.py:NAME, an object that this Python
-        file makes: a network, a torch module, a reservoirpy model, a function from inputs to
-        states, or one of memcurve.models. Without one, a built-in ensemble is used.
-    activation
-        Activation function of the nodes. Default: tanh.
-    input_scale
-        Factor on the input weights. Default: 1.
-    command
-        Your own program instead of a network: it reads one line of numbers per step from its
-        standard input and writes one line of states for each.
-    precision
-        Largest half-width of the 90 % interval of the total; default 0.05, with --report 0.1, with
-        --scales 0.2.
-    budget
-        Seconds after which to stop; how many steps that is depends on the machine.
-    steps
-        Steps after which to stop, summed over replicas; without --budget a million, or fewer for
-        more than 50 states.
-    lags
-        Number of lags, from 0 on. Default: twice the number of states, at least 100, or as far as
-        there is memory.
-    scales
-        Memory against the scale of the input, at these scales, with the exact small-input limit.
-    report
-        Full measurement report: fading memory, consistency, capacity by degree, scales.
-    """
     report = report or output.html is not None or output.markdown is not None
     require_at_most_one(report=report, scales=scales)
     for name, value in (("steps", steps), ("lags", lags)):

@@ -19,6 +19,7 @@ from memcurve.views.cli.process import (
     require_at_most_one,
     require_other_files,
 )
+from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
     from memcurve.network import LinearNetwork
@@ -122,17 +123,8 @@ class OutputOptions:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+@documented
 class ReportOptions(OutputOptions):
-    """The same, of a result that makes a report.
-
-    Parameters
-    ----------
-    html
-        Write the report to this file as one page that works offline, with charts.
-    markdown
-        Write the report to this file as Markdown.
-    """
-
     html: Path | None = None
     markdown: Path | None = None
     REPORTS: ClassVar[dict[str, str]] = {"html": "to_html", "markdown": "to_markdown"}
@@ -148,34 +140,8 @@ REPORT = ReportOptions()
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+@documented
 class FileOptions:
-    """What is read of a file: which array, which edges, which nodes.
-
-    Parameters
-    ----------
-    matrix
-        Name of the connectivity in FILE, if not A or W (esn.W in a struct); of the column of
-        weights.
-    edges
-        Whether a text file lists edges or holds a matrix, if that is ambiguous.
-    nodes
-        Table of the nodes of a list of edges, with a header (.csv, .feather, .parquet, a graph);
-        only these nodes are taken.
-    where
-        Only nodes of --nodes for which this holds, e.g. "class == 'sensory'".
-    min_weight
-        Leave out pairs of nodes whose summed weight is below this, e.g. 5 synapses.
-    signs
-        Column of neurotransmitters, of edges or --nodes, that sets the signs of weights.
-    inhibitory
-        Inhibitory neurotransmitters. Default: GABA,glutamate,histamine (flies).
-    readout
-        Nodes that are read: numbers (0,3,5-9), names, a text file with one node name per line, or
-        a class of --nodes. Default: all.
-    transpose
-        Rows of the matrix in FILE are sources, columns targets: A is its transpose.
-    """
-
     matrix: str | None = None
     edges: bool | None = None
     nodes: Path | None = None
@@ -241,42 +207,8 @@ def _listed_nodes(text: str, network: LinearNetwork) -> list[int] | list[str]:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+@documented
 class NetworkOptions(FileOptions):
-    """A built-in ensemble or the network in a file, its input and its noise.
-
-    Parameters
-    ----------
-    ensemble
-        Built-in ensemble (default normal for curve, else sparse_normal).
-    size
-        Number of nodes of the ensemble (default 100).
-    spectral_radius
-        Spectral radius of the ensemble (0.9 where it has one); A of a file is scaled to it.
-    density
-        Fraction of non-zero weights of a sparse ensemble (default 0.1).
-    mask
-        Input weights Win (mask): normal, uniform, sparse_normal, sparse_uniform, ones or basis;
-        for a file also the name of an array in it, another file, node names (a,b,c), a class of
-        --nodes (class=sensory), or a text file with one node name per line, optionally followed by
-        a weight. Default: the file's, or the ensemble's own.
-    inputs
-        Number of inputs of the ensemble (default 1), each with its own mask.
-    leak
-        Leak rate lr of the nodes, above 0 and at most 1: A is (1 − lr) I + lr W, and the spectral
-        radius is that of W. Default: the one in FILE, or 1.
-    input_column
-        Columns of FILE's mask that are inputs, from 0 on. Default: all.
-    bias_column
-        Column of FILE's mask that is a constant bias, and no input.
-    input
-        Input process: white, ar:0.9, ma:0.5, arma:0.8,0.1/0.5, acov:1,0.5,0.25 or series:FILE;
-        one for all inputs, or one for each.
-    noise
-        Noise on the states, for input of unit variance: standard deviation of observation noise
-        (1e-3), of process noise (state:1e-3), or a number format: float32, float64, step:0.01,
-        12bit:4 (over -4 … 4). Several levels of one kind give one curve each.
-    """
-
     ensemble: Ensemble | None = None
     size: Whole | None = None
     spectral_radius: float | None = None
@@ -425,21 +357,8 @@ def usage() -> Iterator[None]:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+@documented
 class ExecutorOptions:
-    """Where the cases are computed.
-
-    Parameters
-    ----------
-    workers
-        Number of processes. Default: one per core.
-    serial
-        Compute in this process, one case after another.
-    dask
-        Compute on a Dask cluster: the address of its scheduler, e.g. tcp://127.0.0.1:8786.
-    retry_failed
-        Compute failed cases again.
-    """
-
     workers: Whole | None = None
     serial: Flag = False
     dask: str | None = None

@@ -7,8 +7,10 @@ from typing import Annotated
 
 from memcurve.views.cli.console import Printer
 from memcurve.views.cli.options import SEVERAL, Flag, Seed, Verbose, Whole
+from memcurve.views.cli.texts import documented
 
 
+@documented
 def paper(
     *,
     output: Path = Path("paper-figures"),
@@ -18,26 +20,6 @@ def paper(
     seed: Seed = 1,
     verbose: Verbose = False,
 ) -> None:
-    """The figures and claims of "Memory of recurrent networks: Do we compute it right?".
-
-    For example:
-
-      memcurve paper --quick --claims --output paper-figures
-      memcurve paper --figure 4
-      memcurve paper --figure 1 2 --quick
-      memcurve paper
-
-    Parameters
-    ----------
-    output
-        Folder for the figures (PNG and PDF) and the page index.html that shows them.
-    figure
-        Only these figures, 1 to 6; all by default.
-    quick
-        40 masks instead of 1000 and fewer sample sizes: less than half a minute.
-    claims
-        Check the paper's claims too, and add their table to the page.
-    """
     from memcurve.studies.paper import Settings, reproduce
 
     page, outcomes = reproduce(

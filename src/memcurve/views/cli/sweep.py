@@ -17,6 +17,7 @@ from memcurve.views.cli.options import (
     OutputOptions,
 )
 from memcurve.views.cli.process import FAILED, FINE, stoppable, warn
+from memcurve.views.cli.texts import documented
 
 # completion offers them, and help does without their files
 StudyName = Literal["architectures", "noise", "radius", "sparsity"]
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from memcurve.studies.sweeping import Sweep
 
 
+@documented
 def sweep(
     study: StudyName | str | None = None,
     /,
@@ -36,33 +38,6 @@ def sweep(
     case_timeout: float | None = None,
     output: OutputOptions = OUTPUT,
 ) -> int:
-    """Parameter studies: one question for many networks, with a picture and a summary.
-
-    Saves each result as soon as it is computed: a sweep that was stopped resumes with the same
-    command, and a changed study computes only what is new. Exits with code 1 if cases failed; the
-    others are computed all the same, and the errors are in the store.
-
-    For example:
-
-      memcurve sweep
-      memcurve sweep sparsity --quick --plot sparsity.png
-      memcurve sweep study.toml --workers 2 --save study.csv
-      memcurve sweep study.toml --serial --store results.sqlite --plot study.png
-
-    Parameters
-    ----------
-    study
-        A study file (.toml), or the name of a built-in study, which is drawn to its name with .png;
-        without it, the built-in studies are listed.
-    store
-        File that stores the results. Default: the study's name with .sqlite, in this folder.
-    quick
-        A smaller version, by the study's [quick] table.
-    status
-        Print the progress of the sweep, without computing; --save and --plot use what is there.
-    case_timeout
-        Seconds after which a case counts as failed, and the sweep goes on. Default: no limit.
-    """
     if study is None:
         return _list()
     where = executor.arguments()
