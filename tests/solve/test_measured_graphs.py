@@ -172,7 +172,7 @@ def test_large_components_that_are_copies(copies: int) -> None:
     C = rng.standard_normal(len(A))
     assert minimal_polynomial(A, C).degree == 60
     if copies > 2:
-        found = controllable_spectrum(LinearNetwork(A, C)).lost
+        found = controllable_spectrum(LinearNetwork(A, C)).uncontrollable
         assert [(len(modes.values), modes.appears, modes.counts) for modes in found] == [(30, 3, 2)]
     assert_right(A, C)
 

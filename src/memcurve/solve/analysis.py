@@ -8,19 +8,19 @@ tell how much hangs on such modes.
 
 ::
 
-    every mode isolated and excited far above rounding (PBH test) → all count
-    exact rank r, modulo primes (``modular``) = n → all count
-    r < n → only zeros are lost: a shift of the filter by as many lags
+    every mode isolated and excited far above rounding (PBH test) → all controllable
+    exact rank r, modulo primes (``modular``) = n → all controllable
+    r < n → only zeros are uncontrollable: a shift of the filter by as many lags
           | the Krylov space ends after r steps, in floating point too: its r × r matrix
           | normal A: equal eigenvalues merged, those that the mask excites
-          | components that repeat each other: as many of them as count
-          | weights are multiples of one: the lost eigenvalues, from χ/μ over the integers
-          | as many modes are silent beyond doubt as are lost (PBH test)
+          | components that repeat each other: as many of them as are controllable
+          | weights are multiples of one: the uncontrollable eigenvalues, from χ/μ over the integers
+          | the PBH test finds as many clearly unexcited modes as are uncontrollable
     else the poles are not known: ball arithmetic, or the rank alone
 
 With χ the characteristic polynomial and μ the minimal polynomial of the mask, χ = z^m q μ. LAPACK
-may scatter a multiple zero widely, but the product over all eigenvalues is backward stable: zeros
-that do not count are taken away as a delay of m steps, and none of them need be told from the
+may scatter a multiple zero widely, but the product over all eigenvalues is backward stable:
+uncontrollable zeros are taken away as a delay of m steps, and none of them need be told from the
 eigenvalues around.
 """
 
@@ -49,7 +49,7 @@ from memcurve.solve import spectrum as spectra
 from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity
 from memcurve.solve.factor import TAIL, state_covariance
 from memcurve.solve.filters import Filter, filters_of, impulses
-from memcurve.solve.modular import LostModes, MinimalPolynomial, sparse_if_few
+from memcurve.solve.modular import MinimalPolynomial, UncontrollableModes, sparse_if_few
 from memcurve.solve.powers import power_norms, sums_of_powers
 from memcurve.solve.spectrum import NOT_ROUNDING, Poles, Screening, Spectrum
 
@@ -438,15 +438,16 @@ class Analysis:
         if not self._knows_lost:
             solved = spectra.krylov_space(self.A, self.C[:, 0], rank)
             solved = solved or spectra.merged(self.dense, self.mask[:, 0], rank)
-        solved = solved or self._without_lost(look)
+        solved = solved or self._without_uncontrollable(look)
         if solved is None:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
-        poles, sensitivity, shift, lost = solved
+        poles, sensitivity, shift, uncontrollable = solved
         self._require_stable(poles)
         if shift:
-            poles, sensitivity = spectra.with_exact_zeros(poles, rank, lost), UNKNOWN
+            poles, sensitivity = spectra.with_exact_zeros(poles, rank, uncontrollable), UNKNOWN
+        response = solved if shift else None
         return Spectrum(
-            poles, rank, rank, self.nodes, np.nan, *sensitivity, solved if shift else None, lost
+            poles, rank, rank, self.nodes, np.nan, *sensitivity, response, uncontrollable
         )
 
     def _require_stable(self, poles: Complexes) -> None:
@@ -467,44 +468,45 @@ class Analysis:
         return graph.most_nodes_on_cycles(A) if few else len(self)
 
     @cached_property
-    def _repeated(self) -> list[LostModes]:
+    def _repeated(self) -> list[UncontrollableModes]:
         return modular.repeated_components(self.blocks, self.degree.modulo)
 
     @cached_property
     def _knows_lost(self) -> bool:
-        """Whether zeros and components that repeat each other are all that is lost."""
+        """Whether only zeros and components that repeat each other are uncontrollable."""
         missing = self.nodes_on_cycles - self.degree.nonzero
         return missing == 0 or missing == sum(modes.missing for modes in self._repeated)
 
-    def _without_lost(self, look: Screening | None) -> Poles | None:
-        """All poles but those that are lost, with the zeros among these as a shift."""
+    def _without_uncontrollable(self, look: Screening | None) -> Poles | None:
+        """All poles but uncontrollable ones, with the zeros among these as a shift."""
         exact, nonzero, blocks = self.degree, self.nodes_on_cycles, self.blocks
         if not self._knows_lost:
             alone = sum(1 for B in blocks if len(B) == 1 and B.any())
             larger = (B for B in blocks if len(B) > 1)
             nonzero = alone + sum(len(B) - modular.zero_eigenvalues(B) for B in larger)
         zeros, missing = len(self) - nonzero, nonzero - exact.nonzero
-        lost = [LostModes(np.zeros(1, complex), zeros, exact.zeros)] if zeros > exact.zeros else []
+        at_zero = UncontrollableModes(np.zeros(1, complex), zeros, exact.zeros)
+        uncontrollable = [at_zero] if zeros > exact.zeros else []
         kept = [nodes for nodes, B in zip(self.strong_components, blocks, strict=True) if B.any()]
         poles = graph.eigenvalues(self.stored, kept) if kept else np.zeros(0, complex)
         sensitivity = pole_sensitivity(self.stored, kept)
         if missing:
             named = self._repeated
-            roots = spectra.lost_roots(named)
+            roots = spectra.uncontrollable_roots(named)
             if sum(often for _, often, _ in roots) != missing:
                 exactly, named = modular.integer_roots(blocks, exact.modulo), []
                 roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
-                roots = roots or (look or spectra.screen(self.stored, self.mask[:, 0])).silent(
+                roots = roots or (look or spectra.screen(self.stored, self.mask[:, 0])).unexcited(
                     zeros
                 )
             if sum(often for _, often, _ in roots) != missing:
                 return None
-            poles, more, gone = spectra.without_lost(poles, roots)
-            sensitivity, lost = sensitivity.plus(more), lost + (named or gone)
+            poles, more, gone = spectra.without_uncontrollable(poles, roots)
+            sensitivity, uncontrollable = sensitivity.plus(more), uncontrollable + (named or gone)
         shift = len(poles) - exact.degree
         if shift < 0:  # zeros that count were left out
             poles, shift = np.concatenate([poles, np.zeros(-shift)]), 0
-        return Poles(poles, sensitivity, shift, tuple(lost))
+        return Poles(poles, sensitivity, shift, tuple(uncontrollable))
 
 
 def sizes_by_products(

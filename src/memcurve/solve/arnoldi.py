@@ -3,7 +3,7 @@
 Columns of K = [C, AC, A²C, …] hardly differ ("Krylov squeezing"): memory above the noise lies in
 few directions. An orthonormal basis Q of the Krylov space (Arnoldi's method, several steps at once
 where their directions are far apart, orthogonalised twice) takes A to H = QᵀAQ and C to c = QᵀC.
-It ends where what leaves the space, passed on by the powers of A, is far below the noise, or where
+It ends where what leaves the space, amplified by the powers of A, is far below the noise, or where
 all lags that are not in the space together are: k steps hold the first k lags exactly.
 
 A is a dense or sparse array, an operator, on a device, or divided among ranks: tall vectors stay

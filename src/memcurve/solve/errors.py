@@ -141,7 +141,7 @@ def measured(
     memory, total = _by_lag(factors @ base.squares.T, inputs), factors @ base.held
     ahead, total_ahead = _by_lag(factors @ base.ahead.T, inputs), factors @ base.held_ahead
     changes, moved = np.zeros((2, 2, len(levels)))
-    blur = np.zeros(len(base.sigma))
+    shifts = np.zeros(len(base.sigma))
     for other in others:
         again = other.filter_factors(levels, min(rank, len(other.sigma)))
         for k, (squares, values) in enumerate(((other.squares, memory), (other.ahead, ahead))):
@@ -150,11 +150,11 @@ def measured(
             moved[k] = np.maximum(moved[k], np.abs(difference).sum(axis=(1, 2)))
         moved[0] = np.maximum(moved[0], np.abs(again @ other.held - total))
         moved[1] = np.maximum(moved[1], np.abs(again @ other.held_ahead - total_ahead))
-        count = min(len(blur), len(other.sizes))
+        count = min(len(shifts), len(other.sizes))
         shift = np.where(np.isinf(base.sizes), 0.0, base.sizes)
         with np.errstate(invalid="ignore"):
             shift[:count] = np.abs(other.sizes[:count] - base.sizes[:count])
-        blur = np.maximum(blur, np.nan_to_num(shift, nan=0.0))
+        shifts = np.maximum(shifts, np.nan_to_num(shift, nan=0.0))
     unknown = SAFETY * np.maximum(changes[0], moved[0] / np.maximum(total, 1.0)) > NOT_SMALL
     changes[:, unknown] = 1.0
     moved[:, unknown] = max(1.0, float(min(rank, len(base.sigma))))
@@ -170,8 +170,8 @@ def measured(
     cut = 2 * missing + missing**2 + tail**2 + 4 * left.uncertainty + outside
     rounding = ARITHMETIC * EPS * np.sqrt(len(base.sigma) + 1)
     rounding = rounding + _share(ARITHMETIC * base.rounding, levels)
-    spread = base.uncertainty(levels, rank, SAFETY * blur)
-    # where a direction is in doubt altogether, so are those that it is mixed with
+    spread = base.uncertainty(levels, rank, SAFETY * shifts)
+    # where a direction is altogether uncertain, so are those that it is mixed with
     mixed = np.where(spread.max(axis=1) > NOT_SMALL, spread.max(axis=1), 0.0)
 
     def error(values: Floats, squares: Floats, change: Floats) -> Floats:

@@ -56,9 +56,9 @@ class SingularSystem(NamedTuple):
         factors[levels == 0] = np.arange(len(self.sigma)) < rank
         return np.where(self.sigma > 0, factors, factors * (levels == 0)[:, None])
 
-    def uncertainty(self, levels: Floats, rank: int, blur: Floats) -> Floats:
-        """How far filter factors are off where singular values are by ``blur``, or are no more."""
-        most, least = self.sigma + blur, np.maximum(self.sizes - blur, 0.0)
+    def uncertainty(self, levels: Floats, rank: int, shifts: Floats) -> Floats:
+        """How far filter factors are off where singular values move by ``shifts``, or vanish."""
+        most, least = self.sigma + shifts, np.maximum(self.sizes - shifts, 0.0)
         both = [self._replace(sigma=x).filter_factors(levels, rank) for x in (most, least)]
         spread = both[0] - both[1]
         spread[levels == 0] = (least == 0) & (np.arange(len(self.sigma)) < rank)

@@ -453,7 +453,7 @@ def coloured(
 
 
 def _lifted(model: ReducedModel, energy: Floats) -> float:
-    """The square of what rounding leads to from directions of so much energy, passed on by A."""
+    """The square of what rounding leads to from directions of so much energy, amplified by A."""
     whole = float(energy.sum())
     if model.relative:
         return (4 * EPS * len(energy)) ** 2 * whole

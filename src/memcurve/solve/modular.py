@@ -348,10 +348,10 @@ def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     return [np.array(group, np.intp) for group in groups.values() if len(group) > 1], vanishing
 
 
-# --- which eigenvalues are lost, from the characteristic polynomial χ and the minimal one μ
+# --- uncontrollable eigenvalues, from the characteristic polynomial χ and the minimal one μ
 
 
-class LostModes(NamedTuple):
+class UncontrollableModes(NamedTuple):
     """Eigenvalues that appear, and count, so often each, of these strong components, if known."""
 
     values: Complexes
@@ -361,7 +361,7 @@ class LostModes(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """How many are lost."""
+        """How many are uncontrollable."""
         return len(self.values) * (self.appears - self.counts)
 
 
@@ -398,14 +398,14 @@ def repeated_components(
     *,
     small: int = 24,
     most_digits: int = 400,
-) -> list[LostModes]:
-    """What is lost of strong components that repeat each other, or themselves.
+) -> list[UncontrollableModes]:
+    """What is uncontrollable of strong components that repeat each other, or themselves.
 
     A single input drives an eigenvalue that several components have, self-loops above all, as often
     as μ has it as a root. Of ``small`` components χ is factored over the integers, unless weights
     differ by more than ``most_digits`` binary digits; of larger ones, where there are several of a
     size, it is taken as a whole. What divides μ so often modulo primes, and has no root in common
-    with the rest, counts so often, but for an accident: no more is lost than this says.
+    with the rest, counts so often, but for an accident: no more is uncontrollable than this says.
     """
     sizes, members = Counter(map(len, blocks)), defaultdict[tuple[int, ...], list[int]](list)
     weights = np.concatenate([np.zeros(0), *(B[B != 0] for B in blocks if len(B) <= small)])
@@ -421,7 +421,7 @@ def repeated_components(
             factor = tuple(map(int, flint_matrix(B, WORD_PRIMES[0]).charpoly().coeffs()))
             if factor[0]:  # zeros are counted elsewhere
                 members[factor].append(k)
-    lost = []
+    uncontrollable = []
     for factor, group in members.items():
         B, total, is_small = blocks[group[0]], len(group), len(factor) <= small + 1
         counts = total
@@ -432,8 +432,9 @@ def repeated_components(
             counts = min(counts, _multiplicity(divisor, minimal))
         if 0 <= counts < total:
             values = _roots(factor, unit) if is_small else eigenvalues(B)
-            lost.append(LostModes(values, total, counts, tuple(sorted(set(group)))))
-    return lost
+            where = tuple(sorted(set(group)))
+            uncontrollable.append(UncontrollableModes(values, total, counts, where))
+    return uncontrollable
 
 
 def _factors(B: Floats, unit: int) -> list[tuple[tuple[int, ...], int]]:
@@ -475,7 +476,7 @@ def _multiplicity(divisor: Any, minimal: list[int]) -> int:
 def integer_roots(
     blocks: Sequence[Floats], modulo: dict[int, list[int]], *, most_weights: int = 16
 ) -> list[tuple[complex, int]]:
-    """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
+    """Non-zero uncontrollable eigenvalues of the blocks, each with how often it is so.
 
     They are the roots of χ/μ. Where the weights are few, and small multiples of one w, that is a
     polynomial over the integers in z/w, and so are the products of its factors of equal
@@ -492,12 +493,12 @@ def integer_roots(
         return []
     read: list[list[tuple[int, list[int]]]] = []
     for prime, minimal in modulo.items():
-        lost = nmod_poly([1], prime)
+        uncontrollable = nmod_poly([1], prime)
         for B in blocks:
-            lost *= flint_matrix(B, prime).charpoly()
-        lost //= nmod_poly(minimal, prime)
+            uncontrollable *= flint_matrix(B, prime).charpoly()
+        uncontrollable //= nmod_poly(minimal, prime)
         inverse, factors = pow(int(residues(weights[:1], prime)[0]), -1, prime), []
-        for factor, often in lost.factor_squarefree()[1]:
+        for factor, often in uncontrollable.factor_squarefree()[1]:
             coefficients = [int(c) for c in factor.coeffs()]
             coefficients = coefficients[coefficients[0] == 0 :]  # zero is no matter here
             scaled = [

@@ -37,14 +37,15 @@ from memcurve.solve.errors import (
     uncertain_poles_sensitivity,
 )
 from memcurve.solve.factor import hessenberg
-from memcurve.solve.modular import LostModes
+from memcurve.solve.modular import UncontrollableModes
 from memcurve.solve.powers import power_norms
 
 #: Eigenvalues are told apart when discs of this many backward errors around them are disjoint.
 #: Doubled: more networks are judged by their exact rank.
 DISC = 10 * EPS
-#: A mode counts when its excitation exceeds its blur by this factor; beyond doubt, by its square.
-#: Doubled: the exact rank is asked for more often, and more modes are called a matter of rounding.
+#: A mode is controllable if its excitation exceeds its rounding by this factor; surely, by its
+#: square. Doubled: the exact rank is asked for more often, and more modes are called a matter of
+#: rounding.
 CLEAR = 100.0
 #: Quantities below this, relative to their scale, may be nothing but rounding; above, they are not.
 #: Doubled: hardly anything, as what is exactly zero comes out below 1e-13.
@@ -52,7 +53,7 @@ NOT_ROUNDING = 1e-9
 
 
 class Poles(NamedTuple):
-    """Poles of which ``shift`` zeros do not count, whichever these are; how well they are known.
+    """Poles, of which ``shift`` zeros are uncontrollable, and how well they are known.
 
     A pole at zero delays the all-pass filter by one step: B = z^m B_counting.
     """
@@ -60,7 +61,7 @@ class Poles(NamedTuple):
     values: Complexes
     sensitivity: Sensitivity
     shift: int = 0
-    lost: tuple[LostModes, ...] = ()
+    uncontrollable: tuple[UncontrollableModes, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,24 +71,24 @@ class Spectrum:
     Attributes
     ----------
     poles : complex array or None
-        The eigenvalues that count, with multiplicity; None where floating point cannot single
+        The controllable eigenvalues, with multiplicity; None where floating point cannot single
         them out. Where ``response`` is given, those of least modulus are left out.
     rank, rank_robust : int
         Exact rank of [C, AC, A²C, …] for the stored numbers, the total memory; and without modes
-        that a change in the last digits would silence, judged where the rank is full.
+        that a change in the last digits would make uncontrollable, judged where the rank is full.
     reachable : int array
         States that the input reaches along the edges of the network.
     margin : float
         Smallest excitation ``|w*C|/‖C‖`` among the modes, in scaled coordinates: the relative
-        change of the mask that would silence one. NaN where it was not looked at.
+        change of the mask that would make one uncontrollable. NaN where it was not computed.
     sensitivity, gap : float
         Bounds on ``|δMC_τ| / √(min(MC_τ, 1 − MC_τ))`` due to rounding in the poles, and on the sine
         of the largest angle by which it turns the space of inputs that the states remember.
     response : Poles or None
-        Where the curve is known without the poles, or better: more poles than count, and the lags
-        by which those that do not, all of them zero, delay their filter.
+        Where the curve is known without the poles, or better: more poles than are controllable, and
+        the lags by which the others, all of them zero, delay their filter.
     lost : tuple of LostModes
-        Reachable modes that do not count, as far as it is known which these are.
+        Reachable modes that are uncontrollable, as far as it is known which these are.
     """
 
     poles: Complexes | None
@@ -98,10 +99,10 @@ class Spectrum:
     sensitivity: float
     gap: float
     response: Poles | None = None
-    lost: tuple[LostModes, ...] = ()
+    uncontrollable: tuple[UncontrollableModes, ...] = ()
 
 
-#: Lost eigenvalues, with how often each is lost and how far it may be off.
+#: Uncontrollable eigenvalues, with how often each is so and how far it may be off.
 Roots = list[tuple[complex, int, float]]
 
 
@@ -113,7 +114,7 @@ class Screening(NamedTuple):
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
     figures, may have gone through one more rounding: ``disc`` says how far each may be off.
-    ``noise`` is what rounding does to the excitations. ``sure``: every mode counts beyond doubt;
+    ``noise`` is what rounding does to the excitations. ``sure``: every mode is surely controllable;
     else the exact rank is to be asked.
     """
 
@@ -142,24 +143,24 @@ class Screening(NamedTuple):
         groups = touching(self.values, self.disc)
         return sum(1 for group in groups if len(group) > 1 or clear[group[0]])
 
-    def silent(self, zeros: int) -> Roots:
-        """Modes that are silent beyond doubt, besides ``zeros`` of them; none where one may be."""
+    def unexcited(self, zeros: int) -> Roots:
+        """Modes that are surely not excited, besides ``zeros`` of them; none where one may be."""
         chosen = np.argsort(np.abs(self.values), kind="stable")[zeros:]
         excitation, noise = self.excitation[chosen], self.noise[chosen]
-        silent = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
-        gone = chosen[silent]
+        unexcited = excitation <= np.minimum(10 * noise, NOT_ROUNDING)
+        gone = chosen[unexcited]
         apart = np.abs(self.values[gone, None] - self.values) > self.disc[gone, None] + self.disc
         isolated = np.count_nonzero(apart) == apart.size - len(gone)
-        if np.any(~silent & (excitation <= CLEAR * noise)) or not isolated:
+        if np.any(~unexcited & (excitation <= CLEAR * noise)) or not isolated:
             return []
         return [(complex(self.values[k]), 1, float(self.disc[k])) for k in gone]
 
 
 def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e-6) -> Screening:
-    """Eigenvalues and excitations; whether every mode surely counts.
+    """Eigenvalues and excitations; whether every mode is surely controllable.
 
-    Eigenvalues are told apart beyond doubt, second-order effects included, where discs that much
-    ``wide``\\ r are disjoint, and a mode is excited beyond doubt by ``least_excitation`` at least:
+    Eigenvalues are surely distinct, second-order effects included, where discs that much
+    ``wide``\\ r are disjoint, and a mode is surely excited by ``least_excitation`` at least:
     with larger ones the exact rank would be asked for more often.
     """
     C = unit_norm(C)
@@ -167,8 +168,8 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e
     parts, rooms = zip(*(_screened(submatrix(A, n), C[n]) for n in separate_parts(A)), strict=True)
     joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
     look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
-    beyond_doubt = look.excitation > np.maximum(CLEAR**2 * look.noise, least_excitation)
-    sure = bool(beyond_doubt.all()) and min(rooms) > wide
+    clearly = look.excitation > np.maximum(CLEAR**2 * look.noise, least_excitation)
+    sure = bool(clearly.all()) and min(rooms) > wide
     if sure and len(parts) > 1:
         sure = _surroundings(look.values, look.disc, look.disc)[1] > wide
     return look._replace(sure=sure)
@@ -195,8 +196,8 @@ def _screened(A: Floats, C: Floats) -> tuple[Screening, float]:
         modes = (schur_modes(A, C) if is_one else None) or _eigenvector_modes(A, C)
     poles, values, excitation, condition = modes
     disc = np.maximum(np.minimum(DISC * norm * condition, norm), DISC * np.abs(values))
-    blur, room = _surroundings(values, condition * excitation, disc)
-    return Screening(poles, values, excitation, EPS * norm * blur + EPS, disc), room
+    uncertainty, room = _surroundings(values, condition * excitation, disc)
+    return Screening(poles, values, excitation, EPS * norm * uncertainty + EPS, disc), room
 
 
 Modes = tuple[Complexes, Complexes, Floats, Floats]
@@ -361,7 +362,7 @@ def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
     """The Krylov space, where it ends after as many steps as the exact rank says.
 
     In the Hessenberg form of (A, C) a step that leads out of the space by rounding only ends it:
-    the poles are the eigenvalues of the leading block. Rounding in an early direction is passed on
+    the poles are the eigenvalues of the leading block. Rounding in an early direction is amplified
     to the last ones, divided by the steps between: where their product is small, the space is not
     known.
     """
@@ -410,12 +411,13 @@ def merged(A: Floats, C: Floats, rank: int) -> Poles | None:
     least, rest = excitation[ranked[:rank]].min(), excitation[ranked[rank:]].max(initial=0.0)
     if len(groups) < rank or not (rest <= NOT_ROUNDING and least > CLEAR * max(rest, EPS)):
         return None
-    poles, lost = _in_pairs(centre[np.sort(ranked[:rank])]), []
+    poles, uncontrollable = _in_pairs(centre[np.sort(ranked[:rank])]), []
     for place, k in enumerate(ranked.tolist()):
         if centre[k].imag >= 0 and len(groups[k]) > (place < rank):
-            lost.append(LostModes(_in_pairs(centre[[k]]), len(groups[k]), int(place < rank)))
+            values, often = _in_pairs(centre[[k]]), len(groups[k])
+            uncontrollable.append(UncontrollableModes(values, often, int(place < rank)))
     sensitivity = normal_sensitivity(poles, rounding)
-    return Poles(poles, sensitivity, 0, tuple(lost)) if len(poles) == rank else None
+    return Poles(poles, sensitivity, 0, tuple(uncontrollable)) if len(poles) == rank else None
 
 
 def _in_pairs(values: Complexes) -> Complexes:
@@ -424,9 +426,11 @@ def _in_pairs(values: Complexes) -> Complexes:
     return np.concatenate([values[values.imag == 0], upper, upper.conj()])
 
 
-def without_lost(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity, list[LostModes]]:
-    """The poles without those next to lost eigenvalues, which may be as far off as they are."""
-    more, lost = Sensitivity(0.0, 0.0), list[LostModes]()
+def without_uncontrollable(
+    poles: Complexes, roots: Roots
+) -> tuple[Complexes, Sensitivity, list[UncontrollableModes]]:
+    """The poles without those next to uncontrollable eigenvalues, as far off as they may be."""
+    more, uncontrollable = Sensitivity(0.0, 0.0), list[UncontrollableModes]()
     for root, often, off in (each for each in roots if each[0].imag >= 0):
         own = np.array([root, root.conjugate()][: 2 if root.imag else 1])
         for _ in range(often):
@@ -441,24 +445,27 @@ def without_lost(poles: Complexes, roots: Roots) -> tuple[Complexes, Sensitivity
             error = np.full(len(own), 2 * abs(pole - root) + off)
             more = more.plus(uncertain_poles_sensitivity(own, error))
         counts = int(np.count_nonzero(np.abs(poles - root) <= NOT_ROUNDING**0.5 * abs(root)))
-        lost.append(LostModes(own, often + counts, counts))
-    return poles, more, lost
+        uncontrollable.append(UncontrollableModes(own, often + counts, counts))
+    return poles, more, uncontrollable
 
 
-def lost_roots(lost: Sequence[LostModes]) -> Roots:
+def uncontrollable_roots(uncontrollable: Sequence[UncontrollableModes]) -> Roots:
     """Lost modes as roots that are exact up to their last digits."""
-    pairs = ((complex(value), modes) for modes in lost for value in modes.values)
+    pairs = ((complex(value), modes) for modes in uncontrollable for value in modes.values)
     return [(value, m.appears - m.counts, 4 * EPS * abs(value)) for value, m in pairs]
 
 
 def counting_poles(spectrum: Spectrum, values: Complexes) -> Complexes:
-    """Those of all eigenvalues that count: without lost ones, and with zeros that are exact."""
-    roots = lost_roots([modes for modes in spectrum.lost if modes.values.any()])
-    return with_exact_zeros(without_lost(values, roots)[0], spectrum.rank, spectrum.lost)
+    """The controllable ones of all eigenvalues, with zeros that are exact."""
+    roots = uncontrollable_roots([modes for modes in spectrum.uncontrollable if modes.values.any()])
+    poles = without_uncontrollable(values, roots)[0]
+    return with_exact_zeros(poles, spectrum.rank, spectrum.uncontrollable)
 
 
-def with_exact_zeros(poles: Complexes, rank: int, lost: Sequence[LostModes]) -> Complexes:
-    """The poles of largest modulus, and for the rest the zeros that count."""
-    zeros = sum(modes.counts for modes in lost if not modes.values.any())
+def with_exact_zeros(
+    poles: Complexes, rank: int, dropped: Sequence[UncontrollableModes]
+) -> Complexes:
+    """The poles of largest modulus, and for the rest the controllable zeros."""
+    zeros = sum(modes.counts for modes in dropped if not modes.values.any())
     largest = np.argsort(-np.abs(poles), kind="stable")[: rank - zeros]
     return np.concatenate([poles[largest], np.zeros(zeros)])

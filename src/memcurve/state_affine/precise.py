@@ -222,7 +222,7 @@ def _on_reached(
 def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
     """An enclosure of G = Σ T G Tᵀ + Σ r rᵀ.
 
-    A residual R is passed on as Σ_j Φʲ(R), which lies between ∓2‖R‖V for any V with
+    A residual R is amplified to Σ_j Φʲ(R), which lies between ∓2‖R‖V for any V with
     V − Φ(V) ≥ ½: such a V also proves that ρ(Φ) < 1.
     """
     from flint import arb_mat, ctx

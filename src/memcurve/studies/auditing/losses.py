@@ -191,7 +191,7 @@ def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
 def _lost_modes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Modes lost to one input, as far as the curve had to tell which they are."""
     losses, alone = list[Loss](), list[Complexes]()
-    for modes in sorted(states.spectrum.lost, key=lambda modes: modes.appears == 1):
+    for modes in sorted(states.spectrum.uncontrollable, key=lambda modes: modes.appears == 1):
         facts: dict[str, Any] = {
             "eigenvalues": _eigenvalues(modes.values),
             "appears": modes.appears,

@@ -48,7 +48,7 @@ class Disc(anywidget.AnyWidget):  # type: ignore[misc]
 
 
 def disc_of(eigenvalues: Eigenvalues, *, movable: bool) -> Disc:
-    """A disc with the eigenvalues that count, and the others in the background."""
+    """A disc with the controllable eigenvalues, and the others in the background."""
     shown = eigenvalues.all if eigenvalues.counting is None else eigenvalues.counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
