@@ -9,9 +9,9 @@ import pytest
 
 import memcurve
 from memcurve import design, ensembles, memory_curve
+from memcurve.synthesis.design import least_gap
 from memcurve.synthesis.fitting import CurveFit
 from memcurve.synthesis.schur import banded, dense, schur_parameters
-from memcurve.synthesis.wanted import least_gap
 from refusals import refuses
 from tolerances import DIFFERENCES, INPUT_NORMAL, REALIZED
 

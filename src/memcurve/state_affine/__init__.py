@@ -14,7 +14,10 @@ from memcurve.state_affine.builders import bilinear as bilinear
 from memcurve.state_affine.builders import cascade as cascade
 from memcurve.state_affine.builders import features as features
 from memcurve.state_affine.builders import from_functions as from_functions
+from memcurve.state_affine.builders import gated_layer as gated_layer
 from memcurve.state_affine.builders import product as product
+from memcurve.state_affine.builders import rg_lru_layer as rg_lru_layer
+from memcurve.state_affine.builders import selective_layer as selective_layer
 from memcurve.state_affine.builders import side_by_side as side_by_side
 from memcurve.state_affine.evaluation import capacities as capacities
 from memcurve.state_affine.laws import Law as Law
@@ -23,9 +26,6 @@ from memcurve.state_affine.network import StateAffineNetwork as StateAffineNetwo
 from memcurve.state_affine.quantum import ising_reservoir as ising_reservoir
 from memcurve.state_affine.result import Capacities as Capacities
 from memcurve.state_affine.result import target_name as target_name
-from memcurve.state_affine.selective import gated_layer as gated_layer
-from memcurve.state_affine.selective import rg_lru_layer as rg_lru_layer
-from memcurve.state_affine.selective import selective_layer as selective_layer
 from memcurve.state_affine.tasks import WordTarget as WordTarget
 from memcurve.state_affine.tasks import as_target as as_target
 from memcurve.state_affine.tasks import delayed_product as delayed_product

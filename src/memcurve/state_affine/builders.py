@@ -1,4 +1,4 @@
-"""State-affine networks from bilinear ones, from functions, and from each other."""
+"""State-affine networks: bilinear, of functions, of each other, and selective layers."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
-from memcurve.core.arguments import exact_array, require_size
+from memcurve.core.arguments import exact_array, require_number, require_size
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
 from memcurve.state_affine.laws import law_of
-from memcurve.state_affine.network import Power, StateAffineNetwork
+from memcurve.state_affine.network import Formula, Power, StateAffineNetwork
 
 ROUNDING = 1e-13  # functions below this share of the largest are rounding of p and q
 MOST_STATES = 4096  # of products and features
@@ -52,13 +52,12 @@ def bilinear(
     """
     mask = exact_array(C, "C")
     constant = np.zeros(mask.shape) if bias is None else exact_array(bias, "bias")
-    if mask.ndim != 1 or not np.shape(A) == np.shape(B) == (len(mask), len(mask)):
+    shapes = np.shape(A), np.shape(B), constant.shape
+    if mask.ndim != 1 or shapes != ((len(mask),) * 2, (len(mask),) * 2, mask.shape):
         raise ValueError(
-            f"`A` and `B` must be square matrices of the size of the vector `C`, got shapes "
-            f"{np.shape(A)}, {np.shape(B)} and {np.shape(C)}."
+            f"`A` and `B` must be square matrices and `bias` a vector of the size of the vector "
+            f"`C`, got shapes {', '.join(map(str, shapes))} and {mask.shape}."
         )
-    if constant.shape != mask.shape:
-        raise ValueError(f"`bias` must have shape {mask.shape}, got {constant.shape}.")
     return StateAffineNetwork([A, B], [constant, mask], input, readout=readout, name=name)
 
 
@@ -217,10 +216,7 @@ def _monomials(
     monomials: list[tuple[int, ...]],
     canonical: Callable[[Any], tuple[int, ...]],
 ) -> StateAffineNetwork:
-    """Products Π_j x_{m_j} of a state of each network, state 0 the constant 1.
-
-    ``canonical`` gives the one of ``monomials`` that any choice of states is equal to.
-    """
+    """Products Π_j x_{m_j}, x_0 = 1; ``canonical`` gives the one of ``monomials`` equal to any."""
     count = len(monomials)
     if count - 1 > MOST_STATES:
         raise ValueError(
@@ -274,3 +270,124 @@ def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
         )
         for n in own
     ]  # fmt: skip
+
+
+def gated_layer(
+    decays: ArrayLike,
+    rate: Callable[[Any, Any], Any],
+    drives: Sequence[tuple[Callable[[Any, Any], Any], ArrayLike]],
+    *,
+    input: Any = "normal",
+    **options: Any,
+) -> StateAffineNetwork:
+    """The diagonal layer x_n ← exp(−a_n·rate(z)) x_n + Σ_j drive_j(z) B_jn.
+
+    Its letters differ by many orders, so that its capacities are computed in balls, from the
+    formulas on: rounded letters would pass for capacity of high degree.
+
+    Parameters
+    ----------
+    decays : (N,) array
+        a_n, positive.
+    rate : function
+        ``rate(z, m)`` with exp, log and sqrt taken from ``m``, positive.
+    drives : list of pairs
+        Functions of the same kind, and weights (N,) or a number for each.
+    input, **options
+        As for :class:`memcurve.StateAffineNetwork`: readout, name.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.state_affine import gated_layer
+    >>> layer = gated_layer([1, 2], lambda z, m: 1 + m.exp(z), [(lambda z, m: z, 1.0)])
+    >>> memcurve.capacities(layer).total
+    2.0
+    """
+    a = exact_array(decays, "decays")
+    if a.ndim != 1 or not len(a) or np.iscomplexobj(a) or not (a > 0).all():
+        raise ValueError(f"`decays` must be positive numbers, one per state; got {decays!r}.")
+
+    def gate(decay: float) -> Formula:
+        return Formula(lambda z, m: m.exp(-(rate(z, m) * decay)))
+
+    different, place = np.unique(a, return_inverse=True)
+    driven = [Formula(drive) for drive, _ in drives]
+    functions: list[Any] = [Power(0), *map(gate, different.tolist()), *driven]
+    p, q = np.zeros((1 + len(different), len(a), len(a))), np.zeros((len(functions), len(a)))
+    p[1 + place, np.arange(len(a)), np.arange(len(a))] = 1.0
+    for row, (_, weights) in zip(q[len(p) :], drives, strict=True):
+        row[:] = exact_array(weights, "drives")
+    return StateAffineNetwork(p, q, input, functions=functions, rounding="formula", **options)
+
+
+def selective_layer(
+    decays: ArrayLike = tuple(range(1, 17)),
+    *,
+    weight: float = 1.0,
+    bias: float = 0.0,
+    drive: ArrayLike = 1.0,
+    drive_slope: ArrayLike = 0.0,
+    **options: Any,
+) -> StateAffineNetwork:
+    """One channel of a Mamba-like layer (Gu and Dao 2023).
+
+    Δ = log(1 + exp(weight·z + bias)), x_n ← exp(−a_nΔ) x_n + Δ(drive_n + drive_slope_n·z) z.
+    ``options`` are those of :func:`gated_layer`: input, readout, name.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.state_affine import selective_layer
+    >>> result = memcurve.capacities(selective_layer([1, 2, 3, 4]), degree=4)
+    >>> result.total, round(result.of((1, 0, 1)) - result.of((0, 1, 1)), 12)
+    (4.0, 0.0)
+    """
+    w, b = require_number(weight, "weight", "for Δ"), require_number(bias, "bias", "for Δ")
+
+    def step(z: Any, m: Any) -> Any:
+        y = z * w + b
+        return (y + abs(y)) / 2 + m.log(1 + m.exp(-abs(y)))  # which does not overflow
+
+    drives: list[Any] = [(lambda z, m: step(z, m) * z, drive)]
+    if np.any(drive_slope):
+        drives.append((lambda z, m: step(z, m) * z * z, drive_slope))
+    return gated_layer(decays, step, drives, **options)
+
+
+def rg_lru_layer(
+    decays: ArrayLike,
+    *,
+    weight: float = 1.0,
+    bias: float = 0.0,
+    input_weight: float = 1.0,
+    input_bias: float = 0.0,
+    **options: Any,
+) -> StateAffineNetwork:
+    """A real-gated linear recurrent unit (De et al. 2024, arXiv 2402.19427).
+
+    x_n ← exp(−a_n g) x_n + √(1 − exp(−2a_n g))·i·z with the recurrence gate g = σ(weight·z + bias)
+    and the input gate i = σ(input_weight·z + input_bias), a_n = 8·softplus(Λ_n): one channel of
+    google-deepmind/recurrentgemma, torch/layers.py (RGLRU), driven by its own input. ``options``
+    are those of :func:`gated_layer`: input, readout, name.
+
+    Examples
+    --------
+    >>> import memcurve
+    >>> from memcurve.state_affine import rg_lru_layer
+    >>> memcurve.capacities(rg_lru_layer([0.5, 1.0]), degree=3).total
+    2.0
+    """
+    gate, entrance = _sigmoid(weight, bias), _sigmoid(input_weight, input_bias)
+
+    def driven(decay: float) -> Callable[[Any, Any], Any]:
+        return lambda z, m: z * entrance(z, m) * m.sqrt(1 - m.exp(gate(z, m) * (-2 * decay)))
+
+    a = np.atleast_1d(exact_array(decays, "decays"))
+    drives = [(driven(decay), 1.0 * (a == decay)) for decay in np.unique(a).tolist()]
+    return gated_layer(decays, gate, drives, **options)
+
+
+def _sigmoid(weight: float, bias: float) -> Callable[[Any, Any], Any]:
+    w, b = (require_number(x, "weight", "for a gate, and its bias too") for x in (weight, bias))
+    return lambda z, m: 1 / (1 + m.exp(-(z * w + b)))

@@ -134,10 +134,7 @@ def capacities(
 
 @dataclass(frozen=True, kw_only=True)
 class WordCoordinates:
-    """A tree of words, with the error of every capacity.
-
-    ``reached`` is the dimension that words reach, ``rank`` that of what is read of it.
-    """
+    """A tree of words, the error of each capacity, the ranks of all words and of what is read."""
 
     tree: Tree
     reached: int
@@ -202,11 +199,9 @@ def _in_balls(
 def _in_floats(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, tell: Listener
 ) -> WordCoordinates:
-    """A tree in floating point, with the change under a change of all numbers for its error.
-
-    Of numbers that are known only up to rounding, the rank modulo primes may be too high: that of
-    words is taken where it is clear.
-    """
+    """A tree in floating point, with the change under a change of all numbers for its error."""
+    # of numbers known only up to rounding, the rank modulo primes may be too high: that of words
+    # is taken where it is clear
     is_rounded = network.rounding == "absolute"
     try:
         white = whitened(letters.T, letters.r, tell)
@@ -358,14 +353,12 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
         growth += np.log(lengths) * (t >= washout)
     rates = growth / (steps - washout)
     exponent, error = float(rates.mean()), float(rates.std() / np.sqrt(replicas))
-    fate = "whether trajectories forget their start cannot be told"
-    if exponent + 2 * error < 0:
-        fate = (
-            "trajectories forget their start almost surely, but with bursts so large that their "
-            "variance is infinite"
-        )
-    elif exponent > 2 * error:
-        fate = "states grow without bound"
+    sign = int(exponent > 2 * error) - int(exponent < -2 * error)
+    fate = (
+        "whether trajectories forget their start cannot be told", "states grow without bound",
+        "trajectories forget their start almost surely, but with bursts so large that their "
+        "variance is infinite",
+    )[sign]  # fmt: skip
     return UnstableNetworkError(
         f"the network has no covariance: ρ(Φ) = {radius:.6g} ≥ 1 for Φ(X) = E[p X pᵀ], and "
         f"capacities are shares of variances. Lyapunov exponent {exponent:.3f} ± {error:.3f}: "

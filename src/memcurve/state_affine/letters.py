@@ -104,10 +104,7 @@ def polynomial_letters(law: Law, count: int) -> Floats:
 
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats, Floats]:
-    """Orthonormal rows E and C with values = Cᵀ E, in order, without those that are dependent.
-
-    Then the sizes of C: its rounding is a share of these.
-    """
+    """Orthonormal rows E, C with values = CᵀE, and sizes of which the rounding of C is a share."""
     rows, lost = list[Floats](), list[float]()
     C = np.zeros((len(values), len(values)))
     for i, value in enumerate(values):

@@ -59,10 +59,9 @@ class Power:
     power: int
 
     def __call__(self, z: Any) -> Any:
-        return np.asarray(z, dtype=float) ** self.power
-
-    def precise(self, z: Any) -> Any:
         return z**self.power
+
+    precise = __call__
 
 
 #: √(1 − z²), of the encoding of inputs in pure states.

@@ -29,10 +29,7 @@ SAME = 1e-14  # to this
 def white_precisely(
     network: StateAffineNetwork, reached: Reached, tell: Listener = silent, deviations: Any = None
 ) -> tuple[Tree, int]:
-    """White coordinates, every entry of which is right to its last digit, and the bits it took.
-
-    ``deviations`` gives the noise of what is read for its variances and means; None for none.
-    """
+    """White coordinates, every entry of which is right to its last digit, and the bits it took."""
     tell("more digits", 0, None)
     exact = network.is_polynomial or network.input.is_discrete
     before: Tree | None = None

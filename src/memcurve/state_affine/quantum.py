@@ -333,10 +333,9 @@ def _symmetry(p: Floats, q: Floats, labels: list[str], n: int) -> tuple[list[int
 
 def _hermitian_basis(d: int) -> Complexes:
     """Orthonormal Hermitian matrices, the identity over √d first."""
-    basis = [np.eye(d) / np.sqrt(d)]
-    for k in range(1, d):
-        diagonal = np.append(np.ones(k), [-k] + [0] * (d - k - 1))
-        basis.append(np.diag(diagonal / np.linalg.norm(diagonal)))
+    from scipy.linalg import helmert
+
+    basis = [np.diag(row) for row in helmert(d, full=True)]
     for i, j in itertools.combinations(range(d), 2):
         unit = np.outer(np.eye(d)[i], np.eye(d)[j]) / np.sqrt(2)
         basis += [unit + unit.T, 1j * (unit - unit.T)]

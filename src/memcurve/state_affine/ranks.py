@@ -12,17 +12,11 @@ from memcurve.state_affine.network import StateAffineNetwork, no_mean
 
 
 class Reached(NamedTuple):
-    """Words that form a basis of what all words reach, modulo a prime.
+    """Words that form a basis of what all words reach, modulo a prime."""
 
-    ``words`` are pairs of a place in this list and a letter of
-    :meth:`StateAffineNetwork.combinations` that is put before the word there, −1 for none.
-    ``rows`` are states whose coordinates tell the words of the basis apart, ``read`` those states
-    or outputs that are read and that no others give.
-    """
-
-    words: list[tuple[int, int]]
-    rows: list[int]
-    read: list[int]
+    words: list[tuple[int, int]]  # the place of a word here, or −1, and a letter put before it
+    rows: list[int]  # states whose coordinates tell these words apart
+    read: list[int]  # states or outputs that are read and that no others give
 
     @property
     def rank(self) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -38,14 +38,6 @@ class WordTarget:
     variance: float
     missing: float = 0.0
     input: Law | None = None
-
-
-class TaskPrediction(NamedTuple):
-    """Smallest normalised mean square error of a linear readout, and bounds on it."""
-
-    nmse: float
-    low: float
-    high: float
 
 
 def delayed_product(*lags: int) -> WordTarget:
@@ -144,8 +136,8 @@ def predicted_error(
     network: Any,
     target: WordTarget | Mapping[Word, float] | StateAffineNetwork,
     noise: Any = None,
-) -> TaskPrediction:
-    """Smallest normalised mean square error of a linear readout, for :func:`memcurve.task_error`.
+) -> tuple[float, float]:
+    """Smallest normalised mean square error of a linear readout, and its error.
 
     With y = Σ d_w Φ_w and coefficients c_w of the states, b = Σ d_w c_w explains bᵀMb of the
     variance of y. A network as target is a teacher, whose first state y is.
@@ -169,9 +161,9 @@ def predicted_error(
         share, error = words.tree.explained(target.coefficients) / target.variance, words.error
         slack = np.sqrt(max(target.missing, 0.0))
     # |√share − √truth| ≤ √missing, by the triangle inequality
-    low, high = max(np.sqrt(share) - slack, 0.0) ** 2, (np.sqrt(share) + slack) ** 2
-    best, top, bottom = np.clip([1 - share, 1 - low + error, 1 - high - error], 0.0, 1.0).tolist()
-    return TaskPrediction(best, bottom, top)
+    ends = max(np.sqrt(share) - slack, 0.0) ** 2 - error, (np.sqrt(share) + slack) ** 2 + error
+    nmse, high, low = np.clip(1 - np.array([share, *ends]), 0.0, 1.0).tolist()
+    return nmse, max(high - nmse, nmse - low)
 
 
 def _of_teacher(

@@ -64,10 +64,7 @@ class Tree:
     def of(
         cls, white: WhiteNetwork, read: Outputs | None, weights: Floats, rank: int | None = None
     ) -> Tree:
-        """From white letters and those of what is read of white states; None for all of them.
-
-        ``rank`` is that of what is read; without one, it is read under noise of unit variance.
-        """
+        """From letters of what is read (None: all states), of this rank or under noise of one."""
         if read is None:
             return cls(white.T, white.r, white.T, white.r, weights)
         # L⁻¹F for L Lᵀ = F Fᵀ (+ 1), the covariance of outputs (under noise), which is not formed
@@ -174,11 +171,7 @@ class Tree:
         return degrees, letters
 
     def by_degree(self, top: int) -> Iterator[tuple[int, float]]:
-        """Totals of all words of degree 1, 2, … ``top``, as far as degrees are known.
-
-        G_d = Σ c_w c_wᵀ over words of degree d solves an ordinary Stein equation,
-        G_d − T_0 G_d T_0ᵀ = r_d r_dᵀ + Σ_k T_k G_{d−k} T_kᵀ.
-        """
+        """Totals of degrees up to ``top``: G_d = T_0 G_d T_0ᵀ + r_d r_dᵀ + Σ_k T_k G_{d−k} T_kᵀ."""
         G = dict[int, Floats]()
         degrees, letters = self._degrees(top)
         for d in degrees:
@@ -196,10 +189,7 @@ class Tree:
             yield d, total
 
     def table(self, top: int, lags: int, negligible: float = 1e-6) -> Floats:
-        """Totals (degrees, lags) of all words of a degree and with an oldest lag.
-
-        Lags end where what follows is ``negligible``.
-        """
+        """Totals (degrees, lags) by degree and oldest lag, until what follows is ``negligible``."""
         degrees, letters = self._degrees(top)
         firsts = {d: self.letter(d, self.r)[:, None] for d in degrees}
         X = {d: first for d, first in firsts.items() if first.any()}  # Σ c cᵀ = X Xᵀ of each degree
@@ -269,10 +259,7 @@ class Search:
         return np.asarray(H + 1e-11 * np.linalg.norm(H, 2) * np.eye(len(H)))
 
     def _add(self, word: Word, steps: Floats, reads: Floats, most: float = np.inf) -> None:
-        """Put a letter before a word: coefficients of all that gives, in states and in outputs.
-
-        None has more than ``most``, the bound of the word, however it rounds.
-        """
+        """Put letters before a word: none of what that gives has more than ``most``, its bound."""
         tree = self.tree
         if not tree.is_finite:
             all_of = float((reads**2).sum())

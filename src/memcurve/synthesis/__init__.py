@@ -9,6 +9,7 @@ façades; others import the names below only. Start reading at ``design``.
 
 from memcurve.synthesis.design import Design as Design
 from memcurve.synthesis.design import design as design
+from memcurve.synthesis.directions import jacobi as jacobi
 from memcurve.synthesis.driving import MaskChoice as MaskChoice
 from memcurve.synthesis.driving import best_mask as best_mask
 from memcurve.synthesis.energies import ControlEnergy as ControlEnergy
@@ -17,7 +18,6 @@ from memcurve.synthesis.energies import Information as Information
 from memcurve.synthesis.energies import control_energy as control_energy
 from memcurve.synthesis.energies import hankel_values as hankel_values
 from memcurve.synthesis.energies import information as information
-from memcurve.synthesis.graded import jacobi as jacobi
 from memcurve.synthesis.improvement import Improvement as Improvement
 from memcurve.synthesis.improvement import improvement as improvement
 from memcurve.synthesis.improvement import quick_gains as quick_gains

@@ -7,6 +7,7 @@ from K = TWᵀ with white states ξ = Wᵀz and x = Tξ, no lag listed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.places import place_of
 from memcurve.solve import (
+    Analysis,
     Filter,
     Problem,
     few_threads,
@@ -47,6 +49,8 @@ FEW_STATES = 1500
 #: Noise has fourth powers that are numbers.
 LEAST_NOISE = 1e-70
 MOST_NOISE = 1e70
+#: Where not all directions are known, those above this share of the mask are. Doubled: fewer.
+FAR_BELOW = 1e-8
 #: Lags whose responses are multiplied at once. Doubled: as much memory more.
 BLOCK = 32
 #: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.
@@ -263,3 +267,47 @@ def rounded_network(network: LinearNetwork, rng: np.random.Generator) -> LinearN
     else:
         A.data = entries * factors
     return network.replace(A=A, C=network.C * (1 + 2 * EPS * rng.standard_normal(network.C.shape)))
+
+
+def jacobi(M: Floats) -> tuple[Floats, Floats]:
+    """Singular values and right singular vectors to relative accuracy, whatever the scales."""
+    from scipy.linalg.lapack import dgejsv
+
+    unit = int(np.frexp(np.abs(M).max(initial=0.0))[1])
+    M = np.ldexp(M, -unit)
+    wide = len(M) < M.shape[1]
+    tall = np.asfortranarray(M.T if wide else M)
+    values, U, V, work, _, info = dgejsv(tall, joba=2, jobu=0, jobv=0, jobr=0, jobt=0, jobp=0)
+    if info != 0 or not np.isfinite(values).all():
+        raise UncertainResultError(f"LAPACK's dgejsv ends with info = {info}.")
+    sigma = values * (work[0] / work[1])
+    order = np.argsort(-sigma, kind="stable")
+    vectors = (U[:, : len(sigma)] if wide else V)[:, order]
+    return np.ldexp(sigma[order], unit), np.asarray(vectors)
+
+
+def state_map(network: LinearNetwork) -> Floats:
+    """T (states that are reached, n) in the network's own units."""
+    analysis = Analysis.of(network)
+    try:
+        with np.errstate(all="ignore"):
+            T = input_normal_realization(analysis)[2]
+            return np.asarray(np.ldexp(T, analysis.exponents[:, None]))
+    except UncertainResultError:  # the larger directions alone, to rounding of the largest
+        whole = network.replace(readout=None)
+        level = FAR_BELOW * float(np.linalg.norm(analysis.mask))
+        return directions_of(whole, level, seen=1.0).rows(whole)[analysis.nodes]
+
+
+def measured(
+    network: LinearNetwork, compute: Callable[[LinearNetwork], Floats]
+) -> tuple[Floats, Floats]:
+    """Positive numbers and relative errors: changes of logarithms of networks rounded at random."""
+    rng, values = np.random.default_rng(SEED), compute(network)
+    others = [compute(rounded_network(network, rng)) for _ in range(3)]
+    count = min(map(len, [values, *others]))
+    values = values[:count]
+    with np.errstate(all="ignore"):
+        changes = [np.log(one[:count]) - np.log(values) for one in others]
+        change = np.where(values > 0, np.abs(changes).max(axis=0), 0.0)
+    return values, np.where(np.isfinite(change), SAFETY * change, np.inf) + 16 * EPS

@@ -26,10 +26,12 @@ from memcurve.synthesis.directions import (
     called,
     directions_of,
     driven_problem,
+    jacobi,
+    measured,
     noise_level,
     stable_subject,
+    state_map,
 )
-from memcurve.synthesis.graded import jacobi, measured, state_map
 from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
@@ -38,8 +40,20 @@ FEW_STATES = 500
 NEGLIGIBLE = 1e-12
 
 
+class GradedResult(SynthesisResult):
+    """Singular values with relative errors."""
+
+    values: Floats
+    errors: Floats
+
+    @property
+    def error(self) -> float:
+        """The largest of the relative errors."""
+        return float(self.errors.max())
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class HankelValues(SynthesisResult):
+class HankelValues(GradedResult):
     """Hankel singular values, from :func:`memcurve.hankel_values`: ``values`` and ``errors``.
 
     Errors are relative. What a network reduced to k states by balancing is off by is at most twice
@@ -65,14 +79,9 @@ class HankelValues(SynthesisResult):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.array(self.values, dtype=dtype)
 
-    @property
-    def error(self) -> float:
-        """The largest of the relative errors."""
-        return float(self.errors.max())
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ControlEnergy(SynthesisResult):
+class ControlEnergy(GradedResult):
     """Energies that it takes to steer the states, from :func:`memcurve.control_energy`.
 
     Attributes
@@ -105,11 +114,6 @@ class ControlEnergy(SynthesisResult):
     energy_error: float
     network: str
     notes: tuple[Note, ...] = ()
-
-    @property
-    def error(self) -> float:
-        """The largest of the relative errors."""
-        return float(self.errors.max())
 
     @property
     def lambda_min(self) -> float:

@@ -40,28 +40,27 @@ def schur_parameters(poles: Complexes) -> Floats:
 
 def banded(parameters: Floats) -> tuple[Floats, Floats]:
     """The five-diagonal network (A, C) of Schur parameters."""
-    even, odd = np.eye(len(parameters)), np.eye(len(parameters))
-    for k, (gamma, rho) in enumerate(_rotations(parameters)):
-        factor = even if k % 2 == 0 else odd
-        factor[k : k + 2, k : k + 2] = [[gamma, rho], [rho, -gamma]]
-    last = len(parameters) - 1
-    (even if last % 2 == 0 else odd)[last, last] = parameters[last]
-    U = even @ odd
+    from scipy.linalg import block_diag
+
+    blocks = [*_rotations(parameters), parameters[-1:, None]]
+    U = block_diag(*blocks[::2]) @ block_diag(1.0, *blocks[1::2])
     return U[1:, 1:].copy(), U[1:, 0].copy()
 
 
 def dense(parameters: Floats) -> tuple[Floats, Floats]:
     """The Hessenberg network (A, C) of Schur parameters: full above its first subdiagonal."""
     U = np.eye(len(parameters))
-    for k, (gamma, rho) in enumerate(_rotations(parameters)):
-        U[:, k : k + 2] = U[:, k : k + 2] @ np.array([[gamma, rho], [rho, -gamma]])
+    for k, rotation in enumerate(_rotations(parameters)):
+        U[:, k : k + 2] = U[:, k : k + 2] @ rotation
     U[:, -1] *= parameters[-1]
     return U[1:, 1:].copy(), U[1:, 0].copy()
 
 
-def _rotations(parameters: Floats) -> list[tuple[float, float]]:
+def _rotations(parameters: Floats) -> Floats:
+    """Θ_0 … Θ_{n−1}."""
     inner = parameters[:-1]
-    return list(zip(inner.tolist(), np.sqrt((1 - inner) * (1 + inner)).tolist(), strict=True))
+    rho = np.sqrt((1 - inner) * (1 + inner))
+    return np.array([[inner, rho], [rho, -inner]]).transpose(2, 0, 1)
 
 
 def rounded(parameters: Floats, bits: int) -> Floats:

@@ -31,9 +31,10 @@ from memcurve.synthesis.directions import (
     driven_problem,
     faded_responses,
     filtered,
+    jacobi,
+    measured,
     noise_level,
 )
-from memcurve.synthesis.graded import jacobi, measured
 from memcurve.synthesis.result import SynthesisResult
 
 #: Errors up to this are small. Doubled: fewer networks are looked at more closely.
@@ -143,8 +144,7 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
     if goal is None:
         h = _coefficients(target, 1)[:, 0]
         goal = {(0,) * lag + (1,): float(c) for lag, c in enumerate(h) if c}
-    answer = predicted_error(network, goal, noise)
-    error = max(answer.high - answer.nmse, answer.nmse - answer.low)
+    nmse, error = predicted_error(network, goal, noise)
     words = goal.coefficients if isinstance(goal, WordTarget) else goal
     linear = np.zeros(1)
     if isinstance(words, Mapping):
@@ -152,7 +152,7 @@ def _of_words(network: Any, goal: Any, target: Any, noise: Any) -> TaskError:
         linear = np.array([lags.get(lag, 0.0) for lag in range(max(lags, default=0) + 1)])
     name = network.name or f"{network.size} states"
     level = 0.0 if noise is None else noise if isinstance(noise, int | float) else np.nan
-    return TaskError(answer.nmse, error, np.nan, linear, float(level), name, network.notes)
+    return TaskError(nmse, error, np.nan, linear, float(level), name, network.notes)
 
 
 def _coefficients(target: Any, inputs: int) -> Floats:
