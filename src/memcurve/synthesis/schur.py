@@ -12,6 +12,8 @@ a node, one driven node, AAᵀ + CCᵀ = I. Rounding of γ can change the curve,
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from memcurve.core.types import EPS, Complexes, Floats
@@ -42,8 +44,8 @@ def banded(parameters: Floats) -> tuple[Floats, Floats]:
     """The five-diagonal network (A, C) of Schur parameters."""
     from scipy.linalg import block_diag
 
-    blocks = [*_rotations(parameters), parameters[-1:, None]]
-    U = block_diag(*blocks[::2]) @ block_diag(1.0, *blocks[1::2])
+    blocks: list[Any] = [*_rotations(parameters), parameters[-1:, None]]
+    U = block_diag(*blocks[::2]) @ block_diag([[1.0]], *blocks[1::2])
     return U[1:, 1:].copy(), U[1:, 0].copy()
 
 
