@@ -474,8 +474,8 @@ def ask_family(
         raise A.needs_matrix("exact curves, process noise and other methods")
     _require_room(declared, problem, options)
     takes_eigenvalues = not is_usable_memory(problem)  # minutes for a large sparse network
-    if problem.network.is_sparse and takes_eigenvalues and problem.analysis.runaway:
-        raise unstable(problem.analysis.runaway)
+    if problem.network.is_sparse and takes_eigenvalues and problem.analysis.unstable_radius:
+        raise unstable(problem.analysis.unstable_radius)
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).collective())
         if progress is not False:  # else whoever asks tells

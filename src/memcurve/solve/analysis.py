@@ -51,7 +51,7 @@ from memcurve.solve.factor import TAIL, state_covariance
 from memcurve.solve.filters import Filter, filters_of, impulses
 from memcurve.solve.modular import MinimalPolynomial, UncontrollableModes, sparse_if_few
 from memcurve.solve.powers import power_norms, sums_of_powers
-from memcurve.solve.spectrum import NOT_ROUNDING, Poles, Screening, Spectrum
+from memcurve.solve.spectrum import NOT_ROUNDING, PBHTest, Poles, Spectrum
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
 #: stay in memory for as long as the network does.
@@ -263,8 +263,8 @@ class Analysis:
                 raise UncertainResultError("the states differ too much in size.")
             return sizes, units
         except UncertainResultError:
-            if self.runaway:
-                raise unstable(self.runaway) from None
+            if self.unstable_radius:
+                raise unstable(self.unstable_radius) from None
             if not (dense and fits(len(self), "noise")):
                 raise
         A, C, units = self._in_own_units()
@@ -315,10 +315,10 @@ class Analysis:
         combination = C @ np.random.default_rng(SEED).uniform(0.5, 1.5, C.shape[1])
         if combination.any() and not self.has_wild_units:
             with np.errstate(all="ignore"):
-                look = spectra.screen(self.A, combination)
-            if look.unstable_radius:
-                raise unstable(look.unstable_radius)
-            if look.sure:
+                test = spectra.pbh_test(self.A, combination)
+            if test.unstable_radius:
+                raise unstable(test.unstable_radius)
+            if test.sure:
                 sizes = np.linalg.svd(C, compute_uv=False)
                 alike = scale.min() >= 1e-6 * scale.max()
                 return len(C), bool(alike and sizes[-1] > NOT_ROUNDING * sizes[0])
@@ -368,7 +368,7 @@ class Analysis:
         return pole_sensitivity(self.stored, self.strong_components)
 
     @cached_property
-    def runaway(self) -> float:
+    def unstable_radius(self) -> float:
         """Modulus of an unstable mode that a large sparse network excites for sure, or 0.
 
         Of wᵀA = λwᵀ neither |wᵀC| nor |λ| − 1 may be rounding, which moves λ by 1/|wᵀv| times
@@ -404,41 +404,41 @@ class Analysis:
                 ) from None
 
     def _decided(self) -> Spectrum:
-        full, look = len(self), None
+        full, test = len(self), None
         if full == 0:
             return Spectrum(np.zeros(0, complex), 0, 0, self.nodes, np.nan, 0.0, 0.0)
         if self.has_wild_units:
             rank = self.degree.degree
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         if self.nodes_on_cycles >= full - 1:  # else zero is a multiple eigenvalue
-            look = spectra.screen(self.stored, self.mask[:, 0])
-            if look.unstable_radius:
-                raise unstable(look.unstable_radius)
-            if look.sure:
-                return self._full(look)
-        return (self._full if self.degree.degree == full else self._deficient)(look)
+            test = spectra.pbh_test(self.stored, self.mask[:, 0])
+            if test.unstable_radius:
+                raise unstable(test.unstable_radius)
+            if test.sure:
+                return self._full(test)
+        return (self._full if self.degree.degree == full else self._deficient)(test)
 
-    def _full(self, look: Screening | None) -> Spectrum:
+    def _full(self, test: PBHTest | None) -> Spectrum:
         """All modes count."""
         A, full, rank_robust, margin = self.stored, len(self), len(self), np.nan
-        whole = look is not None and len(self.strong_components) == len(graph.separate_parts(A))
-        poles = look.poles if look is not None and whole else self.eigenvalues
-        if look is None:
+        whole = test is not None and len(self.strong_components) == len(graph.separate_parts(A))
+        poles = test.poles if test is not None and whole else self.eigenvalues
+        if test is None:
             self._require_stable(poles)
         else:
-            margin = float(look.excitation.min())
-            if whole and not look.sure:
-                rank_robust = look.robust_rank
+            margin = float(test.excitation.min())
+            if whole and not test.sure:
+                rank_robust = test.robust_rank
         return Spectrum(poles, full, rank_robust, self.nodes, margin, *self.sensitivity)
 
-    def _deficient(self, look: Screening | None) -> Spectrum:
+    def _deficient(self, test: PBHTest | None) -> Spectrum:
         """Not all modes count."""
         require_room_for_states(len(self), "PBH test")
         rank, solved = self.degree.degree, None
         if not self._knows_lost:
             solved = spectra.krylov_space(self.A, self.C[:, 0], rank)
             solved = solved or spectra.merged(self.dense, self.mask[:, 0], rank)
-        solved = solved or self._without_uncontrollable(look)
+        solved = solved or self._without_uncontrollable(test)
         if solved is None:
             return Spectrum(None, rank, rank, self.nodes, np.nan, *UNKNOWN)
         poles, sensitivity, shift, uncontrollable = solved
@@ -477,7 +477,7 @@ class Analysis:
         missing = self.nodes_on_cycles - self.degree.nonzero
         return missing == 0 or missing == sum(modes.missing for modes in self._repeated)
 
-    def _without_uncontrollable(self, look: Screening | None) -> Poles | None:
+    def _without_uncontrollable(self, test: PBHTest | None) -> Poles | None:
         """All poles but uncontrollable ones, with the zeros among these as a shift."""
         exact, nonzero, blocks = self.degree, self.nodes_on_cycles, self.blocks
         if not self._knows_lost:
@@ -496,7 +496,7 @@ class Analysis:
             if sum(often for _, often, _ in roots) != missing:
                 exactly, named = modular.integer_roots(blocks, exact.modulo), []
                 roots = [(root, often, 4 * EPS * abs(root)) for root, often in exactly]
-                roots = roots or (look or spectra.screen(self.stored, self.mask[:, 0])).unexcited(
+                roots = roots or (test or spectra.pbh_test(self.stored, self.mask[:, 0])).unexcited(
                     zeros
                 )
             if sum(often for _, often, _ in roots) != missing:

@@ -276,8 +276,8 @@ def _in_floating_point(
             answer = solver.solve(problem)
         except UncertainResultError as error:
             reason = str(error).rstrip(".")
-            if is_usable_memory(problem) and problem.states.runaway:
-                raise unstable(problem.states.runaway) from None
+            if is_usable_memory(problem) and problem.states.unstable_radius:
+                raise unstable(problem.states.unstable_radius) from None
             dear = is_products_only(problem) or len(problem.states) >= MANY_STATES
             if isinstance(error, GrowingPowersError) and dear:
                 raise UnstableNetworkError(

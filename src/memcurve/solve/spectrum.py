@@ -109,7 +109,7 @@ Roots = list[tuple[complex, int, float]]
 # --- the PBH test
 
 
-class Screening(NamedTuple):
+class PBHTest(NamedTuple):
     """Outcome of the PBH test of all modes.
 
     ``poles`` are the eigenvalues as LAPACK finds them for A; ``values``, in the order of the other
@@ -156,7 +156,7 @@ class Screening(NamedTuple):
         return [(complex(self.values[k]), 1, float(self.disc[k])) for k in gone]
 
 
-def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e-6) -> Screening:
+def pbh_test(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e-6) -> PBHTest:
     """Eigenvalues and excitations; whether every mode is surely controllable.
 
     Eigenvalues are surely distinct, second-order effects included, where discs that much
@@ -164,24 +164,24 @@ def screen(A: Any, C: Floats, *, wide: float = 1e4, least_excitation: float = 1e
     with larger ones the exact rank would be asked for more often.
     """
     C = unit_norm(C)
-    parts: tuple[Screening, ...]
-    parts, rooms = zip(*(_screened(submatrix(A, n), C[n]) for n in separate_parts(A)), strict=True)
+    parts: tuple[PBHTest, ...]
+    parts, rooms = zip(*(_tested(submatrix(A, n), C[n]) for n in separate_parts(A)), strict=True)
     joined: list[Any] = [np.concatenate([part[k] for part in parts]) for k in range(5)]
-    look = parts[0]._replace(**dict(zip(Screening._fields, joined, strict=False)))
-    clearly = look.excitation > np.maximum(CLEAR**2 * look.noise, least_excitation)
+    test = parts[0]._replace(**dict(zip(PBHTest._fields, joined, strict=False)))
+    clearly = test.excitation > np.maximum(CLEAR**2 * test.noise, least_excitation)
     sure = bool(clearly.all()) and min(rooms) > wide
     if sure and len(parts) > 1:
-        sure = _surroundings(look.values, look.disc, look.disc)[1] > wide
-    return look._replace(sure=sure)
+        sure = _surroundings(test.values, test.disc, test.disc)[1] > wide
+    return test._replace(sure=sure)
 
 
-def _screened(A: Floats, C: Floats) -> tuple[Screening, float]:
+def _tested(A: Floats, C: Floats) -> tuple[PBHTest, float]:
     """The same of one block, and by which factor discs around its eigenvalues can grow."""
     size = len(A)
     if size == 1:
         # its eigenvalue is exact, but its last digit may be another, as any weight's
         value, last = A.ravel().astype(complex), DISC * np.abs(A.ravel())
-        return Screening(value, value, np.abs(C), np.full(1, EPS), last), np.inf
+        return PBHTest(value, value, np.abs(C), np.full(1, EPS), last), np.inf
     if is_symmetric(A):
         real_values, W = np.linalg.eigh(A)
         values, excitation = real_values.astype(complex), np.abs(W.T @ C)
@@ -197,7 +197,7 @@ def _screened(A: Floats, C: Floats) -> tuple[Screening, float]:
     poles, values, excitation, condition = modes
     disc = np.maximum(np.minimum(DISC * norm * condition, norm), DISC * np.abs(values))
     uncertainty, room = _surroundings(values, condition * excitation, disc)
-    return Screening(poles, values, excitation, EPS * norm * uncertainty + EPS, disc), room
+    return PBHTest(poles, values, excitation, EPS * norm * uncertainty + EPS, disc), room
 
 
 Modes = tuple[Complexes, Complexes, Floats, Floats]
