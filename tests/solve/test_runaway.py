@@ -31,12 +31,12 @@ def test_an_excited_mode_is_named(noise: object) -> None:
 
 def test_what_the_input_does_not_reach_does_no_harm() -> None:
     silent = network(0.8, 40.5, 0.0)
-    assert Analysis.of(silent).runaway == 0
+    assert Analysis.of(silent).unstable_radius == 0
     assert memory_curve(silent, 1, noise=0.1).total > 1
 
 
 def test_stable_networks_have_none() -> None:
-    assert Analysis.of(network(0.8, 0.5, 1.0)).runaway == 0
+    assert Analysis.of(network(0.8, 0.5, 1.0)).unstable_radius == 0
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -46,7 +46,7 @@ def test_one_of_a_crowd_is_found(seed: int) -> None:
     nodes = random_array((2000, 2000), density=5e-3 / 2, rng=rng, data_sampler=rng.standard_normal)
     A = csr_array(1.3 * nodes / np.sqrt(5))
     reached = Analysis.of(LinearNetwork(A, rng.standard_normal(2000)))
-    assert 1.2 < reached.runaway < 2
+    assert 1.2 < reached.unstable_radius < 2
 
 
 def test_gain_without_an_unstable_mode() -> None:
@@ -54,7 +54,7 @@ def test_gain_without_an_unstable_mode() -> None:
     size = 1200
     A = diags_array([np.full(size, 0.5), np.full(size - 1, 1.2)], offsets=[0, -1], format="csr")
     A = csr_array(block_diag([A, [[0.9]]]))
-    assert Analysis.of(LinearNetwork(A, np.ones(size + 1))).runaway == 0
+    assert Analysis.of(LinearNetwork(A, np.ones(size + 1))).unstable_radius == 0
 
 
 def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,7 +62,7 @@ def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch
     stable = network(0.8, 0.5, 1.0)
     e1, e2 = np.eye(stable.size)[:2]
     monkeypatch.setattr("memcurve.network.graph.leading_mode", lambda A: (3.0, e1, e2))
-    assert Analysis.of(stable).runaway == 0
+    assert Analysis.of(stable).unstable_radius == 0
 
 
 def test_it_is_looked_for_before_all_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
