@@ -265,4 +265,9 @@ def test_memory_by_region() -> None:
     assert found.read.max() <= found.whole
     one = memcurve.memory_by_region(NETWORK, np.zeros(30), noise=1e-3)
     assert one.read[0] == pytest.approx(one.whole, abs=1e-9)
-    refuses(ValueError, "`regions` must have one", memcurve.memory_by_region, NETWORK, [1], noise=1)
+    refuses(ValueError, "`regions`", memcurve.memory_by_region, NETWORK, [1], noise=1)
+    for wrong in ([1e-3, 1e-2], memcurve.StateNoise(0.1), -1):
+        error = (ValueError, TypeError)
+        refuses(error, "`noise`", memcurve.memory_by_region, NETWORK, regions, noise=wrong)
+    sensory = NETWORK.replace(readout=range(10, 20))  # the best of one class
+    assert {*memcurve.best_readout(sensory, 1e-3, 3).nodes.tolist()} < {*range(10, 20)}

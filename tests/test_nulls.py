@@ -221,15 +221,12 @@ def test_shuffling_signs(of: str) -> None:
         assert (null < 0).any(axis=0).sum() == (A < 0).any(axis=0).sum()
 
 
-def test_edges_anywhere_are_as_many() -> None:
+def test_edges_anywhere_are_as_many_and_uniform() -> None:
     A = signed(loops=4)
     null = drawn("erdos_renyi", A)
     assert weights(null) == weights(A)
     assert degrees(null) != degrees(A)
     assert (null.diagonal() == A.diagonal()).all()
-
-
-def test_edges_anywhere_are_uniform() -> None:
     A = np.zeros((3, 3))
     A[0, 1] = A[1, 2] = 1
     rng = np.random.default_rng(1)
@@ -287,25 +284,19 @@ def test_what_cannot_be_changed_says_so(name, A, options, reason) -> None:
     assert reason in null.notes[-1]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"moves": 0}, "`moves`"),
-        ({"blocks": [1, 2]}, ("`blocks`", "40")),
-        ({"blocks": ["a", None] * 20}, ("`blocks`", "None")),
-        ({"blocks": [1.0, np.nan] * 20}, ("`blocks`", "nan")),
-        ({"positions": [[1.0]]}, "`positions`"),
-    ],
-)
-def test_errors_name_the_argument(options: dict, message: str) -> None:
-    refuses(ValueError, message, drawn, "rewire", signed(), **options)
-
-
-def test_names() -> None:
-    refuses(ValueError, "`name` must be one of rewire, shuffle", drawn, "random", signed())
-    refuses(ValueError, ("`blocks` must be given", "'blocks'"), drawn, "blocks", signed())
-    refuses(TypeError, "does not take `bins`", drawn, "shuffle", signed(), bins=3)
-    refuses(TypeError, "`seed` must be", drawn, "shuffle", signed(), seed=None)
-    refuses(ValueError, "must have real weights", drawn, "signs", 1j * signed())
+def test_errors_name_the_argument() -> None:
     two = np.array([[0.1, 0], [-0.2, 0]])
-    refuses(ValueError, "`of` must be 'edges' here: node 0", drawn, "signs", two, of="nodes")
+    for error, facts, name, A, options in (
+        (ValueError, ("`moves`", "0"), "rewire", None, {"moves": 0}),
+        (ValueError, ("`blocks`", "40"), "rewire", None, {"blocks": [1, 2]}),
+        (ValueError, ("`blocks`", "None"), "rewire", None, {"blocks": ["a", None] * 20}),
+        (ValueError, ("`blocks`", "20"), "rewire", None, {"blocks": [1.0, np.nan] * 20}),
+        (ValueError, "`positions`", "rewire", None, {"positions": [[1.0]]}),
+        (ValueError, ("`name`", "'random'"), "random", None, {}),
+        (ValueError, ("`blocks`", "'blocks'"), "blocks", None, {}),
+        (TypeError, "`bins`", "shuffle", None, {"bins": 3}),
+        (TypeError, "`seed`", "shuffle", None, {"seed": None}),
+        (ValueError, ("`network`", "complex"), "signs", 1j * signed(), {}),
+        (ValueError, ("`of`", "node 0"), "signs", two, {"of": "nodes"}),
+    ):
+        refuses(error, facts, drawn, name, signed() if A is None else A, **options)

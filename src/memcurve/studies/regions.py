@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from memcurve.core.arguments import require_number
 from memcurve.core.display import columns_of_text
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
@@ -24,8 +25,8 @@ class RegionalMemory(Result):
     regions, nodes
         Names of the regions, and how many nodes each has.
     read, driven : (n,) array
-        Usable memory under this ``noise`` if the nodes of that region alone are read, and all are
-        driven as before; or if they alone are driven, equally, and all are read.
+        Usable memory under this ``noise`` if the nodes of that region alone are read, driven as
+        before; or if they alone are driven, equally, and read as before.
     whole : float
         Usable memory of the network as it is.
 
@@ -108,6 +109,7 @@ def memory_by_region(network: Any, regions: ArrayLike, *, noise: float) -> Regio
     True
     """
     subject, of_node = as_network(network), np.asarray(regions)
+    noise = require_number(noise, "noise", "at least 0", lambda level: level >= 0)
     if of_node.shape != (subject.size,):
         raise ValueError(
             f"`regions` must have one entry for each of the {subject.size} nodes, got shape "
@@ -124,7 +126,7 @@ def memory_by_region(network: Any, regions: ArrayLike, *, noise: float) -> Regio
         mask = np.where(is_inside, strength / np.sqrt(count), 0.0)
         driven.append(memory_curve(subject.replace(C=mask), noise=noise).total)
     return RegionalMemory(
-        network=subject.name or "network", noise=float(noise), regions=tuple(names.tolist()),
+        network=subject.name or "network", noise=noise, regions=tuple(names.tolist()),
         nodes=counts.astype(float), read=np.array(read), driven=np.array(driven),
         whole=memory_curve(subject, noise=noise).total, notes=subject.notes,
     )  # fmt: skip

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.linalg import solve_discrete_lyapunov as _gramian
 
 from memcurve import LinearNetwork, MemoryCurve, memory_curve
 from memcurve.core.limits import one_thread
@@ -40,15 +41,6 @@ class CheckedClaim:
     statement: str
     verdict: str
     figure: str
-
-
-def _gramian(A: Floats, B: Floats) -> Floats:
-    """Σ_k A^k B (Aᵀ)^k, small and well-conditioned enough for the plain sum."""
-    total, term = np.zeros_like(B), B
-    for _ in range(POWERS):
-        total = total + term
-        term = A @ term @ A.T
-    return total
 
 
 def _forms(A: Floats, C: Floats, M: Floats, lags: int) -> Floats:

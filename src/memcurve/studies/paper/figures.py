@@ -51,24 +51,8 @@ def _measured(kind: str, /, **facts: Any) -> str:
     return str(TEXTS["measured"][kind].format(**facts))
 
 
-@dataclass(frozen=True, eq=False)
-class DrawnFigure:
-    """A figure and what was measured while drawing it, in sentences."""
-
-    figure: Picture
-    findings: list[str]
-
-
-Draw = Callable[[Settings, Progress], DrawnFigure]
-
-
-@dataclass(frozen=True)
-class PaperFigure:
-    """A figure of the paper: its title, what the paper says of it, and how it is drawn."""
-
-    title: str
-    paper: str
-    draw: Draw
+#: A figure, and what was measured while drawing it, in sentences.
+Drawn = tuple["Picture", list[str]]
 
 
 def _panels(rows: int, columns: int, titles: Sequence[str]) -> tuple[Picture, list[Axes]]:
@@ -97,7 +81,7 @@ def _legend_below(figure: Picture, ax: Axes, columns: int) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False)
 
 
-def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
+def inflation(settings: Settings, progress: Progress) -> Drawn:
     """(a) estimated curves for growing T, (b) their totals over 5N lags divided by N."""
     from matplotlib import colormaps
 
@@ -127,13 +111,13 @@ def inflation(settings: Settings, progress: Progress) -> DrawnFigure:
     facts: dict[str, Any] = {"first": settings.samples[0], "last": settings.samples[-1]}
     facts |= {"exact": exact.total, "few": size * totals[0], "many": size * totals[-1]}
     bars = "above" if min(totals) > 1 else "not_above"
-    return DrawnFigure(figure, [_measured("inflation", **facts), _measured(bars)])
+    return figure, [_measured("inflation", **facts), _measured(bars)]
 
 
 GRAMIAN_KINDS = ("normal", "sparse_normal", "uniform", "orthogonal", "cyclic")
 
 
-def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
+def gramian_eigenvalues(settings: Settings, progress: Progress) -> Drawn:
     """Absolute eigenvalues in falling order, N = 50 and N = 150, five ensembles."""
     sizes = (50, 150)
     figure, axes = _panels(1, 2, [f"({c}) N = {n}" for c, n in zip("ab", sizes, strict=True)])
@@ -154,24 +138,16 @@ def gramian_eigenvalues(settings: Settings, progress: Progress) -> DrawnFigure:
         counts = ", ".join(f"{kind.replace('_', ' ')} {n}" for kind, n in below.items())
         findings.append(_measured("eigenvalues", size=size, counts=counts))
     _legend_below(figure, axes[0], len(GRAMIAN_KINDS))
-    return DrawnFigure(figure, findings)
+    return figure, findings
 
 
-SQUEEZED = {
-    "normal": r"(a) $A_{ij} \sim \mathcal{N}(0, 1)$",
-    "uniform": r"(b) $A_{ij} \sim \mathcal{U}(-1, 1)$",
-    "sparse_normal": r"(c) $A_{ij} \sim sp\mathcal{N}(0, 1, 0.1)$",
-    "orthogonal": r"(d) $A \sim \mathcal{O}(\mathcal{N}(0, 1))$",
-}
-
-
-def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
+def squeezing(settings: Settings, progress: Progress) -> Drawn:
     """‖θ_j‖ by Arnoldi and by SVD, C = ι, with the laws that describe it."""
     size = settings.size
-    figure, axes = _panels(2, 2, list(SQUEEZED.values()))
-    findings = []
+    titles, findings = TEXTS["3"]["panels"], []
+    figure, axes = _panels(2, 2, [*titles.values()])
     j = np.arange(size)
-    for ax, kind in zip(axes, SQUEEZED, strict=True):
+    for ax, kind in zip(axes, titles, strict=True):
         network = ensembles.make(kind, size, seed=settings.seed, mask="ones")
         arnoldi = krylov.orthogonal_components(network, size)
         rank = krylov.numerical_rank(network)
@@ -196,14 +172,14 @@ def squeezing(settings: Settings, progress: Progress) -> DrawnFigure:
         facts = {"last": arnoldi[-1], "rank": rank, "size": size, "off": off}
         findings.append(_measured("squeezing", kind=kind.replace("_", " "), **facts))
     _legend_below(figure, axes[0], 5)
-    return DrawnFigure(figure, findings)
+    return figure, findings
 
 
 #: Name, title, network, distribution of its masks and their options.
 Panel = tuple[str, str, LinearNetwork, str, dict[str, float]]
 
 
-def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -> DrawnFigure:
+def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -> Drawn:
     """Naive method, OSM and OSM+ with 90 % bands over the same masks."""
     figure, axes = _panels(2, 2, [title for _, title, *_ in panels])
     findings = []
@@ -241,60 +217,40 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
         facts |= {"exact": exact.total, "error": exact.error.max()}
         findings.append(_measured("curves", **facts))
     _legend_below(figure, axes[0], 4)
-    return DrawnFigure(figure, findings)
+    return figure, findings
 
 
-MASKS: tuple[tuple[str, dict[str, float], str], ...] = (
-    ("normal", {}, r"(a) $C \sim \mathcal{N}(0, 1)$"),
-    ("uniform", {}, r"(b) $C \sim \mathcal{U}(-1, 1)$"),
-    ("sparse_normal", {}, r"(c) $C \sim sp\mathcal{N}(0, 1, 0.1)$"),
-    ("sparse_uniform", {"low": 0.0}, r"(d) $C \sim sp\,\mathcal{U}(0, 1, 0.1)$"),
-)
-
-
-def curves_by_mask(settings: Settings, progress: Progress) -> DrawnFigure:
+def curves_by_mask(settings: Settings, progress: Progress) -> Drawn:
     """A sparse normal network, ρ = 0.9; masks of unit norm."""
     network = ensembles.sparse_normal(settings.size, seed=settings.seed)
-    panels = [(f"mask {mask}", title, network, mask, options) for mask, options, title in MASKS]
+    panels: list[Panel] = []
+    for mask, title in TEXTS["4"]["panels"].items():
+        options = {"low": 0.0} if mask == "sparse_uniform" else {}
+        panels.append((f"mask {mask}", title, network, mask, options))
     return _curve_panels(panels, settings, progress)
 
 
-NETWORKS = {
-    "normal": r"(a) $A \sim \mathcal{N}(0, 1)$",
-    "uniform": r"(b) $A \sim \mathcal{U}(-1, 1)$",
-    "orthogonal": r"(c) $A \sim \mathcal{O}(\mathcal{N}(0, 1))$",
-    "sp_c": r"(d) $A \sim sp_C\mathcal{N}(0, 1, 0.1, 0.7)$",
-}
-
-
-def curves_by_ensemble(settings: Settings, progress: Progress) -> DrawnFigure:
+def curves_by_ensemble(settings: Settings, progress: Progress) -> Drawn:
     """Four networks, ρ = 0.9; sparse normal masks of unit norm."""
     panels: list[Panel] = []
-    for kind, title in NETWORKS.items():
+    for kind, title in TEXTS["5"]["panels"].items():
         network = ensembles.make(kind, settings.size, seed=settings.seed)
         panels.append((kind, title, network, "sparse_normal", {}))
     return _curve_panels(panels, settings, progress)
 
 
-SPECTRA: tuple[tuple[str, dict[str, str], str], ...] = (
-    ("normal", {"scaling": "circular_law"}, r"(a) $A_{ij} \sim \mathcal{N}(0, 1)$"),
-    ("sparse_normal", {"scaling": "circular_law"}, r"(b) $A_{ij} \sim sp\mathcal{N}(0, 1, 0.1)$"),
-    ("uniform", {"scaling": "circular_law"}, r"(c) $A_{ij} \sim \mathcal{U}(-1, 1)$"),
-    ("orthogonal", {}, r"(d) $A \sim \mathcal{O}(\mathcal{N}(0, 1))$"),
-    ("cyclic", {}, r"(e) cyclic(N)"),
-    ("sp_c", {}, r"(f) $A \sim sp_C\mathcal{N}(0, 1, 0.1, 0.7)$"),
-)
-
-
-def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
+def spectra(settings: Settings, progress: Progress) -> Drawn:
     """Eigenvalues in the complex plane, with the unit circle; spectral radius 1."""
-    figure, axes = _panels(2, 3, [title for _, _, title in SPECTRA])
+    titles = TEXTS["6"]["panels"]
+    figure, axes = _panels(2, 3, [*titles.values()])
     figure.set_size_inches(13, 9)
     circle = np.exp(1j * np.linspace(0, 2 * np.pi, 400))
     findings = []
-    for ax, (kind, options, _) in zip(axes, SPECTRA, strict=True):
-        drawn = {"seed": settings.seed, "spectral_radius": 1.0, **options}
-        values = eigenvalues(ensembles.make(kind, settings.size, **drawn).A)
+    for ax, kind in zip(axes, titles, strict=True):
+        asked: dict[str, Any] = {"seed": settings.seed, "spectral_radius": 1.0}
+        if kind in ("normal", "sparse_normal", "uniform"):
+            asked["scaling"] = "circular_law"
+        values = eigenvalues(ensembles.make(kind, settings.size, **asked).A)
         ax.plot(circle.real, circle.imag, color="0.6", lw=1)
         ax.scatter(values.real, values.imag, s=14, color=COLOURS[0])
         ax.set(xlabel="real part", ylabel="imaginary part", aspect="equal")
@@ -302,9 +258,10 @@ def spectra(settings: Settings, progress: Progress) -> DrawnFigure:
         moduli = np.abs(values)
         facts = {"least": moduli.min(), "most": moduli.max(), "mean": np.mean(moduli**2)}
         findings.append(_measured("spectra", kind=kind.replace("_", " "), **facts))
-    return DrawnFigure(figure, findings)
+    return figure, findings
 
 
-_DRAWN = (inflation, gramian_eigenvalues, squeezing, curves_by_mask, curves_by_ensemble, spectra)
 #: The figures by number.
-FIGURES = {n: PaperFigure(**TEXTS[str(n)], draw=draw) for n, draw in enumerate(_DRAWN, 1)}
+FIGURES: dict[int, Callable[[Settings, Progress], Drawn]] = dict(enumerate(
+    (inflation, gramian_eigenvalues, squeezing, curves_by_mask, curves_by_ensemble, spectra), 1
+))  # fmt: skip

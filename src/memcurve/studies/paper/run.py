@@ -34,14 +34,13 @@ def reproduce(
     with listening(progress) as tell:
         for number in chosen:
             tell(f"figure {number}", 0, 1)
-            figure = FIGURES[number]
             with one_thread():  # many small decompositions
-                drawn = figure.draw(settings, tell)
+                figure, findings = FIGURES[number](settings, tell)
             for ending in ("png", "pdf"):
-                drawn.figure.savefig(output / f"figure{number}.{ending}", dpi=130)
-            title, picture = f"Figure {number}. {figure.title}", f"figure{number}.png"
-            points = tuple(drawn.findings)
-            sections.append(Section(title, figure.paper, points=points, picture=picture))
+                figure.savefig(output / f"figure{number}.{ending}", dpi=130)
+            about, picture = TEXTS[str(number)], f"figure{number}.png"
+            title, points = f"Figure {number}. {about['title']}", tuple(findings)
+            sections.append(Section(title, about["paper"], points=points, picture=picture))
             tell(f"figure {number}", 1, 1)
         outcomes = check_claims(tell) if claims else []
     texts = TEXTS["page"]
