@@ -26,7 +26,7 @@ from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, readin
 from memcurve.io.arrow import distinct, open_arrow
 from memcurve.io.graphs import graph_labels, networkx_graph
 from memcurve.io.nodes import NodeTable, load_nodes, whole_number
-from memcurve.io.text import Text, is_missing, is_number, real_number
+from memcurve.io.text import Text, is_missing, is_number, real_number, worded
 
 #: Endings of text that lists edges, whatever it looks like.
 LISTS = (".edges", ".edgelist")
@@ -53,34 +53,6 @@ _WEIGHT = ("weight", "weights", "w", "synapses", "strength", "count", "value", "
 _KINDS = ("node", "neuron", "cell", "region", "roi", "area", "vertex", "id", "name", "label")
 _NUMBERED = [(kind + first, kind + last) for kind in _KINDS for first, last in ("12", "ab", "ij")]
 _NUMBER = re.compile(r"\(?[+-]?[\d.,][\d.,eE+-]*[ij]?\)?")
-
-#: What is wrong with a line, or with the columns, by kind.
-_FAULTS = {
-    "no node": "line {number} has no {what}, got {field!r}; name it, or remove the line.",
-    "negative": "line {number} has the {what} {field}; number nodes from 0 on, or remove what "
-    "marks an unknown node.",
-    "no weight": "line {number} has no weight, got {field!r}; write one, or remove the line.",
-    "no number": "line {number} has the weight {field!r}, which is not a number; write numbers "
-    "with a decimal point; name another column by `matrix`.",
-    "infinite": "line {number} has the weight {field}; give a finite one, or remove the line.",
-    "column": "must have a column {column!r} for `matrix`, which names the weights of edges; "
-    "{listed}.",
-    "ends": "must have the columns source, target and, optionally, weight; got {width} column(s) "
-    "without a header that names them. Write one edge per line, or such a header.",
-    "twice": "must have a column each for sources, targets, weights and signs; name others by "
-    "`matrix` and `signs`, of {columns}.",
-    "signs": "has no column {column!r} for `signs`, which names the transmitters; edges have "
-    "{edges}, and the table of nodes {nodes}.",
-    "inhibitory": "has none of the transmitters that `inhibitory` names; {column} has {listed}.",
-    "signed": "has negative weights, which have their signs; leave out `signs`.",
-    "row": "rows {first:,} … {last:,} have a node that is missing or negative, or a weight that is "
-    "missing or infinite; fill it in, or remove the row.",
-    "empty": "holds no edges below its header; write some.",
-    "none left": "has no edges of {what}; the nodes of the file are called {label!r} ….",
-    "weak": "has no pair of nodes with a weight of {least:g} or more; lower `min_weight`.",
-    "names": "must name the same nodes, each once and in the same order, above and before the "
-    "numbers; got {rows} rows and {columns} columns. Leave out names that are not those of nodes.",
-}
 
 
 @dataclass(frozen=True)
@@ -253,7 +225,7 @@ def _is_name(field: str) -> bool:
 
 
 def _fault(file: Path, kind: str, **facts: Any) -> NetworkFileError:
-    return NetworkFileError(f"{file}: {_FAULTS[kind].format(**facts)}")
+    return worded(file, "edges", kind, facts)
 
 
 def _read_labelled(text: Text) -> Graph:
@@ -379,15 +351,15 @@ class _Edges:
                 ends[k] = self.nodes.coded(nodes)
             except KeyError as error:
                 name = error.args[0]
-                kind = "no node" if is_missing(name) else "negative"
+                kind = "no_node" if is_missing(name) else "negative"
                 number = numbers[nodes.index(name)]
                 raise _fault(self.file, kind, number=number, what=what, field=name) from None
         if self.weight is not None:
             for k, field in enumerate(columns[self.weight]):
                 value = real(field)
                 if value is None or not math.isfinite(value):
-                    kind = "no number" if value is None else "infinite"
-                    kind = "no weight" if is_missing(field) else kind
+                    kind = "no_number" if value is None else "infinite"
+                    kind = "no_weight" if is_missing(field) else kind
                     raise _fault(self.file, kind, number=numbers[k], field=field)
                 weights[k] = value
         kinds = [] if self.transmitter is None else columns[self.transmitter]
@@ -490,7 +462,7 @@ def assembled(
         is_taken = is_kept[ends].all(axis=0)
         what = f"the {counted(len(table.names), 'node')} of {table.file.name}"
         if not is_taken.any():
-            raise _fault(file, "none left", what=what, label=labels[0])
+            raise _fault(file, "none_left", what=what, label=labels[0])
         ends, weights = ends[:, is_taken], weights[is_taken]
         if not is_kept.all():
             text = f"of {what}: {is_kept.sum():,} of the {size:,} nodes and {is_taken.sum():,} of "

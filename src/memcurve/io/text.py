@@ -13,8 +13,9 @@ import gzip
 import io
 import math
 import re
-from collections.abc import Iterator, Sequence
-from functools import partial
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, partial
 from itertools import compress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -48,19 +49,15 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
 
-_WRITTEN = "write numbers with a decimal point, separated by commas, semicolons, tabs or blanks"
-#: What is wrong with a line, by kind.
-_FAULTS = {
-    "fields": "line {number} has {got} fields, the first line {width}; the file is incomplete or "
-    "damaged: give all lines the same number of fields. Lines above a recording's table are passed "
-    "over with skip_rows=3.",
-    "table": f"line {{number}}: {{field!r}} is not a real number; {_WRITTEN}, or leave its column "
-    "out with drop=[...].",
-    "matrix": f"line {{number}}: {{field!r}} is not a number; {_WRITTEN}; complex ones go into a "
-    ".npy or .mtx file, and a list of edges needs a header, source,target,weight.",
-    "entry": "line {number}: {field!r} is not a number; write 0 where there is no edge.",
-    "empty": "holds no rows; write one per line.",
-}
+
+@cache
+def _faults() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
+
+
+def worded(file: Path, where: str, kind: str, facts: Mapping[str, Any]) -> NetworkFileError:
+    """Return the error of that kind, as ``faults.toml`` words it."""
+    return NetworkFileError(f"{file}: {_faults()[where][kind].format(**facts)}")
 
 
 class Batch(NamedTuple):
@@ -116,7 +113,7 @@ class Text:
 
     def fault(self, kind: str, **facts: Any) -> NetworkFileError:
         """Return the error of that kind."""
-        return NetworkFileError(f"{self.file}: {_FAULTS[kind].format(**facts)}")
+        return worded(self.file, "text", kind, facts)
 
     def batches(self, skip: int = 0, *, blocks: int = 1) -> Iterator[Batch]:
         """Go through the rows, some megabytes at a time, or so many ``blocks`` of these."""
