@@ -10,9 +10,9 @@ so that no digit is lost however close the poles are. Where a channel has severa
 has a third axis), or modes that act on each other (a matrix A in place of its poles), T is the
 triangular factor of [B, AB, A²B, …], by doubling. Noise is relative: s times the standard deviation
 of each state, as rounding is, which makes b irrelevant but for its phase. With T = D·UΣVᵀ, D the
-standard deviations, F = diag(σ/√(σ² + s²))Vᵀ and W = diag(1/√(σ² + s²))UᵀD⁻¹::
+standard deviations, and W = diag(1/√(σ² + s²))UᵀD⁻¹::
 
-    MC_τ(s) = ‖F A'^τ C'‖²,   Σ_{τ≥m} MC_τ(s) = ‖F A'^m‖² = ‖W A^m T‖²
+    Σ_τ MC_τ(s) = Σ_i σ_i²/(σ_i² + s²),   Σ_{τ≥m} MC_τ(s) = ‖W A^m T‖²
 """
 
 from __future__ import annotations
@@ -46,15 +46,6 @@ class ChannelMemory(NamedTuple):
     time_constant: Floats
 
 
-class _OrthogonalSection(NamedTuple):
-    """An orthogonal section of the cascade, for all channels: x' = Ax + Bu, y = Cx + Du."""
-
-    A: Floats
-    B: Floats
-    C: Floats
-    D: Floats
-
-
 def channel_memory(
     A: Numbers, drive: Numbers | None, noise: float, *, entries: int = 2**21
 ) -> ChannelMemory:
@@ -76,54 +67,41 @@ def real_states(A: Numbers) -> int:
 
 
 def _block(A: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
-    powers = _powers(A) if _is_driven(A, drive) else []
-    T, sizes, sections = state_rows(A, drive, powers)
-    U, sigma, Vt = np.linalg.svd(T, full_matrices=False)
-    weights = sigma**2 / (sigma**2 + noise**2)
-    total, change = weights.sum(axis=1), row_error(A, drive)
+    powers = _powers(A)
+    T, sizes = state_rows(A, drive, powers)
+    U, sigma, _ = np.linalg.svd(T, full_matrices=False)
+    total, change = (sigma**2 / (sigma**2 + noise**2)).sum(axis=1), row_error(A, drive)
     if A.ndim == 3:
         change = change + _measured_change(A, drive, sigma)
-    if sections is None:
-        W = U.transpose(0, 2, 1) / np.sqrt(sigma**2 + noise**2)[:, :, None]
-        W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
-        X = _modes(T * sizes[:, :, None], A)
-        age = np.square(W @ _summed(powers, _advanced(A, X))).sum(axis=(1, 2))
-    else:
-        W = np.sqrt(weights)[:, :, None] * Vt
-        powers = _powers(_cascade(sections))
-        X = np.broadcast_to(np.eye(W.shape[2]), W.shape)
-        age = np.einsum("cij,cjk,cik->c", W, _later(powers), W)
-    half, nine_tenths = (_lags(powers, W, X, left * total) for left in (0.5, 0.1))
-    if sections is not None:  # powers of the cascade may not decay next to the circle
-        lost = np.square(powers[-1]).sum(axis=(1, 2)) > EPS
-        half, nine_tenths, age = (np.where(lost, np.inf, x) for x in (half, nine_tenths, age))
+    # ages are those of what rounding leaves of the states
+    squares = sigma**2 + noise**2 + change**2
+    W = U.transpose(0, 2, 1) / np.sqrt(squares)[:, :, None]
+    W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
+    X, known = _modes(T * sizes[:, :, None], A), (sigma**2 / squares).sum(axis=1)
+    half, nine_tenths = (_lags(powers, W, X, left * known) for left in (0.5, 0.1))
+    age = np.square(W @ _summed(powers, _advanced(A, X))).sum(axis=(1, 2)) / known
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A).max(axis=1)
     with np.errstate(divide="ignore"):
         slowest = np.where(moduli > 0, -1 / np.log(np.where(moduli > 0, moduli, 0.5)), 0.0)
     error = rounding_error(sigma, noise, change)
     rank = _ranks(A, drive, sigma[:, -1:] > change)
-    return ChannelMemory(total, error, rank, half, nine_tenths, age / total, slowest)
-
-
-def _is_driven(A: Numbers, drive: Numbers | None) -> bool:
-    return A.ndim == 3 or (drive is not None and drive.ndim == 3)
+    return ChannelMemory(total, error, rank, half, nine_tenths, age, slowest)
 
 
 def state_rows(
     A: Numbers, drive: Numbers | None, powers: list[Numbers] | None = None
-) -> tuple[Floats, Floats, list[_OrthogonalSection] | None]:
-    """T with rows scaled to one, their sizes, the states' deviations, and the cascade, if any.
+) -> tuple[Floats, Floats]:
+    """T with rows scaled to one, and their sizes, the states' deviations.
 
     Rows of complex states are their real and imaginary parts in turn.
     """
-    sections = None
-    if drive is not None and _is_driven(A, drive):
+    if drive is not None and max(A.ndim, drive.ndim) == 3:
         T = _summed(powers or _powers(A), drive)
     else:
-        sections, X = _transfer(A)
+        X = _transfer(A)
         T = _parts(X if drive is None else X * drive[:, :, None])
     sizes = np.sqrt((T**2).sum(axis=2, keepdims=True))
-    return np.where(sizes > 0, T / np.where(sizes > 0, sizes, 1.0), 0.0), sizes[:, :, 0], sections
+    return np.where(sizes > 0, T / np.where(sizes > 0, sizes, 1.0), 0.0), sizes[:, :, 0]
 
 
 def _parts(X: Numbers) -> Floats:
@@ -160,14 +138,6 @@ def _summed(powers: list[Numbers], X: Numbers) -> Floats:
             X = _modes(np.asarray(R).transpose(0, 2, 1), X)
     T = _parts(X)
     return np.pad(T, ((0, 0), (0, 0), (0, n - T.shape[2])))
-
-
-def _later(powers: list[Numbers]) -> Floats:
-    """Σ_{m≥1} A^m(A^m)ᵀ by doubling."""
-    later = powers[0] @ powers[0].transpose(0, 2, 1)
-    for power in powers:
-        later = later + power @ later @ power.transpose(0, 2, 1)
-    return np.asarray(later)
 
 
 def _lags(powers: list[Numbers], W: Floats, X: Numbers, left: Floats) -> Floats:
@@ -214,52 +184,35 @@ def rounding_error(sigma: Floats, noise: float, change: Floats) -> Floats:
     return np.asarray(np.minimum(one_by_one, np.linalg.norm(moved, axis=1)) + rounding)
 
 
-def _section(pole: Numbers) -> _OrthogonalSection:
-    """The lattice section of a real pole, or of a pole and its conjugate."""
+def _section(pole: Numbers) -> tuple[Floats, Floats]:
+    """A and B of the lattice section, x' = Ax + Bu, of a real pole, or of one and its conjugate."""
     if not np.iscomplexobj(pole):
-        c = np.sqrt((1 - pole) * (1 + pole))
-        return _OrthogonalSection(pole[:, None, None], c[:, None], c[:, None], -pole)
+        return pole[:, None, None], np.sqrt((1 - pole) * (1 + pole))[:, None]
     modulus = np.abs(pole)
     square, inside = modulus**2, (1 - modulus) * (1 + modulus)
     s1 = -2 * pole.real / (1 + square)
     c1 = np.sqrt(inside**2 + 4 * pole.imag**2) / (1 + square)
-    s2, c2 = square, np.sqrt(inside * (1 + square))
-    A = np.stack([np.stack([-s1, -c1 * s2], 1), np.stack([c1, -s1 * s2], 1)], 1)
-    return _OrthogonalSection(A, np.stack([c1 * c2, s1 * c2], 1), np.stack([0 * c2, c2], 1), s2)
+    c2 = np.sqrt(inside * (1 + square))
+    A = np.stack([np.stack([-s1, -c1 * square], 1), np.stack([c1, -s1 * square], 1)], 1)
+    return A, np.stack([c1 * c2, s1 * c2], 1)
 
 
-def _cascade(sections: list[_OrthogonalSection]) -> Floats:
-    """A' of the sections in a row, with C' for which A'A'ᵀ + C'C'ᵀ = 1."""
-    count = len(sections[0].D)
-    n = sum(each.A.shape[1] for each in sections)
-    A, output, at = np.zeros((count, n, n)), np.zeros((count, n)), 0
-    for each in sections:
-        own = slice(at, at + each.A.shape[1])
-        A[:, own, :] = each.B[:, :, None] * output[:, None, :]
-        A[:, own, own] = each.A
-        output *= each.D[:, None]
-        output[:, own] = each.C
-        at = own.stop
-    return A
-
-
-def _transfer(poles: Numbers) -> tuple[list[_OrthogonalSection], Numbers]:
-    """The sections of the cascade, and Ξ(λ) = (1 − λA')⁻¹C' at all poles (channels, modes, n)."""
-    sections = [_section(poles[:, k]) for k in range(poles.shape[1])]
+def _transfer(poles: Numbers) -> Numbers:
+    """Ξ(λ) = (1 − λA')⁻¹C' of the cascade at all poles (channels, modes, n)."""
     u, parts = np.ones_like(poles), []
-    for k, each in enumerate(sections):
-        parts.append(_response(each, poles, u))
+    for k in range(poles.shape[1]):
+        parts.append(_response(*_section(poles[:, k]), poles, u))
         u = u * _through(poles[:, k, None], poles)
-    return sections, np.concatenate(parts, axis=2)
+    return np.concatenate(parts, axis=2)
 
 
-def _response(section: _OrthogonalSection, z: Numbers, u: Numbers) -> Numbers:
+def _response(A: Floats, B: Floats, z: Numbers, u: Numbers) -> Numbers:
     """States of a section for an input of transfer u, at z: (1 − zA)⁻¹Bu."""
-    if section.A.shape[1] == 1:
-        return np.asarray(section.B * u / (1 - z * section.A[:, 0]))[:, :, None]
+    if A.shape[1] == 1:
+        return np.asarray(B * u / (1 - z * A[:, 0]))[:, :, None]
     # Cramer's rule: determinant 1 + a₁z + a₂z², which is away from zero within the disc
-    (a, b), (c, d) = section.A.transpose(1, 2, 0)[..., None]
-    first, second = section.B.T[..., None]
+    (a, b), (c, d) = A.transpose(1, 2, 0)[..., None]
+    first, second = B.T[..., None]
     scale = u / ((1 - z * a) * (1 - z * d) - z**2 * b * c)
     both = (1 - z * d) * first + z * b * second, (1 - z * a) * second + z * c * first
     return np.asarray(np.stack(both, axis=2) * scale[:, :, None])
@@ -326,10 +279,10 @@ def _hankel(poles: Any, drive: Numbers | None, output: Numbers | None) -> Floats
     b = 1.0 if drive is None else np.take_along_axis(drive, order, axis=1)
     if output is None:
         after = b / np.sqrt((1 - np.abs(poles)) * (1 + np.abs(poles)))
-        rows, lengths, _ = state_rows(poles, after)
+        rows, lengths = state_rows(poles, after)
         M = rows * lengths[:, :, None]
     else:
-        X = _transfer(poles)[1]
+        X = _transfer(poles)
         sizes = np.sqrt(np.square(np.abs(X)).sum(axis=1, keepdims=True))
         even = X / np.where(sizes > 0, sizes, 1.0)
         weights = np.take_along_axis(output, order[:, None], axis=2) * np.atleast_2d(b)[:, None]

@@ -30,8 +30,8 @@ FORMATS = {
 }  # fmt: skip
 #: Noise of squares that are numbers. Doubled: nothing.
 LEAST_NOISE = 1e-100
-#: Matrices whose slowest mode decays by less per step are refused. Doubled: twice as many.
-LEAST_DECAY = 1e-12
+#: Decays of matrices, and of modes, below which powers grow by rounding. Doubled: more refusals.
+LEAST_DECAYS = 1e-12, 1e-15
 #: Columns of the table that are medians over the channels.
 _MEDIANS = ("usable", "half", "nine_tenths", "mean_age", "time_constant")
 #: Columns that the command and the report show, and what they are called there.
@@ -64,7 +64,8 @@ class LayerMemory:
     half, nine_tenths : (channels,) array
         How many lags hold half, and nine tenths, of the usable memory.
     mean_age : (channels,) array
-        Mean lag of the usable memory.
+        Mean lag of the usable memory; this, ``half`` and ``nine_tenths`` under the rounding of
+        float64 where that is more than the noise.
     time_constant : (channels,) array
         Steps in which the slowest mode decays to 1/e.
     hankel, hankel_error : (channels, states) array or None
@@ -396,11 +397,11 @@ def _is_share(x: float) -> bool:
 
 
 def require_decay(A: Numbers, name: str) -> None:
-    """Refuse modes that never forget; powers of matrices decay only a little below."""
+    """Refuse modes that never forget, as far as float64 tells."""
     if A.size == 0:
         raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A)
-    limit = 1 - LEAST_DECAY if A.ndim == 3 else 1.0
+    limit = 1 - LEAST_DECAYS[A.ndim != 3]
     if not moduli.max() < limit:
         raise NetworkFileError(
             f"{name}: {np.count_nonzero(moduli >= limit)} of {moduli.size} modes do not decay "

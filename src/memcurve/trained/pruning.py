@@ -205,7 +205,7 @@ class _LayerAnalysis:
         if layer.kind.modes is None:
             return None
         require_decay(poles, layer.name)
-        rows, sizes, _ = state_rows(poles, recurrence.drive)
+        rows, sizes = state_rows(poles, recurrence.drive)
         stored = np.atleast_2d(tensors[layer.names[0]])
         steps = np.asarray(tensors.get("log_dt", tensors.get("inv_dt", 0.0)))
         if stored.shape != poles.shape or steps.size > max(1, len(poles)):
