@@ -85,7 +85,7 @@ def test_poles(arrays: Callable[[Any], Any]) -> None:
     assert np.all(to_host(curves.rank) == 12)
     assert np.abs(curves[1].values - expected.values[1]).max() <= expected.error.max()
     assert isinstance(curves.to_numpy().error, np.ndarray)
-    # real poles, all lags, a single network, no networks, single precision
+    # real poles, all lags; no networks; single precision
     real = curves_of_poles(arrays(np.array([0.5, -0.25])))
     assert to_host(real.values).sum() == pytest.approx(2, abs=1e-11)
     nothing = curves_of_poles(arrays(np.zeros((0, 3))), 5)

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from memcurve import MemoryCurves, memory_curves
-from memcurve.core.notes import Note
 from memcurve.memory.batch import curves_of_poles
-from refusals import refuses
 
 FIELDS = ("lags", "values", "error", "loss", "total", "rank")
 
@@ -52,13 +50,8 @@ def test_json_of_other_arrays_holds_their_values() -> None:
     assert len(curves.plot().lines) == 2
 
 
-def test_what_is_no_stack_is_refused() -> None:
-    refuses(ValueError, ("`text`", "MemoryCurves"), MemoryCurves.from_json, stack(2)[0].to_json())
-
-
-def test_notes_are_typed() -> None:
+def test_notes_are_those_of_the_stack() -> None:
     curves = stack(2)
-    assert all(isinstance(note, Note) for note in curves.notes)
     assert curves[1].notes == curves.notes
     assert [note.kind for note in memory_curves(0.5 * np.eye(1)).notes] == ["question"]
 

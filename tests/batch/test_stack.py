@@ -46,16 +46,11 @@ def test_random_stacks(size: int, radius: float) -> None:
     A = normal_stack(4, size, seed=size, radius=radius)
     C = np.random.default_rng(size).standard_normal((4, size))
     curves = memory_curves(A, C)
-    assert isinstance(curves, MemoryCurves)
-    assert curves.values.dtype == np.float64
     assert np.all(curves.rank == size)
-    assert np.all(curves.total == size)
     for k in range(4):
-        one = memory_curve(LinearNetwork(A[k], C[k]))
-        assert agrees(curves, k, one)
+        assert agrees(curves, k, memory_curve(LinearNetwork(A[k], C[k])))
         assert curves.values[k].sum() == pytest.approx(size, abs=1e-10)
-        assert curves[k].rank == size
-        assert curves[k].total == size
+        assert curves[k].rank == curves[k].total == curves.total[k] == size
 
 
 @pytest.mark.parametrize(
@@ -140,16 +135,13 @@ def test_shapes_and_types() -> None:
     nested = memory_curves(A, np.ones((2, 3, 5)), 10)
     assert nested.values.shape == (2, 3, 10)
     assert nested.rank.shape == (2, 3)
-    single = memory_curves(A[0, 0], np.ones(5), 10)
+    single = memory_curves(A[0, 0], [1, 1, 1, 1, 1], 10)
     assert single.values.shape == (10,)
     assert np.abs(single.values - nested.values[0, 0]).max() <= 100 * EPS
-    as_floats = memory_curves(A[0, 0].astype(np.float32), [1, 1, 1, 1, 1], 10)
-    assert as_floats.values.dtype == np.float64
-    exact = memory_curve(LinearNetwork(A[0, 0].astype(np.float32), np.ones(5)), 10)
-    assert np.abs(as_floats.values - exact.values).max() <= as_floats.error.max()
+    rounded = memory_curves(A[0].astype(np.float32), np.ones(5), 10)
+    assert rounded.values.dtype == np.float64
+    assert agrees(rounded, 2, memory_curve(LinearNetwork(A[0, 2].astype(np.float32), np.ones(5))))
     assert memory_curves([[[0]]], [1]).total.tolist() == [1.0]
-    assert nested.to_numpy().values is not None
-    assert np.array_equal(nested[1, 2].lags, np.arange(10))
     for stack in (np.zeros((0, 4, 4)), np.zeros((2, 0, 4, 4))):
         nothing = memory_curves(stack, np.ones(4), 7)
         assert nothing.values.shape == (*stack.shape[:-2], 7)
@@ -162,10 +154,6 @@ def test_default_lags_with_a_closer_look() -> None:
     curves = memory_curves(A, np.ones(6))
     assert agrees(curves, 0, memory_curve(LinearNetwork(A[0], np.ones(6)), curves.values.shape[1]))
     assert agrees(curves, 1, memory_curve(LinearNetwork(A[1], np.ones(6))))
-    other = memory_curves(A[::-1] * np.array([0.1, 3.2])[:, None, None], np.ones(6))
-    for k, matrix in enumerate(A[::-1] * np.array([0.1, 3.2])[:, None, None]):
-        whole = memory_curve(LinearNetwork(matrix, np.ones(6)), other.values.shape[1])
-        assert agrees(other, k, whole)
 
 
 def test_a_refused_closer_look_names_the_network() -> None:

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import inside
 from memcurve import ensembles
 from memcurve.core.limits import TooLargeError, Work, estimated_cost
 from memcurve.memory.methods import METHODS, Method, Variant, estimate
@@ -42,11 +41,6 @@ def toy() -> Iterator[None]:
     del METHODS["half"]
 
 
-def test_it_is_declared_by_its_function() -> None:
-    assert list(TOY.options) == ["share"]
-    assert TOY.draws
-
-
 def test_memory_curve_runs_it() -> None:
     curve = memcurve.memory_curve(NETWORK, 4, method="half", seed=1, share=0.125)
     assert curve.values.tolist() == [0.125] * 4
@@ -74,16 +68,6 @@ def test_audits_show_it() -> None:
     shown = {one.key: one for one in memcurve.audit(NETWORK).estimates}
     assert shown["half"].name == "Half of it"
     assert shown["half"].total == pytest.approx(0.25 * 25)
-
-
-def test_the_command_knows_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    network = ("--ensemble", "cyclic", "--size", "12", "--seed", "1")
-    one = inside(monkeypatch, capsys, "curve", *network, "--method", "half")
-    assert (one.code, "half" in one.out) == (0, True), one.err
-    several = inside(monkeypatch, capsys, "compare", *network, "--methods", "half", "osm")
-    assert (several.code, "half" in several.out) == (0, True), several.err
 
 
 def test_sweeps_take_it() -> None:

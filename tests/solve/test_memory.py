@@ -54,17 +54,8 @@ def test_methods_agree(network: LinearNetwork) -> None:
     assert curve.seed is None
 
 
-@pytest.mark.parametrize("lags", [0, -1, 1.5, "10", True, [1, 2]])
-def test_bad_lags(lags: object) -> None:
-    refuses(ValueError, "`lags`", memory_curve, NETWORKS[0], lags)
-
-
-def test_bad_arguments() -> None:
-    network = NETWORKS[0]
-    refuses(ValueError, ("`method`", "'magic'"), memory_curve, network, method="magic")
-    refuses(TypeError, "`network`", memory_curve, network.A)
-    refuses(TypeError, "`masks`", memory_curve, network, masks=3)
-    assert memory_curve(network, np.int64(3)).lags[-1] == 2
+def test_options_of_other_methods_are_refused() -> None:
+    refuses(TypeError, ("`masks`", "tolerance"), memory_curve, NETWORKS[0], masks=3)
 
 
 @pytest.mark.parametrize("method", RIGHT)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,8 +10,6 @@ import pytest
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
 from memcurve.memory.methods.montecarlo import (
-    DISTRIBUTIONS,
-    draw_input,
     lagged_products,
     montecarlo_bias,
 )
@@ -20,7 +17,6 @@ from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
 from refusals import refuses
 from repository import GOLDEN
-from tolerances import CLOSED_FORM
 
 PUBLISHED = np.load(GOLDEN / "published_bands.npz")
 SPARSE = LinearNetwork(PUBLISHED["A"], masks.sparse_normal(100, seed=1), name="published")
@@ -102,6 +98,8 @@ def test_known_failures() -> None:
 
 
 def test_osm_is_no_error_bound() -> None:
+    for method in ("naive", "neutral"):
+        assert memory_curve(SPARSE, 5, method=method).diagnostics["condition"] > 1e15
     curve = memory_curve(SPARSE, 150, method="osm")
     assert curve.total == pytest.approx(100, abs=1e-9)
     assert np.diff(curve.values).max() > 0.1  # not monotone
@@ -110,11 +108,6 @@ def test_osm_is_no_error_bound() -> None:
     assert any("by construction" in note for note in curve.notes)
     assert any("no error bound" in note for note in curve.notes)
     assert "largest error: unknown" in repr(curve)
-
-
-def test_condition_numbers_are_told() -> None:
-    assert memory_curve(SPARSE, 5, method="naive").diagnostics["condition"] > 1e15
-    assert memory_curve(SPARSE, 5, method="neutral").diagnostics["condition"] > 1e15
 
 
 def test_tikhonov_is_noise() -> None:
@@ -145,36 +138,14 @@ def test_progress_bar(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr() == ("", "")  # in a pipe, what is soon done says nothing
 
 
-def test_input_normal_realization() -> None:
-    for network in (ensembles.normal(80, seed=1), ensembles.chain(30, loop=0.9)):
-        poles = memcurve.controllable_spectrum(network).poles
-        assert poles is not None
-        A, C = cascade(section_poles(poles))
-        assert np.abs(A @ A.T + np.outer(C, C) - np.eye(len(C))).max() <= 1e-14
-        memory, v = [], C
-        for _ in range(120):
-            memory.append(v @ v)
-            v = A @ v
-        assert np.abs(memory - memory_curve(network, 120).values).max() <= CLOSED_FORM
-
-
-def test_inputs_have_unit_variance_and_their_kurtosis() -> None:
-    for distribution, kurtosis in DISTRIBUTIONS.items():
-        z = draw_input(distribution, np.random.default_rng(1), 400_000)
-        assert z.mean() == pytest.approx(0, abs=0.01)
-        assert z.var() == pytest.approx(1, abs=0.01)
-        assert (z**4).mean() - 3 == pytest.approx(kurtosis, abs=0.05)
-
-
-@pytest.mark.parametrize("distribution", DISTRIBUTIONS)
-def test_exact_bias(distribution: str) -> None:
+def test_exact_bias() -> None:
     """40,000 replications: the exact formula within four standard errors, the printed one not."""
     network, samples, lags, replications = ensembles.normal(3, seed=2), 30, 8, 40_000
     poles = memcurve.controllable_spectrum(network).poles
     assert poles is not None
     A, C = cascade(section_poles(poles))
     washout = 150
-    z = draw_input(distribution, np.random.default_rng(7), (samples + washout, replications))
+    z = np.random.default_rng(7).standard_normal((samples + washout, replications))
     x = np.zeros((3, replications))
     states = np.empty((samples, 3, replications))
     for t, now in enumerate(z):
@@ -183,8 +154,7 @@ def test_exact_bias(distribution: str) -> None:
             states[t - washout] = x
     z = z[washout:]
     truth = memory_curve(network, lags).values
-    options = {"excess_kurtosis": DISTRIBUTIONS[distribution]}
-    exact = montecarlo_bias(network, lags, samples, **options)
+    exact = montecarlo_bias(network, lags, samples)
     printed = montecarlo_bias(network, lags, samples, as_printed=True)
     scores, printed_scores = np.empty(lags), np.empty(lags)
     for lag in range(lags):
@@ -194,7 +164,7 @@ def test_exact_bias(distribution: str) -> None:
         error = found.std() / np.sqrt(replications)
         scores[lag] = (found.mean() - exact[lag]) / error
         printed_scores[lag] = (found.mean() - printed[lag]) / error
-    print(distribution, np.round(scores, 1), np.round(printed_scores, 1))
+    print(np.round(scores, 1), np.round(printed_scores, 1))
     assert np.abs(scores).max() < 4
     assert np.abs(printed_scores).max() > 6
 
@@ -202,35 +172,17 @@ def test_exact_bias(distribution: str) -> None:
 @pytest.mark.parametrize(
     ("method", "options", "message"),
     [
-        ("osm_plus", {"seed": 1, "masks": 0}, ("`masks`", "0")),
-        ("osm_plus", {"seed": 1, "distribution": "cauchy"}, ("`distribution`", "'cauchy'")),
         ("osm_plus", {"seed": 1, "distribution": "ones"}, "`distribution`"),
-        ("osm_plus", {"seed": 1, "truncation": 9}, "`truncation`"),
         ("osm", {"truncation": 9}, ("`truncation`", "10", "9")),
         ("osm", {"truncation": 20, "lags": 30}, ("`lags`", "20")),
-        ("naive", {"inverse": "magic"}, ("`inverse`", "'magic'")),
-        ("naive", {"inverse": "tikhonov", "ridge": 0}, "`ridge`"),
         ("montecarlo", {"seed": 1, "samples": 20, "lags": 20}, "`samples`"),
         ("montecarlo", {"seed": 1, "samples": 10, "lags": 5}, "`samples`"),
-        ("montecarlo", {"seed": 1, "distribution": "cauchy"}, "`distribution`"),
-        ("montecarlo", {"seed": 1, "covariance": "magic"}, "`covariance`"),
-        ("montecarlo", {"seed": 1, "washout": -5}, "`washout`"),
     ],
 )
 def test_bad_options(method: str, options: dict, message: str) -> None:
     refuses(
         ValueError, message, memory_curve, ensembles.normal(10, seed=1), method=method, **options
     )
-
-
-@pytest.mark.parametrize("method", ["osm_plus", "montecarlo"])
-def test_seed_is_required(method: str) -> None:
-    refuses(TypeError, "`seed`", memory_curve, ensembles.normal(10, seed=1), method=method)
-
-
-def test_bias_needs_more_samples_than_lags() -> None:
-    with pytest.raises(ValueError, match=r"`samples`.*`lags`"):
-        montecarlo_bias(ensembles.normal(3, seed=1), 10, 10)
 
 
 @pytest.mark.parametrize("method", ["naive", "neutral", "osm", "osm_plus", "arnoldi"])
@@ -277,20 +229,6 @@ def test_any_mask_distribution() -> None:
     assert curve.total == pytest.approx(10)
 
 
-@pytest.mark.slow
-def test_published_setting_in_full(held: Callable[..., None]) -> None:
-    """Sparse normal A and masks, N = 100, L = 1000: total N, monotone, off by 0.2 to 0.35."""
-    curve = memory_curve(
-        SPARSE, 200, method="osm_plus", seed=1, masks=1000, distribution="sparse_normal"
-    )
-    off = np.abs(curve.values - memory_curve(SPARSE, 200).values).max()
-    naive = memory_curve(SPARSE, 200, method="naive", inverse="projector").total
-    assert np.diff(curve.values).max() <= 1e-12
-    held("OSM+ as published: total off 100", abs(curve.total - 100), at_most=1e-9, draws=1000)
-    held("OSM+ as published: curve off by", off, at_least=0.2, at_most=0.35, draws=1000)
-    held("the Gramian formula there: total of 100", naive, at_most=80)
-
-
 def test_sample_covariances_need_no_poles() -> None:
     """γ̂ᵀΓ̂⁺γ̂, written out, of a network whose poles are withheld."""
     network, samples, lags = ensembles.normal(6, seed=1), 300, 4
@@ -298,7 +236,7 @@ def test_sample_covariances_need_no_poles() -> None:
     analysis = Analysis.of(network)
     vars(analysis)["spectrum"] = dataclasses.replace(analysis.spectrum, poles=None)
     again = memory_curve(network, lags, method="montecarlo", samples=samples, washout=50, seed=3)
-    z = draw_input("normal", np.random.default_rng(3), samples + 50)
+    z = np.random.default_rng(3).standard_normal(samples + 50)
     x, z = network.simulate(z, washout=50), z[50:]
     inverse = np.linalg.inv(x.T @ x / samples) / (z @ z / samples)
     for lag in range(lags):

@@ -436,16 +436,9 @@ def structural_rank(network: NetworkLike) -> StructuralRank:
     return StructuralRank(int(np.count_nonzero(driven)), *lost)
 
 
-def ask(
-    problem: Problem,
-    method: str = "exact",
-    *,
-    seed: Seed | None = None,
-    options: Mapping[str, Any] | None = None,
-    progress: Progress = False,
-) -> MemoryCurve:
-    """Answer a question by one of the methods."""
-    [curve] = ask_family(problem, method, seed=seed, options=options, progress=progress)
+def ask(problem: Problem, method: str = "exact", **how: Any) -> MemoryCurve:
+    """Answer a question by one of the methods, as :func:`ask_family` does."""
+    [curve] = ask_family(problem, method, **how)
     return curve
 
 

@@ -10,7 +10,7 @@ are biased upwards by about N/T per lag, so that totals over many lags exceed N,
 covariance is so ill-conditioned that more is lost below rounding.
 
 Coloured input and noise are simulated too, several inputs and readouts taken as they are; then with
-the sample covariance, and normal input.
+the sample covariance.
 """
 
 from __future__ import annotations
@@ -38,8 +38,6 @@ from memcurve.solve import Analysis, Answer, Problem, cascade, section_poles
 
 #: Samples drawn by default. Doubled: bias and time.
 SAMPLES = 10_000
-#: Unit-variance inputs and their excess kurtosis E z⁴ − 3.
-DISTRIBUTIONS = {"normal": 0.0, "uniform": -1.2, "rademacher": -2.0}
 
 
 @declared(
@@ -61,7 +59,6 @@ def montecarlo(
     seed: Seed,
     samples: int = SAMPLES,
     washout: int | None = None,
-    distribution: str = "normal",
     covariance: str = "sample",
 ) -> Answer:
     """Simulate the network and estimate its memory; by default 5N lags, at most ``samples``/2.
@@ -74,13 +71,10 @@ def montecarlo(
         Number T of samples, above the largest lag and, for the sample covariance, above N.
     washout : int
         Steps simulated before; by default until the start is forgotten to 1e-8, at least 100.
-    distribution : str
-        Of the input: ``"normal"``, ``"uniform"`` or ``"rademacher"``, all of unit variance.
     covariance : str
         ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network,
         whose bias is :func:`montecarlo_bias`.
     """
-    require_choice(distribution, "distribution", DISTRIBUTIONS)
     require_choice(covariance, "covariance", ("sample", "known"))
     network, rng = problem.network, generator(seed)
     states, samples = network.states, require_size(samples, "samples")
@@ -92,11 +86,10 @@ def montecarlo(
         )
     is_plain, radius = problem.is_plain, None
     if not is_plain:
-        if (distribution, covariance) != ("normal", "sample"):
+        if covariance != "sample":
             raise ValueError(
-                "method 'montecarlo' takes distribution='normal' and covariance='sample' for "
-                f"coloured input, noise, several inputs or readouts; got {distribution!r} and "
-                f"{covariance!r}."
+                "method 'montecarlo' takes covariance='sample' for coloured input, noise, several "
+                f"inputs or readouts; got {covariance!r}."
             )
         require_driven(problem)
     elif (poles := problem.analysis.spectrum.poles) is not None:
@@ -110,12 +103,12 @@ def montecarlo(
     require_room_for_array((samples + washout, states), f"`samples`={samples}")
     options: dict[str, Any] = {"samples": samples, "washout": washout}
     if is_plain:
-        z = draw_input(distribution, rng, (samples + washout, 1))
+        z = rng.standard_normal((samples + washout, 1))
         if covariance == "known" or radius >= 1:
             network = LinearNetwork(*cascade(section_poles(_poles(problem.analysis))))
         with np.errstate(over="ignore", invalid="ignore"):  # which in_range refuses
             x = network.simulate(z, washout=washout)
-        options |= {"distribution": distribution, "covariance": covariance}
+        options["covariance"] = covariance
     else:
         x, z = _simulated(problem, samples + washout, washout, rng)
     x, z = in_range(x)[0], z[washout:]
@@ -184,18 +177,13 @@ def lagged_products(series: Floats, x: Floats) -> Floats:
 
 
 def montecarlo_bias(
-    network: LinearNetwork,
-    lags: int,
-    samples: int,
-    *,
-    excess_kurtosis: float = 0.0,
-    as_printed: bool = False,
+    network: LinearNetwork, lags: int, samples: int, *, as_printed: bool = False
 ) -> Floats:
-    """Exact bias of the estimator with known covariance, lag by lag, for independent input.
+    """Exact bias of the estimator with known covariance, lag by lag, for independent normal input.
 
-    With n = T − τ, γ(j) = A^jC in standardised coordinates, κ₄ the excess kurtosis of the input::
+    With n = T − τ and γ(j) = A^jC in standardised coordinates::
 
-        N/n + κ₄ MC_τ/n + n⁻² Σ_{j=0}^{2τ} (n − |j − τ|)₊ γ(j)ᵀγ(2τ − j)
+        N/n + n⁻² Σ_{j=0}^{2τ} (n − |j − τ|)₊ γ(j)ᵀγ(2τ − j)
 
     The paper prints N/n + (2/n) Σ_{j=0}^{τ} γ(j)ᵀγ(2τ − j), which counts j = τ twice and lacks the
     weights of the edges (``as_printed=True``).
@@ -215,17 +203,8 @@ def montecarlo_bias(
             bias[lag] = (len(poles) + 2 * products[: lag + 1].sum()) / n
         else:
             weights = np.maximum(n - np.abs(j - lag), 0) / n
-            bias[lag] = (len(poles) + excess_kurtosis * products[lag] + weights @ products) / n
+            bias[lag] = (len(poles) + weights @ products) / n
     return bias
-
-
-def draw_input(distribution: str, rng: np.random.Generator, shape: Any) -> Floats:
-    """Draw independent inputs of mean 0 and variance 1."""
-    if distribution == "normal":
-        return np.asarray(rng.standard_normal(shape))
-    if distribution == "uniform":
-        return np.asarray(rng.uniform(-math.sqrt(3), math.sqrt(3), shape))
-    return np.asarray(rng.choice([-1.0, 1.0], shape))
 
 
 def _poles(analysis: Analysis) -> Complexes:
