@@ -13,7 +13,7 @@ import flint
 import numpy as np
 from flint import arb, arb_mat
 
-from memcurve import StateAffineNetwork
+from memcurve import StateAffineNetwork, bilinear
 from moment_oracle import Floats
 
 Word = tuple[int, ...]
@@ -23,6 +23,13 @@ def words(letters: int, longest: int) -> list[Word]:
     """All words of up to so many letters 0 … letters that end with one that is not 0."""
     every = (itertools.product(range(letters + 1), repeat=n) for n in range(1, longest + 1))
     return [word for some in every for word in some if word[-1]]
+
+
+def drawn(size: int, seed: int) -> StateAffineNetwork:
+    """A bilinear network with a bias, all of it random, well within ρ(Φ) < 1."""
+    rng = np.random.default_rng(seed)
+    A, B = rng.standard_normal((2, size, size)) / np.sqrt(size)
+    return bilinear(0.5 * A, 0.4 * B, rng.standard_normal(size), bias=0.2 * np.ones(size))
 
 
 def _matrix(x: Any) -> Any:

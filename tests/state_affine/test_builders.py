@@ -20,12 +20,7 @@ from memcurve.state_affine import (
 )
 from refusals import refuses
 from tolerances import STANDARD_ERRORS
-
-
-def drawn(size: int, seed: int) -> StateAffineNetwork:
-    rng = np.random.default_rng(seed)
-    A, B = rng.standard_normal((2, size, size)) / np.sqrt(size)
-    return memcurve.bilinear(0.5 * A, 0.4 * B, rng.standard_normal(size), bias=0.2 * np.ones(size))
+from word_oracle import drawn
 
 
 def test_functions_find_the_same_network() -> None:

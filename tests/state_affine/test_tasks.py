@@ -10,20 +10,13 @@ import pytest
 import memcurve
 from memcurve import task_error
 from memcurve.state_affine import (
-    StateAffineNetwork,
     delayed_product,
     features,
     function_target,
     narma10,
 )
 from refusals import refuses
-
-
-def drawn(size: int, seed: int) -> StateAffineNetwork:
-    rng = np.random.default_rng(seed)
-    A, B = rng.standard_normal((2, size, size)) / np.sqrt(size)
-    return memcurve.bilinear(0.6 * A, 0.5 * B, rng.standard_normal(size), bias=0.2 * np.ones(size))
-
+from word_oracle import drawn
 
 NETWORK, LINE = drawn(6, 1), memcurve.ensembles.delay_line(4)
 

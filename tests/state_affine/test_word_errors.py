@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -70,28 +69,21 @@ def family(kind: str, size: int, seed: int) -> StateAffineNetwork:
     return StateAffineNetwork([a * A, b * B], q)
 
 
-def _judged(kind: str, size: int, seed: int) -> Iterator[tuple[float, float]]:
-    """Errors of what is stated, and what is stated of them."""
+@pytest.mark.parametrize("kind", FAMILIES)
+@pytest.mark.parametrize(
+    ("size", "seed"),
+    [(6, 21), (11, 22), *(pytest.param(*one, marks=pytest.mark.slow)
+                          for one in ((6, 101), (11, 102), (16, 101), (16, 102)))],
+)  # fmt: skip
+def test_errors_hold(kind: str, size: int, seed: int) -> None:
     network = family(kind, size, seed)
     if spectral_radius(letters_of(network).T) >= 0.999:
-        return
+        pytest.skip("next to no covariance")
     asked = word_oracle.words(1, 4) + [(0,) * j + (1,) for j in range(4, size + 4)]
     result = memcurve.capacities(network, degree=2)
-    truth = word_oracle.capacities(network, asked, bits=900)
-    if result.rank == network.size:
-        yield (
-            float(np.abs([result.of(w) - c for w, c in zip(asked, truth, strict=True)]).max()),
-            result.error,
-        )
-
-
-@pytest.mark.parametrize(
-    "kind", ["normal", "weak", "gain", "smooth", "line", "polynomial", "chain", "scaled", "faint"]
-)
-def test_errors_hold(kind: str) -> None:
-    for size, seed in ((6, 21), (11, 22)):
-        for error, stated in _judged(kind, size, seed):
-            assert error <= stated
+    if kind != "proportional":  # whose covariance is singular
+        truth = word_oracle.capacities(network, asked, bits=900)
+        assert np.abs([result.of(w) for w in asked] - truth).max() <= result.error
 
 
 @pytest.mark.parametrize("kind", ["normal", "smooth", "line", "scaled"])
@@ -102,15 +94,6 @@ def test_errors_hold_under_noise(kind: str, noise: float) -> None:
     truth = word_oracle.capacities(network, words, noise=noise)
     found = [result.of(word) for word in words]
     assert np.abs(found - truth).max() <= result.error < 1e-9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", FAMILIES)
-def test_errors_hold_on_fresh_families(kind: str) -> None:
-    for size in (6, 11, 16):
-        for seed in (101, 102):
-            for error, stated in _judged(kind, size, seed):
-                assert error <= stated
 
 
 def test_floats_alone_would_be_silently_wrong() -> None:

@@ -50,17 +50,6 @@ def test_readouts_hold_what_is_said_and_no_other_holds_more(
     assert choice.random <= choice.value + choice.error
 
 
-def test_every_choice_of_nodes_is_below_the_bound() -> None:
-    network = ensembles.normal(7, spectral_radius=0.9, seed=3)
-    choice = best_readout(network, 0.3, 3)
-    values = [
-        usable(network.replace(readout=nodes), 0.3).total
-        for nodes in itertools.combinations(range(7), 3)
-    ]
-    assert max(values) <= choice.bound
-    assert choice.value >= 0.99 * max(values)
-
-
 UNITS = np.diag([1e8, 1.0, 1e-8])
 BADLY_SCALED = LinearNetwork(
     UNITS @ [[0.2, -0.4, -0.1], [-0.6, -0.4, -0.5], [-0.1, -0.4, 0.1]] @ np.linalg.inv(UNITS),
@@ -68,7 +57,7 @@ BADLY_SCALED = LinearNetwork(
 )
 
 
-@pytest.mark.parametrize("noise", [1e-9, 1e-3])
+@pytest.mark.parametrize("noise", [1e-9, 1e-3, 0.3])
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize(
     "network",
@@ -77,17 +66,24 @@ BADLY_SCALED = LinearNetwork(
         LinearNetwork(np.diag([0.9, 0.5, -0.3]), [1.0, 0.0, 1.0]),
         LinearNetwork(np.diag([0.9, 0.9, 0.9]), [1.0, 1.0, 1.0]),
         ensembles.normal(6, seed=1).replace(readout=[1, 3, 4]),
+        ensembles.normal(7, spectral_radius=0.9, seed=3),
     ],
-    ids=["units", "uncontrollable", "repeated", "readout"],
+    ids=["units", "uncontrollable", "repeated", "readout", "normal"],
 )
-def test_readouts_far_above_the_noise(network: LinearNetwork, count: int, noise: float) -> None:
+def test_every_choice_of_nodes_is_below_the_bound(
+    network: LinearNetwork, count: int, noise: float
+) -> None:
     choice = best_readout(network, noise, count)
     assert choice.steps[-1] == pytest.approx(choice.value, abs=choice.error + 1e-12)
     allowed = range(network.size) if network.readout is None else network.readout
+    assert set(choice.nodes) <= set(allowed)
+    best = 0.0
     for nodes in itertools.combinations(allowed, count):
         with memcurve.core.errors.rank_among_notes():
             held = usable(network.replace(readout=np.array(nodes)), noise)
         assert held.total <= choice.bound + held.total_error
+        best = max(best, held.total)
+    assert choice.value >= 0.97 * best
 
 
 @pytest.mark.parametrize("kind", ["normal", "symmetric", "orthogonal"])
@@ -122,12 +118,6 @@ def test_masks_with_faint_modes_and_late_lags() -> None:
     network = LinearNetwork(np.diag([0.9, 0.5, -0.3]), [1.0, 0.0, 1.0])
     assert best_mask(network, 1e3).value <= best_mask(network, 1e3).bound
     assert best_mask(network, 0.1, lags=[3, 10**5]).value <= 2  # a product for each lag that counts
-
-
-def test_readouts_among_those_of_the_network() -> None:
-    network = NETWORKS["Gaussian"].replace(readout=[3, 7, 9, 30])
-    choice = best_readout(network, 0.1, 2)
-    assert set(choice.nodes) <= {3, 7, 9, 30}
 
 
 @pytest.mark.slow
