@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, random_array
 
 from memcurve import LinearNetwork, audit, ensembles, memory_curve, noise_profile
 from memcurve.core import progress
-from memcurve.core.progress import listening
+from memcurve.core.progress import progress_callback
 from memcurve.solve.powers import MANY_STATES
 
 
@@ -25,10 +25,10 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     screen = console.Console(file=buffer, force_terminal=True, width=60)
     monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    with listening(True) as tell:
-        tell("counted", 1, 2)
+    with progress_callback(True) as notify:
+        notify("counted", 1, 2)
         for done, label in enumerate(("first", "second", "third")):
-            tell(label, done, None)
+            notify(label, done, None)
     shown = buffer.getvalue().rpartition("counted")[2]  # what is left on the screen
     assert "50%" in shown
     assert not any(label in shown for label in ("first", "second", "third"))
@@ -43,8 +43,8 @@ def test_it_shows_by_itself_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> 
 
     def work(seconds: float) -> str:
         buffer.truncate(0)
-        with listening(None) as tell:
-            tell("a step", 0, None)
+        with progress_callback(None) as notify:
+            notify("a step", 0, None)
             time.sleep(seconds)
         return buffer.getvalue()
 
@@ -65,13 +65,13 @@ def test_lags_and_directions_of_large_networks() -> None:
     large = LinearNetwork(csr_array(A * (0.8 / np.sqrt(5))), rng.standard_normal(size))
     told: list[str] = []
 
-    def tell(label: str, done: int, total: int | None) -> None:
+    def notify(label: str, done: int, total: int | None) -> None:
         told.append(label)
 
-    memory_curve(large, noise=1e-3, progress=tell)
+    memory_curve(large, noise=1e-3, progress=notify)
     assert any(label.startswith("rank so far ") for label in told)
     told.clear()
-    noise_profile(large, [1e-6, 1e-3], progress=tell)
+    noise_profile(large, [1e-6, 1e-3], progress=notify)
     assert told[-1].startswith("rank so far ")
 
 
@@ -83,11 +83,11 @@ def test_lines_in_a_pipe(
     monkeypatch.setattr("time.monotonic", lambda: now)
     kernel = SimpleNamespace(get_ipython=lambda: SimpleNamespace(kernel=None))
     monkeypatch.setitem(sys.modules, "IPython", kernel)
-    with listening(None) as tell:  # as in a notebook, with nothing asked for
+    with progress_callback(None) as notify:  # as in a notebook, with nothing asked for
         for now in (1.0, 6.0, 12.0, 13.0):
-            tell("study", 10 + int(now), 100)
+            notify("study", 10 + int(now), 100)
         now = 30.0
-        tell("one step", 0, None)
+        notify("one step", 0, None)
     assert capsys.readouterr().err.splitlines() == [
         "study: 11 of 100 were done before",
         "study: 16 of 100, 1 per second, about 84 seconds left",

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar
 
 T = TypeVar("T")
-Listener = Callable[[str, int, int | None], None]
-Progress = bool | Listener | None
+ProgressCallback = Callable[[str, int, int | None], None]
+Progress = bool | ProgressCallback | None
 
 #: Seconds after which progress is shown by itself.
 PATIENCE = 2.0
@@ -26,7 +26,7 @@ BETWEEN_LINES = 10.0
 
 
 @contextlib.contextmanager
-def listening(progress: Progress) -> Iterator[Listener]:
+def progress_callback(progress: Progress) -> Iterator[ProgressCallback]:
     """The function to call with (label, done, total) as the work goes on."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(
@@ -54,7 +54,7 @@ def is_notebook() -> bool:
 
 
 @contextlib.contextmanager
-def _bars(patience: float) -> Iterator[Listener]:
+def _bars(patience: float) -> Iterator[ProgressCallback]:
     """Bars on a terminal, which are seen once it takes so long."""
     from rich.console import Console
     from rich.progress import BarColumn
@@ -86,7 +86,7 @@ def _bars(patience: float) -> Iterator[Listener]:
 
 
 @contextlib.contextmanager
-def _lines(patience: float) -> Iterator[Listener]:
+def _lines(patience: float) -> Iterator[ProgressCallback]:
     """Lines in a notebook, a pipe or a file: none of what is soon done, then one now and then."""
     from memcurve.core.limits import in_words
 
@@ -110,8 +110,8 @@ def _lines(patience: float) -> Iterator[Listener]:
 
 def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
     """Go through ``items`` and tell ``progress`` after each."""
-    with listening(progress) as tell:
-        tell(label, 0, total)
+    with progress_callback(progress) as notify:
+        notify(label, 0, total)
         for done, item in enumerate(items, 1):
             yield item
-            tell(label, done, total)
+            notify(label, done, total)

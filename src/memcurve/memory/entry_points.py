@@ -25,7 +25,7 @@ from memcurve.core.arguments import (
 )
 from memcurve.core.errors import RankWarning, unstable
 from memcurve.core.limits import WORK, Work, fits, require_room_for_states
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.inputs.noise import (
     Noise,
     ObservationNoise,
@@ -403,8 +403,8 @@ def rank(network: NetworkLike, *, progress: Progress = False) -> int:
     problem = Problem.of(as_network(network))
     if not problem.is_driven:
         return 0
-    with listening(progress) as tell:
-        return problem.analysis.exact_rank(problem.rows, tell)
+    with progress_callback(progress) as notify:
+        return problem.analysis.exact_rank(problem.rows, notify)
 
 
 def structural_rank(network: NetworkLike) -> StructuralRank:
@@ -472,8 +472,8 @@ def ask_family(
     with contextlib.ExitStack() as stack:
         stack.enter_context(place_of(A).collective())
         if progress is not False:  # else whoever asks tells
-            tell = stack.enter_context(listening(progress))
-            stack.enter_context(problem.analysis.telling(tell))
+            notify = stack.enter_context(progress_callback(progress))
+            stack.enter_context(problem.analysis.telling(notify))
         answer = declared.answer(problem, seed, options)
     return curves_of(problem, answer, method=declared.name, seed=seed)
 

@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import fits, require_room_for_states
-from memcurve.core.progress import Listener, silent
+from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
 from memcurve.inputs import InputProcess
 from memcurve.network import LinearNetwork, graph
@@ -73,7 +73,7 @@ class Analysis:
         #: Reduced models of this network, by the source and by the units of its states.
         self.models: dict[Any, Any] = {}
         #: Whom to tell how far long work is.
-        self.tell: Listener = silent
+        self.notify: ProgressCallback = silent
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:
@@ -97,14 +97,14 @@ class Analysis:
                 network.__dict__.pop("_analysis", None)
 
     @contextlib.contextmanager
-    def telling(self, tell: Listener, *, products_only: bool = False) -> Iterator[None]:
+    def telling(self, notify: ProgressCallback, *, products_only: bool = False) -> Iterator[None]:
         """Tell how far long work is; usable memory from products with A alone, if so."""
-        before = self.tell, self.products_only
-        self.tell, self.products_only = tell, self.products_only or products_only
+        before = self.notify, self.products_only
+        self.notify, self.products_only = notify, self.products_only or products_only
         try:
             yield
         finally:
-            self.tell, self.products_only = before
+            self.notify, self.products_only = before
 
     @cached_property
     def everything(self) -> Analysis:
@@ -329,7 +329,7 @@ class Analysis:
         """Exact degree of the minimal polynomial of a single mask."""
         return modular.minimal_polynomial(self.sparse, self.mask[:, 0])
 
-    def exact_rank(self, rows: Indices, tell: Listener) -> int:
+    def exact_rank(self, rows: Indices, notify: ProgressCallback) -> int:
         """Exact rank of some rows of the Krylov matrix, by products of residues alone."""
         read = None if len(rows) == len(self) else rows
         if read is None and self.knows_rank:
@@ -337,7 +337,7 @@ class Analysis:
         A, most = self.sparse, None
         if not isinstance(A, np.ndarray):
             most = int(np.count_nonzero(graph.generically_driven(A, self.mask)))
-        return modular.krylov_rank(A, self.mask, read, most, tell)
+        return modular.krylov_rank(A, self.mask, read, most, notify)
 
     def rows_rank(self, rows: Indices, rank: int) -> int:
         """Exact rank of some rows of the Krylov matrix, whose own rank is ``rank``."""

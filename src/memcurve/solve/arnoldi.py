@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.progress import Listener, silent
+from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
@@ -57,7 +57,7 @@ class Arnoldi:
         level: float,
         *,
         rows: NDArray[np.intp] | None = None,
-        tell: Listener = silent,
+        notify: ProgressCallback = silent,
     ) -> ReducedModel:
         """Reduce (A, C), whose states (or some rows) are read with errors of size ``level``."""
         size, place = len(C), place_of(A)
@@ -105,7 +105,7 @@ class Arnoldi:
             log_new, k = history[-1], k + taken
             lags.follow(H, k)
             if k // 16 > (k - taken) // 16:
-                tell(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
+                notify(f"rank so far {basis.count:,}, after {k:,} steps", k, None)
             if k >= self.foreseen_after > k - taken:
                 steps = min(_steps_needed(history, log_enough), lags.steps_needed())
                 if steps > 1.2 * most:

@@ -272,7 +272,7 @@ def arnoldi_model(problem: Problem, space: Coordinates, tail: float = 0.0) -> Re
     tail *= np.sqrt(enough) if tail == TAIL else enough  # of white inputs, the square counts
     solver = Arnoldi(most=min(Arnoldi.most, limit), left_out=enough * LEFT_OUT, tail=tail)
     rows = None if problem.reads_all else problem.rows
-    model = solver.reduce(A, space.C, level, rows=rows, tell=problem.analysis.tell)
+    model = solver.reduce(A, space.C, level, rows=rows, notify=problem.analysis.notify)
     model.level = level
     problem.analysis.models[key] = model
     return model
@@ -525,7 +525,7 @@ def krylov_model(analysis: Analysis, level: float) -> ReducedModel:
     if isinstance(analysis.multiplied, np.ndarray) and len(analysis) <= FEW_STATES:
         return hessenberg(analysis.dense, C)
     return Arnoldi().reduce(
-        analysis.multiplied, C, level * float(np.sqrt((C**2).sum())), tell=analysis.tell
+        analysis.multiplied, C, level * float(np.sqrt((C**2).sum())), notify=analysis.notify
     )
 
 

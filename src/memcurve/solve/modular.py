@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room_for_array
-from memcurve.core.progress import Listener, silent
+from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import SEED, Complexes, Floats
 from memcurve.network.graph import Indices, eigenvalues
 
@@ -133,7 +133,7 @@ def minimal_polynomial(
     A: Any,
     C: Floats,
     most: int | None = None,
-    tell: Listener = silent,
+    notify: ProgressCallback = silent,
     small_chance: float = 1e-7,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
@@ -150,7 +150,7 @@ def minimal_polynomial(
     for prime in primes_for(A, C[0].size):
         sequence = KrylovSequence(A, C, prime, rng)
         label = f"products modulo {prime:,}" if best.degree else "products"
-        coefficients = sequence.recurrence(most, lambda *step: tell(label, *step))  # noqa: B023
+        coefficients = sequence.recurrence(most, lambda *step: notify(label, *step))  # noqa: B023
         zeros = next((k for k, c in enumerate(coefficients) if c), 0)
         polynomial = MinimalPolynomial(len(coefficients) - 1, zeros, {prime: coefficients})
         # an unlucky prime lowers the degree or raises the multiplicity, never the reverse
@@ -246,7 +246,7 @@ class KrylovSequence:
             yield X
 
     def recurrence(
-        self, most: int, tell: Callable[[int, int], None], beyond: int = 20
+        self, most: int, notify: Callable[[int, int], None], beyond: int = 20
     ) -> list[int]:
         """Coefficients of the shortest recurrence, of a degree of at most ``most``.
 
@@ -259,10 +259,10 @@ class KrylovSequence:
         while True:
             terms = 2 * most if 5 * terms > 9 * most else terms  # nearly all: go to the end
             for _ in self.blocks(terms - len(self.terms)):
-                tell(len(self.terms), 2 * most)
+                notify(len(self.terms), 2 * most)
             coefficients = recurrence(np.array(self.terms), self.prime)
             if terms == 2 * most or 2 * (len(coefficients) - 1) + beyond <= terms:
-                tell(2 * most, 2 * most)
+                notify(2 * most, 2 * most)
                 return coefficients
             terms *= 2
 
@@ -300,14 +300,14 @@ def krylov_rank(
     C: Floats,
     rows: Indices | None = None,
     most: int | None = None,
-    tell: Listener = silent,
+    notify: ProgressCallback = silent,
 ) -> int:
     """Rank of the block Krylov matrix [C, AC, A²C, …] of masks C (n, d), or of some of its rows.
 
     Rows are read of as many columns as span the space, and these are combined at random, so that
     no more of them are left than there are rows. ``most`` is a bound on the rank that is known.
     """
-    degree = minimal_polynomial(A, C, most, tell).degree
+    degree = minimal_polynomial(A, C, most, notify).degree
     if rows is None or degree == 0:
         return degree
     A, rng = sparse_if_few(A), np.random.default_rng(SEED)
@@ -319,7 +319,7 @@ def krylov_rank(
         for X in sequence.blocks(degree):
             weights = centred(rng.integers(1, prime, (X.shape[1], wide)).astype(float), prime)
             read, done = centred(read + _dot(X[rows], weights, prime), prime), done + X.shape[1]
-            tell("rows that are read", done, degree)
+            notify("rows that are read", done, degree)
         best = max(best, int(flint_matrix(np.asarray(read), prime).rank()))
         if best == wide:
             break

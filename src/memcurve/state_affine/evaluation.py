@@ -14,7 +14,7 @@ from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, require_room_for_states
 from memcurve.core.notes import Note
-from memcurve.core.progress import Listener, Progress, listening, silent
+from memcurve.core.progress import Progress, ProgressCallback, progress_callback, silent
 from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.noise import Noise, noise_of
 from memcurve.memory import MemoryCurve
@@ -128,8 +128,8 @@ def capacities(
     if linear is not None:
         return capacities_of_linear(linear, noise, lags, progress)
     require_room_for_states(network.size, Work(3 + 2.0 * len(network.functions), 0, 10))
-    with listening(progress) as tell:
-        return _result(network, coordinates(network, noise, basis, tell), degree, lags, tell)
+    with progress_callback(progress) as notify:
+        return _result(network, coordinates(network, noise, basis, notify), degree, lags, notify)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,12 +146,15 @@ class WordCoordinates:
 
 
 def coordinates(
-    network: StateAffineNetwork, noise: Any = None, basis: Any = None, tell: Listener = silent
+    network: StateAffineNetwork,
+    noise: Any = None,
+    basis: Any = None,
+    notify: ProgressCallback = silent,
 ) -> WordCoordinates:
     """White coordinates of a network, in floats or, where these are not enough, in balls."""
     noise = observation_noise(noise)
     letters = letters_of(network, basis)
-    tell("exact rank", 0, None)
+    notify("exact rank", 0, None)
     reached = reached_by_words(network)
     if network.rounding == "formula" and reached.outputs:
         if basis is not None or not network.input.is_precise:
@@ -159,10 +162,10 @@ def coordinates(
                 "`input` must not be a density, and `basis` must be left out, for a layer whose "
                 "gate is a formula: its letters need more digits than floats have."
             )
-        return _in_balls(network, reached, noise, "letters are rounded away", tell)
+        return _in_balls(network, reached, noise, "letters are rounded away", notify)
     own = None
     try:
-        own = _in_floats(network, letters, reached, noise, tell)
+        own = _in_floats(network, letters, reached, noise, notify)
         if own.error <= SMALL_ERROR:
             return own
         why = f"the error is {own.error:.1e}"
@@ -171,7 +174,7 @@ def coordinates(
     limits = f"balls are for up to {MOST_STATES} states whose p and q have formulas"
     if basis is None and network.is_precise and network.size <= MOST_STATES:
         try:
-            return _in_balls(network, reached, noise, why, tell)
+            return _in_balls(network, reached, noise, why, notify)
         except UncertainResultError as error:
             limits = str(error).rstrip(".")
     if own is None and noise is not None:
@@ -187,24 +190,28 @@ def coordinates(
 
 
 def _in_balls(
-    network: StateAffineNetwork, reached: Reached, noise: Any, why: str, tell: Listener
+    network: StateAffineNetwork, reached: Reached, noise: Any, why: str, notify: ProgressCallback
 ) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
-    tree, bits = white_precisely(network, reached, tell, deviations)
+    tree, bits = white_precisely(network, reached, notify, deviations)
     text = f"computed in balls of {bits} bits: in floating point {why}"
     note = Note("arithmetic", text)
     return _compared([tree], reached, noise, note, "balls")
 
 
 def _in_floats(
-    network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, tell: Listener
+    network: StateAffineNetwork,
+    letters: Letters,
+    reached: Reached,
+    noise: Any,
+    notify: ProgressCallback,
 ) -> WordCoordinates:
     """A tree in floating point, with the change under a change of all numbers for its error."""
     # of numbers known only up to rounding, the rank modulo primes may be too high: that of words
     # is taken where it is clear
     is_rounded = network.rounding == "absolute"
     try:
-        white = whitened(letters.T, letters.r, tell)
+        white = whitened(letters.T, letters.r, notify)
     except NotWhiteError as error:
         radius = spectral_radius(letters.T)
         if radius >= 1 - 1e-9:
@@ -218,7 +225,7 @@ def _in_floats(
     if is_rounded and read is not None:
         s = np.linalg.svd(read.factor, compute_uv=False)
         reached = reached._replace(read=reached.read[: int((s > CLEAR * s[0]).sum())])
-    tell("error", 0, None)
+    notify("error", 0, None)
     runs = [(white, 0.0)]
     for draw in range(DRAWS if white.size <= FEW_STATES else 1):
         near, distance = changed_slightly(white, letters.sizes, draw)
@@ -368,7 +375,7 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
 
 def _result(
     network: StateAffineNetwork, own: WordCoordinates, degree: int | None, lags: int | None,
-    tell: Listener,
+    notify: ProgressCallback,
 ) -> Capacities:  # fmt: skip
     tree, rank, notes = own.tree, own.rank, list(network.notes)
     if own.reached < network.size:
@@ -380,7 +387,7 @@ def _result(
         text = f"usable capacities under observation noise; without noise the total is {rank}"
         notes.append(Note("question", text))
     notes.append(own.note)
-    tell("degrees", 0, None)
+    notify("degrees", 0, None)
     by_degree, table, window, delay = dict[int, float](), np.zeros((0, 0)), np.zeros(0), np.zeros(0)
     line = tree.line(lags or LAGS, negligible=LEFT_OF_CURVE if lags is None else -1.0)
     search, missing = Search(tree), "degrees"

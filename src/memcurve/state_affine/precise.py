@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.progress import Listener, silent
+from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import EPS, Floats
 from memcurve.solve import ball_arithmetic as balls
 from memcurve.state_affine.letters import DEGREES
@@ -27,14 +27,17 @@ SAME = 1e-14  # to this
 
 
 def white_precisely(
-    network: StateAffineNetwork, reached: Reached, tell: Listener = silent, deviations: Any = None
+    network: StateAffineNetwork,
+    reached: Reached,
+    notify: ProgressCallback = silent,
+    deviations: Any = None,
 ) -> tuple[Tree, int]:
     """White coordinates, every entry of which is right to its last digit, and the bits it took."""
-    tell("more digits", 0, None)
+    notify("more digits", 0, None)
     exact = network.is_polynomial or network.input.is_discrete
     before: Tree | None = None
     for finer in (1,) if exact else FINER:
-        attempt = partial(_attempt, network, reached, finer, deviations, tell)
+        attempt = partial(_attempt, network, reached, finer, deviations, notify)
         now, bits = balls.with_rising_bits(attempt, FIRST_BITS, LAST_BITS, growth=1.8)
         if exact or (before is not None and _agree(before, now)):
             return now, bits
@@ -53,7 +56,11 @@ def _agree(one: Tree, other: Tree) -> bool:
 
 
 def _attempt(
-    network: StateAffineNetwork, reached: Reached, finer: int, deviations: Any, tell: Listener
+    network: StateAffineNetwork,
+    reached: Reached,
+    finer: int,
+    deviations: Any,
+    notify: ProgressCallback,
 ) -> Tree:
     from flint import arb_mat
 
@@ -68,7 +75,7 @@ def _attempt(
     units = state_units(np.stack([balls.floats_of(t) for t in T]), vectors)
     D, inverse = (balls.diagonal(x.tolist()) for x in (units, 1 / units))
     T, r, S = [inverse * t * D for t in T], [inverse * one for one in r], S * D
-    white = balls.whitening(_covariance(T, r, tell))
+    white = balls.whitening(_covariance(T, r, notify))
     S = S * balls.widened(white.inverse, balls.norm(white.inverse) * white.slack)
     tilde, drive = [white.seen(t) for t in T], [white.W * one for one in r]
     states = outputs = _floats(tilde, drive)
@@ -216,7 +223,7 @@ def _on_reached(
     return [own(t * S) for t in T], [own(one) for one in r], S
 
 
-def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
+def _covariance(T: list[Any], r: list[Any], notify: ProgressCallback) -> Any:
     """An enclosure of G = Σ T G Tᵀ + Σ r rᵀ.
 
     A residual R is amplified to Σ_j Φʲ(R), which lies between ∓2‖R‖V for any V with
@@ -244,7 +251,7 @@ def _covariance(T: list[Any], r: list[Any], tell: Listener) -> Any:
     goal = size_of_R * balls.power_of_two(10 - ctx.prec)
     while size_of_R > goal:
         exponent = balls.floor_log2(size_of_R)
-        tell("more digits", -exponent, None)
+        notify("more digits", -exponent, None)
         scaled = balls.floats_of(R, balls.power_of_two(-exponent))
         try:
             change = solve(floats, (scaled + scaled.T) / 2, 1e-9)

@@ -18,7 +18,7 @@ from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.progress import Listener, silent
+from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import EPS, SEED, Floats
 
 DROPPED = 1e-13  # share of a letter below which a direction is rounding
@@ -79,7 +79,7 @@ class Doubling:
         return Q
 
 
-def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Floats:
+def solve(T: Floats, Q: Floats, tolerance: float, notify: ProgressCallback = silent) -> Floats:
     """X = Φ(X) + Q with a relative residual of ``tolerance``, by preconditioned GMRES."""
     size = len(Q)
     live = T[[bool(one.any()) for one in T]] if len(T) else T
@@ -93,7 +93,7 @@ def solve(T: Floats, Q: Floats, tolerance: float, tell: Listener = silent) -> Fl
     # a few powers are cheap; all of them help where coordinates differ by many orders
     for count in (_worthwhile_powers(T[0]), 60):
         with np.errstate(over="ignore", invalid="ignore"):  # the residual tells
-            X, residual = _refined(live, Q, Doubling(T[0], count), tolerance, tell)
+            X, residual = _refined(live, Q, Doubling(T[0], count), tolerance, notify)
         if residual < 100 * tolerance:
             return X
     raise NotWhiteError(f"the covariance is not found: a residual of {residual:.1e} is left")
@@ -112,7 +112,7 @@ def _worthwhile_powers(A: Floats, steps: int = 40) -> int:
 
 
 def _refined(
-    T: Floats, Q: Floats, over_delays: Doubling, tolerance: float, tell: Listener
+    T: Floats, Q: Floats, over_delays: Doubling, tolerance: float, notify: ProgressCallback
 ) -> tuple[Floats, float]:
     """The solution by GMRES, begun anew until its relative residual is small or stays."""
 
@@ -126,7 +126,7 @@ def _refined(
 
     def report(_: float) -> None:
         nonlocal steps
-        tell("covariance of the states", steps := steps + 1, None)
+        notify("covariance of the states", steps := steps + 1, None)
 
     for attempt in range(25):
         before, goal = residual, 0.3 * tolerance * size / residual
@@ -225,9 +225,9 @@ class WhiteNetwork:
         return replace(self, T=T, r=r, states=self.states @ L, inverse=inverse)
 
 
-def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
+def whitened(T: Floats, r: Floats, notify: ProgressCallback = silent) -> WhiteNetwork:
     """White coordinates from letters, backward stable; an error where G is not positive."""
-    tell("words", 0, None)
+    notify("words", 0, None)
     units = state_units(T, r)
     H, h, Q, sizes, margin = word_arnoldi(T / units[:, None] * units, r / units)
     if not len(sizes):
@@ -236,7 +236,7 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
     # coordinates graded by the size at which words reach them, then by the deviation of the states
     for _ in range(4):
         graded = H / scale[:, None] * scale
-        G = solve(graded, (h / scale).T @ (h / scale), ROUGH, tell)
+        G = solve(graded, (h / scale).T @ (h / scale), ROUGH, notify)
         spread = np.sqrt(np.abs(np.diag(G)))
         scale = scale * spread
         if not (spread > 0).all() or np.abs(np.log(spread)).max() < 3:
@@ -249,7 +249,7 @@ def whitened(T: Floats, r: Floats, tell: Listener = silent) -> WhiteNetwork:
         defect = white.defect()
         if np.abs(defect).max() < WHITE * np.sqrt(white.size):
             break
-        G = np.eye(white.size) + solve(white.T, defect, max(ROUGH, EPS), tell)
+        G = np.eye(white.size) + solve(white.T, defect, max(ROUGH, EPS), notify)
     return white
 
 

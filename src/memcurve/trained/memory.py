@@ -10,7 +10,7 @@ import numpy as np
 
 from memcurve.core.arguments import exact_array, require_number, table_entry
 from memcurve.core.notes import Note, counted
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import floating_point_deviations
@@ -250,12 +250,12 @@ def layers(
         require_number(quantile, "quantile", "from 0 to 1", _is_share),
     )
     rows, notes = [], []
-    with listening(progress) as tell:
+    with progress_callback(progress) as notify:
         for k, each in enumerate(chosen):
-            tell("layers", k, len(chosen))
+            notify("layers", k, len(chosen))
             gate = values.pop(each.name, None), share
             rows.append(_layer(checkpoint, each, gate, level, hankel))
-        tell("layers", len(chosen), len(chosen))
+        notify("layers", len(chosen), len(chosen))
     if values:
         raise ValueError(
             f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "

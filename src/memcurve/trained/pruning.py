@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.arguments import require_number
 from memcurve.core.optional import optional
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.types import Floats
 from memcurve.trained.channels import rounding_error, row_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
@@ -161,9 +161,9 @@ def pruned_layers(
     for each in selected(checkpoint, select):
         groups.setdefault(each.prefix, []).append(each)
     rows, untouched, tensors = list[PrunedLayer](), list[str](), dict[str, Any]()
-    with listening(progress) as tell:
+    with progress_callback(progress) as notify:
         for k, group in enumerate(groups.values()):
-            tell("layers", k, len(groups))
+            notify("layers", k, len(groups))
             analyses = [_LayerAnalysis.of(checkpoint, each, level) for each in group]
             separate = [each for each in analyses if each is not None]
             if len(separate) < len(group):
@@ -177,7 +177,7 @@ def pruned_layers(
                 parts = [changed[name] for _, changed in layers]
                 is_stacked = group[0].place is not None
                 tensors[f"{group[0].prefix}{name}"] = np.stack(parts) if is_stacked else parts[0]
-        tell("layers", len(groups), len(groups))
+        notify("layers", len(groups), len(groups))
     return PrunedModel(tuple(rows), tuple(untouched), tensors, noise, enough)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from memcurve.core.arguments import Seed, generator, require_number
 from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.notes import Note, counted
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
 from memcurve.data import Capacity, capacity_from_data, long_run_variance
@@ -197,7 +197,7 @@ def measurement_report(
     rng, subject = generator(seed), as_model(model, start=start, inputs=inputs)
     draw, _ = drawn_inputs(subject, input, rng)
     notes: list[Note] = []
-    with listening(progress) as report_progress:
+    with progress_callback(progress) as report_progress:
         report_progress("memory", 0, 4)
         asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
         curve = measure(subject, precision=precision, noise=noise, budget=half, **asked)

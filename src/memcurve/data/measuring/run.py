@@ -19,7 +19,7 @@ from memcurve.core.arguments import Seed, generator, require_limit, require_numb
 from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.limits import available_memory
 from memcurve.core.notes import Note
-from memcurve.core.progress import Listener, Progress, listening
+from memcurve.core.progress import Progress, ProgressCallback, progress_callback
 from memcurve.core.types import Floats
 from memcurve.data import (
     USUAL_LAGS,
@@ -162,7 +162,7 @@ def measure(
     model = as_model(model, start=start, inputs=inputs)
     rng = generator(seed)
     draw, coloured = drawn_inputs(model, input, rng)
-    with listening(progress) as report_progress:
+    with progress_callback(progress) as report_progress:
         report_progress("washout", 0, None)
         settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
         away = settled.washout if washout is None else require_limit(washout, "washout")
@@ -331,7 +331,7 @@ def _until_precise(
     of: str,
     until: float,
     step_limit: int | None,
-    progress: Listener,
+    progress: ProgressCallback,
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
     wanted: float = bench.first_rows

@@ -11,7 +11,7 @@ import numpy as np
 from memcurve.core.arguments import Seed, generator
 from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.notes import Note
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.data.measuring.models import as_model
@@ -134,7 +134,7 @@ def measure_scales(
     subject = as_model(model, start=start, inputs=inputs)
     rng, notes = generator(seed), list[Note]()
     measured: dict[float, MemoryCurve] = {}
-    with listening(progress) as report_progress:
+    with progress_callback(progress) as report_progress:
         for count, scale in enumerate(each):
             report_progress("input scales", count, len(each))
             try:

@@ -286,11 +286,11 @@ def osm_plus(
     require_options(draw, {"seed": seed, **given})
     require_room_for_array((count, truncation), f"`masks`={count}")
     curves = np.empty((count, truncation))
-    tell = problem.analysis.tell
+    notify = problem.analysis.notify
     for k, stream in enumerate(generator(seed).spawn(count)):
-        tell("OSM+ masks", k, count)
+        notify("OSM+ masks", k, count)
         curves[k] = _subspace_memory(A, draw(len(C), seed=stream, **given), truncation)
-    tell("OSM+ masks", count, count)
+    notify("OSM+ masks", count, count)
     values = curves.mean(axis=0)
     return estimate(
         values[: problem.lags or truncation],

@@ -82,7 +82,7 @@ def standard_estimates(
     rank: int,
     exact: Callable[[], MemoryCurve],
     seed: int,
-    tell: Callable[[str], None],
+    notify: Callable[[str], None],
     *,
     claimed: float | None = None,
 ) -> tuple[tuple[Estimate, ...], tuple[Note, ...]]:
@@ -121,7 +121,7 @@ def standard_estimates(
         if simulates and radius > SLOWEST:
             notes.append(_note("transient", name=name))
             continue
-        tell(name)
+        notify(name)
         try:
             with np.errstate(over="ignore", invalid="ignore"):  # what is infinite is reported
                 estimates.append(estimate(curve))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.limits import in_words
 from memcurve.core.notes import counted
-from memcurve.core.progress import Listener
+from memcurve.core.progress import ProgressCallback
 from memcurve.core.types import Complexes
 from memcurve.memory import MemoryCurve
 from memcurve.network import LinearNetwork
@@ -97,7 +97,7 @@ def rank_budget_of(network: LinearNetwork, curve: MemoryCurve) -> RankBudget:
 
 
 def rank_budget_of_wiring(
-    network: LinearNetwork, tell: Listener
+    network: LinearNetwork, notify: ProgressCallback
 ) -> tuple[RankBudget, tuple[tuple[str, str], ...]]:
     """What is known of a large network without its curve, and what is not, with the reason."""
     analysis, read = Analysis.of(network), network.read_states
@@ -114,7 +114,7 @@ def rank_budget_of_wiring(
     seconds = RANK_SECONDS * len(states) * edges
     if seconds <= MOST_SECONDS:
         every = Problem.of(network, analysis=analysis)
-        rank = analysis.exact_rank(every.rows, tell) if every.is_driven else 0
+        rank = analysis.exact_rank(every.rows, notify) if every.is_driven else 0
         if possible is not None and rank < possible:
             losses.append(_rest(possible - rank))
     else:

@@ -12,7 +12,7 @@ from memcurve.core.arguments import require_limit, require_number, require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import TooLargeError, estimated_cost, in_words
 from memcurve.core.notes import Note
-from memcurve.core.progress import Listener, Progress, listening
+from memcurve.core.progress import Progress, ProgressCallback, progress_callback
 from memcurve.data.measuring.models import is_driven
 from memcurve.inputs import InputProcess, processes_for
 from memcurve.inputs.noise import ObservationNoise
@@ -118,21 +118,21 @@ def audit(
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)
-    with listening(progress) as listener, Analysis.kept(subject):
+    with progress_callback(progress) as listener, Analysis.kept(subject):
         steps = itertools.count()
 
-        def tell(step: str) -> None:
+        def notify(step: str) -> None:
             listener(step, next(steps), None)
 
         processes = processes_for(input, subject.inputs)
         asked = _Asked(subject, processes, noise, seed, facts)
-        tell("exact memory")
+        notify("exact memory")
         try:
             _require_time_for(subject)
             curve = _curve(subject, input=asked.input)
         except TooLargeError as error:
-            return _at_scale(asked, shortly(error), tell, listener)
-        return _in_full(asked, curve, estimates, tell)
+            return _at_scale(asked, shortly(error), notify, listener)
+        return _in_full(asked, curve, estimates, notify)
 
 
 @dataclass(frozen=True)
@@ -178,17 +178,17 @@ class _Asked:
 
 
 def _in_full(
-    asked: _Asked, curve: MemoryCurve, estimates: bool, tell: Callable[[str], None]
+    asked: _Asked, curve: MemoryCurve, estimates: bool, notify: Callable[[str], None]
 ) -> Audit:
     """The audit of a network whose curve without noise is known."""
     subject = asked.network
-    tell("usable memory")
+    notify("usable memory")
     usable = usable_memory(subject, asked.input, asked.noise)
-    tell("what is lost")
+    notify("what is lost")
     budget = rank_budget_of(subject, curve)
     rank = budget.most
     left_out: tuple[Note, ...] = ()
-    tell("eigenvalues")
+    notify("eigenvalues")
     eigenvalues = eigenvalues_of(subject)
     shown: tuple[Estimate, ...] = ()
     condition = float("nan")
@@ -200,18 +200,18 @@ def _in_full(
 
         standard = Problem.of(subject, 2 * subject.states + 1)
         claimed = asked.facts.get("claimed")
-        shown, more = standard_estimates(standard, rank, plain, asked.seed, tell, claimed=claimed)
+        shown, more = standard_estimates(standard, rank, plain, asked.seed, notify, claimed=claimed)
         condition = condition_of(standard, rank) if shown else condition
         left_out += more
     claim = None
     if asked.facts:
-        tell("the claim")
+        notify("the claim")
         last, listed = asked.facts.get("k_max", 0), curve
         if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
             listed = _curve(subject, last + 1, input=asked.input)
         tolerance = asked.tolerance(curve.total)
         claim = asked.judged(usable, tolerance, curve=listed, estimates=shown)
-    tell("what could be gained")
+    notify("what could be gained")
     return Audit(
         **asked.fields(),
         curve=curve,
@@ -256,17 +256,19 @@ def _require_time_for(network: LinearNetwork) -> None:
         )
 
 
-def _at_scale(asked: _Asked, why: str, tell: Callable[[str], None], listener: Listener) -> Audit:
+def _at_scale(
+    asked: _Asked, why: str, notify: Callable[[str], None], listener: ProgressCallback
+) -> Audit:
     """The audit of a network that is too large for its curve without noise."""
     subject = asked.network
     analysis = Analysis.of(subject)
     with analysis.telling(listener, products_only=True):
-        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, tell)
-        tell("what is lost")
+        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, notify)
+        notify("what is lost")
         budget, unknown = rank_budget_of_wiring(subject, listener)
         claim = None
         if asked.facts:
-            tell("the claim")
+            notify("the claim")
             bounds = _bounds(usable, budget, white=asked.white)
             tolerance = asked.tolerance(bounds.least)
             start = bounds.start(subject, budget.most, tolerance)

@@ -143,7 +143,7 @@ def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
 
 
 def usable_memory_at_scale(
-    network: LinearNetwork, input: Any, noise: Any, tell: Callable[[str], None]
+    network: LinearNetwork, input: Any, noise: Any, notify: Callable[[str], None]
 ) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
     """The same for large networks, levels as far as they fit; and what is not computed, and why."""
     if not network.C.any():
@@ -151,7 +151,7 @@ def usable_memory_at_scale(
     given, processes = noise_of(noise), processes_for(input, network.inputs)
     left_out: list[tuple[str, str]] = [(say("left_out.double"), say("reasons.double"))]
     rows = list[Usable]()
-    tell("sizes of the states")
+    notify("sizes of the states")
     try:
         analysis = Analysis.of(network)
         formats = number_formats(analysis.deviations(processes))
@@ -171,7 +171,7 @@ def usable_memory_at_scale(
         starts = {"against noise": min(formats["float32"], *starts.values())} | starts
     curves: dict[float, MemoryCurve] = {}
     for name, least in starts.items():
-        tell(f"usable memory, {name}")
+        notify(f"usable memory, {name}")
         levels = sorted({least, *LEVELS.tolist(), *steps.values()})
         asked = np.array(levels[levels.index(least) :])
         problem = Problem.of(network, input=processes, noise=ObservationNoise(asked))
@@ -193,7 +193,7 @@ def usable_memory_at_scale(
     elif given is not None and given.label not in steps:
         others.append(given)
     for kind in others:
-        tell(f"usable memory, {kind.label}")
+        notify(f"usable memory, {kind.label}")
         try:
             curve = ask(Problem.of(network, input=processes, noise=kind))
         except (UncertainResultError, TooLargeError) as error:

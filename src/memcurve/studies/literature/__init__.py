@@ -7,7 +7,7 @@ from typing import Any
 
 from memcurve.core.arguments import require_limit, table_entry
 from memcurve.core.optional import optional
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.studies.literature.claim import JudgedClaim, PublishedClaim
 
 __all__ = ["CLAIMS", "JudgedClaim", "PublishedClaim", "judge_claim"]
@@ -48,6 +48,6 @@ def judge_claim(name: str, *, seed: int = 1, progress: Progress = None) -> Judge
     seed = require_limit(seed, "seed")
     for package in claim.needs:
         optional(package, f"the study of {name}", _EXTRAS.get(package))
-    with listening(progress) as tell:
-        tell(f"examining {name}", 0, None)
+    with progress_callback(progress) as notify:
+        notify(f"examining {name}", 0, None)
         return claim.judged(*claim.study(seed), seed)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memcurve.core.limits import one_thread
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.version import __version__
 from memcurve.rendering.report import Document, Section, Table, html
 from memcurve.studies.paper.claims import CheckedClaim, check_claims
@@ -31,18 +31,18 @@ def reproduce(
     output = Path(output)
     output.mkdir(parents=True, exist_ok=True)
     sections = []
-    with listening(progress) as tell:
+    with progress_callback(progress) as notify:
         for number in chosen:
-            tell(f"figure {number}", 0, 1)
+            notify(f"figure {number}", 0, 1)
             with one_thread():  # many small decompositions
-                figure, findings = FIGURES[number](settings, tell)
+                figure, findings = FIGURES[number](settings, notify)
             for ending in ("png", "pdf"):
                 figure.savefig(output / f"figure{number}.{ending}", dpi=130)
             about, picture = TEXTS[str(number)], f"figure{number}.png"
             title, points = f"Figure {number}. {about['title']}", tuple(findings)
             sections.append(Section(title, about["paper"], points=points, picture=picture))
-            tell(f"figure {number}", 1, 1)
-        outcomes = check_claims(tell) if claims else []
+            notify(f"figure {number}", 1, 1)
+        outcomes = check_claims(notify) if claims else []
     texts = TEXTS["page"]
     if outcomes:
         rows = tuple(dataclasses.astuple(outcome) for outcome in outcomes)

@@ -9,7 +9,7 @@ from typing import Any
 
 from memcurve.core.arguments import require_number
 from memcurve.core.limits import blas_libraries
-from memcurve.core.progress import Progress, listening
+from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.result import installed_versions
 from memcurve.studies.sweeping.cases import evaluate
 from memcurve.studies.sweeping.engine import run_cases
@@ -102,9 +102,9 @@ def finished_cases(
     with (
         open_executor(executor, workers=workers, address=address) as pool,
         Store.open(store) as opened,
-        listening(progress) as tell,
+        progress_callback(progress) as notify,
     ):
-        report = lambda counts: tell(name, counts.finished, counts.total)  # noqa: E731
+        report = lambda counts: notify(name, counts.finished, counts.total)  # noqa: E731
         opened.begin_run(text, {"name": name, **provenance()})
         run_cases(
             opened, cases, job, pool, report, case_timeout=case_timeout, retry_failed=retry_failed
