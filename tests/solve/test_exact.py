@@ -187,10 +187,3 @@ def test_rotation_and_similarity_change_nothing_but_rounding(size: int, seed: in
         assert other.rank == plain.rank
         slack = 100 * np.linalg.cond(change)
         assert np.all(np.abs(plain.values - other.values) <= slack * (plain.error + other.error))
-
-
-def test_sparse_storage_changes_nothing() -> None:
-    from scipy.sparse import csr_array
-
-    dense = ensembles.sparse_normal(70, seed=3, density=0.03)
-    assert_same(memory_curve(dense), memory_curve(dense.replace(A=csr_array(dense.A))))

@@ -266,18 +266,6 @@ def test_noise_of_number_formats(noise: Noise) -> None:
 # Identities
 
 
-def test_a_delay_line_has_a_closed_form() -> None:
-    """MC_τ = g_τ²/(g_τ² + s²), where g_τ is the gain up to node τ."""
-    gains = 0.7 ** np.arange(20)
-    network = LinearNetwork(np.diag(np.full(19, 0.7), -1), np.eye(20)[0])
-    outcome = solved(network, ObservationNoise([1.0, 1e-4]))
-    for i, level in enumerate([1.0, 1e-4]):
-        expected = np.zeros(LAGS)
-        expected[:20] = gains**2 / (gains**2 + level**2)
-        assert np.all(np.abs(outcome.memory[i, :, 0] - expected) <= outcome.memory_error[i, :, 0])
-        assert abs(outcome.total[i] - expected.sum()) <= outcome.total_error[i]
-
-
 def test_rotation_and_units_change_nothing() -> None:
     rng = np.random.default_rng(8)
     A, C = radius(rng.standard_normal((25, 25))), rng.standard_normal(25)
@@ -290,17 +278,6 @@ def test_rotation_and_units_change_nothing() -> None:
     ):
         apart, error = np.abs(one.memory - other.memory), one.memory_error + other.memory_error
         assert np.all(apart <= error)
-
-
-def test_memory_falls_with_noise_and_grows_with_nodes_read() -> None:
-    rng = np.random.default_rng(9)
-    A, C = radius(rng.standard_normal((25, 25))), rng.standard_normal(25)
-    noise = ObservationNoise(10.0 ** -np.arange(0, 9, 2))
-    few, more = (solved(LinearNetwork(A, C, readout=range(n)), noise) for n in (5, 20))
-    assert np.all(np.diff(few.memory, axis=0) >= -few.memory_error[1:] - few.memory_error[:-1])
-    assert np.all(more.memory - few.memory >= -more.memory_error - few.memory_error)
-    assert np.all(more.total <= 20)
-    assert np.all(np.abs(few.memory.sum(axis=(1, 2)) - few.total) <= 0.2 * few.total)
 
 
 def test_a_reduced_model_has_the_responses_of_the_network() -> None:

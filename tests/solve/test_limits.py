@@ -29,7 +29,6 @@ from memcurve import (
 )
 from memcurve.core import limits
 from memcurve.core.limits import TooLargeError, require_room_for_array
-from memcurve.memory.methods import METHODS
 from refusals import refuses
 from repository import TESTS
 
@@ -49,11 +48,6 @@ def room(monkeypatch: pytest.MonkeyPatch):
 
 def arrays(count: float, states: int = 20) -> float:
     return count * 8 * states**2
-
-
-def test_every_method_is_known() -> None:
-    for method in METHODS.values():
-        assert limits.estimated_cost(100, method.cost).seconds > 0
 
 
 @pytest.mark.parametrize(
@@ -191,11 +185,6 @@ def test_a_basis_that_will_not_fit_is_refused_once_it_is_foreseen(room) -> None:
     room(8 * size * 70)  # as many as are taken at a time
     with pytest.raises(TooLargeError, match=r" [1-9]\d\d .* -n \d+ memcurve"):
         memory_curve((sparse.linalg.aslinearoperator(A), rng.standard_normal(size)), noise=1e-3)
-
-
-def test_memory_there_is() -> None:
-    count = limits.available_memory()
-    assert count is None or 2**20 < count < 2**50
 
 
 def test_limits_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

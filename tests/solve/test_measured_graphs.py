@@ -56,11 +56,6 @@ def test_families(seed: int) -> None:
     assert_right(*draw(seed, 40))
 
 
-def test_few_weights_on_many_edges() -> None:
-    """A silent mode of a graph of one weight that is not stored as sparse."""
-    assert_right(*draw(4341))
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 7000, 500))
 def test_many_of_the_families(first: int, held: Callable[..., None]) -> None:
@@ -93,17 +88,6 @@ def times_eigvals(A: np.ndarray, C: np.ndarray) -> float:
             times.append((between - start, time.process_time() - between))
     bare, whole = np.median(times, axis=0)
     return float(whole / bare)
-
-
-def test_time_of_graphs() -> None:
-    """They take five to seven times as long as eigenvalues, with modes lost and zeros scattered."""
-    for family, weights, mask, seed in (
-        (FAMILIES[0], "normal", "random", 1),
-        (FAMILIES[1], "equal", "ones", 0),
-        (FAMILIES[2], "equal", "ones", 1),
-        (FAMILIES[5], "integer", "some", 1),
-    ):
-        assert times_eigvals(*network_of(family, 300, 2, weights, mask, seed)) < 14
 
 
 @pytest.mark.slow
@@ -177,12 +161,6 @@ def test_large_components_that_are_copies(copies: int) -> None:
     assert_right(A, C)
 
 
-def test_copies_of_a_symmetric_path() -> None:
-    """Paths of three nodes, three times: ±√2 w are lost twice each, and so is zero."""
-    path = 0.3 * (np.eye(3, k=1) + np.eye(3, k=-1))
-    assert_right(np.kron(np.eye(3), path), np.eye(9)[0] + np.eye(9)[4] + np.eye(9)[8])
-
-
 @pytest.mark.parametrize("seed", range(20))
 def test_nodes_on_cycles(seed: int) -> None:
     """Against all permutations of all sets of nodes."""
@@ -199,19 +177,6 @@ def test_nodes_on_cycles(seed: int) -> None:
         default=0,
     )
     assert most_nodes_on_cycles(A) == most
-
-
-def test_poles_are_found_when_they_are_asked_for() -> None:
-    A, C = network_of(FAMILIES[1], 60, 2, "normal", "random", 3)
-    found = controllable_spectrum(LinearNetwork(A, C))
-    assert found.poles is not None
-    assert len(found.poles) == found.rank < 60
-
-
-def test_modes_outside_the_circle() -> None:
-    A, C = network_of(FAMILIES[1], 60, 2, "equal", "random", 3)
-    with pytest.raises(UnstableNetworkError):
-        memory_curve(LinearNetwork(2 * A, C))
 
 
 def test_levels_that_are_known_well_are_told() -> None:

@@ -46,22 +46,6 @@ def test_totals_hold_where_the_map_is_off(process: ARMA, level: float) -> None:
         assert np.all(np.abs(one.total - other.total) <= one.total_error)
 
 
-def test_totals_are_the_sums_over_all_lags() -> None:
-    for read in ([0], [3, 5], list(range(9))):
-        network = ensembles.normal(15, seed=3).replace(readout=read)
-        curve = memory_curve(network, 1000)
-        assert curve.values.sum() == pytest.approx(len(read), abs=USABLE)
-        assert curve.total == len(read)
-
-
-def test_nodes_of_a_delay_line() -> None:
-    """Node k holds z_{t−k} and nothing else."""
-    network = ensembles.delay_line(8).replace(readout=[6, 1, 2])
-    curve = memory_curve(network, 10)
-    assert np.array_equal(curve.values, np.isin(np.arange(10), [1, 2, 6]).astype(float))
-    assert curve.total == 3
-
-
 @pytest.mark.parametrize("node", [0, 3])
 def test_one_node_of_a_ring(node: int) -> None:
     """Node j hears z_{t−j}, z_{t−j−N}, …: MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋} at τ ≡ j only."""
@@ -81,14 +65,6 @@ def test_reading_all_is_the_usual() -> None:
     noisy = memory_curve(network, 60, noise=0.01)
     read = memory_curve(network.replace(readout=np.arange(20)[::-1]), 60, noise=0.01)
     assert np.abs(noisy.values - read.values).max() <= CLOSED_FORM
-
-
-def test_masks_of_booleans_list_nodes() -> None:
-    network = ensembles.normal(6, seed=5)
-    flags = np.array([True, False, True, False, False, True])
-    first = memory_curve(network.replace(readout=flags), 20)
-    second = memory_curve(network.replace(readout=[0, 2, 5]), 20)
-    assert np.array_equal(first.values, second.values)
 
 
 def test_more_nodes_never_hold_less() -> None:
@@ -134,14 +110,6 @@ def test_nodes_that_no_input_reaches() -> None:
     alone = memory_curve(network.replace(readout=[0, 3]), 12)
     assert np.abs(both.values - alone.values).max() <= CLOSED_FORM
     assert both.total == 2
-
-
-def test_nodes_that_hold_the_same_count_once() -> None:
-    """Every node of a ring with C = 1 holds the same: reading three of them is reading one."""
-    ring = ensembles.cyclic(6, spectral_radius=0.8).replace(C=np.ones(6), readout=[0, 2, 5])
-    curve = memory_curve(ring, 15)
-    assert np.abs(curve.values - 0.36 * 0.64**curve.lags).max() <= CLOSED_FORM
-    assert curve.total == curve.rank == 1
 
 
 @pytest.mark.parametrize(

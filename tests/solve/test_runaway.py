@@ -35,10 +35,6 @@ def test_what_the_input_does_not_reach_does_no_harm() -> None:
     assert memory_curve(silent, 1, noise=0.1).total > 1
 
 
-def test_stable_networks_have_none() -> None:
-    assert Analysis.of(network(0.8, 0.5, 1.0)).unstable_radius == 0
-
-
 @pytest.mark.parametrize("seed", range(2))
 def test_one_of_a_crowd_is_found(seed: int) -> None:
     """Eigenvalues of random weights fill a disc, with many of about the largest modulus."""

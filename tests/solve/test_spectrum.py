@@ -87,11 +87,6 @@ def test_stored_zeros_of_a_sparse_matrix_are_no_edges() -> None:
     assert controllable_spectrum(LinearNetwork(A, [1, 0])).reachable.tolist() == [0]
 
 
-def test_several_inputs_are_refused() -> None:
-    with pytest.raises(ValueError, match="single input"):
-        controllable_spectrum(LinearNetwork(np.eye(2) / 2, np.ones((2, 2))))
-
-
 def test_clear_instability_is_seen_at_once() -> None:
     with pytest.raises(UnstableNetworkError, match=r"modulus 1\.2"):
         controllable_spectrum(ensembles.normal(200, seed=1, spectral_radius=1.2))

@@ -128,25 +128,6 @@ def test_more_noise_less_memory(kind: Any) -> None:
     assert family.rank == 30
 
 
-def test_the_mask_matters_under_noise() -> None:
-    A = ensembles.normal(20, seed=9).A
-    rng = np.random.default_rng(2)
-    totals = [memory_curve(LinearNetwork(A, c), noise=0.01).total for c in np.eye(20)[:5]]
-    assert np.ptp(totals) > 0.1
-    C = rng.standard_normal(20)
-    scaled = memory_curve(LinearNetwork(A, 8 * C), 40, noise=0.8)
-    assert np.allclose(
-        scaled.values, memory_curve(LinearNetwork(A, C), 40, noise=0.1).values, atol=CLOSED_FORM
-    )
-
-
-def test_totals_are_the_sums_over_all_lags() -> None:
-    network = ensembles.normal(20, seed=10)
-    for noise in (1e-3, StateNoise(1e-3), Quantised(0.01), Float32()):
-        curve = memory_curve(network, 600, noise=noise)
-        assert curve.values.sum() == pytest.approx(curve.total, abs=USABLE)
-
-
 # Families and profiles
 
 
@@ -215,12 +196,6 @@ def test_profile_marks_number_formats() -> None:
     assert state.noise == "state noise"
     # state k has taken up the noise of k + 1 steps: MC_τ = 1/(1 + (τ + 1) s²)
     assert state.totals[0] == pytest.approx(sum(1 / (1 + 0.01 * k) for k in range(1, 6)))
-
-
-def test_profile_of_a_network_without_input(tmp_path: Path) -> None:
-    profile = noise_profile(LinearNetwork([[0.5]], [0.0]), [0.1])
-    assert profile.totals.tolist() == [0]
-    profile.save(tmp_path / "nothing.json")
 
 
 # Rounding as noise
@@ -329,18 +304,3 @@ def test_levels_are_numbers(noise: Any) -> None:
 def test_bad_levels(make: Any) -> None:
     refuses(ValueError, "must not be negative", make, -1.0)
     refuses(TypeError, "`noise`", make, "much")
-
-
-def test_double_precision() -> None:
-    """Rounding of float64 states is that of float32 states, 29 binary digits further down."""
-    import memcurve
-    from memcurve.inputs.noise import parse_noise
-
-    deviations = np.array([1.0, 0.3, 1e-7])
-    single = memcurve.Float32().observation(deviations)
-    double = memcurve.Float64().observation(deviations)
-    np.testing.assert_allclose(double, single * 2.0**-29, rtol=1e-12)
-    network = memcurve.ensembles.normal(60, seed=1)
-    in_single = memcurve.memory_curve(network, noise=memcurve.Float32()).total
-    assert in_single < memcurve.memory_curve(network, noise=memcurve.Float64()).total < 60
-    assert isinstance(parse_noise(["float64"]), memcurve.Float64)

@@ -22,15 +22,8 @@ from typing import Any, NamedTuple
 
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.inputs.arma import first_lags
-from memcurve.solve.balls.arithmetic import (
-    Powers,
-    beside,
-    columns_of,
-    diagonal,
-    inner,
-    rows_of,
-    solve_stein,
-)
+from memcurve.solve.balls import arithmetic as balls
+from memcurve.solve.balls.arithmetic import Powers
 
 
 class Autocovariances(NamedTuple):
@@ -62,15 +55,15 @@ def autocovariances(process: InputProcess, bits: int) -> Autocovariances:
     if process.is_white:
         return Autocovariances([arb(1)], None)
     if isinstance(process, ARMA):
-        balls = first_lags(process.ar, process.ma, bits)
+        numbers = first_lags(process.ar, process.ma, bits)
     elif process.finite_lags is not None:
-        balls = [arb(v) for v in process.autocovariance(process.finite_lags + 1).tolist()]
+        numbers = [arb(v) for v in process.autocovariance(process.finite_lags + 1).tolist()]
     else:
         raise TypeError(
             f"{process.name} has neither a finite autocovariance nor ARMA weights; give it as "
             f"inputs.Autocovariance of its first lags."
         )
-    gamma = [arb(1)] + [ball / balls[0] for ball in balls[1:]]
+    gamma = [arb(1)] + [ball / numbers[0] for ball in numbers[1:]]
     weights = process.ar.tolist() if isinstance(process, ARMA) else []
     if not weights:
         return Autocovariances(gamma, None)
@@ -85,9 +78,9 @@ def history(A: Powers, C: Any, given: Autocovariances) -> Any:
     gamma, m = given.gamma, given.reach
     if given.companion is None:
         return driven(A, C, gamma[::-1], arb_mat(C.nrows(), 1))
-    G = solve_stein(A, given.companion, C * arb_mat([given.newest]))
-    last = columns_of(G, [given.order - 1])
-    return beside(G, driven(A, C, gamma[m - given.order :: -1], last))
+    G = balls.solve_stein(A, given.companion, C * arb_mat([given.newest]))
+    last = balls.columns_of(G, [given.order - 1])
+    return balls.beside(G, driven(A, C, gamma[m - given.order :: -1], last))
 
 
 def driven(A: Powers, C: Any, drive: list[Any], start: Any) -> Any:
@@ -109,7 +102,7 @@ def driven(A: Powers, C: Any, drive: list[Any], start: Any) -> Any:
         parts.append(responses * arb_mat(toeplitz) + A.krylov(A.F * start, len(g)))
         if len(g) == width:
             start = A.square(step) * start + responses * arb_mat([[x] for x in reversed(g)])
-    return beside(*parts)
+    return balls.beside(*parts)
 
 
 class Readout(NamedTuple):
@@ -125,13 +118,13 @@ class Readout(NamedTuple):
     def capacities(self, columns: Any) -> list[Any]:
         """‖B p‖² for every column p."""
         read = columns if self.B is None else self.B * columns
-        return [inner(u, u) * self.factor for u in read.transpose().tolist()]
+        return [balls.inner(u, u) * self.factor for u in read.transpose().tolist()]
 
     def of_sum(self, total: Any) -> Any:
         """Tr B P Bᵀ for a sum P of products p pᵀ."""
         if self.B is None:
             return total.trace() * self.factor
-        return inner((self.B * total).entries(), self.B.entries()) * self.factor
+        return balls.inner((self.B * total).entries(), self.B.entries()) * self.factor
 
 
 class Curve:
@@ -171,21 +164,24 @@ def memory_and_forecasts(
     from flint import arb_mat
 
     m, order, size = given.reach, given.order, C.nrows()
-    now, before = columns_of(past, [m]), columns_of(past, range(m - 1, -1, -1))
-    lags = beside(now, driven(A, C, given.gamma[1:], now))
-    last = columns_of(lags, [m])
+    now, before = balls.columns_of(past, [m]), balls.columns_of(past, range(m - 1, -1, -1))
+    lags = balls.beside(now, driven(A, C, given.gamma[1:], now))
+    last = balls.columns_of(lags, [m])
     if given.companion is None:
         none = Powers(arb_mat(1, 1))
         nothing = readout.after(arb_mat(size, 1))
         ahead = Curve(before, readout, none, arb_mat(1, 1), nothing)
         return Curve(lags, readout, A, last, readout), ahead
     companion = given.companion.F
-    top = beside(A.F, C * rows_of(companion, [0])).tolist()
-    bottom = beside(arb_mat(order, size), companion).tolist()
+    top = balls.beside(A.F, C * balls.rows_of(companion, [0])).tolist()
+    bottom = balls.beside(arb_mat(order, size), companion).tolist()
     start = arb_mat(last.tolist() + [[value] for value in given.newest])
-    states = readout.after(beside(diagonal([1] * size), arb_mat(size, order)))
+    states = readout.after(balls.beside(balls.diagonal([1] * size), arb_mat(size, order)))
     memory = Curve(lags, readout, Powers(arb_mat(top + bottom)), start, states)
-    unit, G = columns_of(diagonal([1] * order), [0]), columns_of(past, range(order))
+    unit, G = (
+        balls.columns_of(balls.diagonal([1] * order), [0]),
+        balls.columns_of(past, range(order)),
+    )
     backwards = Powers(companion.transpose())
     return memory, Curve(before, readout, backwards, unit, readout.after(G))
 
@@ -199,6 +195,6 @@ def total(curves: list[Curve]) -> Any:
         summed += curve.before()
         groups.setdefault(curve.F, []).append(curve)
     for F, group in groups.items():
-        later = F.F * beside(*(curve.start for curve in group))
-        summed += group[0].readout.of_sum(solve_stein(F, F, later * later.transpose()))
+        later = F.F * balls.beside(*(curve.start for curve in group))
+        summed += group[0].readout.of_sum(balls.solve_stein(F, F, later * later.transpose()))
     return summed

@@ -22,17 +22,8 @@ import numpy as np
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.types import Floats
 from memcurve.solve.answer import MOST_DEFAULT_LAGS, Answer, Lags
-from memcurve.solve.balls.arithmetic import (
-    FIRST_BITS,
-    UNSTABLE,
-    beside,
-    require,
-    require_zero,
-    rounded,
-    rows_of,
-    solved,
-    with_rising_bits,
-)
+from memcurve.solve.balls import arithmetic as balls
+from memcurve.solve.balls.arithmetic import FIRST_BITS, UNSTABLE
 from memcurve.solve.balls.pivots import find_pivots
 
 
@@ -49,7 +40,7 @@ def enclose(A: Floats, C: Floats, lags: int | None) -> Answer:
         _require_stable(polynomial)
         return _curve_of_polynomial(polynomial, lags)
 
-    curve, bits = with_rising_bits(attempt, max(FIRST_BITS, 5 * len(nodes)))
+    curve, bits = balls.with_rising_bits(attempt, max(FIRST_BITS, 5 * len(nodes)))
     memory, loss, error = (part[:, None] for part in curve)
     answer = Answer.of_memory(memory, error, len(nodes), 0.0, loss)
     return replace(answer, rank=len(nodes), diagnostics={"bits": bits})
@@ -62,9 +53,9 @@ def _minimal_polynomial(A: Any, C: Any, nodes: list[int]) -> list[Any]:
     rank, powers = len(nodes), [C]
     for _ in range(rank):
         powers.append(A * powers[-1])
-    K = beside(*powers[:-1])
-    x = solved(rows_of(K, nodes), rows_of(powers[-1], nodes))
-    require_zero(powers[-1] - K * x, rank)
+    K = balls.beside(*powers[:-1])
+    x = balls.solved(balls.rows_of(K, nodes), balls.rows_of(powers[-1], nodes))
+    balls.require_zero(powers[-1] - K * x, rank)
     return [-entry for entry in x.entries()] + [arb(1)]
 
 
@@ -75,7 +66,7 @@ def _require_stable(polynomial: list[Any]) -> None:
         reflection = a[0] / a[-1]
         if abs(reflection) >= 1:
             raise UnstableNetworkError(UNSTABLE)
-        require(abs(reflection) < 1)
+        balls.require(abs(reflection) < 1)
         a = [a[i + 1] - reflection * a[-2 - i] for i in range(len(a) - 1)]
 
 
@@ -84,11 +75,11 @@ def _curve_of_polynomial(polynomial: list[Any], lags: int | None) -> tuple[Float
     count = lags or max(64, 4 * len(polynomial))
     while True:
         held, lost = _series_energy(polynomial, count)
-        memory, error = rounded(held, 1.0)
+        memory, error = balls.rounded(held, 1.0)
         listed = Lags(lags, len(polynomial) - 1)
         if listed.enough(memory):
             shown = slice(listed.count)
-            return memory[shown], rounded(lost, 1.0)[0][shown], error[shown]
+            return memory[shown], balls.rounded(lost, 1.0)[0][shown], error[shown]
         count = min(4 * count, MOST_DEFAULT_LAGS)
 
 
@@ -107,5 +98,5 @@ def _series_energy(
     for lag in range(count):
         total += b[lag] * b[lag]  # arb's ** gives NaN for balls around zero
         lost.append(total)
-    require(all(ball.rad() <= largest_radius for ball in lost))
+    balls.require(all(ball.rad() <= largest_radius for ball in lost))
     return [1 - ball for ball in lost], lost
