@@ -55,10 +55,7 @@ def test_nested_names(torch, tmp_path):
 
 
 def test_kinds_of_tensors(torch, tmp_path):
-    tensors = {
-        "A": torch.from_numpy(W).bfloat16(),
-        "C": torch.from_numpy(WIN).half(),
-    }
+    tensors = {"A": torch.from_numpy(W).bfloat16(), "C": torch.from_numpy(WIN).half()}
     torch.save(tensors, tmp_path / "half.pt")
     network = load_network(tmp_path / "half.pt")
     np.testing.assert_array_equal(network.A, tensors["A"].float().numpy())

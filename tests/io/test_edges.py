@@ -9,12 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from memcurve import (
-    load_matrix,
-    load_network,
-    load_nodes,
-    save_network,
-)
+from memcurve import load_matrix, load_network, load_nodes, save_network
 from memcurve.core.limits import TooLargeError
 from memcurve.io import MissingMaskError
 from memcurve.io import text as reader

@@ -78,6 +78,15 @@ def test_one_mode_has_its_closed_form() -> None:
     assert np.abs(memory.time_constant + 1 / np.log(poles[:, 0])).max() < 1e-9
 
 
+def test_what_nothing_drives_and_what_forgets_at_once() -> None:
+    silent, at_once = np.zeros((2, 1)), np.zeros((2, 2))
+    for A, B, usable, rank in (0.5 * np.eye(2), silent, 0, 0), (at_once, silent + 1, 1, 1):
+        [layer] = memcurve.layers({"A": A, "B": B}, noise=0.1).layers
+        # two readings of one input have half the noise
+        assert abs(layer.usable[0] - usable / (1 + 0.1**2 / 2)) < 1e-14
+        assert (layer.rank[0], layer.half[0], layer.mean_age[0]) == (rank, 1, 0)
+
+
 def test_one_input_and_several_agree_next_to_the_circle() -> None:
     """Cascade and sums of powers: modes of a million steps have ages, and their errors hold."""
     rng = np.random.default_rng(3)

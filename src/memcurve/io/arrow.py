@@ -149,8 +149,7 @@ def parsed_text(
         table = arrow.csv.read_csv(
             arrow.py_buffer(data),
             arrow.csv.ReadOptions(
-                block_size=len(data) + 1,
-                column_names=[f"f{k}" for k in range(width)],
+                block_size=len(data) + 1, column_names=[f"f{k}" for k in range(width)]
             ),
             arrow.csv.ParseOptions(delimiter=separator, ignore_empty_lines=False),
             arrow.csv.ConvertOptions(

@@ -377,12 +377,7 @@ def _read(
 
 
 def _parts(
-    file: Path,
-    contents: Opened | Graph,
-    matrix: str | None,
-    mask: str | None,
-    *,
-    has_mask: bool,
+    file: Path, contents: Opened | Graph, matrix: str | None, mask: str | None, *, has_mask: bool
 ) -> Parts:
     """A file's parts of a network, those among them that only :func:`save_network` writes."""
     ending = ending_of(file)

@@ -23,14 +23,7 @@ from memcurve.core.types import Floats
 from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
 from memcurve.io.arrow import ARROW, distinct, open_arrow
 from memcurve.io.graphs import GRAPHS, read_node_attributes
-from memcurve.io.text import (
-    Text,
-    content_lines,
-    fields_of,
-    is_missing,
-    real_number,
-    separator_of,
-)
+from memcurve.io.text import Text, content_lines, fields_of, is_missing, real_number, separator_of
 
 #: Names of the column that names nodes; else it is the first.
 _NAMES = ("id", "rootid", "bodyid", "body", "skid", "node", "name", "neuron", "label", "cell")

@@ -19,15 +19,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import rectangular_array, require_limit, require_size
 from memcurve.core.limits import require_room
 from memcurve.core.types import Floats
-from memcurve.io.arrays import (
-    Archive,
-    Array,
-    Opened,
-    Opener,
-    in_memory,
-    opened,
-    stem_of,
-)
+from memcurve.io.arrays import Archive, Array, Opened, Opener, in_memory, opened, stem_of
 from memcurve.io.arrow import ARROW, open_columns
 from memcurve.io.hdf5 import open_hdf5
 from memcurve.io.matlab import open_mat

@@ -79,7 +79,8 @@ def _block(A: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
     W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
     X, known = _modes(T * sizes[:, :, None], A), (sigma**2 / squares).sum(axis=1)
     half, nine_tenths = (_lags(powers, W, X, left * known) for left in (0.5, 0.1))
-    age = np.square(W @ _summed(powers, _advanced(A, X))).sum(axis=(1, 2)) / known
+    later = np.square(W @ _summed(powers, _advanced(A, X))).sum(axis=(1, 2))
+    age = later / np.where(known > 0, known, 1.0)  # nothing is remembered where nothing drives
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A).max(axis=1)
     with np.errstate(divide="ignore"):
         slowest = np.where(moduli > 0, -1 / np.log(np.where(moduli > 0, moduli, 0.5)), 0.0)
