@@ -48,6 +48,24 @@ class Connected:
         """Whether A is stored as a sparse array, of scipy or on a device."""
         return not isinstance(self.A, np.ndarray | Operator)
 
+    def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
+        """Drive the network from rest and return the states that can be read.
+
+        Parameters
+        ----------
+        inputs : (T,) or (T, d) array
+            One row per time step.
+        washout : int
+            How many of the first steps to leave out of the result.
+
+        Returns
+        -------
+        (T - washout, states) array
+            Row t holds the states already driven by ``inputs[washout + t]``; complex networks give
+            all real parts, then all imaginary parts.
+        """
+        return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
+
     def simulate_replicas(self, inputs: ArrayLike, washout: int = 0) -> Floats:
         """Drive R copies of the network from rest, each by its own series, side by side.
 
@@ -223,24 +241,6 @@ class LinearNetwork(Connected):
         A = block_array(blocks, format="csr")
         A.eliminate_zeros()
         return self.A.like(A) if isinstance(self.A, DeviceMatrix) else A, C
-
-    def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
-        """Drive the network from rest and return the states that can be read.
-
-        Parameters
-        ----------
-        inputs : (T,) or (T, d) array
-            One row per time step.
-        washout : int
-            How many of the first steps to leave out of the result.
-
-        Returns
-        -------
-        (T - washout, states) array
-            Row t holds the states already driven by ``inputs[washout + t]``; complex networks give
-            all real parts, then all imaginary parts.
-        """
-        return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
 
     def _states(self, z: Floats, washout: int) -> Floats:
         drive = z @ self.C.reshape(self.size, -1).T

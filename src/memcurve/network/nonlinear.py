@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from memcurve.core.arguments import exact_array, require_number, table_entry
 from memcurve.core.errors import UnstableNetworkError
@@ -92,10 +92,9 @@ class NonlinearNetwork(Connected):
                 "split them into real and imaginary parts, as LinearNetwork.real_pair does."
             )
         scale = require_number(self.input_scale, "input_scale", "above 0", lambda s: s > 0)
+        leak = _leak_rates(self.leak, parts.size, "leak", 0.0)
         exact = {"A": parts.A, "C": parts.C, "shift": parts.shift, "input_scale": scale}
-        for field, value in (
-            exact | {"leak": _leak_rates(self.leak, parts.size, "leak", 0.0)}
-        ).items():
+        for field, value in (exact | {"leak": leak}).items():
             object.__setattr__(self, field, value)
         _require_activation(self.function, self.size)
 
@@ -105,10 +104,6 @@ class NonlinearNetwork(Connected):
         if callable(self.activation):
             return self.activation
         return table_entry(ACTIVATIONS, self.activation, "activation")
-
-    def simulate(self, inputs: ArrayLike, washout: int = 0) -> Floats:
-        """Drive the network from rest and return its states, as a LinearNetwork does."""
-        return np.asarray(self._states(self._series(inputs, washout)[None], washout)[0])
 
     def _states(self, z: Floats, washout: int) -> Floats:
         count, steps = z.shape[:2]

@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Self
@@ -105,21 +106,19 @@ def run_cases(
     return loop.counts
 
 
+@dataclass
 class _Loop:
     """One run over the pending cases."""
 
-    def __init__(
-        self,
-        store: Store,
-        counts: CaseCounts,
-        pending: Iterator[Pending],
-        runner: CaseRunner,
-        pool: Pool,
-        progress: Callable[[CaseCounts], object],
-    ) -> None:
-        self._store, self._runner, self._pool = store, runner, pool
-        self._progress, self._losses = progress, 0
-        self.counts, self._fresh, self._again = counts, pending, list[Pending]()
+    _store: Store
+    counts: CaseCounts
+    _fresh: Iterator[Pending]
+    _runner: CaseRunner
+    _pool: Pool
+    _progress: Callable[[CaseCounts], object]
+
+    def __post_init__(self) -> None:
+        self._again, self._losses = list[Pending](), 0
         self._tasks: dict[Outcome, Pending] = {}
         # futures announce themselves, so that a turn costs the same however many are under way
         self._arrived: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
