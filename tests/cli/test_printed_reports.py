@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import re
-import sys
-
 import numpy as np
 import pytest
 
@@ -14,9 +10,7 @@ from memcurve.views.cli.console import plot_lines, print_document
 from report_example import LONG, NASTY, document
 
 
-def test_reports_in_a_pipe_and_in_a_terminal(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reports_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
     print_document(document())
     piped = capsys.readouterr().out
     assert "\x1b" not in piped
@@ -24,21 +18,6 @@ def test_reports_in_a_pipe_and_in_a_terminal(
     for text in (NASTY, LONG, "Needs attention. ", *document().verdict, *document().notes):
         assert text in piped
     assert "1 │█" in piped
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("COLUMNS", "76")
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("NO_COLOR", "1")
-    print_document(
-        dataclasses.replace(
-            document(), sections=document().sections[:4], good=True, word="In order"
-        )
-    )
-    shown = capsys.readouterr().out
-    assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", shown).splitlines()) <= 76
-    assert not re.search(r"\x1b\[(3|9)[0-9]m", shown)  # no colours
-    assert "In order." in shown
-    words = re.sub(r"[\s▌]+|\x1b\[[0-9;]*m", "", shown)
-    assert "".join(document().verdict[0].split()) in words
 
 
 def test_plots_in_the_terminal() -> None:

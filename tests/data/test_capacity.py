@@ -14,17 +14,13 @@ import tolerances
 from data_scenarios import LAWS, lagged, series
 from memcurve import NonlinearNetwork, capacity_from_data, ensembles, memory_curve, plot
 from memcurve.data.capacity_estimation import (
-    Polynomials,
     Reach,
     StateBasis,
-    _by_moments,
     columns,
-    joint_capacities,
     patterns,
     polynomials_of,
     r_squared,
     reaches,
-    state_basis,
 )
 from refusals import refuses
 
@@ -293,37 +289,6 @@ def test_kernels_are_single_regressions(law: str) -> None:
             assert abs(raw[shift, k] - expected) < tolerances.KERNEL
             expected = (weights * centred**2).sum() / (centred**2).sum()
             assert abs(bias[shift, k] - expected) < tolerances.KERNEL
-
-
-def test_capacities_follow_the_moments_of_the_input() -> None:
-    """Their derivative by the sample mean of p_i p_j, against other polynomials of the same data.
-
-    With n = 4,000 and polynomials that are off by ε = 1e-4, what is of order ε and 1/n is left.
-    """
-    z, epsilon = np.random.default_rng(5).uniform(-1, 1, 4010), 1e-4
-    p = polynomials_of(z, 2).values
-    chosen = [(pattern, 0) for pattern in patterns(Reach(1, 0, 0), 2)]
-    chosen += [(pattern, 0) for pattern in patterns(Reach(2, 1, 1), 2)]
-    chosen += [(chosen[0][0], 1)]
-    targets = columns(p, chosen, 10, len(z))
-    mixing = np.random.default_rng(6).standard_normal((3, len(chosen)))
-    noise = 0.3 * np.random.default_rng(7).standard_normal((4000, 3))
-    basis, _ = state_basis(targets.T @ mixing.T + noise, 10)
-    groups = np.ones((len(chosen), 1))
-
-    def capacities(values: np.ndarray) -> np.ndarray:
-        return joint_capacities(basis, Polynomials("", values), chosen, groups).capacity
-
-    gram = targets @ targets.T / targets.shape[1]
-    B = np.linalg.solve(gram, targets @ basis.Q) / np.sqrt(targets.shape[1])
-    C = B @ np.linalg.solve(B.T @ B + np.eye(3) - B.T @ gram @ B, B.T)
-    pairs, changes = _by_moments(chosen, C, Polynomials("empirical", p))
-    assert {(0, 1), (1, 1), (0, 2), (1, 2), (2, 2)} >= {*pairs} >= {(1, 1), (1, 2), (2, 2)}
-    for (i, j), change in zip(pairs, changes, strict=True):
-        other = p.copy()
-        other[j] -= epsilon * p[i] * (0.5 if i == j else 1)
-        by_difference = (capacities(other) - capacities(p)) / epsilon
-        assert np.abs(by_difference - change).max() < 0.01, (i, j)
 
 
 @pytest.mark.parametrize("law", ["beta", "normal"])

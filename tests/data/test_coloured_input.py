@@ -9,7 +9,7 @@ from scipy.signal import lfilter
 
 from draws import seeds
 from memcurve import LinearNetwork, RecordingWarning, ensembles, memory_curve, memory_from_data
-from memcurve.data.autocorrelation import correlation, fit_autoregression, ljung_box
+from memcurve.data.autocorrelation import fit_autoregression
 from memcurve.inputs import ARMA
 
 Floats = NDArray[np.float64]
@@ -99,18 +99,3 @@ def test_autoregression_is_found() -> None:
     z = lfilter([1], [1, -0.9], np.random.default_rng(1).standard_normal(50_000))
     slope = float(fit_autoregression(z).weights[0])
     assert fit_autoregression(z).settling() == np.ceil(np.log(1e-9) / np.log(slope**2))
-
-
-def test_ljung_box() -> None:
-    """Its correlations are the sums they stand for, its p that of chance."""
-    rng = np.random.default_rng(0)
-    one, other = rng.standard_normal((2, 40))
-    sums = [float(one[: 40 - k] @ other[k:]) for k in range(40)]
-    assert np.allclose(correlation(one, other), sums)
-    r, _ = ljung_box(one, other, 5)
-    assert np.allclose(r, np.array(sums)[1:6] / np.sqrt((one @ one) * (other @ other)))
-    white = rng.standard_normal((400, 300))
-    small = np.mean([ljung_box(z, z, 20)[1] < 0.1 for z in white])
-    assert abs(small - 0.1) < STANDARD_ERRORS * np.sqrt(0.09 / 400)
-    coloured = lfilter([1], [1, -0.5], white[0])
-    assert ljung_box(coloured, coloured, 20)[1] < 1e-6

@@ -18,13 +18,12 @@ from data_scenarios import (
     Scenario,
     estimates,
     leaky,
-    noisy_gaussian,
     noisy_orthogonal,
     recording,
     scenarios,
     tanh,
 )
-from memcurve import ensembles, memory_curve, memory_from_data
+from memcurve import memory_from_data
 from memcurve.data import regression
 
 Floats = NDArray[np.float64]
@@ -33,10 +32,6 @@ Floats = NDArray[np.float64]
 NOISE_FREE = 2e-6
 #: RMSE of the total against that of theory.md, whose networks are others of the same kind.
 AS_IN_THEORY = 1.25
-#: 90 % intervals of single lags: what they may cover, over some thousand of them or some hundred.
-COVERED, COVERED_BY_FEW = (0.85, 0.97), (0.82, 0.98)
-#: 90 % intervals of totals, of which there are fewer.
-TOTALS_COVERED = 0.8
 #: Standard errors that the mean over replications may be off.
 STANDARD_ERRORS = 4.0
 #: Peak memory of a long recording, and its time in units of a QR of the same chunks.
@@ -54,23 +49,6 @@ def table_row(scenario: Scenario, truth: Floats, count: int, rows: int) -> dict[
         off = np.array([memory_from_data(X, z, **options).total for X, z in drawn]) - known
         found[name] = float(off.mean()), float(np.sqrt((off**2).mean()))
     return found
-
-
-def coverage(
-    kind: Callable[[int], Scenario], seeds: range, count: int, rows: int
-) -> tuple[float, float]:
-    """Of the intervals of lags with memory between 0.05 and 0.95, and of the totals."""
-    lags, totals = [], []
-    for seed in seeds:
-        scenario = kind(seed)
-        truth = scenario.truth()
-        middle = (truth > 0.05) & (truth < 0.95)
-        for curve in estimates(scenario, seed, count, rows):
-            lags += (np.abs(curve.values - truth) <= curve.error)[middle].tolist()
-            totals.append(abs(curve.total - float(truth.sum())) <= curve.total_error)
-    print(f"{scenario.name:24s} lags {np.mean(lags):.3f} of {len(lags)}, totals "
-          f"{np.mean(totals):.3f} of {len(totals)}")  # fmt: skip
-    return float(np.mean(lags)), float(np.mean(totals))
 
 
 @pytest.mark.parametrize(
@@ -95,79 +73,6 @@ def test_table_of_totals(held: Callable[..., None]) -> None:
         held(f"{scenario.name}: RMSE of the total", rmse, at_most=found["split"][1], draws=60)
         if scenario.reference is not None:
             assert rmse <= AS_IN_THEORY * scenario.reference + NOISE_FREE
-
-
-@pytest.mark.parametrize("kind", [noisy_orthogonal, noisy_gaussian])
-def test_intervals_cover(kind: Any) -> None:
-    lags, totals = coverage(lambda seed: kind(20, seed, 0.1), range(101, 103), 30, 400)
-    assert COVERED_BY_FEW[0] <= lags <= COVERED_BY_FEW[1]
-    assert totals >= TOTALS_COVERED
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind",
-    [
-        lambda seed: noisy_orthogonal(50, seed, 0.1),
-        lambda seed: noisy_orthogonal(50, seed, 1e-3),
-        lambda seed: noisy_gaussian(50, seed, 1e-2),
-        lambda seed: tanh(50, seed, 0.1),
-        lambda seed: tanh(50, seed, 0.5),
-        lambda seed: tanh(50, seed, 2.0),
-    ],
-    ids=["orthogonal-0.1", "orthogonal-0.001", "Gaussian-0.01", "tanh-0.1", "tanh-0.5", "tanh-2"],
-)
-def test_table_of_coverage(kind: Callable[[int], Scenario], held: Callable[..., None]) -> None:
-    """At 20 rows a state, over networks that were not used for anything else."""
-    lags, totals = coverage(kind, range(200, 203), 40, 20 * 50)
-    bounds = {"at_least": COVERED[0], "at_most": COVERED[1]}
-    held("lags of recordings: covered by 90 %", lags, **bounds, draws=120)
-    held("totals of recordings: covered by 90 %", totals, at_least=TOTALS_COVERED, draws=120)
-
-
-@pytest.mark.slow
-def test_intervals_of_slow_networks_with_few_rows(held: Callable[..., None]) -> None:
-    """At 10 rows a state they are wider: 0.73 without that."""
-    _, totals = coverage(lambda seed: leaky(20, seed), range(1, 4), 40, 200)
-    held("slow networks, few rows: covered by 90 %", totals, at_least=TOTALS_COVERED, draws=120)
-
-
-#: What becomes of the states as they are stored.
-STORED: dict[str, Callable[[Floats], Any]] = {
-    "two inputs": lambda X: X,
-    "three inputs": lambda X: X,
-    "single precision": lambda X: X.astype(np.float32),
-    "half precision": lambda X: X.astype(np.float16),
-    "copied columns": lambda X: np.column_stack([X, -2 * X[:, :3] + 1]),
-}
-
-
-def covered_by_kind(kind: str, draws: int) -> tuple[float, float]:
-    """Shares of the intervals of totals, and of lags, that hold: 15 states, 1,000 rows."""
-    inputs = {"two inputs": 2, "three inputs": 3}.get(kind, 1)
-    network = ensembles.normal(15, spectral_radius=0.9, seed=4)
-    mask = np.random.default_rng(4).standard_normal((15, inputs))
-    network, noise, totals, lags = network.replace(C=mask), 0.3, [], []
-    truth = memory_curve(network, 200, noise=noise).values
-    for k in range(draws):
-        rng = np.random.default_rng([29, k])
-        z = rng.standard_normal((1430, inputs))
-        X = network.simulate(z, 400) + noise * rng.standard_normal((1030, 15))
-        curve = memory_from_data(STORED[kind](X), z[400:], 30)
-        totals.append(abs(curve.total - truth.sum()) <= curve.total_error)
-        lags += (np.abs(curve.values - truth[:30]) <= curve.error)[truth[:30] > 0.05].tolist()
-    return float(np.mean(totals)), float(np.mean(lags))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::memcurve.RecordingWarning")
-@pytest.mark.parametrize("kind", STORED)
-def test_coverage_of_other_recordings(kind: str, held: Callable[..., None]) -> None:
-    """The last table of coverage in docs/theory/data_estimation.md."""
-    totals, lags = covered_by_kind(kind, 200)
-    print(kind, "totals", totals, "lags", lags)
-    held(f"{kind}: totals covered by 90 %", totals, at_least=0.85, draws=200)
-    held(f"{kind}: lags covered by 90 %", lags, at_least=0.85, draws=200)
 
 
 def test_notes_where_intervals_are_too_narrow() -> None:

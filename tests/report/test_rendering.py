@@ -30,6 +30,14 @@ CHARTS = {
     "squeezing": report_example.squeezing_chart(),
     "long": report_example.long_chart(),
     "nasty": document().sections[4].chart,
+    "strip": Chart(
+        "t",
+        "x",
+        "y",
+        (Series("a", *np.zeros((2, 9))), Series("b", np.arange(9.0), np.ones(9))),
+        kind="strip",
+        marks=(("own", 0.5),),
+    ),
 }
 EMPTY = Document("t", "", (), None, (), ())
 
@@ -177,21 +185,6 @@ def test_what_axes_cannot_show() -> None:
     for nothing in (np.zeros(0), np.full(3, np.nan)):
         empty = Chart("", "", "", (Series("s", nothing, nothing),), log_y=True)
         json.dumps(specification(empty), allow_nan=False)
-
-
-def test_rows_of_points() -> None:
-    """One row per series, named at its side, and a rule at each mark."""
-    rng = np.random.default_rng(1)
-    rows = [Series(name, rng.normal(size=9), np.full(9, k)) for k, name in enumerate("ab")]
-    chart = Chart("t", "x", "y", tuple(rows), kind="strip", marks=(("own", 0.5),))
-    spec = specification(chart)
-    *rules, dots = spec["layer"]
-    assert [layer["mark"]["type"] for layer in (*rules, dots)] == ["rule", "text", "text", "point"]
-    assert rules[0]["data"]["values"][0]["v"] == 0.5
-    assert dots["encoding"]["y"]["axis"]["labelExpr"] == '["a", "b"][datum.value]'
-    points = [(row["s"], row["x"]) for row in spec["data"]["values"]]
-    drawn = [(k, float(f"{x:.9g}")) for k, row in enumerate(rows) for x in row.x]
-    assert sorted(points) == sorted(drawn)
 
 
 def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
