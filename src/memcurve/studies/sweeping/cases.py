@@ -306,9 +306,10 @@ class Case:
                 f"method {self.method!r} takes the options {taken}; got {', '.join(unknown)}."
             )
         if self.seed is None and (self.inputs > 1 or draws(self.ensemble, self.mask, self.method)):
+            source = f"file {self.file!r}" if self.file else f"ensemble {self.ensemble!r}"
             raise ValueError(
-                f"`seed` must be given, since the case draws at random (ensemble "
-                f"{self.ensemble!r}, mask {self.mask!r}, method {self.method!r}); add e.g. seed=1."
+                f"`seed` must be given, since the case draws at random ({source}, mask "
+                f"{self.mask!r}, method {self.method!r}); add e.g. seed=1."
             )
 
     def _of_file(self) -> dict[str, Any]:
