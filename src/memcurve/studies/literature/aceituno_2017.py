@@ -1,6 +1,7 @@
 """Do eigenvalues of large modulus make for more memory?"""
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, masks
@@ -17,10 +18,8 @@ def _network(power: float, rng: np.random.Generator) -> LinearNetwork:
     moduli = RADIUS * rng.uniform(size=SIZE // 2) ** power
     moduli[0] = RADIUS
     angles = rng.uniform(0, np.pi, SIZE // 2)
-    A = np.zeros((SIZE, SIZE))
-    for k, (r, angle) in enumerate(zip(moduli, angles, strict=True)):
-        c, s = r * np.cos(angle), r * np.sin(angle)
-        A[2 * k : 2 * k + 2, 2 * k : 2 * k + 2] = [[c, -s], [s, c]]
+    real, imag = moduli * np.cos(angles), moduli * np.sin(angles)
+    A = block_diag(*np.array([[real, -imag], [imag, real]]).transpose(2, 0, 1))
     Q = np.linalg.qr(rng.standard_normal((SIZE, SIZE)))[0]
     return LinearNetwork(Q @ A @ Q.T, masks.normal(SIZE, seed=rng))
 

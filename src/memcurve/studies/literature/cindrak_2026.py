@@ -13,14 +13,10 @@ def study(seed: int) -> Study:
     for lost in DEPHASING:
         result = capacities(ising_reservoir(QUBITS, dephasing=lost, seed=seed), degree=6)
         linear, percent = result.by_degree[1], round(100 * lost)
-        points.append(
-            Point(f"dephasing {percent} %", result.total - linear, linear, result.error)
-        )  # fmt: skip
-        numbers |= {
-            f"linear_{percent}": linear,
-            f"nonlinear_{percent}": result.total - linear,
-            f"age_{percent}": float(result.curve.mean_age),
-        }
+        others, label = result.total - linear, f"dephasing {percent} %"
+        points.append(Point(label, others, linear, result.error))
+        numbers |= {f"linear_{percent}": linear, f"nonlinear_{percent}": others}
+        numbers[f"age_{percent}"] = float(result.curve.mean_age)
     return points, numbers
 
 

@@ -38,11 +38,8 @@ def study(seed: int) -> Study:
         simulated = _simulated(A, C, seed + 1)
         from_1 = exact.total - float(exact.values[0])
         points.append(Point(name, simulated, from_1, exact.total_error))
-        numbers |= {
-            f"{name}_simulated": simulated,
-            f"{name}_exact": exact.total,
-            f"{name}_usable": usable.total,
-        }
+        numbers |= {f"{name}_simulated": simulated, f"{name}_exact": exact.total}
+        numbers[f"{name}_usable"] = usable.total
     return points, numbers
 
 

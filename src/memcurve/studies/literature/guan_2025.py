@@ -24,16 +24,15 @@ def study(seed: int) -> Study:
         Point(f"MC at lag {lag}: S4D beside S4", float(curves[1][lag]), float(curves[0][lag]))
         for lag in (0, 10, 50, 100)
     )
-    return points, {
+    numbers = {
         "same_spectrum": float(np.abs(curves[0].values - curves[2].values).max()),
         "starts": float(np.abs(curves[0].values - curves[1].values).max()),
-        "s4_total": curves[0].total,
-        "s4d_total": curves[1].total,
-        "s4_horizon": curves[0].horizon(0.1) or 0,
-        "s4d_horizon": curves[1].horizon(0.1) or 0,
         "s4_usable": usable[0],
         "diagonal_usable": usable[2],
     }
+    for name, curve in zip(("s4", "s4d"), curves, strict=False):
+        numbers |= {f"{name}_total": curve.total, f"{name}_horizon": curve.horizon(0.1) or 0}
+    return points, numbers
 
 
 def judge(numbers: Numbers) -> Verdict:

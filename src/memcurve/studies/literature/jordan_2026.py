@@ -36,13 +36,11 @@ def study(seed: int) -> Study:
         for lag in range(LAGS):
             response[lag], x = np.linalg.norm(x), network.A @ x
         lasts = np.flatnonzero(response >= LEFT * response.max())[-1] + 1
-        points.append(Point(f"blocks of {block}: lags", float(lasts), curve.horizon(LEFT) or 0))
-        numbers |= {
-            f"total_{block}": curve.total,
-            f"reach_{block}": curve.horizon(LEFT) or 0,
-            f"half_{block}": curve.horizon(0.5) or 0,
-            f"usable_{block}": memory_curve(network, noise=NOISE).total,
-        }
+        reach, half = curve.horizon(LEFT) or 0, curve.horizon(0.5) or 0
+        points.append(Point(f"blocks of {block}: lags", float(lasts), reach))
+        usable = memory_curve(network, noise=NOISE).total
+        numbers |= {f"total_{block}": curve.total, f"usable_{block}": usable}
+        numbers |= {f"reach_{block}": reach, f"half_{block}": half}
     return points, numbers
 
 

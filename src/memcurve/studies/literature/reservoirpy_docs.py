@@ -21,15 +21,16 @@ def study(seed: int) -> Study:
     reservoir = nodes.Reservoir(UNITS, sr=1, seed=1)  # with the same weights, by its seed
     true = measured(reservoir, 400, seed, precision=0.2, budget=30)
     listed = true[1 : LAST_LAG + 1]
+    mean, exact = float(np.mean(totals)), (listed.total, listed.total_error)
     points = (
-        Point("published, lags 1 … 50", PUBLISHED, listed.total, listed.total_error),
-        Point("recomputed, lags 1 … 50", totals[0], listed.total, listed.total_error),
-        Point("recomputed, eight seeds", float(np.mean(totals)), listed.total, listed.total_error),
+        Point("published, lags 1 … 50", PUBLISHED, *exact),
+        Point("recomputed, lags 1 … 50", totals[0], *exact),
+        Point("recomputed, eight seeds", mean, *exact),
         Point("published, all lags", PUBLISHED, true.total, true.total_error),
     )
     return points, {
         "documented": totals[0],
-        "mean": float(np.mean(totals)),
+        "mean": mean,
         "spread": float(np.std(totals)),
         "listed": listed.total,
         "total": true.total,
