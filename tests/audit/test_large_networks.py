@@ -11,7 +11,6 @@ from memcurve import Audit, LinearNetwork, StateNoise, audit, memory_curve, rank
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.inputs import ARMA
 from memcurve.studies.auditing import losses, run
-from memcurve.studies.auditing.claims import Claim
 from refusals import refuses
 
 SIZE = 400
@@ -30,11 +29,6 @@ def network(gain: float = 0.8) -> LinearNetwork:
     C = np.zeros(SIZE)
     C[:3] = 1
     return LinearNetwork(csr_array(A * (gain / np.sqrt(3))), C)
-
-
-def claim_of(result: Audit) -> Claim:
-    assert result.claim is not None
-    return result.claim
 
 
 def test_what_can_be_answered_is() -> None:
@@ -93,7 +87,7 @@ def test_a_claim_is_never_judged_wrongly(
 ) -> None:
     monkeypatch.setattr(losses, "MOST_SECONDS", losses.MOST_SECONDS if is_ranked else -1.0)
     total, first = truth
-    claim = claim_of(audit(network(), claimed=round(total + off, 1)))
+    claim = audit(network(), claimed=round(total + off, 1)).claim
     assert claim.least <= total <= claim.most
     is_right = min(abs(off), abs(off + first)) <= claim.tolerance + 0.05
     assert claim.holds in (is_right, None)
@@ -111,21 +105,20 @@ def test_a_claim_up_to_a_lag() -> None:
         ("11.100", False, None),
         ("9.500", False, None),
     ):
-        claim = claim_of(audit(network(), claimed=claimed, k_max=10))
+        claim = audit(network(), claimed=claimed, k_max=10).claim
         assert claim.holds is holds
         assert kind is None or claim.explanations[0].kind == kind
-    claim = claim_of(audit(network(), claimed="12.000"))
+    claim = audit(network(), claimed="12.000").claim
     assert (claim.holds, claim.explanations[0].kind) == (False, "cut_off")
 
 
 def test_where_a_wrong_claim_comes_from() -> None:
     found = audit(network(), claimed=SIZE)
-    claim = claim_of(found)
-    assert (claim.holds, claim.explanations[0].kind) == (False, "osm")
+    assert (found.claim.holds, found.claim.explanation.kind) == (False, "osm")
     row = found.usable.at("12 bit")
     assert row is not None
     usable = audit(network(), claimed=f"{row.total:.4f}")
-    assert claim_of(usable).explanations[0].kind == "number_format"
+    assert usable.claim.explanations[0].kind == "number_format"
     for one in (found, usable):
         assert one.document().word == "The claim does not hold"
         assert Audit.from_json(one.to_json()).verdict == one.verdict
@@ -134,14 +127,14 @@ def test_where_a_wrong_claim_comes_from() -> None:
 def test_an_undecided_claim_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(losses, "MOST_SECONDS", -1.0)
     found = audit(network(), claimed=200)
-    claim = claim_of(found)
+    claim = found.claim
     assert claim.holds is None
     assert found.document().word == "The claim is undecided"
     assert found.document().good is None
     assert all(f"{bound:.4g}" in found.verdict[0] for bound in (claim.least, claim.most))
     assert "undecided" in found.to_html()
     coloured = audit(network(), claimed=2 * SIZE, input=ARMA(ar=[0.9]))
-    assert claim_of(coloured).holds is None  # the number of nodes is no bound
+    assert coloured.claim.holds is None  # the number of nodes is no bound
 
 
 def test_what_cannot_be_answered_is_refused() -> None:

@@ -47,19 +47,20 @@ def expected(network: Any) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    "inputs", [["sensory.txt"], ["n00,n01,n02,n03"], ["class=sens", "--nodes", "cells.csv"]]
+    ("inputs", "readout"),
+    [
+        ("sensory.txt", "motor.txt"),
+        ("n00,n01,n02,n03", "n04,n05,n06,n07,n08,n09,n10,n11"),
+        ("class=sens", "class == 'motor'"),
+    ],
 )
-def test_inputs(command: Command, brain: Any, inputs: list[str]) -> None:
-    found = result(command("connectome", "edges.csv", "--inputs", *inputs, *ASKED, "--json"))
+def test_inputs_and_readouts(command: Command, brain: Any, inputs: str, readout: str) -> None:
+    Path("motor.txt").write_text("\n".join(brain.labels[4:]))
+    asked = ["connectome", "edges.csv", "--nodes", "cells.csv", "--inputs", inputs, *ASKED]
+    found = result(command(*asked, "--json"))
     np.testing.assert_allclose(found.observed, expected(brain), atol=1e-9)
     assert any("driven: 4 nodes" in note for note in found.notes)
-
-
-@pytest.mark.parametrize("readout", ["motor.txt", "n04,n05,n06,n07,n08,n09,n10,n11", "class=motor"])
-def test_readouts(command: Command, brain: Any, readout: str) -> None:
-    Path("motor.txt").write_text("\n".join(brain.labels[4:]))
-    asked = ["--inputs", "sensory.txt", "--nodes", "cells.csv", "--readout", readout]
-    found = result(command("connectome", "edges.csv", *asked, *ASKED, "--json"))
+    found = result(command(*asked, "--readout", readout, "--json"))
     read = brain.replace(readout=range(4, SIZE))
     np.testing.assert_allclose(found.observed, expected(read), atol=1e-9)
 
