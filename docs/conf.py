@@ -173,7 +173,7 @@ linkcheck_retries = 2
 
 def _write_play(app: Any, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
-        from memcurve.views.exploring.static_page import write_static_page
+        from memcurve.views.exploring.page import write_static_page
 
         write_static_page(Path(app.outdir) / "play.html")
 

@@ -1,66 +1,62 @@
-"""What stands behind the page: the process that computes, and the server, which is careful."""
+"""The server behind the page of ``memcurve explore``, which is careful."""
 
 from __future__ import annotations
 
-import asyncio
+import http.client
+import json
 import os
-import time
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from memcurve.views.exploring.jobs import Worker
-from memcurve.views.exploring.server import _unlisted, guarded, is_loopback, listen
+from memcurve.views.exploring import server as module
+from memcurve.views.exploring.server import Server, _unlisted, is_loopback, listen
+
+TOKEN = "5ec7e7" * 5
+
+
+@contextmanager
+def running(host: str = "127.0.0.1", token: str = TOKEN) -> Iterator[Server]:
+    with Server(listen("127.0.0.1", None), host, token, b"the page") as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
 
 
 @pytest.fixture(scope="module")
-def worker() -> Iterator[Worker]:
-    made = Worker()
-    made.open()
-    yield made
-    made.close()
+def server() -> Iterator[Server]:
+    with running() as made:
+        yield made
 
 
-def always() -> bool:
-    return True
-
-
-def test_results_arrive_as_they_are_ready(worker: Worker) -> None:
-    jobs = {"one": (abs, (-1,)), "bad": (int, ("x",)), "two": (abs, (-2,))}
-    arrived = dict(worker.results(jobs, always))
-    assert arrived["one"] == 1
-    assert arrived["two"] == 2
-    assert isinstance(arrived["bad"], ValueError)
-
-
-def test_what_nobody_wants_is_not_begun(worker: Worker) -> None:
-    assert list(Worker().results({"closed": (abs, (-1,))}, always)) == []
-    assert list(worker.results({"never": (abs, (-1,))}, lambda: False)) == []
-    looks = iter([True] + [False] * 100)
-    jobs = {str(k): (time.sleep, (0.3,)) for k in range(30)}
-    start = time.perf_counter()
-    assert list(worker.results(jobs, lambda: next(looks))) == []
-    assert dict(worker.results({"next": (abs, (-3,))}, always)) == {"next": 3}
-    assert time.perf_counter() - start < 5  # of the nine seconds only what had begun
-
-
-def test_a_dead_process_is_replaced(worker: Worker) -> None:
-    jobs = {"dies": (os._exit, (1,)), "innocent": (abs, (-5,))}
-    arrived = dict(worker.results(jobs, always))
-    assert isinstance(arrived["dies"], Exception)
-    assert arrived["innocent"] == 5
-    assert dict(worker.results({"next": (abs, (-4,))}, always)) == {"next": 4}
+def asked(
+    server: Server, path: str, body: bytes | None = None, **headers: str
+) -> tuple[int, bytes, dict[str, str]]:
+    """Status, content and headers of an answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request("GET" if body is None else "POST", path, body, given)
+    response = connection.getresponse()
+    content = response.read()
+    connection.close()
+    return response.status, content, dict(response.getheaders())
 
 
 @pytest.mark.parametrize(
-    ("host", "asked", "origin", "fine"),
+    ("host", "named", "origin", "fine"),
     [
         ("127.0.0.1", "127.0.0.1:2718", None, True),
         ("127.0.0.1", "localhost:2718", "http://localhost:2718", True),
         ("127.0.0.1", "localhost:2718", "http://evil.example", False),
+        ("127.0.0.1", "localhost:2718", "null", False),
         ("127.0.0.1", "evil.example:2718", "http://evil.example:2718", False),
+        ("127.0.0.1", "", None, False),
         ("127.0.0.1", "[", None, False),
         ("127.0.0.1", "127.0.0.1:2718", "http://[", False),
         ("::1", "[::1]:2718", None, True),
@@ -68,52 +64,116 @@ def test_a_dead_process_is_replaced(worker: Worker) -> None:
         ("0.0.0.0", "evil.example:2718", "http://evil.example:2718", False),
     ],
 )
-@pytest.mark.parametrize("kind", ["http", "websocket"])
-def test_other_sites_are_refused(
-    kind: str, host: str, asked: str, origin: str | None, fine: bool
-) -> None:
+def test_other_sites_are_refused(host: str, named: str, origin: str | None, fine: bool) -> None:
     """Neither by their own name for this machine, nor from their own pages."""
-    headers = [(b"host", asked.encode())]
-    headers += [] if origin is None else [(b"origin", origin.encode())]
-    assert is_served({"type": kind, "path": "/", "headers": headers}, host) == fine
+    headers = {"Host": named} | ({} if origin is None else {"Origin": origin})
+    with running(host) as made:
+        for body in (None, b"{}"):
+            status, content, _ = asked(made, f"/{TOKEN}/", body, **headers)
+            assert (status != 403) == fine
+            assert fine or b"own machine" in content
 
 
-def is_served(scope: dict[str, Any], host: str, token: str = "") -> bool:
-    """Whether a request gets through to the app; else it is refused."""
-    served, sent = [], []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        served.append(scope)
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    asyncio.run(guarded(app, host, token)(scope, None, send))
-    assert bool(served) != bool(sent)
-    refusal = sent[0].get("code") or sent[0]["status"] if sent else None
-    assert refusal == (None if served else {"http": 403, "websocket": 1008}[scope["type"]])
-    return bool(served)
-
-
-@pytest.mark.parametrize("kind", ["http", "websocket"])
+@pytest.mark.parametrize("body", [None, b"{}"])
 @pytest.mark.parametrize(
     ("path", "fine"),
     [
-        ("/5ec7e7", True),
-        ("/5ec7e7/ws", True),
-        ("", False),
-        ("/ws", False),
-        ("/5ec7e7x/ws", False),
-        ("//5ec7e7/ws", False),
-        ("/assets/../5ec7e7/", False),
-        ("/τ/", False),
+        (f"/{TOKEN}/", True),
+        (f"/{TOKEN}", True),
+        (f"/{TOKEN}/?a=b", True),
+        ("/", False),
+        ("/scene", False),
+        (f"/{TOKEN}x/", False),
+        (f"/a/../{TOKEN}/", False),
+        (f"/{'0' * 32}/", False),
+        ("/%CF%84/", False),
+        ("//[/", False),
     ],
 )
-def test_without_the_token_nothing_is_served(kind: str, path: str, fine: bool) -> None:
-    """Neither pages nor files nor websockets: another user of the machine could ask for them."""
-    scope = {"type": kind, "path": path, "headers": [(b"host", b"127.0.0.1:2718")]}
-    assert is_served(scope, "127.0.0.1", "5ec7e7") == fine
-    assert is_served(scope, "127.0.0.1")  # with --no-token
+def test_without_the_token_nothing_is_served(
+    server: Server, path: str, fine: bool, body: bytes | None
+) -> None:
+    """Another user of the machine knows the port, not the token."""
+    status, content, _ = asked(server, path, body)
+    assert (status != 403) == fine
+    assert fine or b"the address that `memcurve explore` printed" in content
+
+
+def test_pages_without_a_token() -> None:
+    with running(token="") as made:
+        assert asked(made, "/")[:2] == (200, b"the page")
+
+
+def test_there_is_a_page_and_nothing_beside_it(server: Server) -> None:
+    status, content, headers = asked(server, f"/{TOKEN}/")
+    assert (status, content) == (200, b"the page")
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert not [name for name in headers if name.lower().startswith("access-control")]
+    for path in ("../../etc/passwd", "page.css", "%2e%2e/%2e%2e/etc/passwd", "scene"):
+        assert asked(server, f"/{TOKEN}/{path}")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "status"),
+    [
+        ("scene", b"", 400),
+        ("scene", b"{", 400),
+        ("scene", b"\xff", 400),
+        ("scene", b"[" * 90_000, 400),
+        ("scene", b"[1]", 400),
+        ("scene", b'{"page": "a", "turn": "x", "settings": {}}', 400),
+        ("scene", b'{"page": "a", "turn": 1}', 400),
+        ("scene", b'{"page": "a", "turn": 1, "settings": 3}', 400),
+        ("scene", b'{"page": "a", "turn": 1, "settings": {"size": 1e400}}', 400),
+        ("../scene", b'{"page": "a", "turn": 1, "settings": {}}', 400),
+        ("scene", b" " * 100_001, 413),
+        ("scene", b'{"page": "a", "turn": 1, "settings": {"size": 5}}', 200),
+    ],
+)
+def test_what_is_no_question_is_refused(
+    server: Server, path: str, body: bytes, status: int, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found, content, _ = asked(server, f"/{TOKEN}/{path}", body)
+    assert found == status, content
+    assert b"Traceback" not in content
+    assert capfd.readouterr() == ("", "")
+
+
+def test_lengths_of_requests(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_BYTES", 10)
+    assert asked(server, f"/{TOKEN}/file/a.csv", b"0.25,1\n")[0] == 200
+    status, content, _ = asked(server, f"/{TOKEN}/file/a.csv", b"0.25,1\n" * 2)
+    assert (status, b"files of up to 10 bytes" in content) == (413, True)
+    for length in ("-1", "1e3", "x", "9" * 20):
+        connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=60)
+        connection.putrequest("POST", f"/{TOKEN}/scene")
+        connection.putheader("Content-Length", length)
+        connection.endheaders()
+        assert connection.getresponse().status in (411, 413)
+        connection.close()
+
+
+def test_files_are_opened_by_their_keys(server: Server) -> None:
+    _, content, _ = asked(server, f"/{TOKEN}/file/..%2F..%2Fmy%20net.csv", b"0.25,1\n")
+    opened: dict[str, Any] = json.loads(content)
+    question = {"page": "a", "turn": 1, "settings": {"file": opened["file"]}}
+    _, content, _ = asked(server, f"/{TOKEN}/scene", json.dumps(question).encode())
+    seen = json.loads(content)
+    assert (seen["name"], seen["total"]) == ("my net", "1")
+
+
+def test_the_newest_question_wins(server: Server) -> None:
+    first = server.wanted("a page", 1)
+    assert first()
+    second = server.wanted("a page", 2)
+    server.wanted("another page", 9)
+    assert (first(), second()) == (False, True)
+    assert not server.wanted("a page", 1)()  # it arrived late
+    for k in range(2 * module.MOST_PAGES):
+        server.wanted(str(k), 1)
+    assert len(server._latest) <= module.MOST_PAGES + 1
 
 
 def test_the_token_is_not_in_the_command_of_the_browser(

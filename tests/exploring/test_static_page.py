@@ -14,7 +14,7 @@ import scipy.linalg
 import memcurve
 from browser import Opened, browser, open_page
 from command import inside
-from memcurve.views.exploring.static_page import SIZES, write_static_page
+from memcurve.views.exploring.page import SIZES, write_static_page
 
 pytestmark = pytest.mark.browser
 

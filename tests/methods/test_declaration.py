@@ -78,8 +78,7 @@ def test_sweeps_take_it() -> None:
 
 
 def test_the_page_shows_it() -> None:
-    pytest.importorskip("marimo")
-    from memcurve.views.exploring.jobs import shown_methods
+    from memcurve.views.exploring.answers import shown_methods
 
     assert shown_methods()["Half of it"][0] is TOY
 

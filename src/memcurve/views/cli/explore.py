@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
@@ -25,14 +24,14 @@ def explore(
     if static is not None:
         if file is not None:
             raise UsageError("--static has networks of its own; open FILE without it.")
-        from memcurve.views.exploring.static_page import write_static_page
+        from memcurve.views.exploring.page import write_static_page
 
         write_static_page(static)
         print(f"{static}  (open it in a browser)")
         return
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")
-    from memcurve.views.exploring.files import START_FILE, contents_of
+    from memcurve.views.exploring.files import contents_of
     from memcurve.views.exploring.server import is_loopback, serve
 
     def announce(address: str) -> None:
@@ -41,9 +40,5 @@ def explore(
             who = f"whoever can reach {host}{' and has this address' if token else ''}"
             print(f"memcurve: warning: {who} can use this page", file=sys.stderr)
 
-    if file is not None:
-        START_FILE[file.name] = contents_of(file)
-    serve(host=host, port=port, open_browser=browser, on_ready=announce, token=token)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)  # threads of pages that were open would keep the process alive
+    opened = None if file is None else (file.name, contents_of(file))
+    serve(host=host, port=port, open_browser=browser, on_ready=announce, token=token, file=opened)

@@ -1,8 +1,8 @@
 """An interactive page in the browser: ``memcurve explore``.
 
-``scene`` (settings of the controls, and what is computed at once) and ``jobs`` (what a worker
-process computes) → ``figures``, ``stories`` and ``files`` → ``widgets`` and ``app``, the page
-itself, which marimo runs; ``server`` serves it, ``static_page`` is one that needs no server.
+``files`` (what was opened) → ``scene`` (what stands on the page, and what is shown of it at once) →
+``stories`` and ``answers``, which a worker process computes → ``server``, which the page asks;
+``page`` is the page itself, which needs no server for what it computes in the browser.
 """
 
 from __future__ import annotations

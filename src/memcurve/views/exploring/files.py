@@ -1,19 +1,20 @@
-"""Files that the page opens, and its exports: a picture, the data, a Python script."""
+"""Files that were opened on the page."""
 
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import tempfile
 from pathlib import Path, PurePosixPath
+from typing import Any
 
-from memcurve.core.version import __version__
 from memcurve.io import NetworkFileError, ending_of, load_network, readable, stem_of
 from memcurve.network import LinearNetwork
-from memcurve.views.exploring.scene import OWN_MASK, PageSettings
 
+OWN_MASK = "its own"  # that an ensemble brings along, or that stands in a file
 MOST_BYTES = 50_000_000  # of a file: a dense network of 2,500 nodes, or 10⁶ edges
-#: Name and contents of the file that every page opens with: what ``memcurve explore`` was given.
-START_FILE: dict[str, bytes] = {}
+MOST_FILES = 8  # that are kept; of more, the oldest is forgotten
+ERRORS = (ValueError, OSError, ModuleNotFoundError)
 
 
 def contents_of(file: Path) -> bytes:
@@ -27,77 +28,51 @@ def contents_of(file: Path) -> bytes:
     return file.read_bytes()
 
 
-def network_of(
-    name: str, contents: bytes, mask: str, seed: int, spectral_radius: float | None = None
-) -> LinearNetwork:
-    """Read what was uploaded, and scale it where asked; errors name the file as its owner does."""
-    plain = PurePosixPath(name.replace("\\", "/")).name
-    if not contents:
-        raise NetworkFileError(f"{plain}: the file is empty.")
-    with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
-        file = Path(folder) / f"uploaded{ending_of(plain)}"
-        file.write_bytes(contents)
-        try:
-            own = None if mask == OWN_MASK else mask
-            network = load_network(file, mask=own, seed=seed, spectral_radius=spectral_radius)
-        except (ValueError, OSError, ModuleNotFoundError) as error:
-            message = str(error).replace(str(file), plain)
-            if mask == OWN_MASK:
-                with contextlib.suppress(ValueError, OSError, ModuleNotFoundError):
-                    load_network(file, mask="ones")  # a mask is all that it lacks
-                    message += (
-                        " Or choose an input mask in the controls, and this file for the "
-                        "connectivity alone."
-                    )
-            raise NetworkFileError(message) from error
-    return network.replace(name=stem_of(plain))
+class Uploads:
+    """Names and contents of files, by keys that only whoever has a file can know."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, tuple[str, bytes]] = {}
+
+    def add(self, name: str, contents: bytes) -> str:
+        """Keep a file; its key."""
+        plain = PurePosixPath(name.replace("\\", "/")).name or "file"
+        key = hashlib.sha256(plain.encode("utf-8", "replace") + b"\0" + contents).hexdigest()
+        self._files.pop(key, None)
+        self._files[key] = plain, contents
+        while len(self._files) > MOST_FILES:
+            self._files.pop(next(iter(self._files)))
+        return key
+
+    def name(self, key: str) -> str:
+        """The name of a file."""
+        if key not in self._files:
+            raise NetworkFileError("This file is not open any more; open it again.")
+        return self._files[key][0]
+
+    def network(self, key: str, *, mask: str | None = None, **options: Any) -> LinearNetwork:
+        """Read a file; errors name it as its owner does."""
+        plain = self.name(key)
+        contents = self._files[key][1]
+        if not contents:
+            raise NetworkFileError(f"{plain}: the file is empty.")
+        with tempfile.TemporaryDirectory(prefix="memcurve-", ignore_cleanup_errors=True) as folder:
+            file = Path(folder) / f"uploaded{ending_of(plain)}"
+            file.write_bytes(contents)
+            try:
+                network = load_network(file, mask=mask, **options)
+            except ERRORS as error:
+                message = str(error).replace(str(file), plain)
+                if mask is None:
+                    with contextlib.suppress(*ERRORS):
+                        load_network(file, mask="ones")  # a mask is all that it lacks
+                        message += (
+                            " Or choose an input mask in the controls, and this file for the "
+                            "connectivity alone."
+                        )
+                raise NetworkFileError(message) from error
+        return network.replace(name=stem_of(plain))
 
 
-def python_lines(
-    settings: PageSettings,
-    *,
-    file: str | None = None,
-    scaled: bool = False,
-    moved: tuple[complex, complex] | None = None,
-) -> str:
-    """The script that gives the numbers of the page.
-
-    ``scaled`` says that the network of a file is scaled to the spectral radius that is set.
-    """
-    options, made = settings.options(), f"memcurve.ensembles.{settings.ensemble}({settings.size}"
-    if file is not None:
-        made = f"memcurve.load_network({file!r}"
-        own = settings.mask == OWN_MASK
-        options = {} if own else {"mask": settings.mask, "seed": settings.seed}
-        options |= {"spectral_radius": settings.spectral_radius} if scaled else {}
-    network = f"network = {made}{''.join(f', {name}={v!r}' for name, v in options.items())})"
-    imports = ""
-    if moved is not None:
-        imports = "from memcurve.views.exploring import move_eigenvalue\n"
-        network += f"\nnetwork = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})"
-    given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
-    profile = ", ".join(["network", *given])
-    given += [f"noise={settings.noise!r}"] if settings.noise else []
-    asked = f"asked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
-    return _SCRIPT.format(
-        version=__version__,
-        imports=imports,
-        network=network,
-        asked=asked if given else "",
-        curves="curve, asked" if given else "curve",
-        profile=profile,
-        seed=settings.seed,
-    )
-
-
-_SCRIPT = """# memcurve {version}
-import memcurve
-{imports}
-{network}
-
-curve = memcurve.memory_curve(network)
-print(curve.total, curve.error.max())
-{asked}print(memcurve.noise_profile({profile}))
-print(memcurve.compare(network, seed={seed}))  # what standard methods report
-memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
-"""
+#: The files of this server.
+UPLOADS = Uploads()

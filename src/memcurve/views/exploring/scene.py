@@ -1,28 +1,29 @@
-"""Settings of the page, the network they make, and the scene: what is shown of it at once."""
+"""What stands on the page, the network it makes, and the scene: what is shown of it at once."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import inspect
 import re
+import threading
 import time
 from typing import Any
 
 import numpy as np
 
-from memcurve.core.errors import UncertainResultError, rank_among_notes
+from memcurve.core.errors import UncertainResultError, UnstableNetworkError, rank_among_notes
 from memcurve.inputs import ARMA
 from memcurve.memory import MemoryCurve, memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.ensembles import ENSEMBLES, make
-from memcurve.network.masks import is_random
+from memcurve.network.masks import MASKS, is_random
 from memcurve.studies.auditing.result import visible_end
 from memcurve.studies.auditing.structure import Eigenvalues, eigenvalues_of
+from memcurve.views.exploring.files import OWN_MASK, UPLOADS
 
-OWN_MASK = "its own"  # that an ensemble brings along, or that stands in a file
 MOST_NODES = 400  # of a network that is drawn live: about half a second
-HIGHEST_RADIUS = 0.999  # at 1 there is no memory curve
-NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
+MOST_MOVES = 20  # eigenvalues that are moved one after the other
 MOST_IN_BALLS = 60  # states up to which ball arithmetic may take over: well below a second
 MOST_LAGS = 4000  # that are drawn; slower networks go on beyond
 DEFECTIVE = 1e-10  # overlap of eigenvectors below which an eigenvalue counts as multiple
@@ -33,7 +34,9 @@ class PageSettings:
     """Where the controls stand; the defaults are the paper's network.
 
     ``spectral_radius``, ``density`` and ``seed`` go to the ensembles that take them; for a chain
-    the radius is that of its loops, for a ring of linear recurrent units the outermost.
+    the radius is that of its loops, for a ring of linear recurrent units the outermost. A ``file``
+    that was opened takes the place of the ensemble, ``scaled`` to the radius if so asked;
+    ``moves`` are eigenvalues and where they were moved to, one after the other.
     """
 
     ensemble: str = "sparse_normal"
@@ -44,31 +47,60 @@ class PageSettings:
     noise: float = 0.0
     colour: float = 0.0
     seed: int = 1
+    file: str | None = None
+    scaled: bool = False
+    moves: tuple[tuple[complex, complex], ...] = ()
+
+    @classmethod
+    def of(cls, given: Any) -> PageSettings:
+        """Settings as the page sends them; a ValueError or TypeError where they make no sense."""
+        if not isinstance(given, dict):
+            raise TypeError(f"settings must be given by name, got {given!r}.")
+        moves = given.get("moves", [])
+        if len(moves) > MOST_MOVES:
+            raise ValueError(f"`moves` must be at most {MOST_MOVES}, got {len(moves)}.")
+        moved = tuple((complex(a, b), complex(c, d)) for a, b, c, d in moves)
+        settings = cls(**given | {"moves": moved})
+        for field in dataclasses.fields(cls):
+            value, default = getattr(settings, field.name), field.default
+            kinds = (str, type(None)) if field.name == "file" else type(default)
+            if not isinstance(value, (int, float) if isinstance(default, float) else kinds):
+                raise TypeError(
+                    f"`{field.name}` must be of the kind of {default!r}, got {value!r}."
+                )
+        for name, known in (("ensemble", [*ENSEMBLES]), ("mask", [OWN_MASK, *MASKS])):
+            if (value := getattr(settings, name)) not in known:
+                raise ValueError(f"`{name}` must be one of {', '.join(known)}, got {value!r}.")
+        if not 1 <= settings.size <= MOST_NODES:
+            raise ValueError(f"`size` must be from 1 to {MOST_NODES}, got {settings.size}.")
+        return settings
 
     def options(self) -> dict[str, Any]:
-        """The options of the ensemble, all of which matter."""
-        radius, takes = self.spectral_radius, _OPTIONS[self.ensemble]
-        controls = dict.fromkeys(_RADII, radius) | {
+        """The options of the ensemble or of the file, all of which matter."""
+        drawn = {"mask": self.mask, "seed": self.seed} if self.mask != OWN_MASK else {}
+        if self.file is not None:
+            return drawn | ({"spectral_radius": self.spectral_radius} if self.scaled else {})
+        radius, takes = self.spectral_radius, OPTIONS[self.ensemble]
+        controls = dict.fromkeys(RADII, radius) | {
             "radius_min": round(0.9 * radius, 6), "density": self.density, "seed": self.seed,
         }  # fmt: skip
-        asked: dict[str, Any] = {name: v for name, v in controls.items() if name in takes}
-        if self.mask != OWN_MASK:
-            asked |= {"mask": self.mask, "seed": self.seed}
-        return asked
-
-    @property
-    def draws_mask(self) -> bool:
-        """Whether the mask is drawn at random, by the seed."""
-        return self.mask != OWN_MASK and is_random(self.mask)
+        return {name: value for name, value in controls.items() if name in takes} | drawn
 
     def ignored(self) -> list[str]:
-        """Controls that do nothing for this ensemble."""
-        takes = _OPTIONS[self.ensemble] | ({"seed"} if self.draws_mask else set())
-        stand_for = {"spectral_radius": _RADII, "density": ("density",), "seed": ("seed",)}
+        """Controls that have no effect."""
+        seed = {"seed"} if self.mask != OWN_MASK and is_random(self.mask) else set()
+        if self.file is not None:
+            counts = seed | ({"spectral_radius"} if self.scaled else set())
+            of_ensembles = ("ensemble", "size", "spectral_radius", "density", "seed")
+            return [name for name in of_ensembles if name not in counts]
+        takes = OPTIONS[self.ensemble] | seed
+        stand_for = {"spectral_radius": RADII, "density": ("density",), "seed": ("seed",)}
         return [name for name, options in stand_for.items() if takes.isdisjoint(options)]
 
     def network(self) -> LinearNetwork:
-        """Draw the network."""
+        """Draw the network, or read its file; no eigenvalue has been moved yet."""
+        if self.file is not None:
+            return UPLOADS.network(self.file, **self.options())
         return make(self.ensemble, self.size, **self.options())
 
     def arguments(self) -> dict[str, Any]:
@@ -76,10 +108,15 @@ class PageSettings:
         arguments: dict[str, Any] = {"input": ARMA(ar=[self.colour])} if self.colour else {}
         return arguments | ({"noise": self.noise} if self.noise else {})
 
+    def scene(self) -> Scene:
+        """What is shown at once; errors are those of :func:`memcurve.memory_curve`."""
+        with _ONE_AT_A_TIME:
+            return _scene(dataclasses.replace(self, noise=0.0, colour=0.0))
 
-_RADII = ("spectral_radius", "loop", "radius_max")  # what the control of the radius stands for
-# the options of each ensemble; its seed where it is drawn
-_OPTIONS = {
+
+RADII = ("spectral_radius", "loop", "radius_max")  # what the control of the radius stands for
+#: The options of each ensemble; its seed where it is drawn.
+OPTIONS = {
     name: {
         k
         for k, v in inspect.signature(ensemble).parameters.items()
@@ -87,7 +124,31 @@ _OPTIONS = {
     }
     for name, ensemble in ENSEMBLES.items()
 }
-_OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
+OPTIONS["permutation"].add("seed")  # its weights are not drawn, but its own mask is
+
+_ONE_AT_A_TIME = threading.Lock()  # warnings are switched off for all threads
+
+
+@functools.lru_cache(maxsize=8)
+def _scene(settings: PageSettings) -> Scene:
+    """The scene of a network, with its eigenvalues where they were moved to."""
+    if not settings.moves:
+        try:
+            return scene_of(settings.network())
+        except UnstableNetworkError as error:
+            here = " Here: switch on “scale it to ρ”." if settings.file is not None else ""
+            raise type(error)(f"{error}{here}") from error
+    base = _scene(dataclasses.replace(settings, moves=()))
+    network = base.network
+    for eigenvalue, to in settings.moves:
+        network = move_eigenvalue(network, eigenvalue, to)
+    moved = scene_of(network)
+    if moved.curve.rank != base.curve.rank:
+        raise ValueError(
+            f"there it coincides with another up to rounding: {moved.curve.rank} eigenvalues would "
+            f"be controllable instead of {base.curve.rank}."
+        )
+    return moved
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -99,6 +160,12 @@ class Scene:
     eigenvalues: Eigenvalues
     end: int
     seconds: float
+
+    @property
+    def is_movable(self) -> bool:
+        """Whether eigenvalues can be moved: all are controllable, so rounding excites no others."""
+        real = not self.network.is_complex
+        return real and self.eigenvalues.all_count and self.curve.total > 0
 
 
 def scene_of(network: LinearNetwork) -> Scene:
@@ -172,17 +239,3 @@ def move_eigenvalue(network: LinearNetwork, eigenvalue: complex, to: complex) ->
     moved = network.replace(A=A + step)
     name = re.sub(r"ρ=[\d.e-]+", f"ρ={moved.spectral_radius:.4g}", network.name or "")
     return moved.replace(name=f"{name}, {value:.4g} → {to:.4g}")
-
-
-def moved_scene(base: Scene, eigenvalue: complex, to: complex) -> Scene:
-    """The same network with one eigenvalue moved, drawn on the same axes.
-
-    Refused where rounding would change the number of controllable eigenvalues.
-    """
-    moved = scene_of(move_eigenvalue(base.network, eigenvalue, to))
-    if moved.curve.rank != base.curve.rank:
-        raise ValueError(
-            f"there it coincides with another up to rounding: {moved.curve.rank} eigenvalues would "
-            f"be controllable instead of {base.curve.rank}."
-        )
-    return dataclasses.replace(moved, end=base.end)

@@ -1,35 +1,173 @@
-"""Serve the page on this machine."""
+"""Serve the page on this machine, and answer what it asks."""
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import functools
 import ipaddress
-import logging
+import json
 import os
 import secrets
 import signal
 import socket
+import sys
 import tempfile
 import threading
 import webbrowser
-from collections.abc import Awaitable, Callable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from memcurve.core.optional import optional
-from memcurve.views.exploring.jobs import WORKER
+from memcurve.views.exploring.answers import Stale, Worker, answer, plain
+from memcurve.views.exploring.files import MOST_BYTES, UPLOADS
+from memcurve.views.exploring.page import served_page
 
 LOOPBACK = "127.0.0.1"
 # where a free port is looked for, where none is given
 FIRST_PORT = 2718
 LAST_PORT = 2817
 TOKEN_BYTES = 16  # 128 bits cannot be guessed
+MOST_ASKED = 100_000  # bytes of a question
+PATIENCE = 60  # seconds for the next byte of a request
+MOST_PAGES = 1000  # whose latest question is remembered
 
-Scope = MutableMapping[str, Any]
-Asgi = Callable[[Scope, Any, Any], Awaitable[None]]
+#: The page runs its own scripts, asks this server alone, and stands in no frame.
+_POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+
+
+class Server(ThreadingHTTPServer):
+    """The server of a page; ``token`` is the first part of every path, unless it is empty."""
+
+    daemon_threads = True
+
+    def __init__(self, listening: socket.socket, host: str, token: str, page: bytes) -> None:
+        super().__init__(listening.getsockname()[:2], _Handler, bind_and_activate=False)
+        self.socket.close()
+        self.socket, self.token, self.page = listening, token, page
+        self.own_names = {host.lower(), "localhost", socket.gethostname().lower()}
+        self.worker = Worker()
+        self._latest: dict[str, int] = {}
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """That a page was closed in the middle of an answer is no one's concern."""
+        if not isinstance(sys.exception(), OSError):
+            super().handle_error(request, client_address)
+
+    def is_ours(self, host: str, origin: str | None) -> bool:
+        """Whether a request names this machine, and comes from a page of this server if from any.
+
+        Other names could be those of other sites, whose pages would then read this one.
+        """
+        with contextlib.suppress(ValueError):
+            name = urlsplit(f"//{host}").hostname or ""
+            same_site = origin is None or urlsplit(origin).netloc == host
+            return same_site and (name in self.own_names or _address(name) is not None)
+        return False
+
+    def wanted(self, page: str, turn: int) -> Callable[[], bool]:
+        """Whether a page has asked nothing since: its newest question wins."""
+        if len(self._latest) > MOST_PAGES:
+            self._latest.clear()
+        self._latest[page] = max(turn, self._latest.get(page, turn))
+        return lambda: self._latest.get(page, turn) <= turn
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One request: the page, a file that was opened, or a question in JSON."""
+
+    server: Server
+    protocol_version = "HTTP/1.1"
+    timeout = PATIENCE
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Nothing: the command printed its address, which is all that there is to say."""
+
+    def version_string(self) -> str:
+        return "memcurve"
+
+    def do_GET(self) -> None:
+        path = self._path()
+        if path == "":
+            self._send(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
+        elif path is not None:
+            self._refuse(HTTPStatus.NOT_FOUND, "There is one page, and no file beside it.")
+
+    def do_POST(self) -> None:
+        path = self._path()
+        if path is None or (body := self._body(path)) is None:
+            return
+        try:
+            if path.startswith("file/"):
+                name = unquote(path.removeprefix("file/"))
+                self._answer({"file": UPLOADS.add(name, body), "name": name})
+                return
+            given = json.loads(body)
+            wanted = self.server.wanted(str(given["page"]), int(given["turn"]))
+            self._answer(answer(path, given, self.server.worker, wanted))
+        except Stale:
+            self._refuse(HTTPStatus.CONFLICT, "The page has asked something else since.")
+        except (KeyError, ValueError, TypeError, RecursionError) as error:
+            self._refuse(HTTPStatus.BAD_REQUEST, f"This is no question of the page: {error!r}")
+
+    def _path(self) -> str | None:
+        """What is asked for, without the token; None where that was refused."""
+        self.close_connection = False
+        parts = self.path.partition("?")[0].removeprefix("/")
+        token = self.server.token
+        first, _, rest = parts.partition("/") if token else (token, "", parts)
+        if not self.server.is_ours(self.headers.get("Host", ""), self.headers.get("Origin")):
+            self._refuse(HTTPStatus.FORBIDDEN, "This page is served to its own machine alone.")
+        elif not secrets.compare_digest(first.encode(), token.encode()):
+            self._refuse(
+                HTTPStatus.FORBIDDEN,
+                "Open the address that `memcurve explore` printed: it ends in a token.",
+            )
+        else:
+            return rest
+        return None
+
+    def _body(self, path: str) -> bytes | None:
+        """What was sent; None where it was refused."""
+        most = MOST_BYTES if path.startswith("file/") else MOST_ASKED
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()):
+            self._refuse(HTTPStatus.LENGTH_REQUIRED, "A request must say how long it is.")
+        elif len(length) > 12 or int(length) > most:
+            self._refuse(
+                HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+                f"The page takes files of up to {MOST_BYTES:,} bytes; `memcurve curve` and "
+                "`memcurve audit` take larger ones.",
+            )
+        elif len(body := self.rfile.read(int(length))) == int(length):
+            return body
+        return None
+
+    def _answer(self, content: dict[str, Any]) -> None:
+        text = json.dumps(plain(content), allow_nan=False, separators=(",", ":"))
+        self._send(HTTPStatus.OK, text.encode(), "application/json")
+
+    def _refuse(self, status: HTTPStatus, reason: str) -> None:
+        # what was not read of the request must not be taken for the next one
+        self.close_connection = True
+        self._send(status, reason.encode("utf-8", "replace"), "text/plain; charset=utf-8")
+
+    def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
+        self.send_response(status)
+        for name, value in {
+            "Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store",
+            "Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff",
+            "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
+            **({"Connection": "close"} if self.close_connection else {}),
+        }.items():  # fmt: skip
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(content)
 
 
 def serve(
@@ -39,41 +177,28 @@ def serve(
     open_browser: bool,
     on_ready: Callable[[str], None],
     token: bool = True,
+    file: tuple[str, bytes] | None = None,
 ) -> None:
     """Serve the page until Ctrl-C or SIGTERM; for the main thread of a process.
 
-    ``on_ready`` is told its address, of which a token is part that others cannot guess. Pages that
-    were open leave threads that never end: leave the process by ``os._exit``.
+    ``on_ready`` is told its address, of which a token is part that others cannot guess; ``file``
+    is the name and content of one to begin with.
     """
-    packages = ("marimo", "uvicorn", "anywidget", "zmq")
-    marimo, uvicorn, *_ = (optional(package, "the page", "explore") for package in packages)
-    listening = listen(host, port)
-    try:
-        secret = secrets.token_hex(TOKEN_BYTES) if token else ""
-        address = f"http://{_to_open(host)}:{listening.getsockname()[1]}/"
+    key = None if file is None else UPLOADS.add(*file)
+    page = served_page(key, "" if key is None else UPLOADS.name(key)).encode()
+    secret = secrets.token_hex(TOKEN_BYTES) if token else ""
+    with Server(listen(host, port), host, secret, page) as server:
+        address = f"http://{_to_open(host)}:{server.server_address[1]}/"
         address += f"{secret}/" if token else ""
-        page = str(Path(__file__).with_name("app.py"))
-        builder = marimo.create_asgi_app(quiet=True, session_ttl=60)
-        app = guarded(builder.with_app(path=f"/{secret}", root=page).build(), host, secret)
-        # pages are given one second when the server ends; that one was closed while something was
-        # under way to it is no one's concern, but an error of uvicorn's and a warning of asyncio's
-        server = uvicorn.Server(
-            uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=1)
-        )
-        logging.getLogger("asyncio").setLevel(logging.ERROR)
-        _parse_one_at_a_time()
-        WORKER.open()
-        on_ready(address)
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as until_it_ends:
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+            until_it_ends.callback(server.worker.close)
+            server.worker.open()
+            on_ready(address)
             if open_browser:
                 to_open = until_it_ends.enter_context(_unlisted(address)) if token else address
                 threading.Timer(0.5, webbrowser.open, [to_open]).start()
-            # a request to end comes again after the server has ended, and must not kill us then
-            signal.signal(signal.SIGTERM, signal.default_int_handler)
-            server.run(sockets=[listening])
-    finally:
-        WORKER.close()
-        listening.close()
+            server.serve_forever(poll_interval=0.1)
 
 
 @contextlib.contextmanager
@@ -88,21 +213,6 @@ def _unlisted(address: str) -> Iterator[str]:
         file.write(line.encode())
         file.flush()
         yield Path(file.name).as_uri()
-
-
-def _parse_one_at_a_time() -> None:
-    """Let no two sessions parse the page at once: CPython up to 3.12 fails now and then.
-
-    It counts the depth of all syntax trees in one place ("recursion depth mismatch").
-    """
-    parse, lock = ast.parse, threading.RLock()
-
-    @functools.wraps(parse)
-    def parse_alone(*given: Any, **options: Any) -> Any:
-        with lock:
-            return parse(*given, **options)
-
-    ast.parse = parse_alone
 
 
 def listen(host: str, port: int | None) -> socket.socket:
@@ -120,42 +230,6 @@ def listen(host: str, port: int | None) -> socket.socket:
     raise ValueError(
         f"{which} of {host} cannot be used ({problem}); give another with --port, or --host."
     )
-
-
-def guarded(app: Asgi, host: str, token: str = "") -> Asgi:
-    """Refuse pages of other sites, and other users of this machine, who do not know the token.
-
-    A request must name this machine, by an address or a name that is its own, come from a page of
-    this server if from a page, and its path must begin with the token.
-    """
-    own_names = {host.lower(), "localhost", socket.gethostname().lower()}
-
-    def is_ours(asked: str, origin: str | None) -> bool:
-        with contextlib.suppress(ValueError):
-            name = urlsplit(f"//{asked}").hostname or ""
-            same_site = origin is None or urlsplit(origin).netloc == asked
-            return same_site and (name in own_names or _address(name) is not None)
-        return False
-
-    async def guard(scope: Scope, receive: Any, send: Any) -> None:
-        refused = b""
-        if scope["type"] in ("http", "websocket"):
-            headers = {name: text.decode("latin-1") for name, text in scope["headers"]}
-            first = (scope["path"].split("/")[1:2] or [""])[0]
-            if not is_ours(headers.get(b"host", ""), headers.get(b"origin")):
-                refused = b"This page is served to the machine it runs on alone."
-            elif token and not secrets.compare_digest(first.encode(), token.encode()):
-                refused = b"Open the address that `memcurve explore` printed: it ends in a token."
-        if not refused:
-            await app(scope, receive, send)
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008})
-        else:
-            kind = [(b"content-type", b"text/plain")]
-            await send({"type": "http.response.start", "status": 403, "headers": kind})
-            await send({"type": "http.response.body", "body": refused})
-
-    return guard
 
 
 def is_loopback(host: str) -> bool:

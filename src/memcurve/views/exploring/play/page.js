@@ -1,12 +1,16 @@
 // The page: what is chosen, what is drawn.
-const PRESETS = JSON.parse(document.getElementById("presets").textContent);
+// PRESETS are networks with their eigenvalues; LIVE, with a Python behind the page, what it can be asked.
+const { presets: PRESETS, live: LIVE = null } = JSON.parse(document.getElementById("facts").textContent);
 const MOST_RADIUS = 0.999, LEAST_HEIGHT = 0.002, MOST_LAGS = 1500, MOST_LAYER = 100;
 const SVG = "http://www.w3.org/2000/svg";
 const byId = (id) => document.getElementById(id);
-const start = { mode: "network", ensemble: "normal", size: 30, radius: 0.9, noise: -2, moved: {}, pinned: [], shape: "exponential", nodes: 12, wish: null };
+const start = { mode: "network", ensemble: "normal", size: 30, radius: 0.9, noise: -2, moved: {}, pinned: [], shape: "exponential", nodes: 12, wish: null, settings: LIVE?.settings ?? null };
 let state = structuredClone(start);
 let reach = 0; // the lags shown: while curves are compared or eigenvalues moved, the axis stays
 let poles = [], layer = null, layerOf = "";
+let shown = null; // what is drawn: see ownView and liveView
+let chosen = 0; // the eigenvalue that the controls below the disc move
+const served = () => LIVE !== null && state.mode === "network";
 
 // ---- what is chosen
 
@@ -18,8 +22,9 @@ function unscaled() {
 
 function networkPoles() {
   const scale = PRESETS[state.ensemble].fixed ? 1 : state.radius;
-  return unscaled().map(([re, im], k) => state.moved[k] ?? [re * scale, im * scale]);
+  return unscaled().map(([re, im]) => [re * scale, im * scale]);
 }
+const isMoved = () => Object.keys(state.moved).length > 0;
 
 // The wish: control points (lag in units of n, value), stretched in time so that its sum is n.
 const SHAPES = {
@@ -135,7 +140,8 @@ const sparse = (curve, limit = 600) => {
 
 function describe() {
   if (state.mode === "wish") return `wanted: ${state.wish ? "drawn" : state.shape}, ${state.nodes} nodes`;
-  const moved = Object.keys(state.moved).length ? ", moved" : "";
+  const moved = isMoved() ? ", moved" : "";
+  if (served()) return shown.title + moved;
   const radius = PRESETS[state.ensemble].fixed ? "" : `, ρ ${state.radius}`;
   return `${PRESETS[state.ensemble].name}, ${state.size} nodes${radius}${moved}`;
 }
@@ -146,56 +152,79 @@ function lagsNeeded(curve) {
   return Math.min(curve.length, Math.max(10, Math.ceil(last * 1.15)));
 }
 
+// What is drawn of a network or a wish: its eigenvalues, before and after moves, and its curves.
+function ownView() {
+  const wishing = state.mode === "wish";
+  const base = wishing ? wishPoles() : networkPoles();
+  const now = base.map((pole, k) => (wishing ? pole : state.moved[k] ?? pole));
+  const n = memory.size(now), curve = memory.curve(now, MOST_LAGS);
+  const half = curve.findIndex((v) => v < 0.5);
+  const lines = [];
+  if (wishing) lines.push({ text: "wanted", colour: "--s2", dash: "2 4", values: fit.wanted });
+  else if (isMoved()) lines.push(before(memory.curve(base, MOST_LAGS)));
+  return {
+    base, poles: now, others: [], n, curve, lines, movable: !wishing, least: wishing ? 4 * n : 0, height: 1,
+    name: wishing ? "closest network found" : "memory curve", total: n, half: half < 0 ? `over ${MOST_LAGS}` : half,
+    age: memory.meanAge(now), rho: Math.max(...now.map(([a, b]) => Math.hypot(a, b))),
+    remark: wishing ? "The eigenvalues follow the wanted curve." : "Drag an eigenvalue; its conjugate follows.",
+  };
+}
+const before = (values) => ({ text: "before the move", colour: "--muted", dash: "2 4", values });
+
 function draw() {
-  poles = state.mode === "wish" ? wishPoles() : networkPoles();
-  const n = memory.size(poles);
-  const curve = memory.curve(poles, MOST_LAGS);
+  document.documentElement.toggleAttribute("data-served", served());
+  shown = served() ? liveView() : ownView();
+  if (!shown) return; // Python has not answered yet, or says why there is nothing to draw
+  poles = shown.poles;
+  const { n, curve, height } = shown;
   const noise = 10 ** state.noise;
-  const key = JSON.stringify(poles);
-  if (key !== layerOf && !dragging && n <= MOST_LAYER) [layer, layerOf] = [memory.layer(poles), key];
-  const fresh = key === layerOf && layer;
-  const needed = Math.max(lagsNeeded(curve), ...state.pinned.map((k) => lagsNeeded(k.curve)), state.mode === "wish" ? 4 * n : 0);
-  const compared = dragging || state.pinned.length || Object.keys(state.moved).length;
+  const lines = [{ text: shown.name, colour: "--s0", values: curve }, ...shown.lines];
+  let fresh = false;
+  if (!served()) {
+    const key = JSON.stringify(poles);
+    if (key !== layerOf && !dragging && n <= MOST_LAYER) [layer, layerOf] = [memory.layer(poles), key];
+    fresh = key === layerOf && layer;
+  }
+  const needed = Math.max(lagsNeeded(curve), ...state.pinned.map((k) => lagsNeeded(k.curve)), shown.least);
+  const compared = dragging || state.pinned.length || (state.mode === "network" && isMoved());
   if (!compared || reach === 0) reach = needed;
+  if (fresh) {
+    const values = memory.usableCurve(poles, layer, noise, Math.min(reach + 1, MOST_LAGS));
+    lines.push({ text: `usable, diagonal layer (σ = ${shortNumber(noise)})`, colour: "--s1", values });
+  }
+  state.pinned.forEach((one, k) => {
+    const remove = () => { state.pinned.splice(k, 1); draw(); };
+    lines.push({ text: one.name, colour: KEPT_COLOURS[k % KEPT_COLOURS.length], dash: "6 4", values: one.curve, remove });
+  });
   const chart = frame(byId("memory"), {
-    x: [0, reach], y: [0, 1.02], xTicks: ticks(reach), yTicks: [0, 0.25, 0.5, 0.75, 1],
+    x: [0, reach], y: [0, 1.02 * height], xTicks: ticks(reach), yTicks: [0, 0.25, 0.5, 0.75, 1].map((v) => v * height),
     xLabel: "lag τ", yLabel: "MC_τ",
   });
-  const shown = [];
-  state.pinned.forEach((one, k) => {
-    const colour = KEPT_COLOURS[k % KEPT_COLOURS.length];
-    chart.line(sparse(one.curve.slice(0, reach + 1)), colour, "6 4");
-    const remove = () => { state.pinned.splice(k, 1); draw(); };
-    shown.push({ text: one.name, colour, dash: true, remove });
-  });
-  if (fresh) {
-    chart.line(sparse(memory.usableCurve(poles, layer, noise, Math.min(reach + 1, MOST_LAGS))), "--s1");
-    shown.unshift({ text: `usable, diagonal layer (σ = ${shortNumber(noise)})`, colour: "--s1" });
-  }
-  if (state.mode === "wish") {
-    chart.line(sparse(fit.wanted.slice(0, reach + 1)), "--s2", "2 4");
-    shown.unshift({ text: "wanted", colour: "--s2", dash: true });
-    handles(chart, n);
-  }
-  chart.line(sparse(curve.slice(0, reach + 1)), "--s0");
-  shown.unshift({ text: state.mode === "wish" ? "closest network found" : "memory curve", colour: "--s0" });
-  legend(byId("memory-legend"), shown);
+  for (const one of [...lines].reverse()) chart.line(sparse(one.values.slice(0, reach + 1)), one.colour, one.dash);
+  if (state.mode === "wish") handles(chart, n);
+  legend(byId("memory-legend"), lines);
   const beyond = n - curve.slice(0, reach + 1).reduce((sum, v) => sum + v, 0);
-  byId("beyond").hidden = needed <= reach;
-  byId("beyond-text").textContent = `${shortNumber(beyond)} of the ${n} lie beyond lag ${reach}, where the axis ends.`;
+  const some = beyond > 0.002 * n;
+  byId("beyond").hidden = needed <= reach && !(served() && some);
+  byId("all-lags").hidden = needed <= reach;
+  byId("beyond-text").textContent = `${shortNumber(beyond)} of the ${shortNumber(n)} lie beyond lag ${reach}, where the axis ends.`;
   drawDisc();
-  drawUsable(n, fresh, noise);
-  const half = curve.findIndex((v) => v < 0.5);
-  byId("total").textContent = n;
-  byId("half").textContent = half < 0 ? `over ${MOST_LAGS}` : half;
-  byId("age").textContent = memory.meanAge(poles).toPrecision(5);
-  byId("rho").textContent = Math.max(...poles.map(([a, b]) => Math.hypot(a, b))).toFixed(4);
+  byId("total").textContent = shown.total;
+  byId("half").textContent = shown.half ?? "";
+  byId("half").parentElement.hidden = shown.half === null;
+  byId("age-box").hidden = shown.age === null;
+  byId("age").textContent = shown.age?.toPrecision(5) ?? "";
+  byId("rho").textContent = shown.rho.toFixed(4);
   byId("gap-box").hidden = state.mode !== "wish";
+  if (served()) drawAnswers();
+  else {
+    drawUsable(n, fresh, noise);
+    byId("usable-now").textContent = fresh ? memory.usable(layer, [noise])[0].toFixed(3) : "…";
+    byId("best-now").textContent = (n / (1 + noise * noise)).toFixed(3);
+  }
   if (state.mode === "wish") {
     byId("gap").textContent = Math.max(...fit.wanted.map((v, t) => Math.abs(v - curve[t]))).toFixed(4);
   }
-  byId("usable-now").textContent = fresh ? memory.usable(layer, [noise])[0].toFixed(3) : "…";
-  byId("best-now").textContent = (n / (1 + noise * noise)).toFixed(3);
   byId("radius-value").textContent = state.radius.toFixed(3);
   byId("noise-value").textContent = `σ = ${shortNumber(noise)}`;
   byId("nodes-value").textContent = state.nodes;
@@ -203,7 +232,7 @@ function draw() {
   history.replaceState(null, "", `#${encoded()}`);
 }
 
-const shortNumber = (v) => (v >= 0.01 ? String(Number(v.toPrecision(2))) : v.toExponential(1));
+const shortNumber = (v) => (v >= 100 ? v.toFixed(0) : v >= 0.01 || v === 0 ? String(Number(v.toPrecision(2))) : v.toExponential(1));
 
 function drawUsable(n, fresh, noise) {
   const exponents = Array.from({ length: 49 }, (_, k) => -6 + k / 8);
@@ -234,26 +263,59 @@ let dragging = null;
 
 function drawDisc() {
   const svg = byId("disc");
-  const focused = document.activeElement?.dataset?.pole;
+  const focused = document.activeElement?.dataset?.pole !== undefined;
   svg.replaceChildren();
+  svg.classList.toggle("still", !shown.movable);
   element("path", { class: "cross", d: "M-1.08 0H1.08M0-1.08V1.08" }, svg);
   element("circle", { class: "unit", r: 1 }, svg);
+  for (const [re, im] of shown.others) element("circle", { class: "other", cx: re, cy: -im, r: 0.012 }, svg);
   const size = poles.length > 60 ? 0.016 : 0.026;
+  chosen = Math.max(0, Math.min(chosen, poles.length - 1));
+  for (const k of Object.keys(state.moved)) {
+    const [re, im] = shown.base[k] ?? [0, 0];
+    element("circle", { class: "home", cx: re, cy: -im, r: size }, svg);
+  }
   poles.forEach(([re, im], k) => {
-    if (im > 0) element("circle", { class: "pole mirror", cx: re, cy: im, r: size }, svg);
-    const dot = element("circle", { class: "pole", cx: re, cy: -im, r: size, tabindex: 0, "data-pole": k }, svg);
+    const mark = shown.movable && k === chosen ? " chosen" : "";
+    if (im > 0) element("circle", { class: `pole mirror${mark}`, cx: re, cy: im, r: size }, svg);
+    const dot = element("circle", { class: `pole${mark}`, cx: re, cy: -im, r: size, "data-pole": k }, svg);
     element("title", {}, dot, `λ = ${re.toFixed(3)}${im ? ` ± ${im.toFixed(3)}i` : ""}`);
-    if (focused === String(k)) dot.focus({ preventScroll: true });
+    if (!mark) return;
+    dot.setAttribute("tabindex", 0);
+    if (focused) dot.focus({ preventScroll: true });
   });
+  byId("disc-remark").textContent = shown.remark;
+  byId("pole").hidden = !shown.movable;
+  if (!shown.movable) return;
+  const [re, im] = poles[chosen];
+  const turn = (Math.atan2(im, re) * 180) / Math.PI;
+  const put = (id, value, text) => {
+    byId(id).value = value;
+    byId(id).setAttribute("aria-valuetext", text);
+    byId(`${id}-value`).textContent = text;
+  };
+  byId("which").max = poles.length;
+  byId("angle").step = im > 0 ? 0.5 : 180; // a real one stays real
+  put("which", chosen + 1, `${chosen + 1} of ${poles.length}`);
+  put("modulus", Math.hypot(re, im), Math.hypot(re, im).toFixed(4));
+  put("angle", turn, `${turn.toFixed(1)}°`);
+  byId("back").disabled = !state.moved[chosen];
 }
 
 function moveTo(k, re, im) {
+  if (!shown?.movable) return;
   const real = poles[k][1] === 0;
   let [x, y] = [re, real ? 0 : Math.max(LEAST_HEIGHT, im)];
   const modulus = Math.hypot(x, y);
   if (modulus > MOST_RADIUS) [x, y] = [(x * MOST_RADIUS) / modulus, (y * MOST_RADIUS) / modulus];
-  if (state.mode === "wish") return; // there the eigenvalues follow the wish
+  chosen = k;
   state.moved[k] = [x, y];
+  networkChanged();
+}
+
+// The same network with an eigenvalue moved, or another: a Python behind the page is asked.
+function networkChanged() {
+  if (served()) ask();
   draw();
 }
 
@@ -264,7 +326,7 @@ function inDisc(event) {
 }
 
 byId("disc").addEventListener("pointerdown", (event) => {
-  if (state.mode === "wish") return;
+  if (!shown?.movable) return;
   const [x, y] = inDisc(event);
   let nearest = -1, least = 0.1;
   poles.forEach(([re, im], k) => {
@@ -274,7 +336,9 @@ byId("disc").addEventListener("pointerdown", (event) => {
   if (nearest < 0) return;
   event.preventDefault();
   dragging = { pole: nearest };
+  chosen = nearest;
   byId("disc").setPointerCapture(event.pointerId);
+  draw();
 });
 byId("disc").addEventListener("pointermove", (event) => {
   if (dragging?.pole === undefined) return;
@@ -282,7 +346,11 @@ byId("disc").addEventListener("pointermove", (event) => {
   moveTo(dragging.pole, x, Math.abs(y));
 });
 for (const end of ["pointerup", "pointercancel"]) {
-  byId("disc").addEventListener(end, () => { dragging = null; draw(); });
+  byId("disc").addEventListener(end, () => {
+    if (dragging?.pole === undefined) return;
+    dragging = null;
+    networkChanged();
+  });
 }
 byId("disc").addEventListener("keydown", (event) => {
   const k = Number(event.target.dataset?.pole);
@@ -291,6 +359,17 @@ byId("disc").addEventListener("keydown", (event) => {
   event.preventDefault();
   moveTo(k, poles[k][0] + 0.01 * step[0], poles[k][1] + 0.01 * step[1]);
 });
+byId("which").addEventListener("input", () => { chosen = Number(byId("which").value) - 1; draw(); });
+// of modulus and angle, the one that is not touched stays as it is, whatever its control's steps are
+byId("modulus").addEventListener("input", () => {
+  const turn = Math.atan2(poles[chosen][1], poles[chosen][0]), size = Number(byId("modulus").value);
+  moveTo(chosen, size * Math.cos(turn), size * Math.sin(turn));
+});
+byId("angle").addEventListener("input", () => {
+  const turn = (Number(byId("angle").value) * Math.PI) / 180, size = Math.hypot(...poles[chosen]);
+  moveTo(chosen, size * Math.cos(turn), size * Math.sin(turn));
+});
+byId("back").addEventListener("click", () => { delete state.moved[chosen]; networkChanged(); });
 
 // ---- a wish that is drawn
 
@@ -349,19 +428,21 @@ for (const end of ["pointerup", "pointercancel"]) {
 // ---- controls
 
 function encoded() {
-  const { mode, ensemble, size, radius, noise, moved, shape, nodes, wish: drawn } = state;
+  const { mode, ensemble, size, radius, noise, moved, shape, nodes, wish: drawn, settings } = state;
   const short = Object.fromEntries(Object.entries(moved).map(([k, p]) => [k, p.map((v) => Number(v.toFixed(4)))]));
   const points = drawn?.map((p) => p.map((v) => Number(v.toFixed(3))));
-  return encodeURIComponent(JSON.stringify({ mode, ensemble, size, radius, noise, moved: short, shape, nodes, wish: points ?? null }));
+  const all = { mode, ensemble, size, radius, noise, moved: short, shape, nodes, wish: points ?? null };
+  return encodeURIComponent(JSON.stringify(LIVE ? { ...all, settings } : all));
 }
 
 function decode(text) {
   try {
     const given = JSON.parse(decodeURIComponent(text));
     const next = { ...structuredClone(start), ...given, pinned: [] };
+    next.settings = LIVE && understood(given.settings);
     const inside = (p) => Array.isArray(p) && p.length === 2 && p.every(Number.isFinite) && Math.hypot(...p) < 1;
     const fits =
-      Object.hasOwn(PRESETS, next.ensemble) && ["network", "wish"].includes(next.mode) && Object.hasOwn(SHAPES, next.shape) &&
+      (LIVE || Object.hasOwn(PRESETS, next.ensemble)) && ["network", "wish"].includes(next.mode) && Object.hasOwn(SHAPES, next.shape) &&
       next.radius > 0 && next.radius <= MOST_RADIUS && next.noise >= -6 && next.noise <= 0 &&
       next.nodes >= 2 && next.nodes <= 30 && Object.values(next.moved).every(inside) &&
       (next.wish === null || (Array.isArray(next.wish) && next.wish.length === HANDLES.length));
@@ -377,24 +458,25 @@ function show() {
   byId("wish").hidden = !wishing;
   byId("tab-network").setAttribute("aria-selected", String(!wishing));
   byId("tab-wish").setAttribute("aria-selected", String(wishing));
-  byId("disc-remark").textContent = wishing
-    ? "The eigenvalues follow the wanted curve." : "Drag an eigenvalue; its conjugate follows.";
-  const ensemble = byId("ensemble");
-  if (!ensemble.options.length) {
-    for (const [key, { name }] of Object.entries(PRESETS)) ensemble.add(new Option(name, key));
+  if (LIVE) showSettings();
+  else {
+    const ensemble = byId("ensemble");
+    if (!ensemble.options.length) {
+      for (const [key, { name }] of Object.entries(PRESETS)) ensemble.add(new Option(name, key));
+    }
+    ensemble.value = state.ensemble;
+    unscaled();
+    const size = byId("size");
+    size.replaceChildren();
+    for (const n of Object.keys(PRESETS[state.ensemble].poles)) size.add(new Option(n, n));
+    size.value = state.size;
+    byId("radius").value = state.radius;
+    byId("radius").closest("label").hidden = Boolean(PRESETS[state.ensemble].fixed);
   }
-  ensemble.value = state.ensemble;
-  unscaled();
-  const size = byId("size");
-  size.replaceChildren();
-  for (const n of Object.keys(PRESETS[state.ensemble].poles)) size.add(new Option(n, n));
-  size.value = state.size;
-  byId("radius").value = state.radius;
-  byId("radius").closest("label").hidden = Boolean(PRESETS[state.ensemble].fixed);
   byId("noise").value = state.noise;
   byId("shape").value = state.shape;
   byId("nodes").value = state.nodes;
-  draw();
+  networkChanged();
 }
 
 const changes = {
@@ -412,7 +494,7 @@ for (const mode of ["network", "wish"]) {
   byId(`tab-${mode}`).addEventListener("click", () => { state.mode = mode; reach = 0; show(); });
 }
 byId("keep").addEventListener("click", () => {
-  state.pinned = [...state.pinned.slice(-2), { name: describe(), curve: memory.curve(poles, MOST_LAGS) }];
+  if (shown) state.pinned = [...state.pinned.slice(-2), { name: describe(), curve: shown.curve }];
   draw();
 });
 byId("all-lags").addEventListener("click", () => { reach = 0; draw(); });
@@ -442,8 +524,79 @@ function theme(name) {
 byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
 addEventListener("resize", draw);
+
+// ---- to take home, and to bring along
+
+function save(name, kind, content) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([content], { type: kind }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+// The memory chart with its legend below, in the colours that are seen.
+function picture() {
+  const svg = byId("memory"), copy = svg.cloneNode(true);
+  const originals = [...svg.querySelectorAll("*")];
+  const styles = ["stroke", "fill", "stroke-width", "stroke-dasharray", "font-size", "font-family"];
+  [...copy.querySelectorAll("*")].forEach((one, k) => {
+    const seen = getComputedStyle(originals[k]);
+    one.setAttribute("style", styles.map((name) => `${name}:${seen.getPropertyValue(name).replaceAll('"', "'")}`).join(";"));
+  });
+  const { width, height } = svg.getBoundingClientRect();
+  const items = [...byId("memory-legend").children], total = height + 22 * items.length;
+  const root = getComputedStyle(document.body);
+  for (const [key, value] of Object.entries({ xmlns: SVG, width, height: total, viewBox: `0 0 ${width} ${total}` })) copy.setAttribute(key, value);
+  const back = element("rect", { width, height: total, fill: getComputedStyle(byId("memory-card")).backgroundColor }, copy);
+  copy.prepend(back);
+  items.forEach((item, k) => {
+    const mark = getComputedStyle(item.querySelector("i")), y = height + 22 * k + 8;
+    const dash = mark.borderTopStyle === "dashed" ? "6 4" : "";
+    element("path", { d: `M50 ${y}h24`, stroke: mark.borderTopColor, "stroke-width": 3, "stroke-dasharray": dash }, copy);
+    const text = item.childNodes[1].textContent;
+    element("text", { x: 82, y: y + 5, fill: root.color, "font-size": 14, "font-family": "sans-serif" }, copy, text);
+  });
+  return { width, height: total, text: new XMLSerializer().serializeToString(copy) };
+}
+
+byId("svg").addEventListener("click", () => save("memory.svg", "image/svg+xml", picture().text));
+byId("png").addEventListener("click", async () => {
+  const { width, height, text } = picture();
+  const image = new Image();
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(text)}`;
+  await image.decode();
+  const canvas = Object.assign(document.createElement("canvas"), { width: 2 * width, height: 2 * height });
+  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  canvas.toBlob((blob) => save("memory.png", "image/png", blob), "image/png");
+});
+byId("csv").addEventListener("click", () => {
+  if (served()) return saveData("csv");
+  const rows = Array.from(shown.curve, (value, lag) => `${lag},${value}`);
+  return save("memory.csv", "text/csv", `lag,memory\n${rows.join("\n")}\n`);
+});
+
+function alertOf(text) {
+  byId("alert").textContent = text;
+  byId("alert").hidden = !text;
+}
+
+for (const name of ["dragover", "dragleave", "drop"]) {
+  addEventListener(name, (event) => {
+    if (!event.dataTransfer?.types.includes("Files")) return;
+    event.preventDefault(); // else the browser leaves the page for the file
+    document.documentElement.toggleAttribute("data-over", name === "dragover");
+    if (name !== "drop") return;
+    const file = event.dataTransfer.files[0];
+    if (LIVE) openFile(file);
+    else alertOf(`${file.name} cannot be opened here: this page computes in the browser and reads no files. “memcurve explore ${file.name}” shows it.`);
+  });
+}
+
 addEventListener("hashchange", () => {
   if (location.hash.slice(1) !== encoded()) { decode(location.hash.slice(1)); show(); }
 });
-if (location.hash) decode(location.hash.slice(1));
-show();
+function begin() {
+  if (location.hash) decode(location.hash.slice(1));
+  show();
+}

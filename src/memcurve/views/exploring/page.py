@@ -1,7 +1,8 @@
-"""The page that needs nothing: one file with its own JavaScript, for a disk, a site, a lecture."""
+"""The page as one file: for a disk, a site, a lecture; or with a Python behind it."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from importlib.resources import files
 from pathlib import Path
@@ -12,10 +13,11 @@ import numpy as np
 
 from memcurve.core.version import __version__
 from memcurve.memory import controllable_spectrum
-from memcurve.network import ensembles
+from memcurve.network import ensembles, masks
 from memcurve.network.linear import LinearNetwork
 
 SIZES = (10, 30, 60, 100)
+NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
 #: Ensembles of the page: what it calls them, how one is made, and whether its radius is its own;
 #: the others are made at half of the radius that the page scales from.
 PRESETS: dict[str, tuple[str, dict[str, Any], bool]] = {
@@ -41,7 +43,7 @@ def upper_eigenvalues(network: LinearNetwork, scale: float) -> list[list[float]]
 
 
 def static_page() -> str:
-    """The page as HTML.
+    """The page that needs nothing, as HTML.
 
     Examples
     --------
@@ -56,15 +58,43 @@ def static_page() -> str:
         scale = 1 if fixed else 2
         poles = {n: upper_eigenvalues(network, scale) for n, network in networks.items()}
         presets[key] = {"name": name, "fixed": fixed, "poles": poles}
-    folder = files("memcurve.views.exploring") / "play"
-    text = {name: (folder / name).read_text(encoding="utf-8") for name in
-            ("page.html", "page.css", "memory.js", "page.js")}  # fmt: skip
-    return Template(text["page.html"]).substitute(
-        style=text["page.css"], memory=text["memory.js"], page=text["page.js"],
-        presets=json.dumps(presets, separators=(",", ":")), version=__version__,
+    return _page({"presets": presets}, served="")
+
+
+def served_page(file: str | None, file_name: str) -> str:
+    """The page with a Python behind it, and the key and name of a file to begin with."""
+    from memcurve.views.exploring.files import OWN_MASK
+    from memcurve.views.exploring.scene import MOST_NODES, PageSettings
+    from memcurve.views.exploring.stories import STORIES
+
+    def put(settings: PageSettings) -> dict[str, Any]:
+        return dataclasses.asdict(settings)
+
+    live = {
+        "settings": put(PageSettings(file=file)), "most": MOST_NODES, "noises": NOISES,
+        "ensembles": list(ensembles.ENSEMBLES), "masks": [OWN_MASK, *masks.MASKS],
+        "stories": {
+            name: {"settings": put(one.settings), "shows": one.shows}
+            for name, one in STORIES.items()
+        },
+        "files": {file: file_name} if file else {},
+    }  # fmt: skip
+    return _page({"presets": {}, "live": live}, served=_text("live.js"))
+
+
+def _page(facts: dict[str, Any], served: str) -> str:
+    # “<” in a name must not end the script that the facts stand in
+    given = json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
+    return Template(_text("page.html")).substitute(
+        style=_text("page.css"), memory=_text("memory.js"), page=_text("page.js"), live=served,
+        facts=given, version=__version__,
     )  # fmt: skip
 
 
+def _text(name: str) -> str:
+    return (files("memcurve.views.exploring") / "play" / name).read_text(encoding="utf-8")
+
+
 def write_static_page(path: Path) -> None:
-    """Write the page into a file."""
+    """Write the page that needs nothing into a file."""
     path.write_text(static_page(), encoding="utf-8")
