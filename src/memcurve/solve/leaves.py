@@ -105,10 +105,9 @@ def _require_like_units(problem: Problem) -> None:
 class Coordinates(NamedTuple):
     """A network in units in which its noise is alike, and how its states are read.
 
-    ``levels`` are those of the noise in these units. ``whiten`` maps all states to those that are
-    read, with noise of unit size; None where all are read, up to a rotation. ``exactly``: without
-    noise. ``uncertainty`` is the relative error of the covariance of the noise. ``key`` tells these
-    units and rows from others of the same network, where that is worth keeping.
+    ``levels`` of the noise in these units; ``whiten`` maps states to those read, with noise of
+    unit size (None: all, up to a rotation); ``exactly``: without noise; ``uncertainty``: relative
+    error of its covariance; ``key`` tells these units and rows, where that is worth keeping.
     """
 
     A: Any
@@ -164,10 +163,9 @@ def _scaled(A: Any, scale: Floats) -> Any:
 
 
 def _observation_scale(problem: Problem) -> tuple[Floats, int]:
-    """Standard deviations of observation noise at level one; one number where all are alike.
+    """Standard deviations of observation noise at level one, and the power of two of their unit.
 
-    And the power of two of their unit. Units of states that are not read are free: in proportion to
-    their own size, as noise is to that of the others in the mean, keeps numbers alike in size.
+    States not read get noise in proportion to their size, as the others have in the mean.
     """
     noise, rows = problem.noise, problem.rows
     assert noise is not None
@@ -222,8 +220,7 @@ def solve_hessenberg(
 ) -> Answer:
     """Any question from the Krylov factor of a dense network, without its eigenvalues.
 
-    Where more directions are reached than the exact rank says, ``steps_of_rounding`` are left out,
-    and what they add to is part of the error.
+    Where more directions are reached than the rank, ``steps_of_rounding`` are left out, as errors.
     """
     require_room_for_states(len(problem.states), "noise")
     _require_like_units(problem)
@@ -378,8 +375,7 @@ def _as_it_is(M: Floats) -> Floats:
 def _rank_read(problem: Problem, systems: list[SingularSystem], *, clear: float = 1e6) -> int:
     """Rank of what is read: that of its rows where no direction is a matter of rounding.
 
-    Singular values ``clear`` times their own error are none, and so are directions with what each
-    adds to those before; twice as many, and the rank is found modulo primes more often.
+    That is, ``clear`` times its own change; doubled, ranks modulo primes are taken more often.
     """
     sizes, count = systems[0].sizes, len(problem.rows)
     if "rank" not in vars(problem) and all(len(each.sizes) == count for each in systems):

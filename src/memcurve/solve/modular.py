@@ -136,11 +136,10 @@ def minimal_polynomial(
     notify: ProgressCallback = silent,
     small_chance: float = 1e-7,
 ) -> MinimalPolynomial:
-    """Exact for the stored numbers of a dense or sparse A and one mask C (n,).
+    """Exact for the stored numbers of a dense or sparse A and a mask C (n,), or several (n, d).
 
-    ``most`` is a bound on the degree that is known: where it is reached, there is no doubt. Of
-    several masks (n, d) the degree is that of the space they reach together. Primes are tried until
-    they agree but for a ``small_chance``, (2n/p)^k for k of them.
+    Primes are tried until the degree is ``most``, a known bound, or they agree but for a
+    ``small_chance``, (2n/p)^k for k of them.
     """
     most = len(C) if most is None else most
     best = MinimalPolynomial(0, 0, {})
@@ -165,10 +164,7 @@ def minimal_polynomial(
 
 
 def recurrence(terms: Floats, prime: int) -> list[int]:
-    """The shortest linear recurrence of a sequence modulo p (Berlekamp–Massey).
-
-    Coefficients of its monic polynomial, the constant one first.
-    """
+    """Monic coefficients, lowest first, of the shortest recurrence modulo p (Berlekamp–Massey)."""
     from flint import fmpz_mod_ctx, fmpz_mod_poly_ctx
 
     ring = fmpz_mod_poly_ctx(fmpz_mod_ctx(prime))
@@ -178,10 +174,9 @@ def recurrence(terms: Floats, prime: int) -> list[int]:
 def krylov_terms(
     A: Any, u: Any, v: Any, prime: int, square: Callable[[Any], Any], squarings: int, xp: Any = np
 ) -> Any:
-    """2n terms uᵀAᵏv or some more, as (uᵀAⁱ)(A^{bj}v), i < b = 2^squarings; k = bj + i.
+    """2n terms uᵀAᵏv or some more, as (uᵀAⁱ)(A^{bj}v), i < b = 2^squarings ≈ √(2n); k = bj + i.
 
-    About 2·√(2n) products with vectors, where b is about as large. All are residues held in
-    float64, of any array library: A is (..., n, n), u and v are (..., n, 1), ``square`` squares A.
+    Residues in float64, of any array library: A (..., n, n), u and v (..., n, 1).
     """
     left = _powers_times(xp.matrix_transpose(A), u, 2**squarings, prime, xp)
     for _ in range(squarings):
@@ -199,11 +194,9 @@ def _powers_times(A: Any, v: Any, count: int, prime: int, xp: Any) -> Any:
 
 
 class KrylovSequence:
-    """x_{k+1} = (A + CF)x_k modulo p, and terms uᵀx_k, made as they are needed.
+    """x_{k+1} = (A + CF)x_k modulo p, and terms uᵀx_k, made as they are needed, some ``at_a_time``.
 
-    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random. So many
-    terms are made ``at_a_time``, after which the sequence is first looked at: twice as many take
-    twice the memory, and twice as long where the rank is low.
+    For one mask, x_0 = C and F = 0; for several, F and the combination of masks are random.
     """
 
     def __init__(
@@ -250,8 +243,7 @@ class KrylovSequence:
     ) -> list[int]:
         """Coefficients of the shortest recurrence, of a degree of at most ``most``.
 
-        It is looked for at ever more terms: one that holds for ``beyond`` more than those it was
-        made from holds for all but a chance of about n/p.
+        Of ever more terms: one that holds for ``beyond`` more is wrong with a chance of n/p.
         """
         if self.is_dense:
             return recurrence(np.ravel(self._dense_terms())[: 2 * self._size], self.prime)
@@ -302,10 +294,9 @@ def krylov_rank(
     most: int | None = None,
     notify: ProgressCallback = silent,
 ) -> int:
-    """Rank of the block Krylov matrix [C, AC, A²C, …] of masks C (n, d), or of some of its rows.
+    """Rank of [C, AC, A²C, …] of masks C (n, d), or of some rows; ``most``: a bound that is known.
 
-    Rows are read of as many columns as span the space, and these are combined at random, so that
-    no more of them are left than there are rows. ``most`` is a bound on the rank that is known.
+    Rows are read of as many random combinations of columns that span the space as there are rows.
     """
     degree = minimal_polynomial(A, C, most, notify).degree
     if rows is None or degree == 0:
@@ -329,8 +320,7 @@ def krylov_rank(
 def proportional_rows(A: Any, C: Floats) -> tuple[list[Indices], list[int]]:
     """Rows of [C, AC, A²C, …] that are multiples of each other, in groups, and those that vanish.
 
-    Modulo a prime, the network is driven by four random inputs for n steps: states that are
-    multiples of each other for all of them are so always, up to an accident of probability n²/p³.
+    Modulo a prime, under four random inputs for n steps: by accident with probability n²/p³.
     """
     size, rng = len(C), np.random.default_rng(SEED)
     prime = primes(size)[0]
@@ -399,13 +389,11 @@ def repeated_components(
     small: int = 24,
     most_digits: int = 400,
 ) -> list[UncontrollableModes]:
-    """What is uncontrollable of strong components that repeat each other, or themselves.
+    """What is lost of strong components that repeat each other, or themselves.
 
-    A single input drives an eigenvalue that several components have, self-loops above all, as often
-    as μ has it as a root. Of ``small`` components χ is factored over the integers, unless weights
-    differ by more than ``most_digits`` binary digits; of larger ones, where there are several of a
-    size, it is taken as a whole. What divides μ so often modulo primes, and has no root in common
-    with the rest, counts so often, but for an accident: no more is uncontrollable than this says.
+    A single input drives an eigenvalue of several as often as μ has it as a root. Of ``small``
+    components χ is factored over the integers, unless weights differ by ``most_digits`` bits, of
+    larger ones of a size it is taken as a whole: it counts as often as it divides μ modulo primes.
     """
     sizes, members = Counter(map(len, blocks)), defaultdict[tuple[int, ...], list[int]](list)
     weights = np.concatenate([np.zeros(0), *(B[B != 0] for B in blocks if len(B) <= small)])
@@ -476,12 +464,10 @@ def _multiplicity(divisor: Any, minimal: list[int]) -> int:
 def integer_roots(
     blocks: Sequence[Floats], modulo: dict[int, list[int]], *, most_weights: int = 16
 ) -> list[tuple[complex, int]]:
-    """Non-zero uncontrollable eigenvalues of the blocks, each with how often it is so.
+    """Non-zero eigenvalues of the blocks that do not count, each with how often it is lost.
 
-    They are the roots of χ/μ. Where the weights are few, and small multiples of one w, that is a
-    polynomial over the integers in z/w, and so are the products of its factors of equal
-    multiplicity. If their coefficients are small, they are known from their residues; if not, the
-    roots are no eigenvalues, and the primes say different things.
+    The roots of χ/μ. Where weights are few, and multiples of one w, that is a polynomial over the
+    integers in z/w; coefficients that are small are known from their residues, else primes differ.
     """
     from flint import ctx, fmpz_poly, nmod_poly
 

@@ -53,9 +53,8 @@ class PowerSums(NamedTuple):
 def power_norms(A: Floats, *, growth: float = 1e3) -> PowerSums:
     """Sums over the powers of a dense A.
 
-    In single precision, which is enough up to Σ‖Aᵏ‖² of ``growth`` times N. By SciPy's BLAS, as
-    LAPACK is called: NumPy's has threads of its own, and the two pools get in each other's way
-    (N = 300 on two cores: 1.9 × eigvals with one pool, 3 × with both).
+    In single precision up to Σ‖Aᵏ‖² of ``growth`` times N. By SciPy's BLAS, as LAPACK's: threads of
+    two pools get in each other's way (N = 300 on two cores: 1.9 × eigvals with one, 3 with two).
     """
     from scipy.linalg.blas import dgemm, sgemm
 
@@ -196,16 +195,13 @@ def _sizes_in_a_basis(
 ) -> Floats | None:
     """Sizes with the sums of ‖A^m‖, from a basis of the Krylov space of v; None where it is large.
 
-    With AQ = QH + β q eᵀ the probe becomes A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m is
-    what leaves the space. So with the margin μ the sizes a_m = ‖A^m‖ are, beyond those known, at
-    most μ·(‖H^m c‖ + Σ_j a_j s_{m−1−j}), and of norms of sequences (Young)::
+    With AQ = QH + β q eᵀ, A^m v = Q H^m c + Σ_{j<m} A^j q·s_{m−1−j}, where s_m leaves the space:
+    with the margin μ, a_m = ‖A^m‖ ≤ μ·(‖H^m c‖ + Σ_j a_j s_{m−1−j}) beyond those known (Young)::
 
         ‖a‖ ≤ ‖known, μ‖H^m c‖‖ / (1 − μ·Σs)
 
-    Few steps make Σs small, where eigenvalues are real or few are large; a space that is exhausted
-    has nothing leave. There is a look at it every few steps. From ``patience`` steps on it is
-    foreseen, from how it went since the last one, whether ``reach`` of them will do, or the basis
-    is given up: on a circle little is lost.
+    Few steps make Σs small where eigenvalues are real or few are large. From ``patience`` steps on
+    it is foreseen whether ``reach`` of them will do, or the basis is given up: as on a circle.
     """
     place, size, before = place_of(A), A.shape[0], np.inf
     try:
@@ -238,8 +234,7 @@ def _recursion(
 ) -> tuple[Floats, float]:
     """Sizes ‖H^m c‖, m = 1, 2, …, and the sum of what leaves the space, both with the margin.
 
-    What is left in the end, where H^m c is small, counts as leaving. Where that does not come, or
-    what grew leaves nothing but rounding, it is infinite.
+    Infinite where H^m c does not get small, or what grew leaves nothing but rounding.
     """
     k = H.shape[1]
     r = np.zeros(k)
@@ -293,9 +288,7 @@ def squarings(
 ) -> Iterator[tuple[Floats, Floats, float]]:
     """Yield A^(2^k), B^(2^k), k = 0, 1, …, and the product of the norms of those that come next.
 
-    That is in units of what is ``negligible``: callers break where it is below one, and small for
-    what they add to. A sum that never gets there raises UncertainResultError. Overflow is theirs to
-    silence.
+    In units of what is ``negligible``: callers break below one, and silence overflow.
     """
     same = A is B
     for _ in range(MOST_DOUBLINGS):
@@ -315,8 +308,7 @@ def squarings(
 def solve_stein(A: Any, Q: Floats, B: Any = None) -> Floats:
     """Return X with X = A X Bᵀ + Q (B = A by default), for A and B of spectral radius below one.
 
-    Terms are left out where they are below rounding of the smallest row and column: a state that is
-    driven a million times less than others may be the only one that is read.
+    To rounding of the smallest row and column, which may be the only one that is read.
     """
     A = np.asarray(A)
     B = A if B is None else np.asarray(B)

@@ -219,8 +219,7 @@ def _surroundings(
 ) -> tuple[Floats, float]:
     """Σ_{j≠k} weight_j / |λ_k − λ_j| for every k, and min |λ_k − λ_j| / (radius_k + radius_j).
 
-    Some rows k at a time, so that a ``block`` of them stays in the cache, and of a pair the upper
-    one, as the other's are the same.
+    Some rows at a time, a ``block`` in the cache, and the upper one of each pair.
     """
     sums, room = np.zeros(len(values)), np.inf
     re, im = values.real.copy(), values.imag.copy()
@@ -305,10 +304,9 @@ def schur_modes(A: Floats, C: Floats, *, small: float = 1e-8) -> Modes | None:
 
 
 def _eigenvectors(T: Floats, *, leaf: int = 64) -> tuple[Complexes, Floats, Floats]:
-    """Eigenvalues of a quasi-triangular T, X and X⁻¹, from the diagonal outwards.
+    """Eigenvalues of a quasi-triangular T, X and X⁻¹, pairs a ± ib as columns a, b (LAPACK's way).
 
-    As LAPACK packs them: a pair a ± ib in two columns a, b. Blocks of the size of a leaf are left
-    to LAPACK. Raises LinAlgError where eigenvectors are parallel.
+    Blocks of the size of a leaf are LAPACK's. LinAlgError where eigenvectors are parallel.
     """
     from scipy.linalg import lapack
 
@@ -334,9 +332,8 @@ def _eigenvectors(T: Floats, *, leaf: int = 64) -> tuple[Complexes, Floats, Floa
 def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
     """The Y with D₁Y − YD₂ = −M, where D has the blocks [α β; −β α] for a pair α ± iβ.
 
-    The eigenvectors of such a block are (1, ±i): with rows and columns combined accordingly the
-    equation is one for each entry. The row of a lower eigenvalue is the conjugate of the upper
-    one's, and is left out.
+    With rows and columns combined to eigenvectors (1, ±i) it is one equation an entry; rows of
+    lower eigenvalues, the conjugates, are left out.
     """
     first, second = np.flatnonzero(rows.imag > 0), np.flatnonzero(columns.imag > 0)
     upper = np.flatnonzero(rows.imag >= 0)
@@ -361,10 +358,8 @@ def _divided(M: Floats, rows: Complexes, columns: Complexes) -> Floats:
 def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
     """The Krylov space, where it ends after as many steps as the exact rank says.
 
-    In the Hessenberg form of (A, C) a step that leads out of the space by rounding only ends it:
-    the poles are the eigenvalues of the leading block. Rounding in an early direction is amplified
-    to the last ones, divided by the steps between: where their product is small, the space is not
-    known.
+    A step of the Hessenberg form by rounding alone ends it. Rounding in an early direction
+    is passed on divided by the steps between: where their product is small, it is not known.
     """
     size, H = len(A), hessenberg(A, unit_norm(C)[:, None]).H
     norm = max(float(np.sqrt((A**2).sum())), TINY)
@@ -384,9 +379,8 @@ def krylov_space(A: Floats, C: Floats, rank: int) -> Poles | None:
 def merged(A: Floats, C: Floats, rank: int) -> Poles | None:
     """Eigenvalues of a normal A, those that are equal merged, which the mask excites.
 
-    Rounding moves them by no more than it moves A (Hoffman–Wielandt). Of the eigenvectors of one
-    eigenvalue a mask excites a single combination. None where A is not normal, or it is not clear
-    which eigenvalues are excited: there must be as many as the exact rank says.
+    Rounding moves them by no more than A (Hoffman–Wielandt), and of each a mask excites a single
+    combination. None where as many as the exact rank says do not stand out.
     """
     from scipy.linalg import schur
 

@@ -184,9 +184,8 @@ class Powers:
     def energy(self) -> Any:
         """Upper bound on Σ_{k≥0} ‖F^k‖², which is finite iff F is stable.
 
-        With ‖F^m‖ ≤ ½ the terms from k = m on are at most ‖F^m‖²/(1 − ‖F^m‖²) times those before,
-        and Σ_{k<2m} F^k(F^k)ᵀ = S + F^m S (F^m)ᵀ doubles a sum S over k < m. An eigenvalue outside
-        the unit circle is proven by |tr F^m| > n. Few bits do, as a rule.
+        With ‖F^m‖ ≤ ½ later terms are at most ‖F^m‖²/(1 − ‖F^m‖²) times those before, and
+        S + F^m S (F^m)ᵀ doubles a sum. |tr F^m| > n proves an eigenvalue outside.
         """
         from flint import ctx
 
@@ -306,11 +305,7 @@ class Whitening(NamedTuple):
 
 
 def whitening(M: Any, close: float = 2.0**-120) -> Whitening:
-    """Whiten M, which proves it positive definite.
-
-    W needs no proof of its own, only W M Wᵀ does: W is an approximate inverse Cholesky factor, and
-    W M Wᵀ has to be that ``close`` to the identity.
-    """
+    """Whiten M, which proves it positive definite: W M Wᵀ is that ``close`` to the identity."""
     W = _inverse_factor(M.mid())
     inverse = M * W.transpose()
     delta = norm(W * inverse - diagonal([1] * M.nrows()))
