@@ -1,4 +1,4 @@
-"""Analysis: what is known of a network, each fact found when it is needed and at most once.
+"""Analysis: facts about a network, each computed when it is needed and at most once.
 
 States at work together as matrices in the forms that solvers need, their sizes, the rank, and the
 one judge of which eigenvalues count. *Exact means exact for the stored numbers.* The rank is that

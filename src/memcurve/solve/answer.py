@@ -1,4 +1,4 @@
-"""What is answered: numbers with their errors, what one should know about them, how many lags."""
+"""Answer: numbers with their errors, notes to read before quoting them, how many lags."""
 
 from __future__ import annotations
 

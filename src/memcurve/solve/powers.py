@@ -1,4 +1,4 @@
-"""Sums over powers of A: Stein equations, and Σ_k ‖Aᵏ‖, how far a network passes an error on.
+"""Sums over powers of A: Stein equations, and Σ_k ‖Aᵏ‖, how much a network amplifies errors.
 
 X = A X Bᵀ + Q is the sum Σ_k A^k Q (B^k)ᵀ. X ← X + P X Rᵀ, P ← P², R ← R² adds as many terms as
 there are already. Each step is a product of powers that have decayed, so nothing grows that does

@@ -1,4 +1,4 @@
-"""What is asked: a network, its inputs, the noise, and what to list."""
+"""Problem: the question, that is a network, its inputs, the noise, and what to list."""
 
 from __future__ import annotations
 

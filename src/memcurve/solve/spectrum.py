@@ -1,4 +1,4 @@
-"""Which eigenvalues count: a network's controllable spectrum, and the ways to it.
+"""The controllable eigenvalues of a network, found in several ways.
 
 The Popov–Belevitch–Hautus (PBH) test. A mode λ with unit left eigenvector w (w*A = λw*) is
 controllable if w*C ≠ 0; |w*C| / ‖C‖ is its *excitation*, the relative change of the mask that would
