@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.types import Floats
+from memcurve.core.types import SEED, Floats
 from memcurve.network.backend import Backend
 from memcurve.network.places import HOST, Device, Host, Tall
 
 #: A(ax + by) and aAx + bAy differ by no more than this share of their size: rounding of single
 #: precision. What rounding there is counts in the errors.
 LINEAR = 3e-6
-_SEED = 20230501
 ASKED_OF_PRODUCTS = (
     "What can be asked of these: memory_curve(network, noise=…), noise_profile and "
     "memcurve.pruned, with observation noise."
@@ -115,7 +114,7 @@ class Operator:
 
     def _check(self) -> None:
         """Raise where products are not linear."""
-        rng = np.random.default_rng(_SEED)
+        rng = np.random.default_rng(SEED)
         size, (a, b) = self.shape[0], (0.7, -1.9)
         x, y = rng.standard_normal((2, size))
         given = (x, y, a * x + b * y)

@@ -371,8 +371,8 @@ class Analysis:
     def unstable_radius(self) -> float:
         """Modulus of an unstable mode that a large sparse network excites for sure, or 0.
 
-        Of wᵀA = λwᵀ neither |wᵀC| nor |λ| − 1 may be rounding, which moves λ by 1/|wᵀv| times
-        that of A.
+        Of wᵀA = λwᵀ neither ``|wᵀC|`` nor ``|λ| − 1`` may be rounding, which moves λ by
+        ``1/|wᵀv|`` times that of A.
         """
         A, many_modes, surely = self.stored, 1000, 1e-6
         if isinstance(A, np.ndarray | Operator) or len(self) < many_modes:

@@ -49,7 +49,6 @@ NO_MASK = Note(
 )
 UNPROVEN = Note("method", "some modes may be uncontrollable")
 UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
-_SEED = 20230501
 _BY_POLES = "Eigenvalues go to memcurve.memory.batch.curves_of_poles."
 
 
@@ -275,7 +274,7 @@ def _flat(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, N
     shape, size, stack = lengths[:-2], lengths[-1], math.prod(lengths[:-2])
     A = backend.xp.reshape(A, (stack, size, size))
     if C is None:
-        parts = np.random.default_rng(_SEED).integers(1, 2**20, (2, size)).astype(float)
+        parts = np.random.default_rng(SEED).integers(1, 2**20, (2, size)).astype(float)
         is_real = backend.xp.isdtype(A.dtype, "real floating")
         return (
             shape,
