@@ -44,7 +44,7 @@ def test_conn2res_settings() -> None:
 def test_braph_settings() -> None:
     """``GlobalMemoryCapacity``: 5 % are discarded, no constant term, r over the rows fitted to."""
     network = ensembles.orthogonal(6, spectral_radius=0.9, seed=1)
-    protocol = PROTOCOLS["braph 35"](6)
+    protocol = PROTOCOLS["braph_35"](6)
     z = 0.5 + 0.5 * np.random.default_rng(3).uniform(-1, 1, 20_000)
     x = network.simulate(z[35:])[999:]
     y = np.column_stack([z[1034 - k : 20_000 - k] for k in range(1, 36)])

@@ -34,7 +34,7 @@ class Result(ABC):
 
     #: ``memcurve.<class>/<version>``, the first entry of its JSON.
     FORMAT: ClassVar[str]
-    #: Entries of the JSON that are no fields: :meth:`_derived` makes them, nothing reads them.
+    #: Entries of the JSON that are no fields, but properties; nothing reads them.
     DERIVED: ClassVar[tuple[str, ...]] = ()
     #: Whether the first column says what a row is about: the index of a frame.
     INDEXED: ClassVar[bool] = True
@@ -77,7 +77,7 @@ class Result(ABC):
 
     def _derived(self) -> dict[str, Any]:
         """What the JSON has besides the fields, for readers other than memcurve."""
-        return {}
+        return {name: getattr(self, name) for name in self.DERIVED}
 
     def to_json(self) -> str:
         """The whole result as JSON; floats keep every digit, NaN and infinity are strings."""

@@ -202,9 +202,6 @@ class Capacities(Reported):
         empty = Series("degree 1", np.zeros(0), np.zeros(0))
         return Chart(title, "oldest lag (time steps)", "capacity", tuple(lines) or (empty,))
 
-    def _derived(self) -> dict[str, Any]:
-        return {"beyond": self.beyond}
-
     def document(self) -> Document:
         """The report, independent of its rendering."""
         degrees = [(str(d), c) for d, c in self.by_degree.items()] + [("higher", self.beyond)]

@@ -146,9 +146,6 @@ class MeasurementReport(Reported):
         """Draw the memory curve; ``to_html()`` has all figures."""
         return self.curve.plot(ax=ax)
 
-    def _derived(self) -> dict[str, Any]:
-        return {"verdict": list(self.verdict)}
-
     def __repr__(self) -> str:
         head = f"<MeasurementReport of {self.model}>"
         return "\n".join([head, *(f"  {line}" for line in self.verdict)])

@@ -46,10 +46,11 @@ class Estimate:
     """What one of the standard methods reports.
 
     ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
-    ``"reservoirpy"``, ``"conn2res"``, next to a claim also ``"braph"`` or ``"rcjl"``; ``name`` and
-    ``about`` are the method and its settings in words, ``why`` is what makes it differ. ``values``
-    is its memory curve from ``first_lag`` on, ``total`` their sum, ``truth`` the exact sum over the
-    same lags and ``largest_error`` the largest distance from the exact curve at any lag.
+    ``"reservoirpy"``, ``"conn2res"``, next to a claim also ``"braph"``, ``"braph_35"`` and
+    ``"rcjl"``; ``name`` and ``about`` are the method and its settings in words, ``why`` is what
+    makes it differ. ``values`` is its memory curve from ``first_lag`` on, ``total`` their sum,
+    ``truth`` the exact sum over the same lags and ``largest_error`` the largest distance from the
+    exact curve at any lag.
     ``samples`` is the length of the simulation, where it is one; ``spread`` the standard deviation
     of ``total`` over repetitions, NaN where it is not known; ``seconds`` is how long it took.
     ``inverts`` says that it inverts a covariance of the states, ``by_construction`` that its total
@@ -295,10 +296,10 @@ def conn2res(states: int) -> Protocol:
     )
 
 
-def braph(states: int, last_lag: int = 50) -> Protocol:
+def braph(states: int, key: str = "braph", last_lag: int = 50) -> Protocol:
     """BRAPH 2 (``GlobalMemoryCapacity``): r in sample, input on [0, 1], no constant term."""
     return Protocol(
-        "braph", last_lag, 20_000, warmup=999, amplitude=0.5, mean=0.5, squared=False,
+        key, last_lag, 20_000, warmup=999, amplitude=0.5, mean=0.5, squared=False,
         only_for_claims=True,
     )  # fmt: skip
 
@@ -311,5 +312,5 @@ def rcjl(states: int) -> Protocol:
 #: Protocols by name; each is a function of the number of states. BRAPH had 50 lags, and has 35.
 PROTOCOLS: dict[str, Callable[[int], Protocol]] = {
     "reservoirpy": reservoirpy, "conn2res": conn2res, "braph": braph,
-    "braph 35": partial(braph, last_lag=35), "rcjl": rcjl,
+    "braph_35": partial(braph, key="braph_35", last_lag=35), "rcjl": rcjl,
 }  # fmt: skip

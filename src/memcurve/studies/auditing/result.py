@@ -196,9 +196,6 @@ class Audit(Reported):
         """Draw the exact memory curve; ``to_html()`` has all pictures."""
         return self.exact.plot(ax=ax)
 
-    def _derived(self) -> dict[str, Any]:
-        return {"verdict": list(self.verdict), "horizons": self.horizons}
-
     def __repr__(self) -> str:
         return "\n".join([f"<Audit of {self.network}>", *(f"  {line}" for line in self.verdict)])
 
