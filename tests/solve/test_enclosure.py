@@ -173,15 +173,6 @@ def test_copies_add_nothing_but_less_noise(process: str) -> None:
     assert both.memory == pytest.approx(expected.memory, abs=LAST_DIGIT)
 
 
-def test_state_noise_on_one_copy() -> None:
-    A, C = drawn(3, 1, 6)
-    state = np.array([0, 0, 0, 0, 0.1, 0])
-    found = run(np.kron(np.eye(2), A), np.vstack([C, C]), inputs.ARMA([0.9]), 10, state=state)
-    alone = run(A, C, inputs.ARMA([0.9]), 10)
-    assert found.memory == pytest.approx(alone.memory, abs=EPS)
-    assert found.rank == 3
-
-
 def test_every_input_has_its_own_process() -> None:
     """Blocks that do not touch: each remembers its own input as if alone."""
     kinds = [INPUTS[name][0] for name in ("white", "ARMA(2,2)", "finite", "AR(1)")]

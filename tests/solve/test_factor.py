@@ -266,20 +266,6 @@ def test_noise_of_number_formats(noise: Noise) -> None:
 # Identities
 
 
-def test_rotation_and_units_change_nothing() -> None:
-    rng = np.random.default_rng(8)
-    A, C = radius(rng.standard_normal((25, 25))), rng.standard_normal(25)
-    Q = np.linalg.qr(rng.standard_normal((25, 25)))[0]
-    noise = ObservationNoise([1.0, 1e-4, 1e-8])
-    one = solved(LinearNetwork(A, C), noise)
-    for other in (
-        solved(LinearNetwork(Q @ A @ Q.T, Q @ C), noise),
-        solved(LinearNetwork(A, 1e6 * C), ObservationNoise([1e6, 1e2, 1e-2])),
-    ):
-        apart, error = np.abs(one.memory - other.memory), one.memory_error + other.memory_error
-        assert np.all(apart <= error)
-
-
 def test_a_reduced_model_has_the_responses_of_the_network() -> None:
     rng = np.random.default_rng(10)
     A, C = radius(np.abs(rng.standard_normal((60, 60)))), rng.standard_normal((60, 1))

@@ -238,20 +238,6 @@ def test_autocovariance_of_an_autoregression() -> None:
     assert np.abs(whole.values - known.memory[:, 0]).max() <= COLOURED
 
 
-def test_variance_of_the_input_does_not_matter() -> None:
-    network = ensembles.orthogonal(20, seed=7)
-    gamma = np.array([2.0, 1.0, 0.25])
-    small, large = (
-        memory_curve(network, 50, input=Autocovariance(scale * gamma), noise=0.01)
-        for scale in (2.0**-20, 2.0**20)
-    )
-    assert np.array_equal(small.values, large.values)
-    assert np.array_equal(
-        memory_curve(network, 50, input=White(9.0), noise=0.01).values,
-        memory_curve(network, 50, noise=0.01).values,
-    )
-
-
 def test_white_input_cannot_be_forecast() -> None:
     for white in (White(), ARMA(), None):
         curve = forecasting_curve(ensembles.normal(8, seed=1), white, 6)

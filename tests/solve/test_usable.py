@@ -295,11 +295,6 @@ def test_bad_steps(arguments: dict[str, Any], facts: Any) -> None:
     refuses(ValueError, facts, Quantised, **arguments)
 
 
-@pytest.mark.parametrize("noise", [StateNoise([0.1, 0.2]), Quantised(0.1)])
-def test_levels_are_numbers(noise: Any) -> None:
-    refuses(TypeError, "`levels`", noise_profile, ensembles.normal(3, seed=1), noise)
-
-
 @pytest.mark.parametrize("make", [StateNoise, ObservationNoise])
 def test_bad_levels(make: Any) -> None:
     refuses(ValueError, "must not be negative", make, -1.0)
