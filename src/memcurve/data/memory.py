@@ -93,8 +93,8 @@ def memory_from_data(
         not white. Without them this is the memory that white input would have with the same
         response. That of a coloured input itself is ``raw_values`` among the diagnostics.
     checks : bool
-        Whether to look for what is wrong with the recording first. What makes any number
-        meaningless raises a ValueError; the rest is among the notes, and warned of.
+        Whether to check the recording first. Problems that make any number meaningless raise a
+        ValueError; others are warned of, and listed among the notes.
     state_names, input_name, drop, rows, every, shift, skip_rows
         Which arrays, columns and rows: see :func:`memcurve.io.open_recording`.
     progress : bool or callable

@@ -49,8 +49,8 @@ class MemoryCurve(Result):
         Rank of the Krylov matrix [C, AC, A²C, …] of the stored numbers, in the rows of the nodes
         that are read; None where it is not computed.
     channels, channel_errors : (m, d) array
-        Memory of each input channel, whose rows sum to ``values``, and bounds on its error. Of
-        inputs with nearly parallel masks the joint memory may be known well, each one's part not.
+        Memory of each input channel, whose rows sum to ``values``, and bounds on its error. For
+        inputs with nearly parallel masks the joint memory may be accurate where the parts are not.
     bands : (m, 2) array or None
         5 % and 95 % quantiles of methods that average over masks; for memory from data intervals
         of the ``level`` among ``options``.

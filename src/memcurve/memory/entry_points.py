@@ -209,7 +209,7 @@ def memory_capacity(
     """The total memory of a network, ``Σ_τ MC_τ``, with its error.
 
     Without noise it is the rank of the network's controllability matrix, most often N (Jaeger
-    2001): :func:`memory_curve` says where it lies, and with ``noise`` what of it can be used.
+    2001): :func:`memory_curve` has it lag by lag; with ``noise`` it is the usable memory.
 
     It takes what :func:`memory_curve` takes, and returns a float with the attribute ``error``. With
     ``lags=m`` it is the sum over lags 0 … m − 1.
@@ -408,7 +408,7 @@ def rank(network: NetworkLike, *, progress: Progress = False) -> int:
 
 
 def structural_rank(network: NetworkLike) -> StructuralRank:
-    """Structural rank: the rank for almost all weights, and the nodes that are lost.
+    """Structural rank: the rank for almost all weights, and the uncontrollable nodes.
 
     As many nodes as possible are covered by disjoint cycles and, for each input, a path from it;
     their number is the rank of [C, AC, A²C, …] for all weights but some of measure zero, and a

@@ -56,7 +56,7 @@ class Capacities(Reported):
     Attributes
     ----------
     total : float
-        Of all words: the rank of what is read; with noise, what can be used of it.
+        Of all words: the rank of what is read; with noise, its usable part.
     by_degree : dict
         Degree → total of all words of that degree. ``beyond`` is the total of higher degrees.
     by_delay, by_window : (m,) arrays

@@ -56,8 +56,8 @@ class GradedResult(SynthesisResult):
 class HankelValues(GradedResult):
     """Hankel singular values, from :func:`memcurve.hankel_values`: ``values`` and ``errors``.
 
-    Errors are relative. What a network reduced to k states by balancing is off by is at most twice
-    the sum of the others.
+    Errors are relative. A balanced truncation to k states is off by at most twice the sum of the
+    other values.
 
     Examples
     --------

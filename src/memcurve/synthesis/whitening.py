@@ -106,7 +106,7 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         A stable network of any number of inputs, read from all its nodes.
     levels : array
-        Standard deviations of observation noise at which the gain is told.
+        Standard deviations of observation noise at which the gain is reported.
 
     Examples
     --------

@@ -69,8 +69,8 @@ class LayerMemory:
     time_constant : (channels,) array
         Steps in which the slowest mode decays to 1/e.
     hankel, hankel_error : (channels, states) array or None
-        Hankel singular values from the channel's input to what it gives on, largest first, and
-        their relative errors; where the output weights are not stored, all states are given on.
+        Hankel singular values from the channel's input to its output, largest first, and their
+        relative errors; where the output weights are not stored, all states are outputs.
 
     Examples
     --------

@@ -60,8 +60,8 @@ def memory_curves(
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
     As by :func:`memcurve.memory_curve`, from the eigenvalues of each network
-    (:func:`memcurve.memory.batch.curves_of_poles`), all of which are proven to count by exact
-    arithmetic modulo a prime. Networks for which that is not so, or whose eigenvalues are too
+    (:func:`memcurve.memory.batch.curves_of_poles`), all of which are proven controllable by
+    exact arithmetic modulo a prime. Networks for which that is not so, or whose eigenvalues are too
     uncertain, are handed to ``memory_curve`` one by one, on the CPU, with a note.
 
     Parameters
@@ -88,8 +88,8 @@ def memory_curves(
     The gradient of a repeated eigenvalue does not exist and comes out as NaN or very large, though
     that of the curve does; a network that would have to be handed to the CPU is refused then.
 
-    In a stack, small networks take a quarter of the time they take one by one (N = 10), those of
-    some hundred nodes as long. Whether the rank hangs on the last digits of the numbers
+    In a stack, networks of ten nodes take a quarter of the time of single calls, those of some
+    hundred nodes about as long. Whether the rank depends on the last digits of the numbers
     (``rank_robust``) is not checked.
 
     Examples
