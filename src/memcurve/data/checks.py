@@ -62,18 +62,18 @@ LEAST_CHANGES = 20
 def check_recording(
     states: ArrayLike, inputs: ArrayLike, *, washout: int = 0, names: Sequence[str] = ()
 ) -> Findings:
-    """Look for whatever would falsify the memory computed from a recording.
+    """Check a recording for problems that would bias its memory.
 
     Parameters
     ----------
     states : (T, N) array
-        A state a row; row t is already driven by ``inputs[t]``.
+        One row per time step; row t is already driven by ``inputs[t]``.
     inputs : (T,) or (T, d) array
         The input, or several.
     washout : int
-        Rows at the start not to look at.
+        Rows at the start to skip.
     names : sequence of str
-        What findings call the columns, if not by their numbers.
+        Names of the columns in findings; their numbers by default.
 
     Notes
     -----

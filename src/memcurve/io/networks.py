@@ -125,7 +125,7 @@ def load_network(
         condition on ``nodes`` (``"class == 'sensory'"``), a mapping ``{"a": 0.5}`` of weights, or a
         text file with one node per line, optionally followed by a weight.
     seed : int, SeedSequence or Generator, optional
-        Where the draw of a random mask starts.
+        Seed of a random mask.
     readout : str, sequence of str or of int, optional
         The nodes that are read, by name, number, or a condition on ``nodes``.
     edges : bool, optional

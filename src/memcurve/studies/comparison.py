@@ -141,7 +141,7 @@ def compare(
     Returns
     -------
     Comparison
-        Shows itself as a table; ``.curves`` go to :func:`memcurve.plot.curves`.
+        Displays itself as a table; ``.curves`` go to :func:`memcurve.plot.curves`.
 
     Examples
     --------

@@ -92,7 +92,7 @@ def best_mask(
 ) -> MaskChoice:
     """Input weights with the largest usable memory, in total or at some lags.
 
-    U(C) = tr G(G + s²)⁻¹ of the Gramian G = Σ A^jCCᵀ(A^j)ᵀ is climbed with its gradient 2s²YC,
+    U(C) = tr G(G + s²)⁻¹ of the Gramian G = Σ A^jCCᵀ(A^j)ᵀ is maximised along its gradient 2s²YC,
     Y = Σ (A^j)ᵀ(G + s²)⁻²A^j, from several starts. U is concave in X = CCᵀ: every X of the same
     trace proves U ≤ U(X) + s²(‖C‖²λ_max(Y) − tr XY). For a normal A only the powers ``|v_k*C|²``
     of its modes matter, and the bound meets the value: the optimum is global. Otherwise the mask is

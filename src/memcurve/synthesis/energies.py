@@ -228,7 +228,7 @@ def _energy(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> F
 
 
 def hankel_values(network: Any, output: Any = None) -> HankelValues:
-    """Hankel singular values of a network: how much of the past each state passes on.
+    """Hankel singular values of a network: how much of the past each state carries on.
 
     Singular values of the map from past inputs to future outputs, √λ(GQ) with the observability
     Gramian Q. By Jacobi rotations of a graded matrix: relatively accurate, also for those that

@@ -29,7 +29,7 @@ class Pruned(SynthesisResult):
     ----------
     network : LinearNetwork
         The pruned network, or the one that was given where nothing can be cut. Where some nodes
-        are read, its last nodes stand for them. Below ``noise`` its memory is another.
+        are read, its last nodes stand for them. Below ``noise`` its memory differs.
     bound : float
         Bound on how far its memory is from that of the given one, at every lag, at ``noise``
         and above.

@@ -36,7 +36,7 @@ def measure_layer(
     name : str
         Name of the layer among ``model.named_modules()``; the model itself by default.
     seed : int, SeedSequence or Generator
-        Where the draws of the direction and of the input start.
+        Seed of the direction and of the input.
     samples : int
         Number of time steps.
     scale : float

@@ -74,7 +74,7 @@ class PrunedModel:
     Attributes
     ----------
     layers : tuple of PrunedLayer
-        Those whose modes are alone.
+        Those whose modes do not act on each other.
     untouched : tuple of str
         The others, by name, which stay as they are.
     tensors : dict

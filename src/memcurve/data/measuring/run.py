@@ -111,7 +111,7 @@ def measure(
     noise : float
         Standard deviation of white noise that is added to the states.
     seed : int, SeedSequence or Generator
-        Where the draws start. Required.
+        Seed of the inputs. Required.
     budget : float, optional
         Seconds after which to stop. How far that is depends on the machine and what else it does:
         the same seed then gives other numbers.
@@ -119,8 +119,8 @@ def measure(
         Steps after which to stop, of all replicas together; where neither is given, a million, or
         fewer for more than 50 states.
     washout : int, optional
-        Steps to leave out at the start of each replica; measured by default, as what two different
-        pasts need to become one.
+        Steps to leave out at the start of each replica; by default the measured time in which two
+        different initial states converge.
     level, noise_floor
         As for :func:`memcurve.memory_from_data`, whose result this has.
     start, inputs

@@ -74,7 +74,7 @@ def audit(
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
-        radius 0.9. :func:`memcurve.measurement_report` has the like for what is not linear.
+        radius 0.9. :func:`memcurve.measurement_report` does this for nonlinear models.
     claimed : float or str, optional
         A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
         says more than 98.7. The audit finds conventions and artefacts that give this number.
@@ -92,13 +92,13 @@ def audit(
         Whether to run standard methods too, which take most of the time. A claim is judged with
         what they report.
     progress : bool or callable
-        Show a bar on stderr, or call a function of (label, done, total). By default it shows
-        itself after two seconds, in terminals and notebooks.
+        Show a bar on stderr, or call a function of (label, done, total). By default it
+        appears after two seconds, in terminals and notebooks.
 
     Returns
     -------
     Audit
-        Shows itself in notebooks; ``to_html()`` and ``to_markdown()`` make reports.
+        Displays itself in notebooks; ``to_html()`` and ``to_markdown()`` make reports.
 
     Examples
     --------
