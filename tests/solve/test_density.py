@@ -41,6 +41,16 @@ def test_legs_has_jacobi_polynomials() -> None:
     assert abs(density.values[0] - n * (n + 1)) < 1e-9
 
 
+def test_one_mode_lies_within_its_error() -> None:
+    """One mode has m = 2|λ|e^2λτ, at lags that are no multiples of each other, and on a grid."""
+    for rate in (1e-3, 1.0, 2.7):
+        for times in (rng.uniform(0, 4, 40) / rate, np.linspace(0, 4 / rate, 201)):
+            density = memcurve.memory_density(memcurve.ContinuousNetwork([[-rate]], [1.0]), times)
+            exact = 2 * rate * np.exp(-2 * rate * times)
+            assert (np.abs(density.values - exact) <= density.error).all()
+            assert (density.error <= 1e-13 * rate).all()
+
+
 def test_lagt_has_laguerre_polynomials() -> None:
     """One eigenvalue −½, n times: m = Σe^−τ L_k(τ)²."""
     times, n = np.linspace(0, 30, 31), 20

@@ -281,14 +281,12 @@ class MemoryCurve(Result):
         return rows
 
     def _total_text(self) -> str:
-        text, over = f"{self.total:.10g}", f" ({self.total_over})"
-        if np.isnan(self.total_error):
-            return text if self.total_lags is None else text + over
-        if self._is_estimate:
-            text = f"{self.total:.4f} ± {self.total_error:.2g}"
-            return text if self.total_lags is None else text + over
+        is_bounded = not np.isnan(self.total_error) and not self._is_estimate
+        over = f" ({self.total_over})" if is_bounded or self.total_lags is not None else ""
+        if self._is_estimate and not np.isnan(self.total_error):
+            return f"{self.total:.4f} ± {self.total_error:.2g}{over}"
         error = f" ± {self.total_error:.1e}" if self.total_error > 0 else ""
-        return text + error + over
+        return f"{self.total:.10g}{error}{over}"
 
     def __repr__(self) -> str:
         body = ", ".join(f"{name}: {text}" for name, text in self.summary() if text)
@@ -420,9 +418,7 @@ class NoiseProfile(Result):
     def __repr__(self) -> str:
         name = self.curves[0].network
         head = f"<NoiseProfile {name}, {self.noise}; rank {self.rank}\n      level  usable memory"
-        return (
-            "\n".join([head, *(f"  {level:>9}  {text:>22}" for level, text in self._rows())]) + ">"
-        )
+        return "\n".join([head, *(f"  {s:>9}  {text:>22}" for s, text in self._rows())]) + ">"
 
     def _repr_html_(self) -> str:
         return display.table(self._rows(), (self.noise, "usable memory"), self.notes)

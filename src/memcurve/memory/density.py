@@ -105,6 +105,8 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
             f"`network` must be a memcurve.ContinuousNetwork, got {type(network).__name__}; in "
             f"discrete time the question is memcurve.memory_curve."
         )
+    from scipy.optimize import linear_sum_assignment
+
     poles, notes = controllable_poles(network)
     if len(poles) and not poles.real.max() < 0:
         raise UnstableNetworkError(
@@ -114,22 +116,24 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
     lags = _default_times(poles) if times is None else exact_array(times, "times")
     if lags.ndim != 1 or len(lags) == 0 or not (lags >= 0).all():
         raise ValueError(f"`times` must be a vector of lags from 0 on, got {times!r}.")
-    values = _density(poles, lags)
+    values, error = _density(poles, lags)
     if not np.isfinite(values).all():
         raise ValueError(
             f"`times` must be lags that exp(τA) can be computed for, got up to {lags.max():.6g}; "
             f"by default they end where the memory does."
         )
-    error = 32 * EPS * values
+    error += 32 * EPS * values
     rng = np.random.default_rng(20_261_118)
     for _ in range(_TRIALS if len(poles) else 0):
         change = rng.standard_normal(network.A.shape)
         change *= 4 * EPS * np.linalg.norm(network.A) / np.linalg.norm(change)
         change = np.where(network.A == 0, 0.0, change)  # rounding keeps a triangle
-        nearby = _nearest(poles, np.linalg.eigvals(network.A + change).astype(complex))
+        values_nearby = np.linalg.eigvals(network.A + change).astype(complex)
+        pairs = linear_sum_assignment(np.abs(poles[:, None] - values_nearby))
+        nearby = values_nearby[pairs[1]]
         if not nearby.real.max() < 0:
             raise UncertainResultError("rounding decides whether the network is stable.")
-        error = np.maximum(error, 10 * np.abs(_density(nearby, lags) - values))
+        error = np.maximum(error, 10 * np.abs(_density(nearby, lags)[0] - values))
     # ∫τ m dτ = ∫|tr e^(Aτ)|² dτ
     age = -float((1 / (poles[:, None] + poles.conj())).sum().real) / max(len(poles), 1)
     name = network.name or f"continuous network, N={network.size}"
@@ -152,35 +156,30 @@ def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note
     return poles / scale, notes
 
 
-def _nearest(poles: Complexes, values: Complexes) -> Complexes:
-    """For each pole another of the values, all together as near as can be."""
-    from scipy.optimize import linear_sum_assignment
-
-    return values[linear_sum_assignment(np.abs(poles[:, None] - values))[1]]
-
-
 def _realization(poles: Complexes) -> tuple[Complexes, Complexes]:
     """A' and c: A' + A'* = −cc*."""
     c = np.sqrt(-2 * poles.real)
     return np.diag(poles) - np.tril(np.outer(c, c), -1), c.astype(complex)
 
 
-def _density(poles: Complexes, times: Floats) -> Floats:
-    """‖e^(A'τ)c‖², from one lag to the next in increasing order."""
+def _density(poles: Complexes, times: Floats) -> tuple[Floats, Floats]:
+    """‖e^(A'τ)c‖², from one lag to the next in increasing order, and what rounding of τ does."""
+    values, error = np.zeros((2, len(times)))
     if len(poles) == 0:
-        return np.zeros(len(times))
-    A, state = _realization(poles)
-    order = np.argsort(times)
-    values, last, flows = np.zeros(len(times)), 0.0, dict[float, Complexes]()
-    for k in order:
-        step = float(f"{float(times[k]) - last:.14g}")  # equal steps but for rounding are one
+        return values, error
+    A, c = _realization(poles)
+    state, now, flows, same = c, 0.0, dict[float, Complexes](), 4 * EPS * float(times.max())
+    for k in np.argsort(times):
+        step = float(times[k]) - now
+        step = next((s for s in flows if abs(s - step) <= same), step)  # equal but for rounding
         if step > 0:
             if step not in flows:
                 flows[step] = exponential(step * A)
-            state = flows[step] @ state
-            last += step
+            state, now = flows[step] @ state, now + step
         values[k] = float((np.abs(state) ** 2).sum())
-    return values
+        slope = float(np.abs(c @ state) ** 2)  # A' + A'* = −cc*
+        error[k] = slope * (abs(times[k] - now) + 2 * EPS * times[k])
+    return values, error
 
 
 def _default_times(poles: Complexes, *, left: float = 1e-3, count: int = 201) -> Floats:

@@ -1,13 +1,9 @@
 """The exact method, and the certified one: the answers of :mod:`memcurve.solve`.
 
-``MC_τ = Σ_{j>τ} |b_j|²`` with Σ_j b_j z^j = Π_k (z − λ̄_k)/(1 − λ_k z); see
-:mod:`memcurve.solve.allpass`. Which eigenvalues count is decided by :mod:`memcurve.solve.spectrum`;
-rounding in them moves the curve by at most the reported error. Coloured input, noise, several
-inputs and readout subsets are answered in coordinates where the states are white
-(:mod:`memcurve.solve.factor`). Where an error is not small, or eigenvalues come out at modulus one
-or beyond, the method goes on in ball arithmetic by itself if that takes seconds, and reports the
-error it has otherwise (:mod:`memcurve.solve.choose`). The certified method takes ball arithmetic at
-once, for the very numbers stored in the network (:mod:`memcurve.solve.balls`).
+The exact method takes the first solver of the tree in :mod:`memcurve.solve.choose` that knows its
+error. Where that is not small it goes on in ball arithmetic if that takes seconds, and reports the
+error it has otherwise. The certified method takes ball arithmetic at once, for the very numbers
+stored in the network (:mod:`memcurve.solve.balls`).
 """
 
 from __future__ import annotations
