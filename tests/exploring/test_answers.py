@@ -24,7 +24,7 @@ from memcurve.views.exploring.answers import Stale, Worker, plain, python_lines,
 from memcurve.views.exploring.files import OWN_MASK, UPLOADS
 from memcurve.views.exploring.page import served_page
 from memcurve.views.exploring.scene import MOST_NODES, PageSettings, Scene, scene_of
-from memcurve.views.exploring.stories import STORIES, STRENGTHS, products, told
+from memcurve.views.exploring.stories import STRENGTHS, products, settings_of, told
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     seen = answers.scene(settings)
     assert seen["exact"] == settings.scene().curve.rank
     assert set(seen["ignored"]) <= {"spectral_radius", "density", "seed"}
-    assert f"Total memory {seen['exact']:.0f} of at most {seen['states']} " in seen["summary"]
+    assert seen["exact"] <= seen["states"]
     json.dumps(plain(seen), allow_nan=False)
 
 
@@ -79,18 +79,17 @@ def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     "given",
     [
         {"size": 0}, {"size": MOST_NODES + 1}, {"size": "9"}, {"size": 10**12}, {"size": None},
-        {"ensemble": "__class__"}, {"ensemble": 3}, {"colour": "x"}, {"more": 1}, {"file": 7},
-        {"mask": "none"}, {"moves": [[1, 2, 3]]},
-        {"moves": 5}, {"moves": [[0, 0, 0, 0]] * 21}, {"scaled": "yes"},
+        {"ensemble": "__class__"}, {"ensemble": 3}, {"mask": "none"}, {"more": 1}, {"moves": 5},
+        {"moves": [[1, 2, 3]]}, {"moves": [[0, 0, 0, 0]] * 21}, ["size"], None,
     ],
 )  # fmt: skip
-def test_settings_that_make_no_sense(given: dict[str, Any]) -> None:
+def test_settings_that_make_no_sense(given: Any) -> None:
     with pytest.raises((ValueError, TypeError)):
         PageSettings.of(given)
 
 
 def test_settings_out_of_range_are_explained() -> None:
-    for change in ({"spectral_radius": 1.5}, {"density": -1.0}, {"seed": -1}):
+    for change in ({"spectral_radius": 1.5}, {"density": -1.0}, {"seed": -1}, {"density": "x"}):
         seen = answers.scene(PageSettings.of(change))
         assert f"`{next(iter(change))}`" in seen["trouble"] or "unstable" in seen["trouble"]
 
@@ -139,21 +138,20 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> No
     """Rounding would excite those that the input leaves out."""
     seen = answers.scene(settings)
     assert not seen["movable"]
-    assert "cannot be moved here" in seen["spectrum"]
 
 
 @pytest.mark.parametrize(
-    ("network", "facts"),
+    ("network", "total", "states"),
     [
-        ((np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)), "2 of at most 3 states"),
-        ((np.diag([0.9j, 0.5 + 0.1j]), np.ones(2)), "4 of at most 4 states"),
-        ((np.diag([0.9, 0.5, 0.2]), np.ones(3), [0, 1]), "2 of at most 2 states read"),
-        ((np.diag([0.9, 0.5]), np.array([1.0, 0.0]), [1]), "0: no input reaches the states that"),
-        ((np.diag([0.9, 0.5]), np.zeros(2)), "0: no input reaches the states"),
+        ((np.diag([0.9, 0.5, 0.2]), np.eye(3, 2)), 2, 3),
+        ((np.diag([0.9j, 0.5 + 0.1j]), np.ones(2)), 4, 4),
+        ((np.diag([0.9, 0.5, 0.2]), np.ones(3), [0, 1]), 2, 2),
+        ((np.diag([0.9, 0.5]), np.array([1.0, 0.0]), [1]), 0, 1),
+        ((np.diag([0.9, 0.5]), np.zeros(2)), 0, 2),
     ],
 )
 def test_networks_without_a_filter_or_a_drive(
-    network: tuple[Any, ...], facts: str, tmp_path: Path
+    network: tuple[Any, ...], total: int, states: int, tmp_path: Path
 ) -> None:
     """Several inputs, complex states, a readout, and inputs that reach nothing."""
     A, C, *readout = network
@@ -161,10 +159,8 @@ def test_networks_without_a_filter_or_a_drive(
     memcurve.save_network(made, tmp_path / "made.npz")
     settings = uploaded("made.npz", (tmp_path / "made.npz").read_bytes())
     seen = answers.scene(settings)
-    assert facts in seen["summary"]
+    assert (round(seen["exact"]), seen["states"], seen["all_read"]) == (total, states, not readout)
     assert not seen["lattice"]  # the curve depends on more than eigenvalues
-    arrived = answers.asked(settings.network(), settings, len(seen["values"]), seen["exact"])
-    assert ("usable" in arrived) == bool(seen["exact"])
 
 
 # --- answers
@@ -174,19 +170,17 @@ def test_asked_curves_and_totals(scene: Scene) -> None:
     coloured = memcurve.inputs.ARMA(ar=[0.5])
     settings = PageSettings(noise=1e-3, colour=0.5)
     truth = memcurve.memory_curve(scene.network, scene.end + 1, input=coloured, noise=1e-3)
-    seen = answers.asked(scene.network, settings, scene.end + 1, 100.0)
+    seen = answers.asked(scene.network, settings, scene.end + 1)
     assert np.array_equal(seen["values"], truth.values)
     theory = memcurve.memory_curve(scene.network, 1, input=coloured).total
     assert (seen["theory"], seen["usable"]) == (f"{theory:.4g}", f"{truth.total:.4g}")
-    assert "With AR(0.5) input, noise 0.001 the total is" in seen["said"]
-    assert (
-        "there is no curve" in answers.asked(scene.network, PageSettings(noise=-1.0), 5, 1)["said"]
-    )
+    assert "noise" in answers.asked(scene.network, PageSettings(noise=-1.0), 5)["problem"]
 
 
 def test_a_slow_network_says_what_is_drawn() -> None:
     slow = uploaded("slow.csv", b"0.9999999999,0,1\n0,0.5,1\n")
-    assert "The lags drawn hold 1 of it" in answers.scene(slow)["summary"]
+    seen = answers.scene(slow)
+    assert (seen["exact"], sum(seen["values"]) < 1.01) == (2, True)
     with pytest.raises(ValueError, match="takes too long"):
         answers.standard(slow.network(), "simulation of 2,000 steps", 10, 1)
 
@@ -228,7 +222,7 @@ def test_stories_tell_what_was_computed(scene: Scene) -> None:
     floor = PROTOCOLS["reservoirpy"](100).noise_floor
     under = memcurve.memory_curve(scene.network, 1, noise=floor).total
     assert f"under which the usable memory is {under:.4g}. " in said
-    ring = STORIES["a cyclic network"].settings
+    ring = settings_of("a cyclic network")
     held = 1 - ring.spectral_radius ** (2 * ring.size)
     said = told("a cyclic network")["said"]
     assert f"MC_τ is {held:.3f}" in said
@@ -240,7 +234,7 @@ def test_stories_tell_what_was_computed(scene: Scene) -> None:
 
 def test_memory_turns_into_nonlinearity() -> None:
     """As the input multiplies the states, less is linear; the total stays."""
-    seen = STORIES["memory turns into nonlinearity"].settings.scene()
+    seen = settings_of("memory turns into nonlinearity").scene()
     answer = products(seen.network, seen.end + 1)
     assert set(answer["totals"]) == {20.0}
     assert (np.diff(answer["degrees"][0]) < 0).all()
@@ -283,7 +277,7 @@ def test_python_lines_give_what_is_on_the_screen(
         exec(python_lines(settings), names)
     assert np.array_equal(names["curve"].values, seen.curve.values)
     if settings.arguments():
-        asked = answers.asked(seen.network, settings, 5, 1.0)
+        asked = answers.asked(seen.network, settings, 5)
         assert np.array_equal(names["asked"].values[:5], asked["values"])
     assert (tmp_path / "memory.png").stat().st_size > 10_000
 

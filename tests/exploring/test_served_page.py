@@ -24,7 +24,7 @@ from browser import browser
 from command import failed, inside
 from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.scene import MOST_NODES
-from memcurve.views.exploring.stories import STORIES
+from memcurve.views.exploring.stories import STORIES, settings_of
 
 pytestmark = pytest.mark.browser
 
@@ -325,7 +325,7 @@ def test_files(page: Page, tmp_path: Path) -> None:
 
 def test_stories(page: Page) -> None:
     """Each moves the controls, and says what was computed, as long as these stay."""
-    cyclic = STORIES["a cyclic network"].settings
+    cyclic = settings_of("a cyclic network")
     for name, said in (
         ("why reservoirpy says 30", "The total memory is 100"),
         ("driven evenly: memory 1", "99 of 100 eigenvalues are uncontrollable"),
@@ -376,7 +376,7 @@ def test_eigenvalues_are_dragged_and_set(page: Page) -> None:
     assert page.tab.evaluate("reach") == reach  # the axis stays
     assert float(page.text("#rho")) == round(moved_to(page).spectral_radius, 4)
     page.set("noise", 3)
-    page.until(lambda: "noise 1e-08" in page.text(LEGEND), "a noise beside it")
+    page.until(lambda: "noise 1e-8" in page.text(LEGEND), "a noise beside it")
     assert page.shows(memcurve.memory_curve(moved_to(page)))  # it left the eigenvalue in place
     before = complex(*page.tab.evaluate("poles[chosen]"))
     for _ in range(5):

@@ -13,14 +13,11 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError, rank_among_notes
-from memcurve.core.notes import counted
 from memcurve.core.types import Complexes
 from memcurve.core.version import __version__
 from memcurve.inputs.noise import Float32
 from memcurve.memory import METHODS, MemoryCurve, Method, is_known, memory_curve
 from memcurve.network import LinearNetwork
-from memcurve.rendering.report import Chart
-from memcurve.rendering.report.document import listed
 from memcurve.studies.auditing.estimates import SLOWEST
 from memcurve.studies.auditing.result import spectrum_section, usable_chart
 from memcurve.studies.auditing.sentences import number, small
@@ -31,10 +28,9 @@ from memcurve.views.exploring import stories
 from memcurve.views.exploring.files import UPLOADS
 from memcurve.views.exploring.scene import PageSettings, Scene
 
-LOWEST, HIGHEST = -0.25, 1.5  # drawn for standard methods, which can return anything
-NEARLY_ALL = 0.998  # of the memory, below which the lags drawn are said to miss some
-
 Answer = dict[str, Any]
+
+CUT = (-0.25, 1.5)  # of standard methods, which can return anything
 
 #: What the page shows quickly, in place of what an audit takes more time for.
 _QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
@@ -42,33 +38,11 @@ _QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
     "osm_plus": ("OSM+ with 10 masks", {"masks": 10}),
 }
 
-#: Sentences of the page, by kind.
-PROSE = {
-    "asked": "With {asked} the total is {total} instead of {without:g}.",
-    "no curve": "With {asked} there is no curve: {problem}",
-    "tail": " The lags drawn hold {held} of it; the rest is spread over many later lags.",
-    "not driven": "The total memory is 0: no input reaches the {states}.",
-    "total": "Total memory {total} of at most {states}{read}. {accuracy}",
-    "accurate": "All values are within {error} of the truth.",
-    "exact": "The values are exact.",
-    "usable": "Memory in directions of small state variance is lost to noise first, and is missed "
-    "by simulations.",
-    "single": " States stored in single precision keep {total}.",
-    "drag": "Drag one, or set its modulus and angle: its eigenvectors and all others stay, its "
-    "conjugate moves along.",
-    "complex": "Eigenvalues of a complex network, and their conjugates, cannot be moved here.",
-    "none driven": "Here it excites none.",
-    "not movable": "They cannot be moved here: rounding would excite uncontrollable modes.",
-    "hidden": "{names} {have} no effect on {what}, and {are} hidden.",
-}
-
 
 def scene(settings: PageSettings) -> Answer:
-    """The exact memory for white input, the eigenvalues and what is said of them."""
-    ignored = settings.ignored()
-    about: Answer = {"ignored": ignored}
+    """The exact memory for white input, and the eigenvalues."""
+    about: Answer = {"ignored": settings.ignored()}
     try:
-        about["remark"] = _remark(settings, ignored)
         seen = settings.scene()
     except (ValueError, UncertainResultError, MemoryError) as error:
         return about | {"trouble": str(error)}
@@ -76,70 +50,38 @@ def scene(settings: PageSettings) -> Answer:
     shown = eigenvalues.all if eigenvalues.counting is None else eigenvalues.counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
-    kind = "not movable" if curve.total else "none driven"
-    kind = "drag" if seen.is_movable else "complex" if network.is_complex else kind
     return about | {
-        "name": network.name or "", "states": network.states, "inputs": network.inputs,
-        "total": _with_error(curve), "exact": curve.total, "values": curve.values[: seen.end + 1],
+        "name": network.name or "",
+        "inputs": network.inputs,
+        "states": network.read_states,
+        "all_read": network.readout is None,
+        "total": _with_error(curve),
+        "exact": curve.total,
+        "error": small(float(curve.error.max(initial=0.0))),
+        "values": curve.values[: seen.end + 1],
         "half": curve.horizon(0.5) if network.inputs == 1 else None,
-        "summary": _summary(seen), "notes": list(curve.notes), "seconds": seen.seconds,
+        "notes": list(curve.notes),
+        "seconds": seen.seconds,
+        "radius": network.spectral_radius,
         "poles": _pairs(upper),
         "others": [] if eigenvalues.all_count else _pairs(eigenvalues.all),
+        "complex": network.is_complex,
         "movable": seen.is_movable and len(upper) > 0,
         # whether the eigenvalues are all that the curve depends on: then the page can draw it
         "lattice": seen.is_movable and eigenvalues.counting is not None,
-        "radius": network.spectral_radius,
-        "spectrum": f"{spectrum_section(eigenvalues).text} {PROSE[kind]}",
-        "asked": asked_name(settings), "read": read_name(settings),
+        "spectrum": spectrum_section(eigenvalues).text,
         "python": python_lines(settings),
-        "methods": list(shown_methods()), "lags": compared_lags(seen),
-    }  # fmt: skip
-
-
-def _remark(settings: PageSettings, ignored: list[str]) -> str:
-    """Which controls are hidden."""
-    if not ignored:
-        return ""
-    what = "this ensemble"
-    if settings.file is not None:
-        what = UPLOADS.name(settings.file)
-    names = listed([name.replace("_", " ") for name in ignored]).capitalize()
-    have, are = ("has", "is") if len(ignored) == 1 else ("have", "are")
-    return PROSE["hidden"].format(names=names, have=have, what=what, are=are)
-
-
-def _summary(seen: Scene) -> str:
-    """The total for white input, with its accuracy."""
-    curve, network = seen.curve, seen.network
-    if not curve.total:
-        read = "states" if network.readout is None else "states that are read"
-        return PROSE["not driven"].format(states=read)
-    error, held = float(curve.error.max()), float(curve.values[: seen.end + 1].sum())
-    return PROSE["total"].format(
-        total=round(curve.total),
-        states=counted(network.read_states, "state"),
-        read="" if network.readout is None else " read",
-        accuracy=PROSE["accurate" if error else "exact"].format(error=small(error)),
-    ) + (PROSE["tail"].format(held=number(held)) if held < NEARLY_ALL * curve.total else "")
-
-
-def asked_name(settings: PageSettings) -> str:
-    """Input and noise in words; nothing for white input without noise."""
-    parts = [f"AR({settings.colour:g}) input"] if settings.colour else []
-    parts += [f"noise {settings.noise:g}"] if settings.noise else []
-    return ", ".join(parts)
-
-
-def read_name(settings: PageSettings) -> str:
-    """How the states are read, for the memory that is usable then."""
-    return f"with noise {settings.noise:g}" if settings.noise else "in single precision"
+        "methods": list(shown_methods()),
+        "lags": compared_lags(seen),
+    }
 
 
 def _with_error(curve: MemoryCurve) -> str:
     """A total, with its error where that reaches the digits that are written."""
-    total, error = curve.total, curve.total_error
-    if not is_known(curve):
-        return "?"
+    return _total(curve.total, curve.total_error) if is_known(curve) else "?"
+
+
+def _total(total: float, error: float) -> str:
     return number(total) if error <= 1e-5 * total else f"{number(total)} ± {small(error)}"
 
 
@@ -161,22 +103,17 @@ def asked_curve(network: LinearNetwork, lags: int | None, **arguments: Any) -> M
         return memory_curve(network, lags, **arguments)
 
 
-def asked(network: LinearNetwork, settings: PageSettings, lags: int, without: float) -> Answer:
+def asked(network: LinearNetwork, settings: PageSettings, lags: int) -> Answer:
     """The curve under input and noise, the total without noise, and what of it is usable."""
     arguments, answer = settings.arguments(), dict[str, Any]()
     if arguments:
-        name = asked_name(settings)
         try:
             curve = asked_curve(network, lags, **arguments)
-            total = _with_error(curve)
-            said = PROSE["asked"].format(asked=name, total=total, without=without)
-            answer = {"values": curve.values[:lags], "total": total, "said": said}
+            answer = {"values": curve.values[:lags], "total": _with_error(curve)}
         except (ValueError, UncertainResultError) as error:
-            answer = {"said": PROSE["no curve"].format(asked=name, problem=error)}
+            answer = {"problem": str(error)}
     noise = arguments.pop("noise", Float32())
-    theory: dict[str, dict[str, Any]] = {"theory": {}} if arguments else {}
-    usable = {"usable": {"noise": noise}} if without else {}
-    for key, more in (theory | usable).items():
+    for key, more in {"theory": {}, "usable": {"noise": noise}}.items():
         try:
             answer[key] = _with_error(asked_curve(network, 1, **arguments, **more))
         except (ValueError, UncertainResultError):
@@ -185,28 +122,19 @@ def asked(network: LinearNetwork, settings: PageSettings, lags: int, without: fl
 
 
 def usable(network: LinearNetwork, settings: PageSettings) -> Answer:
-    """Usable memory in number formats and against noise."""
+    """Usable memory in number formats and against noise, as a chart; or why there is none."""
     given = settings.arguments()
     profile = usable_memory(network, given.get("input"), given.pop("noise", None))
     if profile.reason:
-        return {"said": profile.reason}
-    said = PROSE["usable"]
-    if (single := profile.at("float32")) is not None:
-        close = single.error <= 1e-5 * single.total
-        total = number(single.total) + ("" if close else f" ± {small(single.error)}")
-        said += PROSE["single"].format(total=total)
-    said += f" The input is AR({settings.colour:g})." if settings.colour else ""
-    return {
-        "said": said,
-        "chart": chart(usable_chart(profile, asked_curve(network, 1, **given).total)),
-    }
-
-
-def chart(drawn: Chart) -> Answer:
-    """A chart as the page draws it."""
+        return {"trouble": profile.reason}
+    single = profile.at("float32")
+    drawn = usable_chart(profile, asked_curve(network, 1, **given).total)
     lines = [{"name": one.name, "x": one.x, "y": one.y} for one in drawn.series]
-    labels = {"x": drawn.x_label, "y": drawn.y_label}
-    return labels | {"series": lines, "marks": drawn.marks, "levels": drawn.levels}
+    axes = {"x": drawn.x_label, "y": drawn.y_label}
+    return {
+        "single": None if single is None else _total(single.total, single.error),
+        "chart": axes | {"series": lines, "marks": drawn.marks, "levels": drawn.levels},
+    }
 
 
 def shown_methods() -> dict[str, tuple[Method, Mapping[str, Any]]]:
@@ -228,7 +156,7 @@ def standard(network: LinearNetwork, name: str, lags: int, seed: int) -> Answer:
     answer: Answer = {"exact": [number(exact.total), small(exact.largest_error)], "note": row.note}
     if row.curve is not None:
         answer["row"] = [number(row.total), small(row.largest_error)]
-        answer["values"] = np.clip(row.curve.values, LOWEST, HIGHEST)
+        answer["values"] = np.clip(row.curve.values, *CUT)
     return answer
 
 
@@ -244,36 +172,24 @@ def python_lines(settings: PageSettings) -> str:
     if settings.file is not None:
         made = f"memcurve.load_network({UPLOADS.name(settings.file)!r}"
     options = "".join(f", {name}={v!r}" for name, v in settings.options().items())
-    network, imports = f"network = {made}{options})", ""
-    for moved in settings.moves:
-        imports = "from memcurve.views.exploring import move_eigenvalue\n"
-        network += f"\nnetwork = move_eigenvalue(network, {moved[0]!r}, {moved[1]!r})"
     given = [f"input=memcurve.inputs.ARMA(ar=[{settings.colour!r}])"] if settings.colour else []
     profile = ", ".join(["network", *given])
     given += [f"noise={settings.noise!r}"] if settings.noise else []
-    curve = f"asked = memcurve.memory_curve(network, {', '.join(given)})\nprint(asked.total)\n"
-    return _SCRIPT.format(
-        version=__version__,
-        imports=imports,
-        network=network,
-        asked=curve if given else "",
-        curves="curve, asked" if given else "curve",
-        profile=profile,
-        seed=settings.seed,
-    )
-
-
-_SCRIPT = """# memcurve {version}
-import memcurve
-{imports}
-{network}
-
-curve = memcurve.memory_curve(network)
-print(curve.total, curve.error.max())
-{asked}print(memcurve.noise_profile({profile}))
-print(memcurve.compare(network, seed={seed}))  # what standard methods report
-memcurve.plot.save(memcurve.plot.curves({curves}), "memory.png")
-"""
+    lines = [f"# memcurve {__version__}", "import memcurve", "", f"network = {made}{options})"]
+    if settings.moves:
+        lines.insert(2, "from memcurve.views.exploring import move_eigenvalue")
+    lines += [f"network = move_eigenvalue(network, {a!r}, {b!r})" for a, b in settings.moves]
+    lines += ["", "curve = memcurve.memory_curve(network)", "print(curve.total, curve.error.max())"]
+    if given:
+        lines += [f"asked = memcurve.memory_curve(network, {', '.join(given)})"]
+        lines += ["print(asked.total, asked.error.max())"]
+    return "\n".join([
+        *lines,
+        f"print(memcurve.noise_profile({profile}))",
+        f"print(memcurve.compare(network, seed={settings.seed}))  # what standard methods report",
+        f"memcurve.plot.save(memcurve.plot.curves(curve{', asked' * bool(given)}), 'memory.png')",
+        "",
+    ])  # fmt: skip
 
 
 class Stale(Exception):
@@ -327,7 +243,7 @@ def answer(question: str, given: Answer, worker: Worker, wanted: Callable[[], bo
             return {"trouble": str(error)}
         network, lags = seen.network, seen.end + 1
         jobs = {
-            "asked": (asked, network, settings, lags, seen.curve.total),
+            "asked": (asked, network, settings, lags),
             "usable": (usable, network, settings),
             "products": (stories.products, network, lags),
             "data": (data, network, settings, lags),

@@ -65,16 +65,13 @@ def served_page(file: str | None, file_name: str) -> str:
     """The page with a Python behind it, and the key and name of a file to begin with."""
     from memcurve.views.exploring.files import OWN_MASK
     from memcurve.views.exploring.scene import MOST_NODES, PageSettings
-    from memcurve.views.exploring.stories import STORIES
-
-    def put(settings: PageSettings) -> dict[str, Any]:
-        return dataclasses.asdict(settings)
+    from memcurve.views.exploring.stories import STORIES, settings_of
 
     live = {
-        "settings": put(PageSettings(file=file)), "most": MOST_NODES, "noises": NOISES,
+        "settings": dataclasses.asdict(PageSettings(file=file)), "most": MOST_NODES, "noises": NOISES,
         "ensembles": list(ensembles.ENSEMBLES), "masks": [OWN_MASK, *masks.MASKS],
         "stories": {
-            name: {"settings": put(one.settings), "shows": one.shows}
+            name: {"settings": dataclasses.asdict(settings_of(name)), "shows": one.get("shows")}
             for name, one in STORIES.items()
         },
         "files": {file: file_name} if file else {},

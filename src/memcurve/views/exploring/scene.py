@@ -61,13 +61,6 @@ class PageSettings:
             raise ValueError(f"`moves` must be at most {MOST_MOVES}, got {len(moves)}.")
         moved = tuple((complex(a, b), complex(c, d)) for a, b, c, d in moves)
         settings = cls(**given | {"moves": moved})
-        for field in dataclasses.fields(cls):
-            value, default = getattr(settings, field.name), field.default
-            kinds = (str, type(None)) if field.name == "file" else type(default)
-            if not isinstance(value, (int, float) if isinstance(default, float) else kinds):
-                raise TypeError(
-                    f"`{field.name}` must be of the kind of {default!r}, got {value!r}."
-                )
         for name, known in (("ensemble", [*ENSEMBLES]), ("mask", [OWN_MASK, *MASKS])):
             if (value := getattr(settings, name)) not in known:
                 raise ValueError(f"`{name}` must be one of {', '.join(known)}, got {value!r}.")

@@ -44,7 +44,7 @@ async function update() {
       if (!answer) continue;
       [live.base, live.baseKey, live.scene] = [answer.trouble ? null : answer, answer.retry ? "" : key, null];
       alertOf(answer.trouble ? `${named(settings)} ${answer.trouble}` : "");
-      showIgnored(answer);
+      showIgnored(answer.ignored ?? [], settings);
     }
     // while an eigenvalue is held, the browser draws the curve, where that depends on eigenvalues alone
     if (live.base && isMoved() && !(dragging && live.base.lattice)) {
@@ -118,16 +118,42 @@ function liveView() {
   const below = curve.findIndex((v) => v < 0.5);
   const lines = [];
   const noisy = answerOf("asked");
-  if (noisy?.values && !dragging) lines.push({ text: base.asked, colour: "--s1", values: noisy.values });
+  if (noisy?.values && !dragging) lines.push({ text: askedName(), colour: "--s1", values: noisy.values });
   if (moved) lines.push(before(base.values));
   return {
     base: base.poles, poles: now, others: base.others, n: base.exact, curve, lines, movable: base.movable, least: 0,
-    height: base.inputs, name: base.asked ? "white input, no noise" : "memory curve", title: scene.name, total: base.total,
+    height: base.inputs, name: askedName() ? "white input, no noise" : "memory curve", title: scene.name, total: base.total,
     half: is_known || !base.lattice ? scene.half : below < 0 ? `over ${MOST_LAGS}` : below,
     age: base.lattice ? memory.meanAge(now) : null,
     rho: is_known || !base.lattice ? scene.radius : Math.max(...now.map(([a, b]) => Math.hypot(a, b))),
-    remark: base.spectrum,
+    remark: `${base.spectrum} ${aboutMoves(base)}`,
   };
+}
+
+// Input and noise in words; nothing for white input without noise.
+function askedName() {
+  const { colour, noise } = state.settings;
+  return [...(colour ? [`AR(${colour}) input`] : []), ...(noise ? [`noise ${noise}`] : [])].join(", ");
+}
+
+function aboutMoves({ movable, exact, complex }) {
+  if (movable) return "Drag one, or set its modulus and angle: its eigenvectors and all others stay, its conjugate moves along.";
+  if (!exact) return "Here it excites none.";
+  if (complex) return "Eigenvalues of a complex network, and their conjugates, cannot be moved here.";
+  return "They cannot be moved here: rounding would excite uncontrollable modes.";
+}
+
+// The total for white input with its accuracy, and that for what is asked.
+function summary(scene, noisy) {
+  const read = scene.all_read ? "states" : "states that are read";
+  if (!scene.exact) return `The total memory is 0: no input reaches the ${read}.`;
+  const accuracy = scene.error === "0" ? "The values are exact." : `All values are within ${scene.error} of the truth.`;
+  const parts = [`Total memory ${Math.round(scene.exact)} of at most ${scene.states} ${read}. ${accuracy}`];
+  const held = scene.values.reduce((sum, v) => sum + v, 0);
+  if (held < 0.998 * scene.exact) parts.push(`The lags drawn hold ${Number(held.toPrecision(4))} of it; the rest is spread over many later lags.`);
+  if (noisy?.total) parts.push(`With ${askedName()} the total is ${noisy.total} instead of ${scene.exact}.`);
+  if (noisy?.problem) parts.push(`With ${askedName()} there is no curve: ${noisy.problem}`);
+  return [...parts, noisy?.trouble ?? "", ...scene.notes].join(" ");
 }
 
 function drawAnswers() {
@@ -139,14 +165,17 @@ function drawAnswers() {
   byId("theory-name").textContent = `In theory, AR(${state.settings.colour}) input`;
   byId("theory").textContent = noisy?.theory ?? "…";
   byId("read-box").hidden = !base.exact;
-  byId("read-name").textContent = `Usable ${base.read}`;
+  byId("read-name").textContent = `Usable ${state.settings.noise ? `with noise ${state.settings.noise}` : "in single precision"}`;
   byId("read").textContent = noisy?.usable ?? (noisy?.trouble ? "?" : "…");
   waiting("memory-card", !noisy);
-  const notes = scene.notes.map((note) => ` ${note}`).join("");
-  byId("summary").textContent = `${scene.summary} ${noisy?.said ?? noisy?.trouble ?? ""}${notes} ${scene.name}, computed in ${Math.round(1000 * scene.seconds)} ms.`;
+  byId("summary").textContent = `${summary(scene, noisy)} ${scene.name}, computed in ${Math.round(1000 * scene.seconds)} ms.`;
   const usable = answerOf("usable");
   waiting("read-card", !usable);
-  byId("read-text").textContent = usable?.said ?? usable?.trouble ?? "";
+  byId("read-text").textContent = usable?.trouble ?? [
+    "Memory in directions of small state variance is lost to noise first, and is missed by simulations.",
+    usable?.single ? `States stored in single precision keep ${usable.single}.` : "",
+    state.settings.colour ? `The input is AR(${state.settings.colour}).` : "",
+  ].join(" ");
   if (usable?.chart && !dragging) chartOf("read", usable.chart);
   byId("read-chart").style.display = usable && !usable.chart ? "none" : "";
   drawStory();
@@ -327,9 +356,14 @@ function showSettings() {
   byId("scaled").checked = state.settings.scaled;
 }
 
-function showIgnored({ ignored = [], remark = "" }) {
+function showIgnored(ignored, settings) {
   for (const name of Object.keys(CONTROLS)) controlOf(name).hidden = ignored.includes(name);
-  byId("ignored").textContent = remark;
+  const names = ignored.map((name) => name.replace("_", " ")), [last] = names.slice(-1);
+  const listed = names.length > 1 ? `${names.slice(0, -1).join(", ")} and ${last}` : last ?? "";
+  const verbs = names.length > 1 ? ["have", "are"] : ["has", "is"];
+  const what = settings.file ? LIVE.files[settings.file] : "this ensemble";
+  byId("ignored").textContent = last
+    ? `${listed[0].toUpperCase()}${listed.slice(1)} ${verbs[0]} no effect on ${what}, and ${verbs[1]} hidden.` : "";
 }
 
 // Settings of a link, as far as they make sense here.
