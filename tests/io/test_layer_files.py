@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from memcurve import load_matrix, load_network
-from stored_networks import refused
 from written import ARCHIVES, write_checkpoint
 
 RNG = np.random.default_rng(8)
@@ -43,17 +42,6 @@ def test_leak_rates(layers, name, lr):
     np.testing.assert_array_equal(load_matrix(path, matrix="W"), W)
     given = load_network(path, mask=np.ones(6))
     np.testing.assert_array_equal(given.C, each[:, 0])
-
-
-def test_torch_weights_in_safetensors(layers, request):
-    if "mat" in request.node.name:
-        pytest.skip("MATLAB has no dots in names")
-    arrays = {"rnn.weight_hh_l0": W, "rnn.weight_ih_l0": WIN, "rnn.bias_hh_l0": W[0]}
-    network = load_network(layers(arrays))
-    np.testing.assert_array_equal(network.A, W)
-    assert "rnn.weight_hh_l0 taken as a linear recurrence" in network.notes[0]
-    both = arrays | {"top.weight_hh_l0": W, "top.weight_ih_l0": WIN}
-    refused(layers(both), "has no A and C, or W and Win", "top.weight_hh_l0 (6, 6)")
 
 
 def test_what_weights_alone_do_not_tell(tmp_path):

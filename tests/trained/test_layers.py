@@ -15,7 +15,7 @@ import pytest
 import memcurve
 from command import inside
 from memcurve.core.types import Floats
-from memcurve.io import NetworkFileError
+from memcurve.io import NetworkFileError, open_safetensors
 from memcurve.trained import layer_network
 from memcurve.trained.channels import channel_memory
 from memcurve.trained.kinds import KINDS, recognised
@@ -317,6 +317,18 @@ def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path: Path) -> None
         )
         falls = before.values - after.values
         assert -1e-6 < falls.min() <= falls.max() < layer.bound
+
+
+def test_pruned_tensors_keep_their_format(tmp_path: Path) -> None:
+    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    whole = {name: torch.as_tensor(x).bfloat16() for name, x in sine_layer().items()}
+    torch.save(whole | {"other": torch.ones(3)}, tmp_path / "whole.pt")
+    result = memcurve.pruned_layers(tmp_path / "whole.pt", tolerance=0.5)
+    result.save(tmp_path / "small.safetensors", tmp_path / "whole.pt")
+    small = open_safetensors(tmp_path / "small.safetensors").arrays
+    assert {small[name].kind for name in whole} == {"BF16"}
+    assert small["other"].kind == "F32"
 
 
 @pytest.mark.parametrize("case", ["one output", "all states", "real poles"])

@@ -113,6 +113,10 @@ class PrunedModel:
         others = {} if model is None else open_model(model).archive.arrays
         tensors = {name: array.whole() for name, array in others.items()} | dict(self.tensors)
         stored = {name: np.ascontiguousarray(value) for name, value in tensors.items()}
+        for name in stored.keys() & others.keys():
+            if others[name].kind.lower() in ("bf16", "bfloat16"):  # which numpy reads as float32
+                half = optional("ml_dtypes", "writing tensors", "files").bfloat16
+                stored[name] = stored[name].astype(half)
         writer.save_file(stored, os.fspath(Path(path)))
 
 
