@@ -186,6 +186,10 @@ def test_kinds_are_recognised_and_decoded(name: str) -> None:
 
 ORDINARY = 1 / (1 + np.exp(-BIAS))
 VARIANTS: dict[str, tuple[dict[str, Any], dict[str, Any], Any]] = {
+    "VMamba": (
+        {"A_logs": np.zeros((4, 1)), "dt_projs_bias": np.append(BIAS, 0).reshape(2, 2)}, {},
+        [*(1 - ORDINARY), 0.5],
+    ),
     "HGRN, a layer a row": (
         {"lower_bounds": np.log([[1.0, 2], [3, 2]])}, {}, [0.5, 0.5, 0.875, 0.75],
     ),
