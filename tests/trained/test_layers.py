@@ -523,6 +523,13 @@ def test_what_is_no_layer(error: type, facts: Any, model: Any, options: dict[str
     refuses(error, facts, memcurve.layers, model, **options)
 
 
+def test_one_layer_that_diverged_leaves_the_others() -> None:
+    both = {f"{k}.{n}": x for k, x0 in enumerate((0.0, np.nan)) for n, x in mamba(x0).items()}
+    result = memcurve.layers(both)
+    assert [layer.name for layer in result.layers] == ["0.mixer"]
+    assert [note.kind for note in result.notes if "left out: 1.mixer" in note] == ["unused"]
+
+
 def test_files_that_are_no_model(tmp_path: Path) -> None:
     refuses(NetworkFileError, "no weights", memcurve.layers, tmp_path)
     refuses(FileNotFoundError, "no such file", memcurve.layers, tmp_path / "nowhere")

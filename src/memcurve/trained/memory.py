@@ -112,7 +112,7 @@ class ModelMemory(report.Reported):
     layers : tuple of LayerMemory
         In the order of the checkpoint; ``result["name"]`` is one of them.
     notes : tuple of Note
-        On gates, and on what was not recognised.
+        On gates, and on layers that were left out, as their weights have diverged.
 
     Examples
     --------
@@ -245,16 +245,19 @@ def layers(
     chosen = selected(checkpoint, select)
     if not chosen:
         raise NetworkFileError(_nothing(checkpoint, select))
-    values, share = (
-        dict(gates or {}),
-        require_number(quantile, "quantile", "from 0 to 1", _is_share),
-    )
-    rows, notes = [], []
+    values = dict(gates or {})
+    share = require_number(quantile, "quantile", "from 0 to 1", lambda x: 0 <= x <= 1)
+    rows, notes = list[LayerMemory](), list[Note]()
     with progress_callback(progress) as notify:
         for k, each in enumerate(chosen):
             notify("layers", k, len(chosen))
             gate = values.pop(each.name, None), share
-            rows.append(_layer(checkpoint, each, gate, level, hankel))
+            try:
+                rows.append(_layer(checkpoint, each, gate, level, hankel))
+            except NetworkFileError as error:
+                notes.append(Note("unused", f"left out: {error}"))
+                if len(notes) == len(chosen):
+                    raise
         notify("layers", len(chosen), len(chosen))
     if values:
         raise ValueError(
@@ -390,10 +393,6 @@ def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> t
             f"{np.shape(gate)}."
         )
     return values, said
-
-
-def _is_share(x: float) -> bool:
-    return 0 <= x <= 1
 
 
 def require_decay(A: Numbers, name: str) -> None:
