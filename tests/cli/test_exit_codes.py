@@ -41,7 +41,7 @@ VALUES = [
     ([*TWELVE, "--forecast"], "--forecast needs an input"),
     ([*TWELVE, "--forecast", "--input", "ar:0.9", "--noise", "1", "2"], "one level of --noise"),
     ([*TWELVE, "--fisher", "--tolerance", "1"], "--fisher takes no --method"),
-    ([*TWELVE, "--inputs", "0"], "--inputs must be at least 1"),
+    ([*TWELVE, "--inputs", "0"], "--inputs must be a positive integer, got 0"),
     ([*TWELVE, "--readout", "12"], "--readout must hold indices from 0 to 11, got 12"),
     ([*TWELVE, "--mpi", "--noise", "1", "--method", "certified"], "--mpi is for usable memory"),
     (["audit", "--size", "5", "--claimed", "x"], "--claimed must be a total memory"),

@@ -29,8 +29,6 @@ def audit(
 ) -> int:
     if fail_on_mismatch and claimed is None:
         raise UsageError("--fail-on-mismatch needs --claimed, the number that it is about.")
-    if options.noise is not None and len(options.noise) > 1:
-        raise UsageError(f"--noise must be a single level for an audit, got {options.noise}.")
     output.require_other_than(file)
     from memcurve.studies.auditing import audit as run
 

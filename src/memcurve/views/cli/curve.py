@@ -66,11 +66,6 @@ def curve(
                 "--mpi is for usable memory by the exact method: give --noise, e.g. --noise 1e-3, "
                 "or --profile, and no --method, --forecast or --fisher; or leave out --mpi."
             )
-        if tolerance is not None and method != "exact":
-            raise UsageError(
-                f"--tolerance is for --method exact, the default, which computes until an error is "
-                f"small enough. Leave out --tolerance, or --method {method}."
-            )
         output.require_other_than(file)
         arguments = {"method": method, **options.arguments()}
         if tolerance is not None:
@@ -79,10 +74,7 @@ def curve(
         if forecast:
             result = memcurve.forecasting_curve(network, horizons=lags or 10, **arguments)
         elif fisher:
-            noise = arguments.get("noise", 1.0)
-            if not isinstance(noise, float):
-                raise UsageError("--fisher takes one standard deviation, e.g. --noise 0.1.")
-            result = memcurve.fisher_curve(network, noise, lags)
+            result = memcurve.fisher_curve(network, arguments.get("noise", 1.0), lags)
         elif profile or several:
             levels = arguments.pop("noise", None)
             if isinstance(levels, memcurve.StateNoise):

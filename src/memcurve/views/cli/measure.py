@@ -55,8 +55,6 @@ def measure(
     given: dict[str, Any] = {"precision": precision, "budget": budget}
     given = {name: value for name, value in given.items() if value is not None}
     given |= {"seed": options.seed, "progress": True, **options.arguments()}
-    if not isinstance(given.get("noise", 0.0), float):
-        raise UsageError("--noise must be one standard deviation for a measurement, e.g. 1e-3.")
     from memcurve.data import measuring
 
     if report:

@@ -307,11 +307,11 @@ class NetworkOptions(FileOptions):
     def _drawn(
         self, ensemble: str, size: int = 100, inputs: int = 1, **options: float
     ) -> LinearNetwork:
+        from memcurve.core.arguments import require_size
         from memcurve.core.limits import require_room_for_array
         from memcurve.network import ensembles
 
-        if inputs < 1:
-            raise UsageError(f"--inputs must be at least 1, got {inputs}.")
+        require_size(inputs, "inputs")
         require_room_for_array((size, size), f"a network of --size {size}")
         network = ensembles.make(ensemble, size, seed=self.seed, mask=self.mask, **options)
         several = ensembles.with_inputs(network, inputs, self.mask, self.seed)
