@@ -68,7 +68,8 @@ def served_page(file: str | None, file_name: str) -> str:
     from memcurve.views.exploring.stories import STORIES, settings_of
 
     live = {
-        "settings": dataclasses.asdict(PageSettings(file=file)), "most": MOST_NODES, "noises": NOISES,
+        "settings": dataclasses.asdict(PageSettings(file=file)), "most": MOST_NODES,
+        "noises": NOISES,
         "ensembles": list(ensembles.ENSEMBLES), "masks": [OWN_MASK, *masks.MASKS],
         "stories": {
             name: {"settings": dataclasses.asdict(settings_of(name)), "shows": one.get("shows")}
