@@ -236,8 +236,9 @@ def _ranks(A: Numbers, drive: Numbers | None, is_full: NDArray[np.bool_]) -> NDA
     elif drive is not None and drive.ndim == 3:
         ranks = np.array([_driven_rank(*each) for each in zip(A, drive, strict=True)])
     else:  # complex modes count twice, conjugates and equal ones are the same
-        ordered = np.sort_complex(A.real + 1j * np.abs(A.imag))
-        is_new = np.diff(ordered, axis=1, prepend=np.inf) != 0
+        poles, silent = A.real + 1j * np.abs(A.imag), 2.0
+        ordered = np.sort_complex(poles if drive is None else np.where(drive == 0, silent, poles))
+        is_new = (np.diff(ordered, axis=1, prepend=np.inf) != 0) & (ordered != silent)
         twice = np.where(ordered.imag == 0, 1, 2) if np.iscomplexobj(A) else 1
         ranks = np.asarray((is_new * twice).sum(axis=1))
     return ranks
