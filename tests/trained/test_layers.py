@@ -379,6 +379,17 @@ def test_hankel_values_against_many_digits(case: str) -> None:
         assert off.max() < 1e-6
 
 
+@pytest.mark.parametrize("name", ["S4", "fixed (A, B)"])
+def test_hankel_values_of_matrices(name: str) -> None:
+    """Of all channels at once, against the networks one by one."""
+    [layer] = memcurve.layers(EXACT[name][1], noise=0.1, hankel=True).layers
+    network = layer_network(EXACT[name][1], layer.name)
+    exact = memcurve.hankel_values(network)
+    off = np.abs(layer.hankel[0] / exact.values - 1)
+    assert (off < layer.hankel_error[0] + exact.errors).all()
+    assert off.max() < 1e-9
+
+
 # --- live layers
 
 

@@ -265,7 +265,8 @@ def channel_hankel_values(
     orthonormal coordinates of past inputs and of future outputs; where all states are outputs, its
     rows are those of T, each times the length 1/√(1 − |λ_k|²) of what follows. Poles in Leja's
     order make these graded matrices, of which Jacobi rotations find all singular values to relative
-    accuracy. Errors as for :func:`memcurve.hankel_values`: of numbers rounded at random.
+    accuracy; not so for matrices. Errors as for :func:`memcurve.hankel_values`: of numbers rounded
+    at random.
     """
     rng, given = np.random.default_rng(SEED), [poles, drive, output]
     values, *runs = [_hankel(*given), *(_hankel(*_rounded(given, rng)) for _ in range(3))]
@@ -276,6 +277,11 @@ def channel_hankel_values(
 
 
 def _hankel(poles: Any, drive: Numbers | None, output: Numbers | None) -> Floats:
+    if poles.ndim == 3:  # matrices: the factors of both Gramians
+        rows, lengths = state_rows(poles, drive)
+        identity = np.broadcast_to(np.eye(poles.shape[1]), poles.shape)
+        after = _summed(_powers(poles.transpose(0, 2, 1)), identity).transpose(0, 2, 1)
+        return np.array([jacobi(each)[0] for each in after @ (rows * lengths[:, :, None])])
     order = _leja_order(poles)
     poles = np.take_along_axis(poles, order, axis=1)
     b = 1.0 if drive is None else np.take_along_axis(drive, order, axis=1)

@@ -227,7 +227,7 @@ def layers(
     select : str or sequence of str, optional
         Only layers whose names contain one of these.
     hankel : bool
-        Compute the Hankel singular values of every channel too, to relative accuracy.
+        Compute the Hankel singular values of every channel too, with their relative errors.
     progress : bool or function
         As for :func:`memcurve.memory_curve`.
 
@@ -411,7 +411,7 @@ def require_decay(A: Numbers, name: str) -> None:
 def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats, Floats]:
     """Hankel values of each channel and their relative errors, with zeros for lost states."""
     A, drive = recurrence.A, recurrence.drive
-    if A.ndim == 2 and (drive is None or drive.ndim == 2):
+    if A.ndim == 3 or drive is None or drive.ndim == 2:
         return channel_hankel_values(A, drive, recurrence.output)
     values, errors = np.zeros((channels, states)), np.zeros((channels, states))
     for k in range(channels):
