@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -73,7 +72,8 @@ class Autocovariance(InputProcess):
         if taper is not None:
             if not isinstance(taper, str) or taper != "parzen":
                 raise ValueError(f"`taper` must be None or 'parzen', got {taper!r:.80}.")
-            gamma = gamma * _parzen(np.arange(len(gamma)) / len(gamma))
+            x = np.arange(len(gamma)) / len(gamma)
+            gamma = gamma * np.where(x <= 0.5, 1 - 6 * x**2 * (1 - x), 2 * (1 - x) ** 3)
         gamma = gamma[: np.flatnonzero(gamma)[-1] + 1].copy()
         if len(gamma) > LARGEST_LAGS + 1:
             raise ValueError(
@@ -235,23 +235,11 @@ def _biased(series: Floats) -> Floats:
     return np.clip(gamma, -gamma[0], gamma[0])
 
 
-def _parzen(x: Floats) -> Floats:
-    """Parzen's lag window, whose Fourier transform is not negative."""
-    return np.where(x <= 0.5, 1 - 6 * x**2 * (1 - x), 2 * (1 - x) ** 3)
-
-
 def _on_grid(gamma: Floats, size: int) -> Floats:
     """Return f(2πj/size), j = 0 … size/2, for ``size`` > 2M."""
     half = gamma.copy()
     half[0] /= 2
     return 2 * np.fft.rfft(half, size).real
-
-
-def _cosine_sums(coefficients: Floats, omega: Floats) -> Any:
-    """Return 2 Σ_k c_k e^{−ikω} − c_0 at each ω, one row for each column c."""
-    from numpy.polynomial.polynomial import polyval
-
-    return 2 * polyval(np.exp(-1j * omega), coefficients) - coefficients[0][:, None]
 
 
 def _rounding(gamma: Floats) -> float:
@@ -266,6 +254,8 @@ def _minimum(gamma: Floats) -> tuple[float, float]:
     M² times half the range of f, so the grid is off by no more than 2 % of the range. Newton's
     steps towards f' = 0, within one step of the grid, do the rest.
     """
+    from numpy.polynomial.polynomial import polyval
+
     size = 1 << (OVERSAMPLING * len(gamma) - 1).bit_length()
     grid, step = _on_grid(gamma, size), 2 * np.pi / size
     padded = np.concatenate([grid[1:2], grid, grid[-2:-1]])
@@ -277,7 +267,7 @@ def _minimum(gamma: Floats) -> tuple[float, float]:
     moments = np.stack([gamma, lags * gamma, lags**2 * gamma], axis=1)
     omega, best = starts, (float(starts[0]), float(grid.min()))
     for _ in range(STEPS):
-        sums = _cosine_sums(moments, omega)
+        sums = 2 * polyval(np.exp(-1j * omega), moments) - moments[0][:, None]
         height, slope, curvature = sums[0].real, sums[1].imag, -sums[2].real
         lowest = int(height.argmin())
         if height[lowest] < best[1]:

@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import exact_array, require_number, require_size, table_entry
+from memcurve.core.arguments import (
+    exact_array,
+    require_choice,
+    require_number,
+    require_size,
+    table_entry,
+)
 from memcurve.core.limits import require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.network.linear import LinearNetwork
@@ -94,33 +100,24 @@ def hippo(kind: str, size: int) -> ContinuousNetwork:
     >>> hippo("legs", 2).C.round(4)
     array([1.    , 1.7321])
     """
-    make = table_entry(_HIPPO, kind, "kind")
-    require_room_for_array((require_size(size),) * 2, f"a HiPPO network of `size`={size}")
-    A, C = make(int(size))
+    require_choice(kind, "kind", ("legs", "legt", "lagt", "fout"))
+    size = require_size(size)
+    require_room_for_array((size, size), f"a HiPPO network of `size`={size}")
+    odd, ones = 2 * np.arange(size) + 1.0, np.ones((size, size))
+    if kind == "legs":
+        C = np.sqrt(odd)
+        A = -np.tril(np.outer(C, C), -1) - np.diag(np.arange(1.0, size + 1))
+    elif kind == "legt":
+        sign = (-1.0) ** np.arange(size)
+        A, C = -odd[:, None] * (np.tril(np.outer(sign, sign)) + np.triu(ones, 1)), odd * sign
+    elif kind == "lagt":
+        A, C = -np.tril(ones, -1) - np.eye(size) / 2, ones[0]
+    else:
+        turns, C = np.zeros(size - 1), np.zeros(size)
+        turns[1::2] = np.pi * np.arange(1, len(turns[1::2]) + 1)
+        C[::2], C[0] = np.sqrt(2), 1
+        A = np.diag(turns, -1) - np.diag(turns, 1) - np.outer(C, C)
     return ContinuousNetwork(A, C, name=f"HiPPO-{kind[:3].capitalize()}{kind[3].upper()}, N={size}")
-
-
-def _legs(size: int) -> tuple[Floats, Floats]:
-    root = np.sqrt(2 * np.arange(size) + 1.0)
-    return -np.tril(np.outer(root, root), -1) - np.diag(np.arange(1.0, size + 1)), root
-
-
-def _legt(size: int) -> tuple[Floats, Floats]:
-    odd, sign = 2 * np.arange(size) + 1.0, (-1.0) ** np.arange(size)
-    signs = np.tril(np.outer(sign, sign)) + np.triu(np.ones((size, size)), 1)
-    return -odd[:, None] * signs, odd * sign
-
-
-def _lagt(size: int) -> tuple[Floats, Floats]:
-    return -np.tril(np.ones((size, size)), -1) - np.eye(size) / 2, np.ones(size)
-
-
-def _fout(size: int) -> tuple[Floats, Floats]:
-    turns = np.zeros(max(size - 1, 0))
-    turns[1::2] = np.pi * np.arange(1, len(turns[1::2]) + 1)
-    C = np.zeros(size)
-    C[::2], C[0] = np.sqrt(2), 1
-    return np.diag(turns, -1) - np.diag(turns, 1) - np.outer(C, C), C
 
 
 def _bilinear(A: Floats, C: Floats) -> tuple[Floats, Floats]:
@@ -161,4 +158,3 @@ def _zero_order_hold(A: Floats, C: Floats) -> tuple[Floats, Floats]:
 
 
 DISCRETISATIONS = {"bilinear": _bilinear, "zoh": _zero_order_hold}
-_HIPPO = {"legs": _legs, "legt": _legt, "lagt": _lagt, "fout": _fout}

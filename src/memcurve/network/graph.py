@@ -153,15 +153,11 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
     rows = np.repeat(np.arange(size), np.diff(starts))
     slack, price = np.where(costs.data == 2, 1.0, 0.0), np.zeros(columns)
 
-    def tight() -> Any:
-        """Assignments that cost no more than their prices."""
-        chosen = slack == 0
+    while True:
+        chosen = slack == 0  # assignments that cost no more than their prices
         ends = np.append(0, np.cumsum(np.bincount(rows[chosen], minlength=size))).astype(np.int32)
         ones = np.ones(ends[-1], dtype=np.int8)
-        return csr_array((ones, places[chosen], ends), shape=costs.shape)
-
-    while True:
-        graph = tight()
+        graph = csr_array((ones, places[chosen], ends), shape=costs.shape)
         driver = maximum_bipartite_matching(graph, perm_type="column")
         has_one = driver >= 0
         if has_one.all():

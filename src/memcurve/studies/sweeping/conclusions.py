@@ -35,7 +35,10 @@ def concluded(table: CaseTable) -> str:
     axes = [a for a in table.axes if a != "seed" and len(set(table.columns()[a])) > 1]
     if len(axes) > 1 and kind.counts_states:  # that a total grows with the size is no news
         axes = [axis for axis in axes if axis != "size"]
-    means = {axis: _means(table, axis, quantity) for axis in axes}
+    means: dict[str, dict[Any, float]] = {}
+    for name in axes:  # where anything is known
+        spreads = {v: table.spread(quantity, **{name: v})["mean"] for v in table.values(name)}
+        means[name] = {value: mean for value, mean in spreads.items() if not math.isnan(mean)}
     axis = max(means, key=lambda one: _width(means[one]), default=None)
     if axis is not None and _width(means[axis]) >= SAME:
         along = means[axis]
@@ -44,12 +47,6 @@ def concluded(table: CaseTable) -> str:
         ends |= {"lowest": _word(lowest), "highest": _word(highest)}
         return head + PROSE["along"].format(axis=axis.replace("_", " "), **facts, **ends)
     return head + PROSE["range"].format(**facts)
-
-
-def _means(table: CaseTable, axis: str, quantity: str) -> dict[Any, float]:
-    """Means by the values of an axis, where anything is known."""
-    means = {v: table.spread(quantity, **{axis: v})["mean"] for v in table.values(axis)}
-    return {value: mean for value, mean in means.items() if not math.isnan(mean)}
 
 
 def _width(means: dict[Any, float]) -> float:
