@@ -123,9 +123,10 @@ def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
     assert to_host(integers.rank).tolist() == [1, 1]
 
 
-def test_half_precision_of_torch() -> None:
+def test_half_precision_and_sparse_tensors_of_torch() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     A = torch.tensor(networks())
+    refuses(TypeError, ("`A`", "sparse"), memory_curves, A[0].to_sparse())
     for kind in (torch.float32, torch.float16, torch.bfloat16):
         rounded = A.to(kind)
         curves = memory_curves(rounded, None, 20)

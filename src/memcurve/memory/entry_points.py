@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import difflib
 import inspect
-import math
 import os
 import warnings
 from collections.abc import Callable, Mapping
@@ -225,9 +224,8 @@ def memory_capacity(
     22.819
     """
     curve = memory_curve(network, lags, **question)
-    if lags is None:
-        return TotalMemory(curve.total, curve.total_error)
-    return TotalMemory(math.fsum(curve.values), math.fsum(curve.error))
+    asked = curve if lags is None else curve[:lags]
+    return TotalMemory(asked.total, asked.total_error)
 
 
 def forecasting_curve(

@@ -70,6 +70,11 @@ class Backend:
         if self.xp is np:
             return exact_array(array, argument)
         xp = self.xp
+        if self.name == "torch" and str(array.layout) != "torch.strided":
+            raise TypeError(
+                f"`{argument}` must be a dense tensor, got {array.layout}; sparse networks go one "
+                f"by one, through memcurve.memory_curve."
+            )
         self._require_float64(argument)
         is_complex = xp.isdtype(array.dtype, "complex floating")
         if not is_complex and not xp.isdtype(array.dtype, ("real floating", "integral", "bool")):

@@ -249,7 +249,7 @@ class Enclosable:
         noise_free = 128 + 8 * len(self._units) // max(1, len(self.channels))
         with np.errstate(divide="ignore"):
             least = np.min(np.log2(self._deviations[1:].max(axis=0)) - self._units)
-        return max(0, int(min(32 - 2 * least, noise_free)))
+        return int(np.clip(32 - 2 * least, 0, noise_free))
 
     @property
     def seconds(self) -> float:
