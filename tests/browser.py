@@ -49,9 +49,10 @@ def browser() -> Iterator[Any]:
 
 @contextmanager
 def open_page(
-    running: Any, path: Path, width: int = 1280, height: int = 900, *, dark: bool = False
+    running: Any, path: Path | str, width: int = 1280, height: int = 900, *, dark: bool = False
 ) -> Iterator[Opened]:
-    """Open a file as its reader would, in a window of some size, and wait for its charts."""
+    """Open a file, or an address, as its reader would, and wait for the charts of a file."""
+    address = path.as_uri() if isinstance(path, Path) else path
     context = running.new_context(
         viewport={"width": width, "height": height},
         color_scheme="dark" if dark else "light",
@@ -61,12 +62,13 @@ def open_page(
         opened = Opened(context.new_page())
         opened.page.on("console", lambda message: _note(opened, message))
         opened.page.on("pageerror", lambda error: opened.errors.append(str(error)))
-        opened.page.on("request", lambda request: _count(opened, request.url))
+        opened.page.on("request", lambda request: _count(opened, request.url, address))
         opened.page.set_default_timeout(60_000)  # for what hangs; a busy machine may be slow
-        opened.page.goto(path.as_uri())
-        opened.page.wait_for_function(
-            "[...document.querySelectorAll('figure[data-chart]')].every(f => f.dataset.drawn)"
-        )
+        opened.page.goto(address)
+        if isinstance(path, Path):
+            opened.page.wait_for_function(
+                "[...document.querySelectorAll('figure[data-chart]')].every(f => f.dataset.drawn)"
+            )
         yield opened
     finally:
         context.close()
@@ -77,6 +79,6 @@ def _note(opened: Opened, message: Any) -> None:
         opened.errors.append(message.text)
 
 
-def _count(opened: Opened, url: str) -> None:
-    if not url.startswith(_OWN):
+def _count(opened: Opened, url: str, address: str) -> None:
+    if not url.startswith((*_OWN, address)):
         opened.requests.append(url)

@@ -9,7 +9,7 @@ import os
 import re
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -109,20 +109,23 @@ def test_moved_eigenvalue_is_all_that_moves(scene: Scene) -> None:
     assert scene_of(moved).curve.total == 100
 
 
-def test_moves_that_cannot_be() -> None:
-    network = LinearNetwork([[0.9, 0.0], [0.0, 0.5]], [1.0, 1.0])
-    with pytest.raises(ValueError, match=r"`to` must be real for the real eigenvalue 0\.5"):
-        move_eigenvalue(network, 0.5, 0.5j)
-    jordan = LinearNetwork([[0.5, 1.0], [0.0, 0.5]], [1.0, 1.0])
-    with pytest.raises(ValueError, match="simple"):
-        move_eigenvalue(jordan, 0.5, 0.1)
-    pair = LinearNetwork([[0.5, 0.4], [-0.4, 0.5]], [1.0, 0.0])
-    with pytest.raises(ValueError, match="`to` must not be real for the complex eigenvalue"):
-        move_eigenvalue(pair, 0.5 + 0.4j, 0.3)
-    onto = uploaded("two.csv", b"0.9,0,1\n0,0.5,1\n").scene()
-    assert onto.curve.rank == 2
-    settings = PageSettings(file=UPLOADS.add("two.csv", b"0.9,0,1\n0,0.5,1\n"), moves=((0.5, 0.9),))
-    assert "1 eigenvalues would be controllable instead of 2" in answers.scene(settings)["trouble"]
+@pytest.mark.parametrize(
+    ("A", "C", "move", "said"),
+    [
+        ([[0.9, 0.0], [0.0, 0.5]], [1, 1], (0.5, 0.5j), r"`to` must be real for the real .* 0\.5"),
+        ([[0.5, 1.0], [0.0, 0.5]], [1, 1], (0.5, 0.1), "simple"),
+        ([[0.5, 0.4], [-0.4, 0.5]], [1, 0], (0.5 + 0.4j, 0.3), "`to` must not be real for the"),
+    ],
+)
+def test_moves_that_cannot_be(A: Any, C: Any, move: tuple[complex, complex], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        move_eigenvalue(LinearNetwork(A, C), *move)
+
+
+def test_an_eigenvalue_is_not_moved_onto_another() -> None:
+    key = UPLOADS.add("two.csv", b"0.9,0,1\n0,0.5,1\n")
+    seen = answers.scene(PageSettings(file=key, moves=((0.5, 0.9),)))
+    assert "1 eigenvalues would be controllable instead of 2" in seen["trouble"]
 
 
 @pytest.mark.parametrize(
@@ -136,8 +139,7 @@ def test_moves_that_cannot_be() -> None:
 )
 def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> None:
     """Rounding would excite those that the input leaves out."""
-    seen = answers.scene(settings)
-    assert not seen["movable"]
+    assert not answers.scene(settings)["movable"]
 
 
 @pytest.mark.parametrize(
@@ -157,8 +159,7 @@ def test_networks_without_a_filter_or_a_drive(
     A, C, *readout = network
     made = LinearNetwork(A, C, readout=readout[0] if readout else None)
     memcurve.save_network(made, tmp_path / "made.npz")
-    settings = uploaded("made.npz", (tmp_path / "made.npz").read_bytes())
-    seen = answers.scene(settings)
+    seen = answers.scene(uploaded("made.npz", (tmp_path / "made.npz").read_bytes()))
     assert (round(seen["exact"]), seen["states"], seen["all_read"]) == (total, states, not readout)
     assert not seen["lattice"]  # the curve depends on more than eigenvalues
 
@@ -247,30 +248,30 @@ def test_memory_turns_into_nonlinearity() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "moved"),
+    "given",
     [
-        (PageSettings(size=20), ()),
-        (PageSettings(size=20, noise=1e-3, colour=0.5, mask="ones"), ()),
-        (PageSettings(ensemble="orthogonal", size=20), (0.5, 0.4 + 0.3j)),
-        (PageSettings(size=12, mask="basis"), ()),  # where the Gramian is singular
+        {"size": 20},
+        {"size": 20, "noise": 1e-3, "colour": 0.5, "mask": "ones"},
+        {"ensemble": "orthogonal", "size": 20, "moves": (0.5, 0.4 + 0.3j)},  # a real one, a pair
+        {"size": 12, "mask": "basis"},  # where the Gramian is singular
+        {"file": "mine.npz"},
+        {"file": "mine.npz", "mask": "ones", "scaled": True, "spectral_radius": 0.7},
     ],
 )
 def test_python_lines_give_what_is_on_the_screen(
-    settings: PageSettings,
-    moved: tuple[complex, ...],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also with a real and a complex eigenvalue moved."""
     monkeypatch.chdir(tmp_path)
-    if moved:
-        values = np.linalg.eigvals(settings.network().A)
-        places = (
-            complex(values[np.argmin(np.abs(values.imag))].real),
-            values[np.argmax(values.imag)],
-        )
-        moves = tuple((complex(a), complex(b)) for a, b in zip(places, moved, strict=True))
-        settings = PageSettings(ensemble="orthogonal", size=20, moves=moves)
+    memcurve.save_network(memcurve.ensembles.normal(10, seed=1), "mine.npz")
+    if "file" in given:
+        given = given | {"file": UPLOADS.add("C:\\data\\mine.npz", Path("mine.npz").read_bytes())}
+    elif "moves" in given:
+        plain_network = memcurve.ensembles.orthogonal(20, spectral_radius=0.9, seed=1)
+        values = np.linalg.eigvals(plain_network.A)
+        places = complex(values[np.argmin(np.abs(values.imag))].real), values[values.imag.argmax()]
+        moves = tuple((complex(a), complex(b)) for a, b in zip(places, given["moves"], strict=True))
+        given = given | {"moves": moves}
+    settings = PageSettings(**given)
     seen = settings.scene()
     names: dict[str, Any] = {}
     with contextlib.redirect_stdout(io.StringIO()):
@@ -279,47 +280,13 @@ def test_python_lines_give_what_is_on_the_screen(
     if settings.arguments():
         asked = answers.asked(seen.network, settings, 5)
         assert np.array_equal(names["asked"].values[:5], asked["values"])
+    if settings.file is not None:
+        assert seen.network.name == "mine"
+        assert ("spectral_radius" in settings.ignored()) != settings.scaled
     assert (tmp_path / "memory.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("mask", [OWN_MASK, "ones"])
-@pytest.mark.parametrize("scaled", [False, True])
-def test_python_lines_for_a_file(
-    mask: str, scaled: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    memcurve.save_network(memcurve.ensembles.normal(10, seed=1), "mine.npz")
-    key = UPLOADS.add("C:\\data\\mine.npz", Path("mine.npz").read_bytes())
-    settings = PageSettings(spectral_radius=0.7, mask=mask, file=key, scaled=scaled)
-    ours = settings.network()
-    assert ours.name == "mine"
-    assert not scaled or ours.spectral_radius == pytest.approx(0.7, rel=1e-12)
-    names: dict[str, Any] = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        exec(python_lines(settings), names)
-    assert np.array_equal(names["network"].A, ours.A)
-    assert np.array_equal(names["network"].C, ours.C)
-    assert ("spectral_radius" in settings.ignored()) != scaled
-
-
 # --- files
-
-
-def test_a_file_is_called_by_its_name_without_the_ending_however_that_is_written() -> None:
-    for name in ("mine.csv", "MINE.CSV", "folder\\mine.Csv"):
-        network = uploaded(name, b"0.5,0.1,1\n0.2,0.3,1\n").network()
-        assert (network.name or "").lower() == "mine"
-
-
-def test_a_mask_leaves_the_rest_of_a_file_alone(tmp_path: Path) -> None:
-    network = memcurve.ensembles.normal(8, seed=1).replace(readout=[0, 1], notes=("mind this",))
-    memcurve.save_network(network, tmp_path / "some.npz")
-    key = UPLOADS.add("some.npz", (tmp_path / "some.npz").read_bytes())
-    masked = PageSettings(file=key, mask="ones").network()
-    assert scene_of(masked).curve.total == 2
-    assert masked.notes[0] == "mind this"
-    assert "own input mask" in masked.notes[1]
-    assert np.array_equal(masked.C, memcurve.masks.ones(8))
 
 
 @pytest.mark.parametrize(
@@ -408,18 +375,18 @@ def test_questions_and_their_failures(worker: Worker) -> None:
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:
     """At N = 200 the bare eigenvalues take about 12 ms, and 300 ms are allowed in all."""
-
-    def update(radius: float) -> float:
-        start = time.perf_counter()
-        json.dumps(plain(answers.scene(PageSettings(size=200, spectral_radius=radius))))
-        return time.perf_counter() - start
-
     A = PageSettings(size=200).network().A
 
-    def bare() -> float:
+    def seconds(work: Callable[[], Any]) -> float:
         start = time.perf_counter()
-        np.linalg.eigvals(A)
+        work()
         return time.perf_counter() - start
 
-    rounds = [(update(0.9 - 0.01 * k), bare()) for k in range(5)]
+    def update(radius: float) -> None:
+        json.dumps(plain(answers.scene(PageSettings(size=200, spectral_radius=radius))))
+
+    rounds = [
+        (seconds(lambda: update(0.9 - 0.01 * k)), seconds(lambda: np.linalg.eigvals(A)))  # noqa: B023
+        for k in range(5)
+    ]
     assert min(ours for ours, _ in rounds) < 25 * min(theirs for _, theirs in rounds)

@@ -78,18 +78,11 @@ def test_other_sites_are_refused(host: str, named: str, origin: str | None, fine
 @pytest.mark.parametrize(
     ("path", "fine"),
     [
-        (f"/{TOKEN}/", True),
-        (f"/{TOKEN}", True),
-        (f"/{TOKEN}/?a=b", True),
-        ("/", False),
-        ("/scene", False),
-        (f"/{TOKEN}x/", False),
-        (f"/a/../{TOKEN}/", False),
-        (f"/{'0' * 32}/", False),
-        ("/%CF%84/", False),
-        ("//[/", False),
+        (f"/{TOKEN}/", True), (f"/{TOKEN}", True), (f"/{TOKEN}/?a=b", True),
+        ("/", False), ("/scene", False), (f"/{TOKEN}x/", False), (f"/a/../{TOKEN}/", False),
+        (f"/{'0' * 32}/", False), ("/%CF%84/", False), ("//[/", False),
     ],
-)
+)  # fmt: skip
 def test_without_the_token_nothing_is_served(
     server: Server, path: str, fine: bool, body: bytes | None
 ) -> None:
@@ -97,11 +90,6 @@ def test_without_the_token_nothing_is_served(
     status, content, _ = asked(server, path, body)
     assert (status != 403) == fine
     assert fine or b"the address that `memcurve explore` printed" in content
-
-
-def test_pages_without_a_token() -> None:
-    with running(token="") as made:
-        assert asked(made, "/")[:2] == (200, b"the page")
 
 
 def test_there_is_a_page_and_nothing_beside_it(server: Server) -> None:
@@ -116,26 +104,19 @@ def test_there_is_a_page_and_nothing_beside_it(server: Server) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "status"),
+    ("body", "status"),
     [
-        ("scene", b"", 400),
-        ("scene", b"{", 400),
-        ("scene", b"\xff", 400),
-        ("scene", b"[" * 90_000, 400),
-        ("scene", b"[1]", 400),
-        ("scene", b'{"page": "a", "turn": "x", "settings": {}}', 400),
-        ("scene", b'{"page": "a", "turn": 1}', 400),
-        ("scene", b'{"page": "a", "turn": 1, "settings": 3}', 400),
-        ("scene", b'{"page": "a", "turn": 1, "settings": {"size": 1e400}}', 400),
-        ("../scene", b'{"page": "a", "turn": 1, "settings": {}}', 400),
-        ("scene", b" " * 100_001, 413),
-        ("scene", b'{"page": "a", "turn": 1, "settings": {"size": 5}}', 200),
+        (b"", 400), (b"{", 400), (b"\xff", 400), (b"[" * 90_000, 400), (b"[1]", 400),
+        (b'{"page": "a", "turn": "x", "settings": {}}', 400), (b'{"page": "a", "turn": 1}', 400),
+        (b'{"page": "a", "turn": 1, "settings": 3}', 400),
+        (b'{"page": "a", "turn": 1, "settings": {"size": 1e400}}', 400),
+        (b" " * 100_001, 413), (b'{"page": "a", "turn": 1, "settings": {"size": 5}}', 200),
     ],
-)
+)  # fmt: skip
 def test_what_is_no_question_is_refused(
-    server: Server, path: str, body: bytes, status: int, capfd: pytest.CaptureFixture[str]
+    server: Server, body: bytes, status: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    found, content, _ = asked(server, f"/{TOKEN}/{path}", body)
+    found, content, _ = asked(server, f"/{TOKEN}/scene", body)
     assert found == status, content
     assert b"Traceback" not in content
     assert capfd.readouterr() == ("", "")

@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from browser import browser
+from browser import Opened, browser, open_page
 from command import failed, inside
 from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.scene import MOST_NODES
@@ -54,30 +54,10 @@ def serving(*arguments: str) -> Iterator[str]:
 
 
 class Page:
-    """A tab, what it complained about and what it asked others for."""
+    """A tab, and what one does and sees there."""
 
-    def __init__(
-        self, running: Any, address: str, width: int = 1280, height: int = 800, **how: Any
-    ):
-        size = {"width": width, "height": height}
-        self.context = running.new_context(viewport=size, accept_downloads=True, **how)
-        self.tab = self.context.new_page()
-        self.errors: list[str] = []
-        self.elsewhere: list[str] = []
-        self.tab.on("console", self._note)
-        self.tab.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.tab.on("request", lambda request: self._count(request.url, address))
-        self.tab.set_default_timeout(1000 * PATIENCE)
-        self.address = address
-        self.tab.goto(address)
-
-    def _note(self, message: Any) -> None:
-        if message.type == "error" and "409" not in message.text:  # the page has moved on
-            self.errors.append(message.text)
-
-    def _count(self, url: str, address: str) -> None:
-        if not url.startswith((address, "data:", "blob:")):
-            self.elsewhere.append(url)
+    def __init__(self, opened: Opened) -> None:
+        self.tab = opened.page
 
     def find(self, selector: str) -> Any:
         return self.tab.locator(selector)
@@ -137,10 +117,13 @@ class Page:
         file = {"name": name, "mimeType": "application/octet-stream", "buffer": contents}
         self.find("#file").set_input_files(file)
 
-    def close(self) -> None:
-        """Close it; whatever it complained about is an error."""
-        self.context.close()
-        assert (self.errors, self.elsewhere) == ([], [])
+
+@contextmanager
+def page_at(running: Any, address: str, *size: int, dark: bool = False) -> Iterator[Page]:
+    """A page that complains about nothing, and asks nobody else."""
+    with open_page(running, address, *(size or (1280, 800)), dark=dark) as opened:
+        yield Page(opened)
+        assert (opened.errors, opened.requests) == ([], [])
 
 
 @pytest.fixture(scope="module")
@@ -157,9 +140,8 @@ def chromium() -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def opened(address: str, chromium: Any) -> Iterator[Page]:
-    page = Page(chromium, address)
-    yield page
-    page.close()
+    with page_at(chromium, address) as page:
+        yield page
 
 
 @pytest.fixture
@@ -233,7 +215,7 @@ def test_downloads(page: Page, tmp_path: Path) -> None:
     assert np.array_equal(names["curve"].values, exact().values)
 
 
-def test_controls_move_the_curve(page: Page) -> None:
+def test_controls_move_the_curve(page: Page, address: str) -> None:
     page.set("spectral_radius", 0.8)
     page.until_shown(exact(spectral_radius=0.8), "ρ = 0.8")
     page.control("size", "input[type=number]").fill("40")
@@ -254,9 +236,7 @@ def test_controls_move_the_curve(page: Page) -> None:
     page.until_shown(exact(), "the default")
     page.tab.goto(link)
     page.until_shown(memcurve.memory_curve(network), "what the link says")
-    page.tab.goto(
-        page.address + "#" + urllib.parse.quote('{"settings": {"ensemble": 7, "size": -1}}')
-    )
+    page.tab.goto(address + "#" + urllib.parse.quote('{"settings": {"ensemble": 7, "size": -1}}'))
     page.until_shown(exact(), "the default for a broken link")
 
 
@@ -411,36 +391,34 @@ def test_curves_are_kept_and_drawn_here_too(page: Page) -> None:
 
 
 def test_two_tabs_and_a_closed_one(page: Page, address: str, chromium: Any) -> None:
-    other = Page(chromium, address)
-    other.until_shown(exact(), "the same in another tab")
-    other.set("size", MOST_NODES)  # its jobs are on their way when it closes
-    page.set("spectral_radius", 0.87)
-    page.until_shown(exact(spectral_radius=0.87), "the first tab by itself")
-    other.close()
+    with page_at(chromium, address) as other:
+        other.until_shown(exact(), "the same in another tab")
+        other.set("size", MOST_NODES)  # its jobs are on their way when it closes
+        page.set("spectral_radius", 0.87)
+        page.until_shown(exact(spectral_radius=0.87), "the first tab by itself")
     page.set("spectral_radius", 0.85)
     page.until_shown(exact(spectral_radius=0.85), "the first tab, alone again")
     page.until_complete()
 
 
 def test_phone_at_night(address: str, chromium: Any) -> None:
-    phone = Page(chromium, address, 320, 844, color_scheme="dark")
-    phone.until_shown(exact(), "the curve")
-    phone.until_complete()
-    surface = "getComputedStyle(document.querySelector('#memory-card')).backgroundColor"
-    assert phone.tab.evaluate(surface) == "rgb(23, 27, 33)"
-    for width in (320, 390):
-        phone.tab.set_viewport_size({"width": width, "height": 844})
-        assert phone.tab.evaluate("document.documentElement.scrollWidth") <= width
-        for control in ("spectral_radius", "noise"):
-            phone.control(control).evaluate("one => one.scrollIntoView({block: 'end'})")
-            chart = phone.find("#memory").bounding_box()  # in sight of the control
-            slider = phone.control(control).bounding_box()
-            assert chart["y"] >= 0
-            assert chart["y"] + chart["height"] <= slider["y"]
-            assert slider["y"] + slider["height"] <= 845
-    phone.set("spectral_radius", 0.89)
-    phone.until_shown(exact(spectral_radius=0.89), "a moved slider")
-    phone.close()
+    with page_at(chromium, address, 320, 844, dark=True) as phone:
+        phone.until_shown(exact(), "the curve")
+        phone.until_complete()
+        surface = "getComputedStyle(document.querySelector('#memory-card')).backgroundColor"
+        assert phone.tab.evaluate(surface) == "rgb(23, 27, 33)"
+        for width in (320, 390):
+            phone.tab.set_viewport_size({"width": width, "height": 844})
+            assert phone.tab.evaluate("document.documentElement.scrollWidth") <= width
+            for control in ("spectral_radius", "noise"):
+                phone.control(control).evaluate("one => one.scrollIntoView({block: 'end'})")
+                chart = phone.find("#memory").bounding_box()  # in sight of the control
+                slider = phone.control(control).bounding_box()
+                assert chart["y"] >= 0
+                assert chart["y"] + chart["height"] <= slider["y"]
+                assert slider["y"] + slider["height"] <= 845
+        phone.set("spectral_radius", 0.89)
+        phone.until_shown(exact(spectral_radius=0.89), "a moved slider")
 
 
 def test_a_file_to_begin_with_and_a_taken_port(
@@ -453,10 +431,9 @@ def test_a_file_to_begin_with_and_a_taken_port(
     memcurve.save_network(mine, tmp_path / "ring.npz")
     with serving(str(tmp_path / "ring.npz"), "--no-token") as own:
         assert urllib.parse.urlsplit(own).path == "/"
-        shown = Page(chromium, own)
-        shown.until_shown(memcurve.memory_curve(mine), "the file")
-        assert "use ring.npz" in shown.text("#settings")
-        shown.close()
+        with page_at(chromium, own) as shown:
+            shown.until_shown(memcurve.memory_curve(mine), "the file")
+            assert "use ring.npz" in shown.text("#settings")
         port = str(urllib.parse.urlsplit(own).port)
         said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
         assert f"port {port} of 127.0.0.1 cannot be used" in said

@@ -120,6 +120,7 @@ def test_eigenvalues_are_dragged_and_links_bring_them_back(page: Opened) -> None
     [moved] = state_of(page)["moved"].values()
     assert 0.998 < np.hypot(*moved) <= 0.9991
     assert tab.evaluate("reach") == reach
+    assert "before the move" in tab.inner_text("#memory-legend")
     before = float(tab.inner_text("#age"))
     with tab.context.expect_page() as opened:
         tab.evaluate("window.open(location.href)")

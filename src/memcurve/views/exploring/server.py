@@ -111,7 +111,7 @@ class _Handler(BaseHTTPRequestHandler):
             wanted = self.server.wanted(str(given["page"]), int(given["turn"]))
             self._answer(answer(path, given, self.server.worker, wanted))
         except Stale:
-            self._refuse(HTTPStatus.CONFLICT, "The page has asked something else since.")
+            self._answer({"stale": True})
         except (KeyError, ValueError, TypeError, RecursionError) as error:
             self._refuse(HTTPStatus.BAD_REQUEST, f"This is no question of the page: {error!r}")
 

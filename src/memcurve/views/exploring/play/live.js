@@ -15,8 +15,9 @@ async function post(question, more = {}) {
   try {
     const body = JSON.stringify({ page: me, turn, ...more });
     const response = await fetch(home + question, { method: "POST", body, headers: { "Content-Type": "application/json" } });
-    if (response.ok) return await response.json();
-    return response.status === 409 ? null : { trouble: await response.text() };
+    if (!response.ok) return { trouble: await response.text() };
+    const answer = await response.json();
+    return answer.stale ? null : answer;
   } catch {
     return { trouble: "Python does not answer. Is “memcurve explore” still running?" };
   }
