@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import threading
 from collections.abc import Callable, Mapping
@@ -196,37 +197,26 @@ class Stale(Exception):
     """The page has moved on, and waits for this answer no more."""
 
 
-class Worker:
+class Worker(ProcessPool):
     """A process that computes, one call after the other; one that a call kills is replaced."""
 
     def __init__(self) -> None:
-        self._pool, self._turn = ProcessPool(1), threading.Lock()
+        super().__init__(1)
+        self._turn = threading.Lock()
 
-    def open(self) -> None:
-        """Start the process and let it load its libraries meanwhile."""
-        self._pool.start()
-        self._pool.call(_warm_up)
+    def start(self) -> None:
+        """Start the process and let it load what the answers need meanwhile."""
+        super().start()
+        tiny, settings = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0]), PageSettings()
+        self.call(usable, tiny, settings)
+        self.call(standard, tiny, next(iter(shown_methods())), 2, 0)
 
-    def close(self) -> None:
-        """End it, whatever it does."""
-        self._pool.stop()
-
-    def call(
-        self, function: Callable[..., Any], *given: Any, wanted: Callable[[], bool] = lambda: True
-    ) -> Any:
-        """The function's result; Stale where it is not ``wanted`` any more when its turn comes."""
+    def result(self, wanted: Callable[[], bool], function: Callable[..., Any], *given: Any) -> Any:
+        """The result of a call; Stale where it is not ``wanted`` any more when its turn comes."""
         with self._turn:
             if not wanted():
                 raise Stale
-            return self._pool.call(function, *given).result()
-
-
-def _warm_up() -> None:
-    """Load what the jobs need."""
-    tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], [1.0, 0.0])
-    for name in shown_methods():
-        standard(tiny, name, 2, 0)
-    usable(tiny, PageSettings())
+            return self.call(function, *given).result()
 
 
 def answer(question: str, given: Answer, worker: Worker, wanted: Callable[[], bool]) -> Answer:
@@ -253,21 +243,20 @@ def answer(question: str, given: Answer, worker: Worker, wanted: Callable[[], bo
             jobs["standard"] = (standard, network, name, compared, settings.seed)
     function, *arguments = jobs[question]
     try:
-        return dict(worker.call(function, *arguments, wanted=wanted))
+        return dict(worker.result(wanted, function, *arguments))
     except Stale:
         raise
     except Exception as error:  # every failure is shown in place of its figure
         return {"trouble": str(error) or type(error).__name__}
 
 
-def plain(value: Any) -> Any:
-    """What JSON can carry: lists for arrays, null for what is not finite."""
-    if isinstance(value, dict):
-        return {key: plain(v) for key, v in value.items()}
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, (float, np.floating)):
-        return float(value) if math.isfinite(value) else None
-    return value
+def as_json(content: Answer) -> bytes:
+    """An answer as it is sent: lists for arrays, null for what is not finite."""
+
+    def plain(array: Any) -> Any:
+        values = array.tolist()
+        if array.ndim == 0:
+            return values
+        return [value if math.isfinite(value) else None for value in values]
+
+    return json.dumps(content, default=plain, allow_nan=False, separators=(",", ":")).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import tomllib
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -18,19 +19,6 @@ from memcurve.network.linear import LinearNetwork
 
 SIZES = (10, 30, 60, 100)
 NOISES = (0.0, *(float(f"{digit}e{power}") for power in range(-9, 0) for digit in (1, 3)), 1.0)
-#: Ensembles of the page: what it calls them, how one is made, and whether its radius is its own;
-#: the others are made at half of the radius that the page scales from.
-PRESETS: dict[str, tuple[str, dict[str, Any], bool]] = {
-    "normal": ("random (Gaussian)", {"spectral_radius": 0.5, "seed": 1}, False),
-    "sparse_normal": ("random, sparse", {"spectral_radius": 0.5, "density": 0.2, "seed": 1}, False),
-    "symmetric": ("symmetric", {"spectral_radius": 0.5, "seed": 1}, False),
-    "orthogonal": ("orthogonal", {"spectral_radius": 0.5, "seed": 1}, False),
-    "cyclic": ("ring", {"spectral_radius": 0.5}, False),
-    "lru_ring": ("linear recurrent unit, at initialisation", {"seed": 1}, True),
-    "hippo_legs": ("HiPPO-LegS", {}, True),
-    "hippo_legt": ("HiPPO-LegT (LMU)", {}, True),
-    "delay_line": ("delay line", {}, True),
-}
 
 
 def upper_eigenvalues(network: LinearNetwork, scale: float) -> list[list[float]]:
@@ -52,12 +40,13 @@ def static_page() -> str:
     True
     """
     presets = {}
-    for key, (name, options, fixed) in PRESETS.items():
+    for key, about in tomllib.loads(_text("presets.toml")).items():
         states = 2 if key == "lru_ring" else 1  # of a complex node: its real and imaginary part
+        options, fixed = about.get("options", {}), about.get("fixed", False)
         networks = {n: ensembles.make(key, n // states, **options) for n in SIZES}
         scale = 1 if fixed else 2
         poles = {n: upper_eigenvalues(network, scale) for n, network in networks.items()}
-        presets[key] = {"name": name, "fixed": fixed, "poles": poles}
+        presets[key] = {"name": about["name"], "fixed": fixed, "poles": poles}
     return _page({"presets": presets}, served="")
 
 
@@ -67,30 +56,33 @@ def served_page(file: str | None, file_name: str) -> str:
     from memcurve.views.exploring.scene import MOST_NODES, PageSettings
     from memcurve.views.exploring.stories import STORIES, settings_of
 
+    stories = {
+        name: {"settings": dataclasses.asdict(settings_of(name)), "shows": story.get("shows")}
+        for name, story in STORIES.items()
+    }
     live = {
-        "settings": dataclasses.asdict(PageSettings(file=file)), "most": MOST_NODES,
+        "settings": dataclasses.asdict(PageSettings(file=file)),
+        "most": MOST_NODES,
         "noises": NOISES,
-        "ensembles": list(ensembles.ENSEMBLES), "masks": [OWN_MASK, *masks.MASKS],
-        "stories": {
-            name: {"settings": dataclasses.asdict(settings_of(name)), "shows": one.get("shows")}
-            for name, one in STORIES.items()
-        },
+        "ensembles": list(ensembles.ENSEMBLES),
+        "masks": [OWN_MASK, *masks.MASKS],
+        "stories": stories,
         "files": {file: file_name} if file else {},
-    }  # fmt: skip
-    return _page({"presets": {}, "live": live}, served=_text("live.js"))
+    }
+    return _page({"presets": {}, "live": live}, served=_text("play/live.js"))
 
 
 def _page(facts: dict[str, Any], served: str) -> str:
     # “<” in a name must not end the script that the facts stand in
     given = json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
-    return Template(_text("page.html")).substitute(
-        style=_text("page.css"), memory=_text("memory.js"), page=_text("page.js"), live=served,
-        facts=given, version=__version__,
-    )  # fmt: skip
+    parts = {name: _text(f"play/{name}.js") for name in ("memory", "page")}
+    return Template(_text("play/page.html")).substitute(
+        parts, style=_text("play/page.css"), live=served, facts=given, version=__version__
+    )
 
 
 def _text(name: str) -> str:
-    return (files("memcurve.views.exploring") / "play" / name).read_text(encoding="utf-8")
+    return (files("memcurve.views.exploring") / name).read_text(encoding="utf-8")
 
 
 def write_static_page(path: Path) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from memcurve.views.exploring.answers import Stale, Worker, answer, plain
+from memcurve.views.exploring.answers import Stale, Worker, answer, as_json
 from memcurve.views.exploring.files import MOST_BYTES, UPLOADS
 from memcurve.views.exploring.page import served_page
 
@@ -149,8 +149,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _answer(self, content: dict[str, Any]) -> None:
-        text = json.dumps(plain(content), allow_nan=False, separators=(",", ":"))
-        self._send(HTTPStatus.OK, text.encode(), "application/json")
+        self._send(HTTPStatus.OK, as_json(content), "application/json")
 
     def _refuse(self, status: HTTPStatus, reason: str) -> None:
         # what was not read of the request must not be taken for the next one
@@ -192,8 +191,8 @@ def serve(
         address += f"{secret}/" if token else ""
         with contextlib.suppress(KeyboardInterrupt), contextlib.ExitStack() as until_it_ends:
             signal.signal(signal.SIGTERM, signal.default_int_handler)
-            until_it_ends.callback(server.worker.close)
-            server.worker.open()
+            until_it_ends.callback(server.worker.stop)
+            server.worker.start()
             on_ready(address)
             if open_browser:
                 to_open = until_it_ends.enter_context(_unlisted(address)) if token else address
