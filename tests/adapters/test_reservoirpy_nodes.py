@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 
 from adapted import SAME, SMALL_SIGNAL, off, series, small_signal
 from memcurve import as_network
@@ -124,52 +123,3 @@ def test_nodes_refused():
     refuses(ValueError, ("`input_dim`", "2,"), as_network, Reservoir(5, input_dim=2), input_dim=3)
     refuses(ValueError, "`input_dim`", as_network, Reservoir(5), input_dim=0)
     refuses(TypeError, ("`mask`", "`input_dim`"), as_network, Reservoir(5), mask=[1])
-
-
-def identity(x):
-    return x
-
-
-def forward_internal(node, x):
-    lr, r = node.lr, node.state
-    node.state = (1 - lr) * r + lr * node.activation(node.W @ r + node.Win @ x + node.bias[:, 0])
-
-
-def forward_external(node, x):
-    """The activation is around the leaking state."""
-
-
-class OldReservoir:
-    """A node as reservoirpy up to 0.3 has it, told by a function how it steps."""
-
-    is_initialized, name, input_dim, noise_rc, has_feedback = True, "old", 2, 0.0, False
-
-    def __init__(self, forward=forward_internal, activation=identity, **own):
-        self._forward, self.activation = forward, activation
-        self.W, self.Win = csr_array(RNG.standard_normal((9, 9)) / 9), RNG.standard_normal((9, 2))
-        self.bias, self.lr, self.state = RNG.standard_normal((9, 1)), 0.4, np.zeros(9)
-        vars(self).update(own)
-
-    def run(self, z):
-        states = []
-        for u in z:
-            self._forward(self, u)
-            states.append(self.state)
-        return np.array(states)
-
-
-OldReservoir.__name__ = "Reservoir"
-OldReservoir.__module__ = forward_internal.__module__ = "reservoirpy.nodes.reservoirs.reservoir"
-forward_external.__module__ = identity.__module__ = "reservoirpy.nodes.reservoirs.base"
-
-
-@pytest.mark.parametrize("noise", [0.0, 0.01])
-def test_reservoirs_of_reservoirpy_0_3(noise):
-    z, node = series(2), OldReservoir(noise_rc=noise)
-    network = as_network(node)
-    assert np.abs(network.simulate(z) - node.run(z)).max() < SAME
-    assert network.notes == (("its own noise is left out: noise_rc",) if noise else ())
-    assert as_network(OldReservoir(forward_external)).size == 9
-    assert as_network(OldReservoir(activation=np.tanh)).notes == (TANH_NOTE,)
-    refuses(ValueError, "equation", as_network, OldReservoir(forward_external, np.tanh))
-    refuses(ValueError, "feedback", as_network, OldReservoir(has_feedback=True))

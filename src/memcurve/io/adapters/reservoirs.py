@@ -1,8 +1,7 @@
 """Reservoirs of reservoirpy and of conn2res.
 
-reservoirpy has a Reservoir, or a Model such as ESN that holds one. Up to version 0.3 a node is told
-how it steps by a function, from 0.4 on by a method. conn2res makes reservoirs of connectomes, whose
-weights are stored (source, target).
+reservoirpy (0.4) has a Reservoir, or a Model such as ESN that holds one. conn2res makes reservoirs
+of connectomes, whose weights are stored (source, target).
 """
 
 from __future__ import annotations
@@ -28,19 +27,12 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
     source = _label(own)
     if _kind(own) != "Reservoir":
         raise TypeError(
-            f"`network` must be a reservoirpy Reservoir, or a Model with one, got {source}; "
+            f"`network` must be a Reservoir of reservoirpy 0.4, or a Model with one, got {source}; "
             f"run it with memcurve.measure, or {RECORD}."
         )
     node, notes = _initialised(own, input_dim)
     W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
-    if _stepping(node) == "forward_external" and activation != "identity":
-        raise ValueError(
-            f"`network` must have the equation 'internal', or the activation 'identity', got "
-            f"{source} with equation='external'; {RECORD}."
-        )
-    if noisy := [name for name in ("noise_in", "noise_rc") if getattr(node, name, 0)]:
-        notes.append(Note("network", f"its own noise is left out: {', '.join(noisy)}"))
     # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
     network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
     name = own.name or f"Reservoir, N={network.size}"
@@ -56,7 +48,7 @@ def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
     """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
     own = _reservoir(obj)
     is_readout = _kind(own) not in _RESERVOIRS and hasattr(own, "fit")
-    if is_readout or _is_initialised(own) is None:
+    if is_readout or not hasattr(own, "initialized"):
         raise TypeError(
             f"`model` must be a reservoirpy node with states, or a Model with one, got "
             f"{_label(own)}."
@@ -91,26 +83,15 @@ def _only_reservoir(model: Any) -> Any:
     return reservoir
 
 
-def _is_initialised(node: Any) -> bool | None:
-    """Whether a node has drawn its weights; None of what is no node."""
-    drawn: bool | None = getattr(node, "initialized", getattr(node, "is_initialized", None))
-    return drawn
-
-
 def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     """The node itself, or a copy with weights where it has not drawn its own yet."""
-    if getattr(node, "has_feedback", False):
-        raise ValueError(
-            f"`network` must be driven by the input alone, got {_label(node)} with feedback; "
-            f"{RECORD}."
-        )
     dimension = node.input_dim
     if input_dim is not None and dimension not in (None, require_size(input_dim, "input_dim")):
         raise ValueError(
             f"`input_dim` must be {dimension}, the number of inputs of {_label(node)}, got "
             f"{input_dim}; leave it out."
         )
-    if _is_initialised(node):
+    if node.initialized:
         return node, []
     count = dimension or input_dim or 1
     drawn = copy.deepcopy(node)
@@ -139,17 +120,8 @@ def _own_name(function: Any) -> str:
 
 def _kind(node: Any) -> str:
     """Name of the reservoirpy class that says how the node steps; empty for a user's own."""
-    stepping = _stepping(node)
-    for parent in type(node).__mro__:
-        is_own = parent.__module__.startswith("reservoirpy.")
-        if "_step" in vars(parent) or (stepping and is_own):
-            return parent.__name__ if is_own else ""
-    return ""
-
-
-def _stepping(node: Any) -> str:
-    """Name of the function by which a node of reservoirpy 0.3 steps; empty from 0.4 on."""
-    return _own_name(getattr(node, "_forward", None))
+    parent = next((each for each in type(node).__mro__ if "_step" in vars(each)), object)
+    return parent.__name__ if parent.__module__.startswith("reservoirpy.") else ""
 
 
 def _label(node: Any) -> str:
