@@ -1,4 +1,4 @@
-"""Tables as text: CSV that any program reads and no spreadsheet runs, and LaTeX."""
+"""Tables as text: columns, HTML, CSV that any program reads and no spreadsheet runs, LaTeX."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import json
 import math
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from html import escape
 from typing import Any
 
 # a spreadsheet takes a cell that begins with one of these for a formula, and computes it
@@ -81,3 +82,28 @@ def _tex_sign(sign: str) -> str:
         letter = name[-1].lower()
         return rf"$\{letter.capitalize() if sign.isupper() else letter}$"
     return _LATEX.get(sign, sign)
+
+
+def table(
+    rows: Iterable[Sequence[str]], head: Sequence[str] = (), notes: Iterable[str] = ()
+) -> str:
+    """Rows under a head, or of names and figures, and notes, everything escaped."""
+    heads = "".join(f"<th>{escape(cell)}</th>" for cell in head)
+    cells = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    points = "".join(f"<li>{escape(note)}</li>" for note in notes)
+    return f"<table><tr>{heads}</tr>{cells}</table>" + (f"<ul>{points}</ul>" if points else "")
+
+
+def columns_of_text(rows: Iterable[Sequence[str]], left: int = 0) -> list[str]:
+    """Lines of cells in columns, the first ``left`` of which are aligned on the left."""
+    table = list(rows)
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if k < left else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(cells, widths, strict=True))
+        ).rstrip()
+        for cells in table
+    ]

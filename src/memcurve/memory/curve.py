@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from memcurve.core import display
+from memcurve.core import cells
 from memcurve.core.arguments import require_number
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
@@ -294,7 +294,7 @@ class MemoryCurve(Result):
         return f"<MemoryCurve {body}>{notes}"
 
     def _repr_html_(self) -> str:
-        return display.table(self.summary(), notes=self.notes)
+        return cells.table(self.summary(), notes=self.notes)
 
 
 def _selected(lags: NDArray[np.int64], wanted: slice) -> NDArray[np.bool_]:
@@ -421,7 +421,7 @@ class NoiseProfile(Result):
         return "\n".join([head, *(f"  {s:>9}  {text:>22}" for s, text in self._rows())]) + ">"
 
     def _repr_html_(self) -> str:
-        return display.table(self._rows(), (self.noise, "usable memory"), self.notes)
+        return cells.table(self._rows(), (self.noise, "usable memory"), self.notes)
 
     def _rows(self) -> list[tuple[str, str]]:
         totals = zip(self.levels, self.totals, self.total_errors, strict=True)

@@ -76,14 +76,20 @@ def reachable_nodes(A: Any, C: NDArray[Any]) -> Indices:
     return np.sort(order[order < size]).astype(np.intp)
 
 
-def strong_components(A: Any) -> list[Indices]:
+def strong_components(A: Any, kind: Literal["weak", "strong"] = "strong") -> list[Indices]:
     """Sets of nodes that can all reach each other; A's eigenvalues are those of these blocks."""
-    return _components(A, "strong")
+    from scipy.sparse.csgraph import connected_components
+
+    if has_no_zeros(A):
+        return [np.arange(len(A), dtype=np.intp)]
+    count, label = connected_components(_pattern(A), directed=True, connection=kind)
+    order = np.argsort(label, kind="stable").astype(np.intp)
+    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def separate_parts(A: Any) -> list[Indices]:
     """Sets of nodes with no edge between them, in either direction: A is block diagonal."""
-    return _components(A, "weak")
+    return strong_components(A, "weak")
 
 
 def most_nodes_on_cycles(A: Any) -> int:
@@ -183,16 +189,6 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
             node = taker[column]
             driver[node], column = column, driver[node]
     return np.asarray((driver != np.arange(size)) | (edges.diagonal() != 0))
-
-
-def _components(A: Any, connection: Literal["weak", "strong"]) -> list[Indices]:
-    from scipy.sparse.csgraph import connected_components
-
-    if has_no_zeros(A):
-        return [np.arange(len(A), dtype=np.intp)]
-    count, label = connected_components(_pattern(A), directed=True, connection=connection)
-    order = np.argsort(label, kind="stable").astype(np.intp)
-    return np.split(order, np.cumsum(np.bincount(label, minlength=count))[:-1])
 
 
 def submatrix(A: Any, nodes: Indices) -> NDArray[Any]:

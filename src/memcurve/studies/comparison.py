@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import Seed, name_and_options, table_entry
-from memcurve.core.display import columns_of_text, table
+from memcurve.core.cells import columns_of_text, table
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import TooLargeError
 from memcurve.core.notes import Note

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from memcurve.core.arguments import name_and_options, require_number, require_size, table_entry
-from memcurve.core.display import columns_of_text
+from memcurve.core.cells import columns_of_text
 from memcurve.core.errors import rank_among_notes
 from memcurve.core.notes import Note, counted
 from memcurve.core.progress import Progress

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import require_number
-from memcurve.core.display import columns_of_text
+from memcurve.core.cells import columns_of_text
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from memcurve.core.display import columns_of_text, table
+from memcurve.core.cells import columns_of_text, table
 from memcurve.core.optional import optional
 from memcurve.core.result import Result, replacing
 from memcurve.studies.sweeping.conclusions import PROSE, concluded
