@@ -210,6 +210,15 @@ def _usable(
     return float(curve.values[counted].sum()), float(curve.error[counted].sum()), curve.values
 
 
+def usable_of(G: Floats, noise: float) -> tuple[float, Floats, Floats]:
+    """Usable memory of a Gramian, and its eigenvalues and eigenvectors; NaN if it overflowed."""
+    if not np.isfinite(G).all():
+        return np.nan, np.array([np.nan]), G
+    w, B = np.linalg.eigh(G)
+    w = np.maximum(w, 0.0)
+    return float((w / (w + noise**2)).sum()), w, B
+
+
 def _normalised(C: Floats) -> Floats:
     return np.asarray(C / np.linalg.norm(C))
 
@@ -241,9 +250,7 @@ class Climb:
 
     def usable(self, X: Floats) -> tuple[float, Floats, Floats]:
         """U of X = CCᵀ on all states, the eigenvalues and eigenvectors of G."""
-        w, B = np.linalg.eigh(self.summed(X))
-        w = np.maximum(w, 0.0)
-        return float((w / (w + self.s**2)).sum()), w, B
+        return usable_of(self.summed(X), self.s)
 
     def spread(self, C: Floats) -> Floats:
         """A mask of the free nodes on all states."""

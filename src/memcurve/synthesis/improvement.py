@@ -11,14 +11,14 @@ import numpy as np
 from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.notes import Note
-from memcurve.core.types import EPS, TINY, Floats
+from memcurve.core.types import EPS, TINY
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Chart, Section
 from memcurve.solve import Analysis, solve_stein
 from memcurve.synthesis.directions import called, directions_of, noise_level
-from memcurve.synthesis.driving import MOST_STATES, MaskChoice, as_dense, best_mask
+from memcurve.synthesis.driving import MOST_STATES, MaskChoice, as_dense, best_mask, usable_of
 from memcurve.synthesis.pruning import Pruned, pruned, require_tolerance
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
 from memcurve.synthesis.result import PROSE, SynthesisResult
@@ -172,7 +172,7 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
     if network.readout is not None or network.is_complex:
         return {}
     A, mask, size = as_dense(network), network.real_pair()[1], network.size
-    now, w, B = _usable(A, mask, noise)
+    now, w, B = usable_of(solve_stein(A, mask @ mask.T), noise)
     power = float(w.sum())
     # neither rounded below the noise nor so small that digits are lost
     is_clear = power > TINY / EPS and EPS * size * power <= CLEAR * noise**2
@@ -192,15 +192,5 @@ def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
         squares, V = np.linalg.eigh(Y)
         steps = Y @ mask, (V * np.sqrt(np.maximum(squares, 0.0))) @ (V.T @ mask)
         masks = [C * (np.linalg.norm(mask) / np.linalg.norm(C)) for C in steps]
-        gains["mask"] = max(now, *(_usable(A, C, noise)[0] for C in masks))
+        gains["mask"] = max(now, *(usable_of(solve_stein(A, C @ C.T), noise)[0] for C in masks))
     return gains
-
-
-def _usable(A: Floats, C: Floats, noise: float) -> tuple[float, Floats, Floats]:
-    """Usable memory, and eigenvalues and eigenvectors of the Gramian; NaN if it overflows."""
-    G = solve_stein(A, C @ C.T)
-    if not np.isfinite(G).all():
-        return np.nan, np.array([np.nan]), G
-    w, B = np.linalg.eigh(G)
-    w = np.maximum(w, 0.0)
-    return float((w / (w + noise**2)).sum()), w, B
