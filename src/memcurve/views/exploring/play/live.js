@@ -19,7 +19,7 @@ async function post(question, more = {}) {
     const answer = await response.json();
     return answer.stale ? null : answer;
   } catch {
-    return { trouble: "Python does not answer. Is “memcurve explore” still running?" };
+    return { trouble: "Python does not answer. Is “memcurve explore” still running?", retry: true };
   }
 }
 
@@ -30,6 +30,8 @@ const keyOf = (settings, moves = []) => JSON.stringify([settings, moves]);
 const asked = () => ({ ...state.settings, moves: movesNow() });
 
 function ask() {
+  // while an eigenvalue is held, the browser draws the curve, where that depends on eigenvalues alone
+  if (dragging && live.base?.lattice) return;
   live.turn += 1;
   if (live.busy) live.again = true;
   else update();
@@ -47,16 +49,18 @@ async function update() {
       alertOf(answer.trouble ? `${named(settings)} ${answer.trouble}` : "");
       showIgnored(answer.ignored ?? [], settings);
     }
-    // while an eigenvalue is held, the browser draws the curve, where that depends on eigenvalues alone
-    if (live.base && isMoved() && !(dragging && live.base.lattice)) {
+    if (live.base && isMoved()) {
       const moves = movesNow(), there = keyOf(settings, moves);
       if (live.sceneKey !== there || !live.scene) {
         const answer = await post("scene", { settings: { ...settings, moves } });
         if (answer?.trouble) {
           state.moved = {};
           alertOf(`The eigenvalue cannot be moved there. ${answer.trouble} What is shown is the network without the move.`);
-        } else if (answer) [live.scene, live.sceneKey] = [answer, there];
-      } else alertOf("");
+        } else if (answer) {
+          [live.scene, live.sceneKey] = [answer, there];
+          alertOf("");
+        }
+      }
     }
     draw();
   } while (live.again);
@@ -66,7 +70,7 @@ async function update() {
 
 // A file or an ensemble, and that it has no curve.
 function named(settings) {
-  return settings.file ? `${LIVE.files[settings.file]} cannot be shown.` : "These settings have no memory curve.";
+  return settings.file ? `${LIVE.files[settings.file]} cannot be shown.` : "These settings cannot be shown.";
 }
 
 // What takes longer, one after the other; each is asked again when what it depends on has changed.
@@ -85,6 +89,7 @@ async function askMore() {
     if (live.answers[place]?.key === key) continue;
     const answer = await post(question, { settings, ...more });
     if (!is_fresh()) return;
+    if (answer?.retry) return alertOf(answer.trouble);
     if (answer) live.answers[place] = { key, answer };
     if (!dragging) draw();
   }
@@ -127,7 +132,7 @@ function liveView() {
     half: is_known || !base.lattice ? scene.half : below < 0 ? `over ${MOST_LAGS}` : below,
     age: base.lattice ? memory.meanAge(now) : null,
     rho: is_known || !base.lattice ? scene.radius : Math.max(...now.map(([a, b]) => Math.hypot(a, b))),
-    remark: `${base.spectrum} ${aboutMoves(base)}`,
+    known: is_known || !base.lattice, remark: `${base.spectrum} ${aboutMoves(base)}`,
   };
 }
 
@@ -169,7 +174,8 @@ function drawAnswers() {
   byId("read-name").textContent = `Usable ${state.settings.noise ? `with noise ${state.settings.noise}` : "in single precision"}`;
   byId("read").textContent = noisy?.usable ?? (noisy?.trouble ? "?" : "…");
   waiting("memory-card", !noisy);
-  byId("summary").textContent = `${summary(scene, noisy)} ${scene.name}, computed in ${Math.round(1000 * scene.seconds)} ms.`;
+  byId("summary").textContent = !shown.known ? "While you drag, the curve is computed in the browser; Python’s follows."
+    : `${summary(scene, noisy)} ${scene.name}, computed in ${Math.round(1000 * scene.seconds)} ms.`;
   const usable = answerOf("usable");
   waiting("read-card", !usable);
   byId("read-text").textContent = usable?.trouble ?? [
@@ -395,6 +401,7 @@ async function openFile(file) {
     live.opened = key;
     live.baseKey = ""; // the same again is read again
     reach = 0;
+    state.mode = "network";
     choose({ file: key, scaled: false }, true);
   } catch {
     alertOf(`${file.name} cannot be sent. Is “memcurve explore” still running?`);
