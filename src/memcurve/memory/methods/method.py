@@ -55,29 +55,13 @@ class Variant:
 class Method:
     """A way to compute memory curves.
 
-    Attributes
-    ----------
-    name : str
-        What ``method=`` calls it.
-    run : callable
-        ``run(problem, **options) -> Answer``, with ``seed=`` too if the method draws. The
-        keyword-only parameters of the function are the method's options.
-    help : str
-        One line.
-    cost : Work
-        Arrays and time, see :mod:`memcurve.core.limits`.
-    answers : tuple of str
-        What it takes beyond one white input without noise, read from all nodes.
-    kinds : tuple of str
-        ``"memory"``, ``"forecasting"``, ``"Fisher"``: the questions it answers.
-    bounded : bool
-        Whether its errors hold.
-    columns : callable, optional
-        ``columns(question, options)``: how many columns its wide arrays have; lags by default.
-    compared : bool
-        Whether :func:`memcurve.compare` runs it by default.
-    variants : tuple of Variant
-        What audits and the page show of it.
+    ``run(problem, **options)`` returns an Answer; its keyword-only parameters are the options, and
+    ``seed`` is among them if the method draws. ``cost`` is what it takes, see
+    :mod:`memcurve.core.limits`, with ``columns(problem, options)`` columns of wide arrays, by
+    default as many as lags. ``answers`` is what it takes beyond one white input without noise, read
+    from all nodes, ``kinds`` are the questions: ``"memory"``, ``"forecasting"``, ``"Fisher"``.
+    ``bounded``: its errors hold; ``compared``: :func:`memcurve.compare` runs it by default;
+    ``variants``: what audits and the page show of it.
 
     Examples
     --------
