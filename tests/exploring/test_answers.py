@@ -25,6 +25,7 @@ from memcurve.views.exploring.files import OWN_MASK, UPLOADS
 from memcurve.views.exploring.page import served_page
 from memcurve.views.exploring.scene import MOST_NODES, PageSettings, Scene, scene_of
 from memcurve.views.exploring.stories import STRENGTHS, products, settings_of, told
+from refusals import refuses
 
 
 @pytest.fixture(scope="module")
@@ -110,16 +111,15 @@ def test_moved_eigenvalue_is_all_that_moves(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize(
-    ("A", "C", "move", "said"),
+    ("A", "C", "move", "facts"),
     [
-        ([[0.9, 0.0], [0.0, 0.5]], [1, 1], (0.5, 0.5j), r"`to` must be real for the real .* 0\.5"),
+        ([[0.9, 0.0], [0.0, 0.5]], [1, 1], (0.5, 0.5j), ("`to`", "0.5")),
         ([[0.5, 1.0], [0.0, 0.5]], [1, 1], (0.5, 0.1), "simple"),
-        ([[0.5, 0.4], [-0.4, 0.5]], [1, 0], (0.5 + 0.4j, 0.3), "`to` must not be real for the"),
+        ([[0.5, 0.4], [-0.4, 0.5]], [1, 0], (0.5 + 0.4j, 0.3), "`to`"),
     ],
 )
-def test_moves_that_cannot_be(A: Any, C: Any, move: tuple[complex, complex], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        move_eigenvalue(LinearNetwork(A, C), *move)
+def test_moves_that_cannot_be(A: Any, C: Any, move: tuple[complex, complex], facts: Any) -> None:
+    refuses(ValueError, facts, move_eigenvalue, LinearNetwork(A, C), *move)
 
 
 def test_an_eigenvalue_is_not_moved_onto_another() -> None:
@@ -182,7 +182,7 @@ def test_a_slow_network_says_what_is_drawn() -> None:
     slow = uploaded("slow.csv", b"0.9999999999,0,1\n0,0.5,1\n")
     seen = answers.scene(slow)
     assert (seen["exact"], sum(seen["values"]) < 1.01) == (2, True)
-    with pytest.raises(ValueError, match="takes too long"):
+    with pytest.raises(ValueError, match="too long"):
         answers.standard(slow.network(), "simulation of 2,000 steps", 10, 1)
 
 
