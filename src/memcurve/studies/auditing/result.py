@@ -80,13 +80,13 @@ class Audit(Reported):
     states: int
     inputs: int
     input: str
-    curve: MemoryCurve | None
+    curve: MemoryCurve | None = None
     rank_budget: RankBudget
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[Estimate, ...] = ()
     usable: UsableMemory
-    eigenvalues: Eigenvalues | None
-    condition: float
-    claim: Claim | None
+    eigenvalues: Eigenvalues | None = None
+    condition: float = float("nan")
+    claim: Claim | None = None
     notes: tuple[Note, ...]
     seed: int
     left_out: Mapping[str, str] = field(default_factory=dict)
@@ -161,7 +161,7 @@ class Audit(Reported):
             *truth,
             None if self.eigenvalues is None else spectrum_section(self.eigenvalues),
             _gains(self),
-            Section(say("titles.left_out"), points=left_out) if left_out else None,
+            _section("left_out", "", points=left_out) if left_out else None,
         ]
         versions = ", ".join(f"{name} {version}" for name, version in self.versions.items())
         states = f" ({counted(self.states, 'real state')})" if self.states != self.size else ""
@@ -412,11 +412,11 @@ def _lag(lag: int | None, unknown: str) -> str:
 
 def _section(
     kind: str, text: str, rows: Sequence[tuple[str, ...]] = (), *, chart: Chart | None = None,
-    points: tuple[str, ...] = (), numeric: Sequence[int] = (1,),
+    points: tuple[str, ...] = (), numeric: Sequence[int] = (1,), **facts: Any,
 ) -> Section:  # fmt: skip
-    """The section of a kind, with a table where there are rows."""
+    """The section of a kind, with a table where there are rows; facts are those of its title."""
     table = Table((*TEXTS["heads"][kind],), (*rows,), frozenset(numeric)) if rows else None
-    return Section(say(f"titles.{kind}"), text, table, chart, points)
+    return Section(say(f"titles.{kind}", **facts), text, table, chart, points)
 
 
 def _claim(audit: Audit) -> Section | None:
@@ -426,9 +426,8 @@ def _claim(audit: Audit) -> Section | None:
         (one.kind.replace("_", " "), number(one.value), one.fit, one.text)
         for one in audit.claim.explanations
     ]
-    table = Table((*TEXTS["heads"]["claim"],), (*rows,), frozenset({1})) if rows else None
     text = say("sections.claim" if rows else "sections.no_claim")
-    return Section(say("titles.claim", value=f"{audit.claim.value:.10g}"), text, table)
+    return _section("claim", text, rows, value=f"{audit.claim.value:.10g}")
 
 
 def _memory(audit: Audit) -> Section | None:

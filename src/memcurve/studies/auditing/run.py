@@ -277,12 +277,8 @@ def _at_scale(
     left_out = ((say("left_out.curve"), why), *unknown, *missing, dense)
     return Audit(
         **asked.fields(),
-        curve=None,
         rank_budget=budget,
-        estimates=(),
         usable=usable,
-        eigenvalues=None,
-        condition=float("nan"),
         claim=claim,
         notes=subject.notes,
         left_out=dict(left_out),
