@@ -16,6 +16,7 @@ from memcurve.state_affine import (
     from_functions,
     laws,
     product,
+    selective_layer,
     side_by_side,
 )
 from refusals import refuses
@@ -66,6 +67,19 @@ def test_closures_hold_their_parts() -> None:
         read = memcurve.capacities(network.replace(readout=rows))
         for word in word_oracle.words(1, 4):
             assert abs(read.of(word) - alone.of(word)) < 1e-9
+
+
+def test_networks_together_are_known_as_well_as_the_least_known() -> None:
+    """Computed p and q have no last digits to count with, beside others either."""
+    one = from_functions(lambda z: [[0.5 * np.cos(z)]], lambda z: [np.sin(z)])
+    two = from_functions(lambda z: 0.4 * np.diag([np.cos(z), np.sin(z)]), lambda z: [z, np.sin(z)])
+    alone, both = memcurve.capacities(one), memcurve.capacities(side_by_side(one, two))
+    assert both.total == 3
+    read = memcurve.capacities(side_by_side(one, two).replace(readout=[0]))
+    for word in word_oracle.words(2, 3):
+        assert abs(read.of(word) - alone.of(word)) <= read.error + alone.error
+    gated = side_by_side(selective_layer([1, 2]), drawn(2, 1).replace(input="normal"))
+    assert memcurve.capacities(gated).arithmetic == "balls"
 
 
 def test_products_and_features_are_what_simulations_have() -> None:

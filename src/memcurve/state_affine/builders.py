@@ -15,7 +15,7 @@ from memcurve.core.arguments import exact_array, require_number, require_size
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork
 from memcurve.state_affine.laws import law_of
-from memcurve.state_affine.network import Formula, Power, StateAffineNetwork
+from memcurve.state_affine.network import ROUNDINGS, Formula, Power, StateAffineNetwork
 
 ROUNDING = 1e-13  # functions below this share of the largest are rounding of p and q
 MOST_STATES = 4096  # of products and features
@@ -170,7 +170,8 @@ def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
     zeros = np.zeros((len(one.p), one.size, two.size))
     p = np.block([[one.p, zeros], [W @ one.p, two.p]])
     q = np.concatenate([one.q, one.q @ W.T + two.q], axis=1)
-    return StateAffineNetwork(p, q, one.input, functions=one.functions)
+    rounding = _rounding(one, two)
+    return StateAffineNetwork(p, q, one.input, functions=one.functions, rounding=rounding)
 
 
 def product(first: Any, second: Any) -> StateAffineNetwork:
@@ -241,7 +242,13 @@ def _monomials(
             hat[1:, 1:], hat[1:, 0], hat[0, 0] = n.p[i], n.q[i], i == 0
             rows = (rows[:, :, None] * hat[states][:, None, :]).reshape(count, -1)
         parts[sum(letters)] += rows @ collected
-    return StateAffineNetwork(parts[:, 1:, 1:], parts[:, 1:, 0], networks[0].input)
+    p, q, law = parts[:, 1:, 1:], parts[:, 1:, 0], networks[0].input
+    return StateAffineNetwork(p, q, law, rounding=_rounding(*networks))
+
+
+def _rounding(*networks: StateAffineNetwork) -> str:
+    """What the numbers of networks together stand for."""
+    return max((n.rounding for n in networks), key=ROUNDINGS.index)
 
 
 def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:

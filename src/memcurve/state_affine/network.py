@@ -23,7 +23,8 @@ from memcurve.core.types import Floats
 from memcurve.network.linear import Connected, validated_readout
 from memcurve.state_affine.laws import Law, discrete, law_of
 
-ROUNDINGS = ("relative", "absolute", "formula")  # what the stored numbers stand for
+#: What the stored numbers stand for; of networks joined, the last of these.
+ROUNDINGS = ("relative", "formula", "absolute")
 #: The functions that a formula may use, of balls.
 _BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lambda z: z.sqrt())
 
