@@ -88,7 +88,7 @@ def memory_curves(
     The gradient of a repeated eigenvalue does not exist and comes out as NaN or very large, though
     that of the curve does; a network that would have to be handed to the CPU is refused then.
 
-    In a stack, networks of ten nodes take a quarter of the time of single calls, those of some
+    In a stack, networks of ten nodes take a third of the time of single calls, those of some
     hundred nodes about as long. Whether the rank depends on the last digits of the numbers
     (``rank_robust``) is not checked.
 
