@@ -136,6 +136,10 @@ def test_a_wanted_curve_is_drawn(page: Opened) -> None:
     tab.click("#tab-wish")
     gap = float(tab.inner_text("#gap"))
     assert gap < 0.04  # an exponential with twelve nodes
+    tab.wait_for_function(
+        "Math.abs(byId('memory').viewBox.baseVal.height"
+        " - byId('memory').getBoundingClientRect().height) < 1"
+    )  # else the squares are not where the pointer is
     handle = tab.locator("[data-handle='4']")
     handle.press("ArrowDown")
     assert state_of(page)["wish"] is not None

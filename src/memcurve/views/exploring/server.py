@@ -117,7 +117,6 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _path(self) -> str | None:
         """What is asked for, without the token; None where that was refused."""
-        self.close_connection = False
         parts = self.path.partition("?")[0].removeprefix("/")
         token = self.server.token
         first, _, rest = parts.partition("/") if token else (token, "", parts)

@@ -523,7 +523,8 @@ function theme(name) {
 }
 byId("theme").addEventListener("click", () => theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
 theme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-addEventListener("resize", draw);
+// also where what stands beside it is shown or hidden
+new ResizeObserver(() => { if (shown) draw(); }).observe(byId("memory"));
 
 // ---- to take home, and to bring along
 
