@@ -161,6 +161,9 @@ def test_objects_of_qutip_are_taken_as_they_are() -> None:
         ("`decays`", selective_layer, {"decays": [-1.0]}),
         ("`noise`", memcurve.capacities, {"network": memcurve.bilinear([[0.5]], [[0.2]], [1]),
                                           "noise": quantum.ShotNoise(10)}),
+        ("`functions`", memcurve.capacities, {"network": memcurve.StateAffineNetwork(
+            [[[0.5]]], [[0.0], [1.0]], functions=[lambda z: 0 * z + 1, np.sin],
+            rounding="formula")}),
         ("`basis`", memcurve.capacities, {"network": rg_lru_layer([1.0]),
                                           "basis": [lambda z: 0 * z + 1]}),
     ],

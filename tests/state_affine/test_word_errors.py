@@ -298,6 +298,17 @@ def test_interrupts_keep_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < result.of((0, 1)) < 1
 
 
+def test_interrupts_before_any_capacity_tell_the_total(monkeypatch: pytest.MonkeyPatch) -> None:
+    from memcurve.state_affine import evaluation
+
+    def stopped(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluation, "whitened", stopped)
+    with pytest.raises(KeyboardInterrupt, match="the total without noise is 2"):
+        memcurve.capacities(StateAffineNetwork(**GOOD))
+
+
 def test_networks_at_the_edge_of_a_covariance_and_what_is_none() -> None:
     """ρ(Φ) = 1, up to rounding of √3: the equation of the covariance is singular."""
     for root in (3**0.5, np.nextafter(3**0.5, 2)):

@@ -156,11 +156,24 @@ def coordinates(
     letters = letters_of(network, basis)
     notify("exact rank", 0, None)
     reached = reached_by_words(network)
+    try:
+        return _located(network, letters, reached, noise, basis, notify)
+    except KeyboardInterrupt:
+        known = f"what is known: the total without noise is {reached.outputs}."
+        raise KeyboardInterrupt(f"stopped before any single capacity; {known}") from None
+
+
+def _located(
+    network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, basis: Any,
+    notify: ProgressCallback,
+) -> WordCoordinates:  # fmt: skip
+    """In floats or, where these are not enough, in balls."""
     if network.rounding == "formula" and reached.outputs:
-        if basis is not None or not network.input.is_precise:
+        if basis is not None or not network.is_precise:
             raise ValueError(
-                "`input` must not be a density, and `basis` must be left out, for a layer whose "
-                "gate is a formula: its letters need more digits than floats have."
+                "`input` must not be a density, `functions` must be formulas, and `basis` must be "
+                "left out, for a layer whose gate is a formula: its letters need more digits than "
+                "floats have."
             )
         return _in_balls(network, reached, noise, "letters are rounded away", notify)
     own = None

@@ -170,9 +170,9 @@ def exit_code(
             raise
         discard_output()
         return FINE
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         with contextlib.suppress(OSError):
-            warn("stopped; no file is half-written.")
+            warn(str(stopped) or "stopped; no file is half-written.")
         return INTERRUPTED
     except Exception as error:
         from memcurve.core.errors import ModelError, UncertainResultError
