@@ -33,12 +33,16 @@ MOST_ASKED = 100_000  # bytes of a question
 PATIENCE = 60  # seconds for the next byte of a request
 MOST_PAGES = 1000  # whose latest question is remembered
 
-#: The page runs its own scripts, asks this server alone, and stands in no frame.
-_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-    "connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
+#: With every answer: the page runs its own scripts, asks this server alone, and stands in no frame.
+_HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'unsafe-inline'; style-src "
+    "'unsafe-inline'; connect-src 'self'; img-src data: blob:; base-uri 'none'; form-action "
+    "'none'; frame-ancestors 'none'",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 class Server(ThreadingHTTPServer):
@@ -84,6 +88,8 @@ class _Handler(BaseHTTPRequestHandler):
     server: Server
     protocol_version = "HTTP/1.1"
     timeout = PATIENCE
+    error_message_format = "%(explain)s"
+    error_content_type = "text/plain; charset=utf-8"
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: the command printed its address, which is all that there is to say."""
@@ -91,12 +97,19 @@ class _Handler(BaseHTTPRequestHandler):
     def version_string(self) -> str:
         return "memcurve"
 
+    def end_headers(self) -> None:
+        for name, value in _HEADERS.items():
+            self.send_header(name, value)
+        super().end_headers()
+
     def do_GET(self) -> None:
         path = self._path()
         if path == "":
-            self._send(HTTPStatus.OK, self.server.page, "text/html; charset=utf-8")
+            self._send(self.server.page, "text/html; charset=utf-8")
         elif path is not None:
-            self._refuse(HTTPStatus.NOT_FOUND, "There is one page, and no file beside it.")
+            self.send_error(
+                HTTPStatus.NOT_FOUND, explain="There is one page, and no file beside it."
+            )
 
     def do_POST(self) -> None:
         path = self._path()
@@ -113,7 +126,9 @@ class _Handler(BaseHTTPRequestHandler):
         except Stale:
             self._answer({"stale": True})
         except (KeyError, ValueError, TypeError, RecursionError) as error:
-            self._refuse(HTTPStatus.BAD_REQUEST, f"This is no question of the page: {error!r}")
+            self.send_error(
+                HTTPStatus.BAD_REQUEST, explain=f"This is no question of the page: {error!r}"
+            )
 
     def _path(self) -> str | None:
         """What is asked for, without the token; None where that was refused."""
@@ -121,11 +136,13 @@ class _Handler(BaseHTTPRequestHandler):
         token = self.server.token
         first, _, rest = parts.partition("/") if token else (token, "", parts)
         if not self.server.is_ours(self.headers.get("Host", ""), self.headers.get("Origin")):
-            self._refuse(HTTPStatus.FORBIDDEN, "This page is served to its own machine alone.")
+            self.send_error(
+                HTTPStatus.FORBIDDEN, explain="This page is served to its own machine alone."
+            )
         elif not secrets.compare_digest(first.encode(), token.encode()):
-            self._refuse(
+            self.send_error(
                 HTTPStatus.FORBIDDEN,
-                "Open the address that `memcurve explore` printed: it ends in a token.",
+                explain="Open the address that `memcurve explore` printed: it ends in a token.",
             )
         else:
             return rest
@@ -136,11 +153,13 @@ class _Handler(BaseHTTPRequestHandler):
         most = MOST_BYTES if path.startswith("file/") else MOST_ASKED
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
-            self._refuse(HTTPStatus.LENGTH_REQUIRED, "A request must say how long it is.")
+            self.send_error(
+                HTTPStatus.LENGTH_REQUIRED, explain="A request must say how long it is."
+            )
         elif len(length) > 12 or int(length) > most:
-            self._refuse(
+            self.send_error(
                 HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-                f"The page takes files of up to {MOST_BYTES:,} bytes; `memcurve curve` and "
+                explain=f"The page takes files of up to {MOST_BYTES:,} bytes; `memcurve curve` and "
                 "`memcurve audit` take larger ones.",
             )
         elif len(body := self.rfile.read(int(length))) == int(length):
@@ -148,22 +167,12 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _answer(self, content: dict[str, Any]) -> None:
-        self._send(HTTPStatus.OK, as_json(content), "application/json")
+        self._send(as_json(content), "application/json")
 
-    def _refuse(self, status: HTTPStatus, reason: str) -> None:
-        # what was not read of the request must not be taken for the next one
-        self.close_connection = True
-        self._send(status, reason.encode("utf-8", "replace"), "text/plain; charset=utf-8")
-
-    def _send(self, status: HTTPStatus, content: bytes, kind: str) -> None:
-        self.send_response(status)
-        for name, value in {
-            "Content-Type": kind, "Content-Length": str(len(content)), "Cache-Control": "no-store",
-            "Content-Security-Policy": _POLICY, "X-Content-Type-Options": "nosniff",
-            "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin",
-            **({"Connection": "close"} if self.close_connection else {}),
-        }.items():  # fmt: skip
-            self.send_header(name, value)
+    def _send(self, content: bytes, kind: str) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
