@@ -6,12 +6,15 @@ import itertools
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from browser import browser
+from command import Command, inside
 
 # one BLAS thread: they are many small problems, on machines that have other work
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -29,6 +32,19 @@ settings.load_profile("memcurve")
 # a shell lets what it starts in the background ignore Ctrl-C, and so would the commands tested here
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+    """Run ``memcurve`` with some arguments; gives its exit code and what it printed."""
+    return lambda *arguments: inside(monkeypatch, capsys, *arguments)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """A running browser."""
+    with browser() as started:
+        yield started
 
 
 @pytest.fixture

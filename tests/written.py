@@ -33,35 +33,39 @@ def write_mat73(path, chunks=None, **arrays):
     """What MATLAB's save -v7.3 writes: 512 bytes of header, then HDF5 with arrays transposed."""
     h5py = pytest.importorskip("h5py")
     kinds = {"f8": "double", "f4": "single", "i4": "int32", "b1": "logical"}
+
+    def put(parent, name, value):
+        kind = "double"
+        if isinstance(value, dict):
+            item, kind = parent.create_group(name), "struct"
+            for key, part in value.items():
+                put(item, key, part)
+        elif isinstance(value, str):
+            item = parent.create_dataset(name, data=np.array([[ord(c)] for c in value], "u2"))
+            kind = "char"
+        elif sparse.issparse(value):
+            columns, item = value.tocsc(), parent.create_group(name)
+            item.attrs["MATLAB_sparse"] = np.uint64(columns.shape[0])
+            item["jc"] = columns.indptr.astype(np.uint64)
+            if columns.nnz:
+                item["ir"] = columns.indices.astype(np.uint64)
+                item["data"] = columns.data
+        else:
+            stored = np.atleast_2d(value).T
+            if np.iscomplexobj(stored):
+                pairs = np.empty(stored.shape, dtype=[("real", "f8"), ("imag", "f8")])
+                pairs["real"], pairs["imag"] = stored.real, stored.imag
+                stored = pairs
+            else:
+                kind = kinds[stored.dtype.str[1:]]
+            packed = {"chunks": chunks, "compression": "gzip"} if chunks else {}
+            packed = packed if min(stored.shape) > 1 else {}
+            item = parent.create_dataset(name, data=stored, **packed)
+        item.attrs["MATLAB_class"] = np.bytes_(kind)
+
     with h5py.File(path, "w", userblock_size=512) as file:
         for name, value in ({"s": {"inner": np.zeros(2)}} | arrays).items():
-            kind = "double"
-            if isinstance(value, dict):
-                item, kind = file.create_group(name), "struct"
-                for key, part in value.items():
-                    item[key] = part
-            elif isinstance(value, str):
-                item = file.create_dataset(name, data=np.array([[ord(c)] for c in value], "u2"))
-                kind = "char"
-            elif sparse.issparse(value):
-                columns, item = value.tocsc(), file.create_group(name)
-                item.attrs["MATLAB_sparse"] = np.uint64(columns.shape[0])
-                item["jc"] = columns.indptr.astype(np.uint64)
-                if columns.nnz:
-                    item["ir"] = columns.indices.astype(np.uint64)
-                    item["data"] = columns.data
-            else:
-                stored = np.atleast_2d(value).T
-                if np.iscomplexobj(stored):
-                    pairs = np.empty(stored.shape, dtype=[("real", "f8"), ("imag", "f8")])
-                    pairs["real"], pairs["imag"] = stored.real, stored.imag
-                    stored = pairs
-                else:
-                    kind = kinds[stored.dtype.str[1:]]
-                packed = {"chunks": chunks, "compression": "gzip"} if chunks else {}
-                packed = packed if min(stored.shape) > 1 else {}
-                item = file.create_dataset(name, data=stored, **packed)
-            item.attrs["MATLAB_class"] = np.bytes_(kind)
+            put(file, name, value)
         file["#refs#/a"] = np.zeros(2)
     with open(path, "r+b") as stream:
         stream.write(b"MATLAB 7.3 MAT-file, Platform: GLNXA64".ljust(124) + b"\x00\x02IM")
@@ -117,6 +121,7 @@ ARCHIVES = {
     "mat-compressed": lambda path, **arrays: io.savemat(path, arrays, do_compression=True),
     "mat-hdf5": write_mat73,
     "safetensors": write_safetensors,
+    "pt": write_checkpoint,
 }
 #: How to write one array without a name.
 SINGLES = {

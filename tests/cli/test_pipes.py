@@ -16,15 +16,16 @@ from memcurve import MemoryCurve
 
 @POSIX
 @pytest.mark.parametrize(
-    "script",
+    ("asked", "code"),
     [
-        "memcurve curve --help | head -1",
-        "memcurve curve --size 60 --lags 3000 --json | head -1",
+        ("curve --help", 0),
+        ("curve --size 60 --lags 3000 --json", 0),
+        ("audit --size 12 --claimed 7.31 --fail-on-mismatch", 3),
     ],
 )
-def test_a_reader_that_has_seen_enough(script: str) -> None:
-    done = shell(f'{script}; exit "${{PIPESTATUS[0]}}"')
-    assert done.code == 0
+def test_a_reader_that_has_seen_enough(asked: str, code: int) -> None:
+    done = shell(f'memcurve {asked} | head -1; exit "${{PIPESTATUS[0]}}"')
+    assert done.code == code
     assert done.err == ""
     assert len(done.out.splitlines()) == 1
 

@@ -1,4 +1,4 @@
-"""Tables in terminals of any width: every number is shown whole."""
+"""Tables in terminals of any width, whose every number is shown whole; reports, and charts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from command import Command
-from memcurve.views.cli.console import Printer
+from memcurve.rendering.report import Chart, Series
+from memcurve.views.cli.console import Printer, plot_lines, print_document
+from report_example import LONG, NASTY, document
 
 WIDTHS = (80, 200)
 
@@ -84,3 +86,25 @@ def test_a_table_wider_than_the_terminal(
         shown = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
         assert max(map(len, shown.splitlines())) <= longest
         assert all(number in shown for number in numbers[:count])
+
+
+def test_reports_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+    print_document(document())
+    piped = capsys.readouterr().out
+    assert "\x1b" not in piped
+    assert "…" not in piped
+    for text in (NASTY, LONG, "Needs attention. ", *document().verdict, *document().notes):
+        assert text in piped
+    assert "1 │█" in piped
+
+
+def test_plots_in_the_terminal() -> None:
+    x = np.arange(10.0)
+    lines = plot_lines(Chart("", "x", "y", (Series("s", x, x),)), 10)
+    assert lines[0] == "9 │        ▁█"
+    assert [line.index(" │") for line in lines[:8]] == [1] * 8
+    assert lines[7] == "0 │ ▇████████"
+    assert lines[-1].split() == ["0", "9"]
+    assert plot_lines(Chart("", "x", "y", (Series("s", x, np.full(10, np.nan)),))) == []
+    assert plot_lines(Chart("", "x", "y", ())) == []
+    assert len(plot_lines(Chart("", "x", "y", (Series("s", x[:1], x[:1]),)))) == 10

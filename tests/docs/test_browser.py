@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from browser import Opened, browser, open_page
+from browser import Opened, open_page
 from documentation import Site
 
 pytestmark = pytest.mark.documentation
@@ -28,12 +27,6 @@ BAD_MATHS = """() => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as started:
-        yield started
-
-
 def address(site: Site, page: str) -> Path:
     path = site.folder / f"{page}.html"
     assert path.is_file(), f"{page} was not built:\n{site.output[-5000:]}"
@@ -47,8 +40,8 @@ def assert_quiet(opened: Opened) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_page(running: Any, site: Site, page: str, width: int, dark: bool) -> None:
-    with open_page(running, address(site, page), width, dark=dark) as opened:
+def test_page(chromium: Any, site: Site, page: str, width: int, dark: bool) -> None:
+    with open_page(chromium, address(site, page), width, dark=dark) as opened:
         shown = opened.page
         assert shown.evaluate(DRAWN)
         assert shown.evaluate(BAD_MATHS) == []
@@ -66,9 +59,9 @@ def test_page(running: Any, site: Site, page: str, width: int, dark: bool) -> No
         assert_quiet(opened)
 
 
-def test_every_page_on_a_telephone(running: Any, site: Site) -> None:
+def test_every_page_on_a_telephone(chromium: Any, site: Site) -> None:
     """None is wider than the window, has maths that is not drawn, or writes to the console."""
-    with open_page(running, address(site, "index"), 390) as opened:
+    with open_page(chromium, address(site, "index"), 390) as opened:
         for path in site.pages:
             opened.page.goto(path.as_uri())
             assert opened.page.evaluate(DRAWN), path
@@ -78,7 +71,7 @@ def test_every_page_on_a_telephone(running: Any, site: Site) -> None:
         assert_quiet(opened)
 
 
-def test_text_stands_out_in_both_themes(running: Any, site: Site) -> None:
+def test_text_stands_out_in_both_themes(chromium: Any, site: Site) -> None:
     """Letters of the drawing and the page against what lies behind them."""
     contrast = """() => {
         const light = colour => {
@@ -96,7 +89,7 @@ def test_text_stands_out_in_both_themes(running: Any, site: Site) -> None:
     }"""
     for dark in (False, True):
         path = address(site, "contributing/architecture")
-        with open_page(running, path, dark=dark) as opened:
+        with open_page(chromium, path, dark=dark) as opened:
             drawing, prose = opened.page.evaluate(contrast)
             assert drawing >= 4.5
             assert prose >= 7
@@ -104,9 +97,9 @@ def test_text_stands_out_in_both_themes(running: Any, site: Site) -> None:
 
 
 @pytest.mark.parametrize("name", ["memory_curve", "LinearNetwork", "rank", "audit"])
-def test_a_name_leads_to_its_reference(running: Any, site: Site, name: str) -> None:
+def test_a_name_leads_to_its_reference(chromium: Any, site: Site, name: str) -> None:
     """Typed into the field of the first page, as it is written in Python."""
-    with open_page(running, address(site, "index")) as opened:
+    with open_page(chromium, address(site, "index")) as opened:
         field = opened.page.get_by_role("searchbox", name="Search the documentation")
         assert field.bounding_box()["y"] < 800, "the field is seen without scrolling"
         field.fill(name)
@@ -118,9 +111,9 @@ def test_a_name_leads_to_its_reference(running: Any, site: Site, name: str) -> N
         assert_quiet(opened)
 
 
-def test_other_words_are_found(running: Any, site: Site) -> None:
+def test_other_words_are_found(chromium: Any, site: Site) -> None:
     path = address(site, "search")
-    with open_page(running, path) as opened:
+    with open_page(chromium, path) as opened:
         for words in ("memory curve", "memcurve.memory_curve()", "Memory_Curve"):
             opened.page.goto(f"{path.as_uri()}?q={quote(words)}")
             assert first_found(opened.page).endswith("reference/memory.html#memcurve.memory_curve")
@@ -136,9 +129,9 @@ def first_found(page: Any) -> str:
     return str(page.locator("#search-results li a").first.evaluate("link => link.href"))
 
 
-def test_the_header_shows_the_way(running: Any, site: Site) -> None:
+def test_the_header_shows_the_way(chromium: Any, site: Site) -> None:
     """Without a menu to open: what is looked for most, in one row, and the search."""
-    with open_page(running, address(site, "index"), 1024) as opened:
+    with open_page(chromium, address(site, "index"), 1024) as opened:
         header = opened.page.locator("header.bd-header")
         heights = set()
         for name in ("Start", "Gallery", "Tutorials", "How to", "Reference"):
@@ -153,9 +146,9 @@ def test_the_header_shows_the_way(running: Any, site: Site) -> None:
         assert_quiet(opened)
 
 
-def test_menu_on_a_telephone(running: Any, site: Site) -> None:
+def test_menu_on_a_telephone(chromium: Any, site: Site) -> None:
     """What the header has no room for is behind its first button."""
-    with open_page(running, address(site, "index"), 390) as opened:
+    with open_page(chromium, address(site, "index"), 390) as opened:
         page = opened.page
         page.locator("button.primary-toggle").click()
         link = page.locator("#pst-primary-sidebar-modal a", has_text="Theory").first

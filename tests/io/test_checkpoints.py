@@ -75,13 +75,9 @@ def test_pickles_are_never_executed(torch, tmp_path, protocol):
     assert victim.exists()  # the attack works on who loads it
     victim.rmdir()
     content = {"A": torch.from_numpy(W), "C": torch.from_numpy(WIN), "x": Payload(victim)}
-    torch.save(content, tmp_path / "zip.pt", pickle_protocol=protocol)
-    torch.save(
-        content,
-        tmp_path / "older.pt",
-        pickle_protocol=protocol,
-        _use_new_zipfile_serialization=False,
-    )
+    for file, zipped in (("zip.pt", True), ("older.pt", False)):
+        options = {"pickle_protocol": protocol, "_use_new_zipfile_serialization": zipped}
+        torch.save(content, tmp_path / file, **options)
     (tmp_path / "raw.pt").write_bytes(pickle.dumps(Payload(victim), protocol=protocol))
     for file in ("zip.pt", "older.pt", "raw.pt"):
         refused(tmp_path / file, "never executed", "torch.save(module.state_dict(), path)")

@@ -1,4 +1,4 @@
-"""Networks in files: exact round-trips in every format, and the connectivity alone."""
+"""Networks in files: exact round-trips in every format, structs, leak rates; W alone."""
 
 import os
 
@@ -9,7 +9,7 @@ from scipy import io, sparse
 from memcurve import LinearNetwork, load_matrix, load_network, save_network
 from refusals import refuses
 from stored_networks import C2, COMPLEX, SPARSE, A, C, refused, same
-from written import ARCHIVES, SINGLES, write_safetensors
+from written import ARCHIVES, SINGLES, write_mat73, write_safetensors
 
 
 @pytest.mark.parametrize(("matrix", "mask"), [("A", "C"), ("W", "Win")])
@@ -156,3 +156,65 @@ def test_a_bias_among_the_inputs_is_told(tmp_path):
         np.savez(tmp_path / "esn.npz", W=A, Win=Win)
         notes = load_network(tmp_path / "esn.npz").notes
         assert any("bias column" in note for note in notes) == told
+
+
+@pytest.mark.parametrize("version", ["5", "5 packed", "7.3"])
+def test_a_struct_is_read_as_it_is(tmp_path, version):
+    path = tmp_path / "esn.mat"
+    fields = {"W": A, "Win": C[None, :], "a": 0.3}
+    if version == "7.3":
+        write_mat73(path, esn=fields)
+    else:
+        io.savemat(path, {"esn": fields, "text": "abc"}, do_compression="packed" in version)
+    same(load_network(path), A, C)
+    same(load_network(path, matrix="esn.W"), A, C)
+    same(load_network(path, matrix="esn.W", mask="esn.Win"), A, C)
+    assert any("esn.a" in note for note in load_network(path).notes if note.kind == "unused")
+    refused(path, "esn.V", "esn.W", matrix="esn.V")
+    refused(path, "esn is a MATLAB struct", matrix="esn", mask=C)
+
+
+def test_structs_within_structs_and_leaks(tmp_path):
+    io.savemat(tmp_path / "n.mat", {"run": {"esn": {"W": A, "W_in": C[:, None], "lr": 0.5}}})
+    for which in ({}, {"matrix": "run.esn.W"}):  # W of a struct says which struct
+        leaky = load_network(tmp_path / "n.mat", **which)
+        np.testing.assert_allclose(leaky.A, 0.5 * np.eye(5) + 0.5 * A, rtol=0, atol=1e-15)
+        np.testing.assert_allclose(leaky.C, 0.5 * C, rtol=0, atol=1e-15)
+    io.savemat(tmp_path / "n.mat", {"s": {"W": SPARSE.tocsc(), "Win": C}})
+    found = load_network(tmp_path / "n.mat")
+    assert sparse.issparse(found.A)
+    np.testing.assert_array_equal(found.A.toarray(), SPARSE.toarray())
+    io.savemat(tmp_path / "n.mat", {"a": {"W": A, "Win": C}, "b": {"W": A, "Win": C}})
+    refused(tmp_path / "n.mat", "a.W (5, 5)", "b.W (5, 5)")  # which of them is not guessed
+
+
+@pytest.mark.parametrize("name", ["lr", "leak"])
+@pytest.mark.parametrize("lr", [0.25, np.linspace(0.1, 1, 5)], ids=["one", "each"])
+def test_leak_rates(archive, name, lr):
+    path = archive({"W": A, "Win": C2, name: lr})
+    network = load_network(path)
+    each = np.broadcast_to(lr, 5)[:, None]
+    np.testing.assert_array_equal(network.A, np.diag(1 - each[:, 0]) + each * A)
+    np.testing.assert_array_equal(network.C, each * C2)
+    assert network.notes[0] == "the leak rate is applied: A = (1 − lr)·I + lr·W, C = lr·Win"
+    np.testing.assert_array_equal(load_matrix(path), network.A)
+    plain = load_network(path, matrix="W", mask="Win")  # named: taken as they are
+    np.testing.assert_array_equal(plain.A, A)
+    assert f"not used: {name}" in plain.notes[1]  # and said so
+    np.testing.assert_array_equal(load_matrix(path, matrix="W"), A)
+    given = load_network(path, mask=np.ones(5))
+    np.testing.assert_array_equal(given.C, each[:, 0])
+
+
+def test_what_weights_alone_do_not_tell(tmp_path):
+    W, Win = np.eye(3) / 2, np.ones((3, 2))
+    np.savez(tmp_path / "esn.npz", W=W, Win=Win, a=0.3, Wout=np.ones(4))
+    linear, unused, inputs = load_network(tmp_path / "esn.npz").notes
+    assert "activation or bias" in linear
+    assert unused.startswith("not used: a, Wout (a leak rate is called lr or ")
+    assert "Win has 2 columns, taken as 2 inputs" in inputs
+    assert (linear.kind, unused.kind, inputs.kind) == ("linear", "unused", "unused")
+    np.savez(tmp_path / "leaky.npz", W=W, Win=Win, lr=0.3)
+    assert "not used: lr" in load_network(tmp_path / "leaky.npz", mask="Win").notes[1]
+    np.savez(tmp_path / "pair.npz", A=W, C=Win, lr=0.3, labels=["a", "b", "c"])
+    assert load_network(tmp_path / "pair.npz").notes == ("not used: lr",)

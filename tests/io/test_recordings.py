@@ -189,14 +189,30 @@ def test_text_oddities(tmp_path):
     np.testing.assert_array_equal(x, [[np.nan], [1]])
 
 
+STATES = np.array([[0.5, 1.25], [0.25, -3], [2, 0.125], [7, 8]])
+PREAMBLE = "Oscilloscope 7\nTemperature: 20 °C\nSampling rate;1000\n\n"
+TABLE = "Input [V];ch0 [µV];ch1 [µV]\n" + "\n".join(
+    f"{k};{x};{y}" for k, (x, y) in enumerate(STATES)
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+def test_preambles_units_and_encodings(tmp_path, encoding):
+    for preamble, options in ((PREAMBLE, {}), ("", {}), ("x;y;z\n1;2;3\n", {"skip_rows": 2})):
+        (tmp_path / "run.csv").write_text(preamble + TABLE, encoding)
+        source = open_recording(tmp_path / "run.csv", **options)
+        states, inputs = map(np.concatenate, zip(*source.chunks(3), strict=True))
+        np.testing.assert_array_equal(states, STATES)
+        np.testing.assert_array_equal(inputs, np.arange(4))
+        assert source.labels == ("ch0 [µV]", "ch1 [µV]")
+
+
 # ---- memory
 
 
+@pytest.mark.parametrize("block", [2**17], indirect=True)
 @pytest.mark.parametrize("ending", ["npz", "h5", "mat", "parquet", "csv"])
-def test_memory_is_bounded(tmp_path, ending, monkeypatch):
-    for module in list(sys.modules.values()):
-        if getattr(module, "__name__", "").startswith("memcurve.io") and hasattr(module, "BLOCK"):
-            monkeypatch.setattr(module, "BLOCK", 2**17)
+def test_memory_is_bounded(tmp_path, ending, block):
     path, length = tmp_path / f"run.{ending}", 16_000
     states = rng.standard_normal((length, 20)).astype(np.float32).astype(float)  # 2.6 MB
     if ending == "npz":

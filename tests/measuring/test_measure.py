@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import failed, inside
+from command import Command, failed
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.data.measuring import run
@@ -167,33 +167,29 @@ def test_what_is_no_model() -> None:
     refuses(ModelError, "constant", measure, lambda z: np.ones((len(z), 3)), seed=1)
 
 
-def test_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command(tmp_path: Path, command: Command) -> None:
     picture, result = tmp_path / "memory.png", tmp_path / "memory.json"
     asked = ("--size", 10, "--precision", 0.5, "--plot", picture, "--save", result)
-    done = inside(monkeypatch, capsys, "measure", *asked)
+    done = command("measure", *asked)
     assert done.code == 0
     assert "total memory" in done.out
     assert picture.stat().st_size > 1000
     assert memcurve.MemoryCurve.load(result).method == "measured"
-    done = inside(monkeypatch, capsys, "measure", "--size", 6, "--scales", 0.1, 1, "--json")
+    done = command("measure", "--size", 6, "--scales", 0.1, 1, "--json")
     assert json.loads(done.out)["format"] == "memcurve.ScaleProfile/1"
-    said = failed(inside(monkeypatch, capsys, "measure", "--report", "--lags", 3), 2)
+    said = failed(command("measure", "--report", "--lags", 3), 2)
     assert "--lags" in said
-    said = failed(inside(monkeypatch, capsys, "measure", "nothing.py:model"), 2)
+    said = failed(command("measure", "nothing.py:model"), 2)
     assert "there is no such file" in said
 
 
-def test_models_of_a_python_file_and_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_models_of_a_python_file_and_commands(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import numpy as np\ndef line(z):\n    return np.stack([z, z**3], axis=1)\n")
-    done = inside(monkeypatch, capsys, "measure", f"{file}:line", "--lags", 5)
+    done = command("measure", f"{file}:line", "--lags", 5)
     assert done.code == 0
     assert "line" in done.out
-    assert "has no other" in failed(inside(monkeypatch, capsys, "measure", f"{file}:other"), 2)
+    assert "has no other" in failed(command("measure", f"{file}:other"), 2)
 
 
 def test_a_model_that_holds_nothing_has_a_memory_of_zero() -> None:

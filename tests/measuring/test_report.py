@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import memcurve
-from command import inside
+from command import Command
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
 from memcurve.data.measuring.driven import _consistency, measurement_report
 from memcurve.data.measuring.forgetting import forgetting
@@ -129,12 +129,10 @@ def test_a_report_of_noise_and_of_several_inputs() -> None:
     assert found.document().word == "Not consistent"
 
 
-def test_the_command_writes_a_page(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_page(tmp_path: Path, command: Command) -> None:
     page = tmp_path / "report.html"
     asked = ("--size", 5, "--precision", 1, "--budget", 5, "--html", page)
-    done = inside(monkeypatch, capsys, "measure", *asked)
+    done = command("measure", *asked)
     assert done.code == 0
     assert "forgets initial conditions" in done.out
     assert page.stat().st_size > 10_000

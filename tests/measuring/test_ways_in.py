@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 import memcurve
-from command import failed, inside
+from command import Command, failed
 from memcurve.data.measuring.models import as_model
 from memcurve.views.cli.measure import _subject
 from memcurve.views.cli.options import NetworkOptions
@@ -116,20 +116,16 @@ def test_reservoirpy_reservoirs(activation: str) -> None:
         assert np.abs(as_model(model).run(Z) - expected).max() <= SINGLE
 
 
-def test_the_command_shows_what_the_file_tells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_shows_what_the_file_tells(tmp_path: Path, command: Command) -> None:
     file = tmp_path / "weights.npz"
     np.savez(file, W=W, Win=WIN, lr=0.3, Wout=WIN)
     asked = ("measure", file, "--precision", 1, "--lags", 20)
-    done = inside(monkeypatch, capsys, *asked)
+    done = command(*asked)
     assert "the leak rate of the file is that of the network" in done.out
     assert "not used: Wout" in done.out
-    assert "has a leak rate" in failed(inside(monkeypatch, capsys, *asked, "--leak", 0.3), 2)
+    assert "has a leak rate" in failed(command(*asked, "--leak", 0.3), 2)
 
 
-def test_a_command_that_fails_is_said_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    said = failed(inside(monkeypatch, capsys, "measure", "--command", "false"), 1)
+def test_a_command_that_fails_is_said_in_one_line(command: Command) -> None:
+    said = failed(command("measure", "--command", "false"), 1)
     assert "the command false ended with status 1" in said

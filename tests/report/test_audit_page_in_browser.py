@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from browser import browser, open_page
+from browser import open_page
 from memcurve import Audit, LinearNetwork, audit, ensembles
 from repository import real_data
 
@@ -46,12 +45,6 @@ AUDITS = {
     "two inputs": two_inputs,
     "worm": worm,
 }
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as started:
-        yield started
 
 
 @pytest.fixture(scope="module", params=[*AUDITS])
@@ -112,14 +105,14 @@ BARS = """() => [...document.querySelectorAll(".bars li")].map((line) => {
 
 
 def test_the_answer_is_seen_first_and_nothing_is_cut(
-    running: Any, audited: tuple[Audit, Path]
+    chromium: Any, audited: tuple[Audit, Path]
 ) -> None:
     """At a desk, on a phone and on paper; the bars are as long as the numbers say."""
     result, file = audited
     assert result.claim is None or result.claim.explanations
     known = [result.total] + ([] if result.claim is None else [result.claim.value])
     known += [result.usable.rows[0].total, result.usable.measured.total]
-    with open_page(running, file) as opened:
+    with open_page(chromium, file) as opened:
         page = opened.page
         for width, height in WINDOWS:
             page.set_viewport_size({"width": width, "height": height})
@@ -145,9 +138,9 @@ def test_the_answer_is_seen_first_and_nothing_is_cut(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_paper_gets_every_page(running: Any, example: tuple[Audit, Path], dark: bool) -> None:
+def test_paper_gets_every_page(chromium: Any, example: tuple[Audit, Path], dark: bool) -> None:
     """Charts drawn anew while the browser counts pages would push the last ones off the paper."""
-    with open_page(running, example[1], dark=dark) as opened:
+    with open_page(chromium, example[1], dark=dark) as opened:
         mark = "for (const f of document.querySelectorAll('figure')) f.view.mark = true"
         opened.page.evaluate(mark)
         opened.page.pdf(format="A4")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from browser import Opened, browser, open_page
+from browser import Opened, open_page
 from memcurve.rendering.report import html
 from report_example import document, memory_chart
 
@@ -23,12 +23,6 @@ LINES = """f => [...f.querySelectorAll('.mark-line.role-mark path')].filter(
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Any]:
-    with browser() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
 def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(html(document()), encoding="utf-8")
@@ -36,8 +30,8 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def opened(running: Any, path: Path) -> Iterator[Opened]:
-    with open_page(running, path) as page:
+def opened(chromium: Any, path: Path) -> Iterator[Opened]:
+    with open_page(chromium, path) as page:
         yield page
         assert page.errors == []
         assert page.requests == []
@@ -173,8 +167,8 @@ def test_pictures_are_saved(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_phone(running: Any, path: Path, dark: bool) -> None:
-    with open_page(running, path, 390, 844, dark=dark) as opened:
+def test_phone(chromium: Any, path: Path, dark: bool) -> None:
+    with open_page(chromium, path, 390, 844, dark=dark) as opened:
         wide = "document.scrollingElement.scrollWidth <= innerWidth"
         assert opened.page.evaluate(wide)
         cut = """[...document.querySelectorAll('.drawing svg')].filter(

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from command import Command, failed, inside
+from command import Command, failed
 from memcurve import Sweep
 from memcurve.studies.sweeping.engine import CaseCounts, Interrupted
 from memcurve.studies.sweeping.store import Store
@@ -37,8 +37,8 @@ seed = 1
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    return lambda *arguments: inside(monkeypatch, capsys, "sweep", *arguments)
+def command(command: Command) -> Command:
+    return lambda *arguments: command("sweep", *arguments)
 
 
 @pytest.fixture(autouse=True)

@@ -165,48 +165,28 @@ def _further(path: Path, before: int) -> bool:
 
 
 @needs_proc
-@pytest.mark.slow
-def test_workers_that_are_killed_20_times_in_the_middle_of_work(
-    drive: Callable[..., Driver], tmp_path: Path
-) -> None:
-    """Their cases go again: none is lost, torn, doubled, or taken for the culprit."""
-    path, draw, count = tmp_path / "sweep.db", random.Random(2), 8000
-    driver = drive(path, "processes", "digits", count, 0.004)
-    killed = 0
-    while killed < 20:
-        further = functools.partial(_further, path, _done(path))
-        for holds in (further, driver.workers):
-            _soon(lambda: driver.process.poll() is not None or holds(), within=60)  # noqa: B023
-            assert driver.process.poll() is None, driver.ended()
-        time.sleep(draw.uniform(0.0, 0.3))
-        with contextlib.suppress(ProcessLookupError, IndexError):  # all may be starting anew
-            os.kill(draw.choice(sorted(driver.workers())), signal.SIGKILL)
-            killed += 1
-    assert _done(path) < count
-    code, _, err = driver.ended(within=180)
-    assert (code, err) == (0, "")
-    assert _done(path) == count
-    assert _undisturbed(path, count, 0.004) == _undisturbed(tmp_path / "whole.db", count, 0.004)
-    driver.end_of_others(within=5)
-
-
-@needs_proc
+@pytest.mark.parametrize(
+    ("kills", "count"), [(1, 300), pytest.param(20, 8000, marks=pytest.mark.slow)]
+)
 def test_no_worker_outlives_the_driver_and_none_is_missed(
-    drive: Callable[..., Driver], tmp_path: Path
+    drive: Callable[..., Driver], tmp_path: Path, kills: int, count: int
 ) -> None:
-    """A worker that is killed is replaced; when the driver is killed they all end, at once."""
-    path = tmp_path / "sweep.db"
-    driver = drive(path, "processes", "digits", 300, 0.02)
-    _soon(lambda: _done(path) > 5 and len(driver.workers()) == 2)
-    os.kill(victim := driver.workers().pop(), signal.SIGKILL)
-    before = _done(path)
-    _soon(lambda: _done(path) > before + 10 and victim not in driver.workers())
+    """Of workers that are killed others take the cases; with the driver they all end, at once."""
+    path, killed = tmp_path / "sweep.db", set[int]()
+    driver = drive(path, "processes", "digits", count, 0.02)
+    for _ in range(kills):
+        before = _done(path)
+        _soon(lambda: _done(path) > before + 5 and len(driver.workers() - killed) == 2)  # noqa: B023
+        os.kill(victim := (driver.workers() - killed).pop(), signal.SIGKILL)
+        killed.add(victim)
+    _soon(lambda: _done(path) > before + 15 and not killed & driver.workers())
     assert driver.workers()
     driver.process.kill()
     driver.ended()
     driver.end_of_others(within=2)
     with Store.open(path) as store:
-        assert store.counts(functools.partial(cases, 300, seconds=0.02))["failed"] == 0
+        assert store.counts(functools.partial(cases, count, seconds=0.02))["failed"] == 0
+    assert _undisturbed(path, count, 0.02) == _undisturbed(tmp_path / "whole.db", count, 0.02)
 
 
 @needs_proc

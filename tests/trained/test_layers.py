@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import inside
+from command import Command
 from memcurve.core.types import Floats
 from memcurve.io import NetworkFileError, open_safetensors
 from memcurve.trained import layer_network
@@ -582,18 +582,16 @@ def test_retnet_has_the_modes_of_its_heads(is_stored: bool, tmp_path: Path) -> N
         )
 
 
-def test_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command(tmp_path: Path, command: Command) -> None:
     tensors = {f"layers.0.{key}": value for key, value in CASES["Mamba"][0].items()}
     folder = saved(tmp_path, tensors)
-    ended = inside(monkeypatch, capsys, "layers", folder, "--noise", "1e-3", "--save",
+    ended = command("layers", folder, "--noise", "1e-3", "--save",
                    tmp_path / "out.json")  # fmt: skip
     assert ended.code == 0
     assert "layers.0" in ended.out
     written = memcurve.ModelMemory.load(tmp_path / "out.json")
     assert written.layers[0].noise == 1e-3
-    ended = inside(monkeypatch, capsys, "layers", tmp_path / "missing")
+    ended = command("layers", tmp_path / "missing")
     assert ended.code != 0
     assert "missing" in ended.err
 
