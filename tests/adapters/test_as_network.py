@@ -107,6 +107,12 @@ def test_notes_come_first_in_every_result():
     [
         (3.0, TypeError, ("`network`", "float")),
         (W, TypeError, ("numpy.ndarray", "(A, C)")),
+        (
+            memcurve.StateAffineNetwork(p=[[[0.5]]], q=[[0.0], [1.0]]),
+            TypeError,
+            "memcurve.capacities",
+        ),
+        (memcurve.ContinuousNetwork([[-1.0]], [1.0]), TypeError, "memcurve.memory_density"),
         ((W,), ValueError, "1 parts"),
         ((W, WIN.T), ValueError, ("`C`", "transpose")),
         ((W, WIN.T, 0.5), ValueError, ("`Win`", "(2, 12)", "transpose")),

@@ -109,6 +109,12 @@ _FOREIGN: dict[str, Adapter] = {
     "networkx": from_graph,
     "cect": from_cect,
 }
+#: What answers for the networks of this package that are not linear in discrete time.
+_OWN_FUNCTIONS = {
+    "StateAffineNetwork": "memcurve.capacities(network).curve is its memory curve",
+    "ContinuousNetwork": "memcurve.memory_density(network) is the memory per unit of time, and "
+    "network.discretised(step) a LinearNetwork",
+}
 
 
 def _adapter(obj: Any) -> Adapter:
@@ -131,7 +137,7 @@ def _adapter(obj: Any) -> Adapter:
 def _remedy(obj: Any) -> str:
     if isinstance(obj, int):
         return f"memcurve.ensembles.normal({obj}, seed=1) draws one of {obj} nodes"
-    return "Give its weights as a pair (A, C)"
+    return _OWN_FUNCTIONS.get(type(obj).__name__, "Give its weights as a pair (A, C)")
 
 
 def _described(obj: Any) -> str:

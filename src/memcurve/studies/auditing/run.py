@@ -113,7 +113,8 @@ def audit(
     if is_driven(network):
         raise ValueError(
             "`network` must be linear for an audit; memcurve.measurement_report measures one that "
-            "is driven, and memcurve.as_network gives its linear network for small inputs."
+            "is driven, memcurve.as_network gives its linear network for small inputs, and "
+            "memcurve.capacities has every capacity of a StateAffineNetwork."
         )
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
