@@ -79,9 +79,10 @@ def _part(rng: np.random.Generator, network: LinearNetwork) -> LinearNetwork:
     return network.replace(readout=rng.permutation(network.size)[:count])
 
 
-def coloured(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """Coloured input."""
-    return Question(network, {"input": some_process(rng)})
+def _noise(rng: np.random.Generator) -> float | StateNoise:
+    """Of either kind."""
+    observed = rng.random() < 0.5
+    return _level(rng) if observed else StateNoise(_level(rng))
 
 
 def forecasting(rng: np.random.Generator, network: LinearNetwork) -> Question:
@@ -94,30 +95,9 @@ def forecasting(rng: np.random.Generator, network: LinearNetwork) -> Question:
     return Question(network, arguments, "forecasting")
 
 
-def observation_noise(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """White input, noise on what is read."""
-    return Question(network, {"noise": _level(rng)})
-
-
-def state_noise(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """White input, noise within the recursion."""
-    return Question(network, {"noise": StateNoise(_level(rng))})
-
-
-def rounding_noise(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """States recorded in single precision or by a converter."""
-    return Question(network, {"noise": rng.choice([Float32(), Quantised(_level(rng))])})
-
-
 def coloured_noisy(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """Coloured input and noise of either kind."""
-    noise = _level(rng) if rng.random() < 0.5 else StateNoise(_level(rng))
+    noise = _noise(rng)
     return Question(network, {"input": some_process(rng), "noise": noise})
-
-
-def several_inputs(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """Two to five inputs."""
-    return Question(_several(rng, network), {})
 
 
 def several_coloured(rng: np.random.Generator, network: LinearNetwork) -> Question:
@@ -130,8 +110,7 @@ def several_coloured(rng: np.random.Generator, network: LinearNetwork) -> Questi
 
 
 def several_noisy(rng: np.random.Generator, network: LinearNetwork) -> Question:
-    """Several inputs through noise."""
-    noise = _level(rng) if rng.random() < 0.5 else StateNoise(_level(rng))
+    noise = _noise(rng)
     return Question(_several(rng, network), {"noise": noise})
 
 
@@ -155,13 +134,23 @@ def fisher(rng: np.random.Generator, network: LinearNetwork) -> Question:
     return Question(network, {"noise": size * _level(rng)}, "Fisher")
 
 
+#: Questions by name; their order is that of the seeds.
 KINDS: dict[str, Callable[[np.random.Generator, LinearNetwork], Question]] = {
-    f.__name__: f
-    for f in (
-        coloured, forecasting, observation_noise, state_noise, rounding_noise, coloured_noisy,
-        several_inputs, several_coloured, several_noisy, part_read, part_read_noisy, fisher,
-    )
-}  # fmt: skip
+    "coloured": lambda rng, network: Question(network, {"input": some_process(rng)}),
+    "forecasting": forecasting,
+    "observation_noise": lambda rng, network: Question(network, {"noise": _level(rng)}),
+    "state_noise": lambda rng, network: Question(network, {"noise": StateNoise(_level(rng))}),
+    "rounding_noise": lambda rng, network: Question(
+        network, {"noise": rng.choice([Float32(), Quantised(_level(rng))])}
+    ),
+    "coloured_noisy": coloured_noisy,
+    "several_inputs": lambda rng, network: Question(_several(rng, network), {}),
+    "several_coloured": several_coloured,
+    "several_noisy": several_noisy,
+    "part_read": part_read,
+    "part_read_noisy": part_read_noisy,
+    "fisher": fisher,
+}
 
 
 def question(kind: str, seed: int, hostile: bool) -> Question:
