@@ -12,7 +12,18 @@ import pytest
 from scipy import sparse
 
 import memcurve
-from memcurve import LinearNetwork, NonlinearNetwork, ensembles, inputs, masks, memory_curves
+from memcurve import (
+    LinearNetwork,
+    NonlinearNetwork,
+    compare,
+    ensembles,
+    fisher_curve,
+    forecasting_curve,
+    inputs,
+    masks,
+    memory_curve,
+    memory_curves,
+)
 from memcurve.memory.batch import curves_of_poles
 from memcurve.memory.methods import METHODS
 from memcurve.network import continuous, krylov, scaling
@@ -136,6 +147,37 @@ HELD = LinearNetwork(A2, [1, 1])
 TWO = LinearNetwork(A2, A2)
 ARMA, GIVEN, SERIES = inputs.ARMA, inputs.Autocovariance, inputs.Autocovariance.from_series
 STACK = 0.1 * np.ones((4, 5, 5))
+PLUS, SAMPLED = ({"seed": 1, "method": method} for method in ("osm_plus", "montecarlo"))
+LINE, WIDE_LINE = ensembles.delay_line(3), ensembles.delay_line(3).replace(C=np.eye(3, 2))
+NOISE = [
+    (-0.1, "-0.1"),
+    ([0.1, -1], "-1.0"),
+    (1j, "standard deviation"),
+    ([], "standard deviation"),
+    (np.ones((2, 2)), "shape (2, 2)"),
+    ([[0.1], [0.2, 0.3]], "rectangular"),
+    ([0.1, 0.2], "2"),
+    ("loud", "'loud'"),
+    ("state:loud", "'state:loud'"),
+    ("state:-1", "-1.0"),
+    (b"0.1", "b'0.1'"),
+    (["0.1"], "numbers"),
+    (True, "True"),
+    (memcurve.Float32, "Float32()"),
+    ({0.1}, "numbers"),
+]
+COLOURS = [
+    (0.9, ("`input`", "0.9")),
+    (ARMA, "`input`"),
+    ([ARMA], ("`input`", "ARMA(…)")),
+    ([0.9], "`input`"),
+    ("ar", ("`input`", "'ar'")),
+    ([None, None], ("`input`", "2")),
+    ([], ("`input`", "0")),
+    (["ar:0.5"] * 3, ("`input`", "1", "3")),
+    ("ar:1", "`ar`"),
+    ("acov:1,0.9", "taper='parzen'"),
+]
 WRITTEN = ("", "pink", "white:2", "ar", "ar:", "ar:x", "ar:0.5,,0.1", "arma:0.5/")
 
 
@@ -217,6 +259,62 @@ WRONG: list[tuple[Any, tuple[Any, ...], dict[str, Any], str | tuple[str, ...]]] 
     (inputs.White, (0,), {}, ("`variance`", "0")),
     (curves_of_poles, ([[0.5], [1.0], [-1.5]],), {}, ("networks 1, 2 of the stack", "1.5")),
     (curves_of_poles, (np.zeros((3, 0)),), {}, ("`poles`", "(3, 0)")),
+    *((memory_curve, (LINE,), {"noise": noise}, ("`noise`", fact)) for noise, fact in NOISE),
+    *(
+        (ask, (LINE,), {"input": colour}, facts)
+        for colour, facts in COLOURS
+        for ask in (memory_curve, forecasting_curve)
+    ),
+    *(
+        (forecasting_curve, (LINE, "ar:0.9", count), {}, "`horizons`")
+        for count in (0, -1, 2.5, "3", True, None, 10**9)
+    ),
+    (memory_curve, (WIDE_LINE,), {"input": ["ar:0.5"] * 3}, ("`input`", "2", "3")),
+    (forecasting_curve, (LINE, "ar:0.9"), {"noise": [0.1, 0.2]}, ("`noise`", "2")),
+    (forecasting_curve, (LINE, "ar:0.9"), {"method": "osm"}, "'osm'"),
+    (forecasting_curve, (LINE, "ar:0.9"), {"masks": 3}, "`masks`"),
+    (forecasting_curve, (A2, "ar:0.9"), {}, "`network`"),
+    (memory_curve, (LINE,), {"method": "osm", "input": "ar:0.9"}, ("`method`", "'osm'")),
+    *(
+        (fisher_curve, (LINE, noise), {}, "`noise`")
+        for noise in (0, -1.0, np.nan, [1.0, 2.0], memcurve.StateNoise(1.0))
+    ),
+    *((fisher_curve, (LINE,), {"lags": lags}, "`lags`") for lags in (0, 1.5)),
+    (fisher_curve, (LINE,), {"certify_up_to": -1}, "`certify_up_to`"),
+    (fisher_curve, (LINE.replace(readout=[0]),), {}, "`network`"),
+    *(
+        (LINE.replace, (), {"readout": nodes}, "`readout`")
+        for nodes in ([-1], np.zeros(3, bool), [0.5], [[0, 1]], "all", 1)
+    ),
+    (memcurve.Quantised, (), {}, "`bits`"),
+    (memcurve.Quantised, (), {"bits": 12}, "`low`"),
+    (memcurve.Quantised, (), {"step": 0.1, "bits": 12}, ("`step`", "`bits`")),
+    (memcurve.Quantised, (), {"step": 0.0}, ("`step`", "0.0")),
+    (memcurve.Quantised, (), {"step": np.nan}, "`step`"),
+    (memcurve.Quantised, (), {"bits": 2.5, "low": 0, "high": 1}, ("`bits`", "2.5")),
+    (memcurve.Quantised, (), {"bits": 8, "low": 1, "high": 1}, ("`high`", "`low`=1")),
+    (memcurve.Quantised, (), {"bits": 8, "low": "a", "high": 1}, ("`low`", "'a'")),
+    (memcurve.StateNoise, (-1.0,), {}, "must not be negative"),
+    (memcurve.ObservationNoise, (-1.0,), {}, "must not be negative"),
+    (memcurve.StateNoise, ("much",), {}, "`noise`"),
+    (memory_curve, (NETWORK,), PLUS | {"distribution": "ones"}, "`distribution`"),
+    (memory_curve, (NETWORK,), {"method": "osm", "truncation": 5}, ("`truncation`", "6", "5")),
+    (memory_curve, (NETWORK, 30), {"method": "osm", "truncation": 20}, ("`lags`", "20")),
+    (memory_curve, (NETWORK, 20), SAMPLED | {"samples": 20}, "`samples`"),
+    (memory_curve, (NETWORK, 5), SAMPLED | {"samples": 6}, "`samples`"),
+    (krylov.orthogonal_components, (NETWORK, 7), {}, ("`count`", "6")),
+    (krylov.orthogonal_components, (NETWORK, 3), {"by": "magic"}, "`by`"),
+    (krylov.numerical_rank, (TWO,), {}, ("`network`", "2")),
+    (compare, (A2,), {}, "`network`"),
+    (compare, (NETWORK, ["magic"]), {}, "`method`"),
+    (compare, (NETWORK, ["osm"]), {"options": {"magic": {}}}, "`method`"),
+    (compare, (NETWORK, ["osm_plus"]), {}, "need an explicit seed"),
+    (compare, (NETWORK, [("exact", {"terms": 3})]), {}, "'exact'"),
+    *((compare, (NETWORK, methods), {}, "`methods`") for methods in (3, [3], [("naive", 3)])),
+    (compare, (NETWORK,), {"noise": [0.1, 0.2]}, ("`noise`", "2")),
+    (compare, (NETWORK, ["osm"]), {"noise": 0.1}, ("`method`", "'osm'")),
+    (compare, (NETWORK,), {"input": ["ar:0.9", "ar:0.9"]}, ("`input`", "1", "2")),
+    (compare, (ensembles.normal(5, seed=1, spectral_radius=1.1), []), {}, "unstable"),
     (memory_curves, (STACK * np.array([1, 9, 1, 9])[:, None, None],), {}, "networks 1, 3"),
     (memory_curves, (np.zeros((3, 4)),), {}, ("`A`", "(3, 4)")),
     (memory_curves, (np.array([0.5, 0.1]),), {}, ("`A`", "memcurve.memory.batch.curves_of_poles")),

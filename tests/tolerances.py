@@ -67,12 +67,26 @@ FOUND_RESTS = 0.5
 
 
 def agree(one: Any, other: Any) -> bool:
-    """Totals and values within both errors."""
+    """Totals and values, of every input too, within both errors; ranks, where both are known."""
     count = min(len(one), len(other))
-    near = np.abs(one[:count].values - other[:count].values)
-    within = one.error[:count] + other.error[:count]
-    totals = abs(one.total - other.total) <= one.total_error + other.total_error
-    return bool(np.all(near <= within) and totals)
+    for numbers, errors in (("values", "error"), ("channels", "channel_errors")):
+        off = np.abs(getattr(one, numbers)[:count] - getattr(other, numbers)[:count])
+        if not np.all(off <= getattr(one, errors)[:count] + getattr(other, errors)[:count]):
+            return False
+    ranks = {one.rank, other.rank} - {None}
+    return len(ranks) < 2 and abs(one.total - other.total) <= one.total_error + other.total_error
+
+
+def within(curve: Any, channels: Any, total: float | None = None, limit: float = np.inf) -> float:
+    """Every number is within its error of the truth, and the limit; return how far off it is."""
+    off = np.abs(curve.channels - channels)
+    assert np.all(off <= curve.channel_errors + LAST_DIGIT), (off - curve.channel_errors).max()
+    assert off.max() <= limit
+    sums, inputs = np.abs(curve.values - channels.sum(axis=1)), channels.shape[1]
+    assert np.all(sums <= curve.error + inputs * LAST_DIGIT)
+    if total is not None:
+        assert abs(curve.total - total) <= curve.total_error + 1e-12 * max(1.0, total)
+    return float(off.max())
 
 
 #: Words in white coordinates: some products of matrices of norm at most one, of up to ten states.

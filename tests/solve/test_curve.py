@@ -21,6 +21,7 @@ from memcurve import (
     noise_profile,
 )
 from refusals import refuses
+from tolerances import within
 from truth import truth
 
 CURVE = memory_curve(ensembles.normal(20, seed=1, spectral_radius=0.95), seed=5)
@@ -129,8 +130,7 @@ def test_channels_have_errors_of_their_own() -> None:
     first, other = np.random.default_rng(2).standard_normal((2, 4))
     C = np.stack([first, first + 1e-5 * other], axis=1)  # nearly the same input twice
     curve, known = memory_curve(LinearNetwork(A, C), 12), truth(A, C, 12)
-    assert np.all(np.abs(curve.channels - known.memory) <= curve.channel_errors)
-    assert np.all(np.abs(curve.values - known.memory.sum(axis=1)) <= curve.error)
+    within(curve, known.memory, known.total)
     assert np.array_equal(curve[3:5].channel_errors, curve.channel_errors[3:5])
     again = MemoryCurve.from_json(curve.to_json())
     assert np.array_equal(again.channel_errors, curve.channel_errors)

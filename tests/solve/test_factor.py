@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from flint import arb, arb_mat, ctx
 from scipy.sparse import csr_array
 
 from draws import seeds
@@ -22,49 +21,18 @@ from memcurve.solve.factor import responses_to
 from memcurve.solve.filters import filter_of
 from memcurve.solve.leaves import solve_arnoldi, solve_cascade, solve_hessenberg
 from memcurve.solve.problem import Problem
+from truth import Truth, truth
 
-BITS, LAGS = 600, 30
+LAGS = 30
 LEVELS = [1.0, 1e-3, 1e-6, 1e-9, 1e-12, 1e-15, 1e-20]
 
 
-class Exact:
-    """The Gramian G = Σ A^k C Cᵀ (A^k)ᵀ and MC_τ = K_τᵀ(G + S)⁻¹K_τ in 600 bits."""
-
-    def __init__(self, network: LinearNetwork) -> None:
-        size = network.size
-        C = np.asarray(network.C, float).reshape(size, -1)
-        self.inputs = C.shape[1]
-        self.rows = range(size) if network.readout is None else network.readout.tolist()
-        with ctx.workprec(BITS):
-            power = arb_mat(np.asarray(network.A, float).tolist())
-            columns = [arb_mat(C.tolist())]
-            for _ in range(LAGS - 1):
-                columns.append(power * columns[-1])
-            G = columns[0] * columns[0].transpose()
-            while max(float(abs(x).mid()) for x in power.entries()) > 1e-70:
-                G = G + power * G * power.transpose()
-                power = power * power
-            flat = [(c, j) for c in columns for j in range(self.inputs)]
-            self.K = arb_mat([[c[i, j] for c, j in flat] for i in self.rows])
-            self.G = arb_mat([[G[i, j].mid() for j in self.rows] for i in self.rows])
-            self.deviations = np.array([float(G[i, i].mid().sqrt()) for i in range(size)])
-
-    def memory(self, deviations: np.ndarray) -> tuple[np.ndarray, float]:
-        """(lags, inputs) and the total for errors of reading of these standard deviations."""
-        with ctx.workprec(BITS):
-            noisy = arb_mat(self.G.tolist())
-            for i, deviation in enumerate(deviations.tolist()):
-                noisy[i, i] = noisy[i, i] + arb(deviation) ** 2
-            found, ratio = noisy.solve(self.K), noisy.solve(self.G)
-            count = range(len(deviations))
-            values = [
-                sum((self.K[i, t] * found[i, t] for i in count), arb(0))
-                for t in range(self.K.ncols())
-            ]
-            total = sum((ratio[i, i] for i in count), arb(0))
-            assert max(float(v.rad()) for v in [*values, total]) < 1e-20
-        memory = np.array([float(v.mid()) for v in values])
-        return memory.reshape(LAGS, self.inputs), float(total.mid())
+def exact(network: LinearNetwork, deviations: Any) -> Truth:
+    """Memory and total for observation noise of these standard deviations."""
+    variances = np.square(deviations)
+    return truth(
+        network.A, network.C, LAGS, observation=variances, readout=network.readout, bits=600
+    )
 
 
 #: Where the factor K = M·Wᵀ may come from.
@@ -80,10 +48,10 @@ def solved(
         return SOURCES[source](problem)
 
 
-def holds(outcome: Answer, index: int, known: tuple[np.ndarray, float]) -> None:
-    off, error = np.abs(outcome.memory[index] - known[0]), outcome.memory_error[index]
+def holds(outcome: Answer, index: int, known: Truth) -> None:
+    off, error = np.abs(outcome.memory[index] - known.memory), outcome.memory_error[index]
     assert np.all(off <= error), f"off by {off.max():.1e}, reported {error.max():.1e}"
-    off_total = abs(outcome.total[index] - known[1])
+    off_total = abs(outcome.total[index] - known.total)
     assert off_total <= outcome.total_error[index], f"total off by {off_total:.1e}"
 
 
@@ -92,8 +60,7 @@ def check(network: LinearNetwork, *, least: float = 0.0) -> None:
 
     From ``least`` on some source must be usable.
     """
-    known = Exact(network)
-    exact = [known.memory(np.full(len(known.rows), level)) for level in LEVELS]
+    known = {level: exact(network, level) for level in LEVELS}
     usable = set()
     for source in SOURCES:
         for asked in [LEVELS, *([level] for level in LEVELS[:: 2 if source == "arnoldi" else 6])]:
@@ -102,7 +69,7 @@ def check(network: LinearNetwork, *, least: float = 0.0) -> None:
             except UncertainResultError:
                 continue
             for i, level in enumerate(asked):
-                holds(outcome, i, exact[LEVELS.index(level)])
+                holds(outcome, i, known[level])
                 if outcome.largest_error[i] <= LARGEST_ERROR:
                     usable.add(level)
     if least:
@@ -221,8 +188,8 @@ def test_rounding_of_products_that_cancel() -> None:
     network = LinearNetwork(csr_array(A), [1.0, 0.0, -2.0, -1.0])
     for level in 9.433985276476566e-07 * np.geomspace(0.1, 10, 21):
         outcome = solved(network, ObservationNoise(level))
-        truth = memory_curve(network, LAGS, noise=level, method="certified")
-        assert abs(outcome.total[0] - truth.total) <= outcome.total_error[0] + truth.total_error
+        proven = memory_curve(network, LAGS, noise=level, method="certified")
+        assert abs(outcome.total[0] - proven.total) <= outcome.total_error[0] + proven.total_error
 
 
 @pytest.mark.parametrize("seed", seeds(4, 12))
@@ -258,9 +225,9 @@ def test_noise_of_number_formats(noise: Noise) -> None:
         LinearNetwork(A * sizes[:, None] / sizes, C * sizes, readout=[0, 4, 5, 11]),
         LinearNetwork(chain, np.eye(12)[0]),
     ):
-        known = Exact(network)
-        deviations = noise.observation(known.deviations)[list(known.rows)]
-        holds(solved(network, noise), 0, known.memory(deviations))
+        powers = [np.linalg.matrix_power(network.A, k) @ network.C for k in range(999)]
+        deviations = noise.observation(np.linalg.norm(powers, axis=0))
+        holds(solved(network, noise), 0, exact(network, deviations))
 
 
 # Identities
@@ -308,15 +275,15 @@ def test_coloured_input(name: str) -> None:
         (delays, PROCESSES[name]),
     ):
         for level in (1e-3, 1e-7):
-            truth = memory_curve(network, LAGS, input=process, noise=level, method="certified")
+            proven = memory_curve(network, LAGS, input=process, noise=level, method="certified")
             for source in SOURCES:
                 if source == "cascade" and network.readout is not None:
                     continue  # two inputs whose states are read in part: left to the others
                 outcome = solved(network, ObservationNoise(level), source, input=process)
-                off = np.abs(outcome.memory[0] - truth.channels)
-                assert np.all(off <= outcome.memory_error[0] + truth.error[:, None])
-                allowed = float(outcome.total_error[0]) + truth.total_error
-                assert abs(outcome.total[0] - truth.total) <= allowed
+                off = np.abs(outcome.memory[0] - proven.channels)
+                assert np.all(off <= outcome.memory_error[0] + proven.channel_errors)
+                allowed = float(outcome.total_error[0]) + proven.total_error
+                assert abs(outcome.total[0] - proven.total) <= allowed
                 assert outcome.largest_error[0] <= LARGEST_ERROR
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memcurve import LinearNetwork, ensembles
+from memcurve import ensembles
 from memcurve.network import krylov
-from refusals import refuses
 
 
 def test_krylov_matrix() -> None:
@@ -91,11 +90,3 @@ def test_eigenvalue_products_follow_the_components() -> None:
     assert np.abs(np.log10(product) - np.log10(components)).mean() < 2
     assert product[0] == 1
     assert product[1] == pytest.approx(0.9)
-
-
-def test_bad_arguments() -> None:
-    network = ensembles.normal(5, seed=1)
-    refuses(ValueError, ("`count`", "5"), krylov.orthogonal_components, network, 6)
-    refuses(ValueError, "`by`", krylov.orthogonal_components, network, 3, by="magic")
-    with pytest.raises(ValueError, match=r"`network`.*2"):
-        krylov.numerical_rank(LinearNetwork(np.eye(2) / 2, np.ones((2, 2))))

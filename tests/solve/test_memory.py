@@ -11,6 +11,7 @@ from scipy.sparse import csr_array
 from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve, noise_profile
 from memcurve.memory.methods import METHODS
 from refusals import refuses
+from tolerances import agree
 
 #: The methods that know the truth; the others have tests of their own.
 RIGHT = ("exact", "certified")
@@ -48,7 +49,7 @@ def test_contract_of_every_method(method: str) -> None:
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
 def test_methods_agree(network: LinearNetwork) -> None:
     curve, other = (memory_curve(network, 40, method=method) for method in RIGHT)
-    assert np.all(np.abs(curve.values - other.values) <= curve.error + other.error)
+    assert agree(curve, other)
     assert curve.total == curve.rank == other.rank
     assert np.all((curve.values >= 0) & (curve.values <= 1) & (curve.error >= 0))
     assert curve.seed is None

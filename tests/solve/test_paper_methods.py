@@ -159,22 +159,6 @@ def test_exact_bias() -> None:
     assert np.abs(printed_scores).max() > 6
 
 
-@pytest.mark.parametrize(
-    ("method", "options", "message"),
-    [
-        ("osm_plus", {"seed": 1, "distribution": "ones"}, "`distribution`"),
-        ("osm", {"truncation": 9}, ("`truncation`", "10", "9")),
-        ("osm", {"truncation": 20, "lags": 30}, ("`lags`", "20")),
-        ("montecarlo", {"seed": 1, "samples": 20, "lags": 20}, "`samples`"),
-        ("montecarlo", {"seed": 1, "samples": 10, "lags": 5}, "`samples`"),
-    ],
-)
-def test_bad_options(method: str, options: dict, message: str) -> None:
-    refuses(
-        ValueError, message, memory_curve, ensembles.normal(10, seed=1), method=method, **options
-    )
-
-
 @pytest.mark.parametrize("method", ["naive", "neutral", "osm", "osm_plus", "arnoldi"])
 def test_unstable_networks_and_zero_masks_are_refused(method: str) -> None:
     unstable = ensembles.normal(5, seed=1, spectral_radius=1.2)

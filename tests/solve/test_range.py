@@ -12,6 +12,7 @@ import memcurve
 from memcurve import Float32, Float64, LinearNetwork, MemoryCurve, Quantised, memory_curve
 from memcurve.inputs.noise import Noise, floating_point_deviations, number_formats
 from memcurve.studies.sweeping import evaluate
+from tolerances import agree
 
 ADC = Quantised(bits=12, low=-4, high=4)
 DIAGONAL = np.diag([0.5, -0.6, 0.7])
@@ -23,13 +24,6 @@ def chain(gain: float, length: int) -> LinearNetwork:
 
 def said(curve: MemoryCurve) -> str:
     return "; ".join(note for note in curve.notes if note.kind == "reach")
-
-
-def same(one: MemoryCurve, other: MemoryCurve) -> None:
-    lags = min(len(one), len(other))
-    off = np.abs(one.values[:lags] - other.values[:lags])
-    assert np.all(off <= one.error[:lags] + other.error[:lags])
-    assert abs(one.total - other.total) <= one.total_error + other.total_error
 
 
 # All states out of range
@@ -93,7 +87,7 @@ def test_states_in_range_are_read_as_if_alone(
     A, C = A * (sizes[:, None] / sizes), C * sizes  # which drive each other
     whole = memory_curve(LinearNetwork(made(A), C), 8, noise=noise, method=method)
     some = memory_curve(LinearNetwork(A, C, readout=[0, 2, 3, 5]), 8, noise=noise, method=method)
-    same(whole, some)
+    assert agree(whole, some)
     assert "2 of 6 states are" in said(whole)
     assert whole.rank == some.rank
     assert whole.total > 1
@@ -104,18 +98,18 @@ def test_readouts_count_what_they_read() -> None:
     curve = memory_curve(network, noise=Float32())
     assert "1 of 2 states is too large" in said(curve)
     assert "small" not in said(curve)
-    same(curve, memory_curve(LinearNetwork(DIAGONAL[:1, :1], [1]), noise=Float32()))
+    assert agree(curve, memory_curve(LinearNetwork(DIAGONAL[:1, :1], [1]), noise=Float32()))
 
 
 def test_inputs_alike_and_several() -> None:
     A = np.diag([0.5, 0.6, 0.7, 0.8])
     twice = np.array([[1, 1e200, 1, 1e200]] * 2).T
-    same(
+    assert agree(
         memory_curve(LinearNetwork(A, twice), 9, noise=Float32()),
         memory_curve(LinearNetwork(A[::2, ::2], twice[::2]), 9, noise=Float32()),
     )
     apart = twice * [[1, 2], [3, 1], [2, 5], [1, 1]]
-    same(
+    assert agree(
         memory_curve(LinearNetwork(A, apart), 9, noise=Float32()),
         memory_curve(LinearNetwork(A[::2, ::2], apart[::2]), 9, noise=Float32()),
     )
@@ -137,7 +131,7 @@ def test_powers_of_two_in_range_change_nothing(
     plain = memory_curve(LinearNetwork(A, C), 10, noise=noise, method=method)
     for power in powers:
         moved = memory_curve(LinearNetwork(A, np.ldexp(C, power)), 10, noise=noise, method=method)
-        same(plain, moved)
+        assert agree(plain, moved)
         assert moved.values == pytest.approx(plain.values, abs=1e-15)
         assert said(moved) == ""
 
@@ -184,7 +178,7 @@ def test_converters_clip(size: float, clipped: int) -> None:
     curve = memory_curve(network, 1, noise=ADC)
     assert (f"{clipped} of 2 states are beyond the range" in said(curve)) == bool(clipped)
     alike = memory_curve(network, 1, noise=Quantised(ADC.step))  # without a range
-    same(curve, alike)
+    assert agree(curve, alike)
     assert said(alike) == ""
 
 
@@ -227,4 +221,4 @@ def test_sweeps_know_the_range() -> None:
 def test_noise_whose_square_vanishes_next_to_the_largest_state() -> None:
     network = LinearNetwork(DIAGONAL, [1, 1e200, 1])
     exact, proven = (memory_curve(network, 9, noise=1e-3, method=m) for m in ("exact", "certified"))
-    same(exact, proven)
+    assert agree(exact, proven)

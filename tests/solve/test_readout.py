@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +15,7 @@ from memcurve.solve.errors import Truncation, measured
 from memcurve.solve.evaluate import singular_system
 from memcurve.solve.factor import KrylovFactor, responses_to
 from memcurve.solve.filters import filter_of
-from refusals import refuses
-from tolerances import CLOSED_FORM, USABLE
+from tolerances import CLOSED_FORM, USABLE, agree, within
 from truth import truth
 
 
@@ -88,7 +86,7 @@ def test_complex_nodes_are_read_through_both_parts() -> None:
     curve = memory_curve(ring.replace(readout=[2, 5]), 30)
     dense = A if isinstance(A, np.ndarray) else A.toarray()
     known = truth(dense, C, 30, readout=[2, 5, 9, 12])
-    assert np.abs(curve.channels - known.memory).max() <= USABLE
+    within(curve, known.memory, known.total, USABLE)
     assert curve.total == 4
 
 
@@ -112,25 +110,6 @@ def test_nodes_that_no_input_reaches() -> None:
     assert both.total == 2
 
 
-@pytest.mark.parametrize(
-    ("readout", "message"),
-    [
-        ([3], ("`readout`", "3")),
-        ([-1], ("`readout`", "-1")),
-        ([0, 0], "`readout`"),
-        ([], "`readout`"),
-        (np.zeros(3, bool), "`readout`"),
-        ([0.5], "`readout`"),
-        ([[0, 1]], "`readout`"),
-        ("all", "`readout`"),
-        (1, "`readout`"),
-        ([True, False], "`readout`"),
-    ],
-)
-def test_bad_readouts(readout: Any, message: str) -> None:
-    refuses(ValueError, message, ensembles.delay_line(3).replace, readout=readout)
-
-
 @pytest.mark.parametrize("size", [8, 10, 12, 16])
 @pytest.mark.parametrize("kernel", ["hilbert", "smooth"])
 @pytest.mark.parametrize("read", ["all but the driven node", "one side"])
@@ -148,7 +127,7 @@ def test_smooth_networks_read_beside_the_input(size: int, kernel: str, read: str
         curve = memory_curve(network, 4)
     truth = memory_curve(network, 4, method="certified")
     assert curve.values[0] <= curve.error[0]
-    assert np.all(np.abs(curve.values - truth.values) <= curve.error + truth.error)
+    assert agree(curve, truth)
 
 
 @pytest.mark.parametrize("slow", [2.72774255e-07, 1e-7, 1e-6, 1e-3])
