@@ -325,12 +325,7 @@ def _period(z: Floats) -> int | None:
 
 
 def _check_transient(
-    head: Floats,
-    body: Floats,
-    z: Floats,
-    whole: NDArray[np.bool_],
-    washout: int,
-    report: Collected,
+    head: Floats, body: Floats, z: Floats, whole: NDArray[np.bool_], washout: int, report: Collected
 ) -> int:
     """Rows at the start whose Mahalanobis distance under the later rows is out of their range."""
     from scipy import stats

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from memcurve import io
 from memcurve.core.arguments import require_limit, require_number, require_size, table_entry
 from memcurve.core.errors import RecordingWarning
 from memcurve.core.limits import require_room
@@ -22,16 +23,6 @@ from memcurve.data.findings import Findings
 from memcurve.data.prose import note
 from memcurve.data.regression import CHUNK, SAMPLED_ROWS, regression_curve, require_varying
 from memcurve.data.stretches import Stretch, stuck_stretches, without_stuck
-from memcurve.io import (
-    Names,
-    Source,
-    View,
-    first_rows,
-    lagged,
-    open_recording,
-    present,
-    within_range,
-)
 from memcurve.memory import MemoryCurve
 from memcurve.solve import few_threads
 
@@ -54,9 +45,9 @@ def memory_from_data(
     estimator: str = "regression",
     innovations: bool | None = None,
     checks: bool = True,
-    state_names: Names | None = None,
-    input_name: Names | None = None,
-    drop: Names = (),
+    state_names: io.Names | None = None,
+    input_name: io.Names | None = None,
+    drop: io.Names = (),
     rows: slice | str | None = None,
     every: int = 1,
     shift: int = 0,
@@ -121,13 +112,13 @@ def memory_from_data(
     """
     which: dict[str, Any] = {"state_names": state_names, "input_name": input_name, "drop": drop}
     which |= {"rows": rows, "every": every, "shift": shift, "skip_rows": skip_rows}
-    source = open_recording(states, inputs, **which)
+    source = io.open_recording(states, inputs, **which)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
     level = require_number(level, "level", "between 0 and 1, e.g. 0.95", lambda p: 0 < p < 1)
     table_entry(dict.fromkeys(["regression", *ESTIMATORS]), estimator, "estimator")
     _require_room(source, lags)
-    recording = within_range(source)
+    recording = io.within_range(source)
     notes: list[Note] = []
     further: dict[str, Any] = {"washout": washout}
     if checks:
@@ -140,7 +131,7 @@ def memory_from_data(
                 rows_left_out = {"first": later[0].first, "last": later[0].last}
                 notes.append(note("stuck", others=others, **rows_left_out))
             whole = recording
-            recording = View(whole, lambda X, z, first: (without_stuck(X, stretches, first), z))
+            recording = io.View(whole, lambda X, z, first: (without_stuck(X, stretches, first), z))
         kept = findings.kept
         coloured = findings.coloured
         if innovations is None:
@@ -149,14 +140,14 @@ def memory_from_data(
         notes += [Note("finding", str(one)) for one in said]
         further["findings"] = [dataclasses.asdict(one) for one in findings]
     else:
-        X, z = first_rows(recording, CHECKED_ROWS)
+        X, z = io.first_rows(recording, CHECKED_ROWS)
         coloured = any(map(is_coloured, z[washout:].reshape(-1, source.channels).T))
         kept = np.flatnonzero([not counts_rows(column) for column in X.T])
         if len(kept) < source.columns:
             gone = source.columns - len(kept)
             notes.append(note("clocks", count=gone, columns=source.columns))
     if len(kept) < source.columns:
-        recording = View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
+        recording = io.View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
         further["kept"] = kept.tolist()
     count = _lag_count(lags, recording, washout)
     start = max(washout, count - 1)
@@ -173,7 +164,7 @@ def memory_from_data(
         series = zip(models, _inputs(recording).T, strict=True)
         new = np.column_stack([model.innovations(z) for model, z in series])
         new = new if recording.channels > 1 else new[:, 0]
-        recording = View(recording, lambda X, _, start: (X, new[start : start + len(X)]))
+        recording = io.View(recording, lambda X, _, start: (X, new[start : start + len(X)]))
     if recording.channels > 1:
         recording, related = _standardised(recording, washout)
         notes += [related] if related else []
@@ -192,7 +183,7 @@ def memory_from_data(
     )
 
 
-def _require_room(source: Source, lags: int | None) -> None:
+def _require_room(source: io.Source, lags: int | None) -> None:
     """Raise where the rows that are checked, or the factor of the regression, cannot fit."""
     width = source.columns + (2 * source.columns if lags is None else lags) * source.channels
     # the rows and a copy of them; a chunk and its factor
@@ -201,9 +192,9 @@ def _require_room(source: Source, lags: int | None) -> None:
     require_room(8 * need, what, "Choose fewer of them with `state_names`.")
 
 
-def _checked(source: Source, washout: int) -> Findings:
+def _checked(source: io.Source, washout: int) -> Findings:
     """Check a recording, or the first rows of a long one; raise where no number would mean much."""
-    findings = checked(*first_rows(source, CHECKED_ROWS), washout, source.labels)
+    findings = checked(*io.first_rows(source, CHECKED_ROWS), washout, source.labels)
     if findings.errors:
         listed = "\n  ".join(
             ["no memory can be estimated from this recording:", *map(str, findings.errors)]
@@ -214,7 +205,7 @@ def _checked(source: Source, washout: int) -> Findings:
     return findings
 
 
-def _stuck(recording: Source, washout: int) -> list[Stretch]:
+def _stuck(recording: io.Source, washout: int) -> list[Stretch]:
     """Stretches of the whole recording that do not move though the input does."""
     stretches, start = list[Stretch](), washout
     for X, z in recording.chunks(CHECKED_ROWS, washout):
@@ -224,7 +215,7 @@ def _stuck(recording: Source, washout: int) -> list[Stretch]:
     return stretches
 
 
-def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0) -> int:
+def _lag_count(lags: int | None, recording: io.Source, washout: int, more: int = 0) -> int:
     rows = recording.length - washout
     if rows < 2:
         raise ValueError(
@@ -242,13 +233,13 @@ def _lag_count(lags: int | None, recording: Source, washout: int, more: int = 0)
     return count
 
 
-def _inputs(recording: Source, start: int = 0) -> Floats:
+def _inputs(recording: io.Source, start: int = 0) -> Floats:
     """The inputs, a column each."""
     shape = (-1, recording.channels)
     return np.concatenate([z.reshape(shape) for _, z in recording.chunks(100_000, start)])
 
 
-def _standardised(recording: Source, washout: int) -> tuple[Source, Note | None]:
+def _standardised(recording: io.Source, washout: int) -> tuple[io.Source, Note | None]:
     """Several inputs in their own units, and a note where they are not independent of each other.
 
     Tested are the correlations r between any two of them up to ten lags apart: √n·r is normal.
@@ -260,16 +251,16 @@ def _standardised(recording: Source, washout: int) -> tuple[Source, Note | None]
     pairs = [(i, j) for i in range(d) for j in range(d) if i != j]
     r = [correlation(series[:, i], series[:, j])[: min(11, n)] / n for i, j in pairs]
     largest = float(np.abs(r).max())
-    view = View(recording, lambda X, z, _: (X, (z - mean) / deviation))
+    view = io.View(recording, lambda X, z, _: (X, (z - mean) / deviation))
     if largest <= RELATED / np.sqrt(n):
         return view, None
     return view, note("inputs_related", r=largest)
 
 
-def _raw_memory(recording: Source, order: int, lags: int, start: int) -> dict[str, Any]:
+def _raw_memory(recording: io.Source, order: int, lags: int, start: int) -> dict[str, Any]:
     """R² of the coloured input itself, for the diagnostics."""
-    Z, X = lagged(recording, lags, start, min(recording.length, start + SAMPLED_ROWS))
-    there = present(Z, X)
+    Z, X = io.lagged(recording, lags, start, min(recording.length, start + SAMPLED_ROWS))
+    there = io.present(Z, X)
     Z[~there], X[~there] = Z[there].mean(axis=0), X[there].mean(axis=0)  # which add nothing
     channels = [
         r2_above_shifted(X, Z[:, k :: recording.channels]) for k in range(recording.channels)

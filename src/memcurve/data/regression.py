@@ -446,13 +446,7 @@ def _scale_weights(fit: Fit) -> Floats:
 
 
 def _errors(
-    fit: Fit,
-    part: _Rows,
-    influence: Floats,
-    memory: Floats,
-    chance: Floats,
-    end: int,
-    rows: int,
+    fit: Fit, part: _Rows, influence: Floats, memory: Floats, chance: Floats, end: int, rows: int
 ) -> tuple[Floats, Floats, float, float]:
     """Standard errors of every lag, and of sums: each input's, all up to ``end``, all listed."""
     d, given = fit.inputs, part.pairs(0)

@@ -16,14 +16,7 @@ from memcurve.inputs.autocovariance import Autocovariance, White
 from memcurve.inputs.parsing import parse, processes_for
 from memcurve.inputs.process import InputProcess
 
-__all__ = [
-    "ARMA",
-    "Autocovariance",
-    "InputProcess",
-    "White",
-    "parse",
-    "processes_for",
-]
+__all__ = ["ARMA", "Autocovariance", "InputProcess", "White", "parse", "processes_for"]
 
 
 def __dir__() -> list[str]:

@@ -7,13 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import (
-    exact_array,
-    require_choice,
-    require_number,
-    require_size,
-    table_entry,
-)
+from memcurve.core import arguments
 from memcurve.core.limits import require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.network.linear import LinearNetwork
@@ -50,7 +44,7 @@ class ContinuousNetwork:
     name: str | None = None
 
     def __post_init__(self) -> None:
-        A, C = exact_array(self.A, "A"), exact_array(self.C, "C")
+        A, C = arguments.exact_array(self.A, "A"), arguments.exact_array(self.C, "C")
         if A.ndim != 2 or A.shape[0] != A.shape[1] or A.size == 0 or A.dtype.kind != "f":
             raise ValueError(f"`A` must be a real square matrix, got shape {A.shape}; give (N, N).")
         C = C[:, 0] if C.ndim == 2 and C.shape[1] == 1 else C
@@ -76,8 +70,8 @@ class ContinuousNetwork:
         ``"zoh"``, the zero-order hold: ``exp(hA)`` and ``∫₀ʰ exp(sA)C ds``; ``"bilinear"``:
         ``(I − hA/2)⁻¹(I + hA/2)`` and ``(I − hA/2)⁻¹hC``. A triangular A stays exactly triangular.
         """
-        h = require_number(step, "step", "above 0", lambda h: h > 0)
-        rule = table_entry(DISCRETISATIONS, method, "method")
+        h = arguments.require_number(step, "step", "above 0", lambda h: h > 0)
+        rule = arguments.table_entry(DISCRETISATIONS, method, "method")
         A, C = rule(h * self.A, h * self.C)
         name = f"{self.name or 'continuous network'}, step {h:g}, {method}"
         return LinearNetwork(A, C, name=name)
@@ -100,8 +94,8 @@ def hippo(kind: str, size: int) -> ContinuousNetwork:
     >>> hippo("legs", 2).C.round(4)
     array([1.    , 1.7321])
     """
-    require_choice(kind, "kind", ("legs", "legt", "lagt", "fout"))
-    size = require_size(size)
+    arguments.require_choice(kind, "kind", ("legs", "legt", "lagt", "fout"))
+    size = arguments.require_size(size)
     require_room_for_array((size, size), f"a HiPPO network of `size`={size}")
     odd, ones = 2 * np.arange(size) + 1.0, np.ones((size, size))
     if kind == "legs":

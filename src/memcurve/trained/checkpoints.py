@@ -11,22 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.io import (
-    CHECKPOINTS,
-    Archive,
-    NetworkFileError,
-    open_checkpoint,
-    open_npz,
-    open_safetensors,
-    opened,
-    tensor_tree,
-)
+from memcurve import io
 
 #: How to open a model that is one file.
-FORMATS: dict[str, Callable[[Path], Archive]] = {
-    ".safetensors": open_safetensors,
-    ".npz": open_npz,
-    **dict.fromkeys(CHECKPOINTS, open_checkpoint),
+FORMATS: dict[str, Callable[[Path], io.Archive]] = {
+    ".safetensors": io.open_safetensors,
+    ".npz": io.open_npz,
+    **dict.fromkeys(io.CHECKPOINTS, io.open_checkpoint),
 }
 #: Files of weights, in the order in which a folder is searched for them, or for their parts.
 WEIGHTS = ("model.safetensors", "pytorch_model.bin")
@@ -37,7 +28,7 @@ class Checkpoint:
     """Tensors by name, read when they are asked for; and the model's configuration."""
 
     name: str
-    archive: Archive
+    archive: io.Archive
     config: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -58,7 +49,7 @@ class Checkpoint:
 def open_model(model: Any) -> Checkpoint:
     """Open whatever holds a model's tensors, and those that its configuration implies."""
     checkpoint = _opened(model)
-    checkpoint.archive.arrays.update(tensor_tree(_implied(checkpoint.config)).arrays)
+    checkpoint.archive.arrays.update(io.tensor_tree(_implied(checkpoint.config)).arrays)
     return checkpoint
 
 
@@ -80,17 +71,17 @@ def _opened(model: Any) -> Checkpoint:
     if hasattr(model, "state_dict"):
         config: Any = getattr(model, "config", None)
         settings = config.to_dict() if hasattr(config, "to_dict") else {}
-        return Checkpoint(type(model).__name__, tensor_tree(model.state_dict()), settings)
+        return Checkpoint(type(model).__name__, io.tensor_tree(model.state_dict()), settings)
     if isinstance(model, Mapping):
-        return Checkpoint("tensors", tensor_tree(model))
+        return Checkpoint("tensors", io.tensor_tree(model))
     raise TypeError(
         f"`model` must be a folder, a file, a module or a mapping of tensors; got "
         f"{type(model).__name__}. Save its weights, or pass module.state_dict()."
     )
 
 
-def _file(path: Path) -> Archive:
-    return opened(path, FORMATS, "give the folder of the model")
+def _file(path: Path) -> io.Archive:
+    return io.opened(path, FORMATS, "give the folder of the model")
 
 
 def _folder(path: Path) -> Checkpoint:
@@ -99,7 +90,7 @@ def _folder(path: Path) -> Checkpoint:
         if index.is_file():
             shards = sorted(set(_json(index).get("weight_map", {}).values()))
             if any(Path(shard).name != shard for shard in shards):
-                raise NetworkFileError(f"{index}: names files outside of its folder.")
+                raise io.NetworkFileError(f"{index}: names files outside of its folder.")
             return Checkpoint(path.name, _joined(path, [path / shard for shard in shards]), config)
     for name in WEIGHTS:
         if (path / name).is_file():
@@ -108,7 +99,7 @@ def _folder(path: Path) -> Checkpoint:
     if others:
         return Checkpoint(path.name, _joined(path, others), config)
     names = ", ".join(f"{name}, {name}.index.json" for name in WEIGHTS)
-    raise NetworkFileError(f"{path}: holds no weights: none of {names}, *.safetensors is there.")
+    raise io.NetworkFileError(f"{path}: holds no weights: none of {names}, *.safetensors is there.")
 
 
 def _config(weights: Path) -> dict[str, Any]:
@@ -117,19 +108,21 @@ def _config(weights: Path) -> dict[str, Any]:
     return _json(config) if config.is_file() else {}
 
 
-def _joined(folder: Path, files: Sequence[Path]) -> Archive:
+def _joined(folder: Path, files: Sequence[Path]) -> io.Archive:
     """Tensors of several files, none of them read."""
     parts = [_file(file).arrays for file in files]
-    return Archive(folder, {name: array for part in parts for name, array in part.items()})
+    return io.Archive(folder, {name: array for part in parts for name, array in part.items()})
 
 
 def _json(path: Path) -> dict[str, Any]:
     try:
         content = json.loads(path.read_text(encoding="utf-8"), object_hook=_number)
     except (OSError, ValueError) as error:
-        raise NetworkFileError(f"{path}: cannot be read as JSON ({error}).") from error
+        raise io.NetworkFileError(f"{path}: cannot be read as JSON ({error}).") from error
     if not isinstance(content, dict):
-        raise NetworkFileError(f"{path}: must hold names and values, got {type(content).__name__}.")
+        raise io.NetworkFileError(
+            f"{path}: must hold names and values, got {type(content).__name__}."
+        )
     return content
 
 

@@ -26,17 +26,10 @@ from memcurve.core.arguments import require_number
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.types import Floats
+from memcurve.trained import memory
 from memcurve.trained.channels import rounding_error, row_error, state_rows
 from memcurve.trained.checkpoints import Checkpoint, open_model
 from memcurve.trained.kinds import Kind, Numbers, Recurrence, StoredLayer
-from memcurve.trained.memory import (
-    given_noise,
-    layer_noise,
-    layer_recurrence,
-    layer_tensors,
-    require_decay,
-    selected,
-)
 
 
 @dataclass(frozen=True)
@@ -160,9 +153,9 @@ def pruned_layers(
     """
     rule = "above 0, how far usable memory may fall"
     enough = require_number(tolerance, "tolerance", rule, lambda x: x > 0)
-    checkpoint, level = open_model(model), given_noise(noise)
+    checkpoint, level = open_model(model), memory.given_noise(noise)
     groups: dict[str, list[StoredLayer]] = {}
-    for each in selected(checkpoint, select):
+    for each in memory.selected(checkpoint, select):
         groups.setdefault(each.prefix, []).append(each)
     rows, untouched, tensors = list[PrunedLayer](), list[str](), dict[str, Any]()
     with progress_callback(progress) as notify:
@@ -203,12 +196,15 @@ class _LayerAnalysis:
         cls, checkpoint: Checkpoint, layer: StoredLayer, level: float | None
     ) -> _LayerAnalysis | None:
         """None where modes are not alone, or are shared by channels."""
-        noise, _ = layer_noise(checkpoint, layer, level)
-        recurrence, tensors = layer_recurrence(checkpoint, layer), layer_tensors(checkpoint, layer)
+        noise, _ = memory.layer_noise(checkpoint, layer, level)
+        recurrence, tensors = (
+            memory.layer_recurrence(checkpoint, layer),
+            memory.layer_tensors(checkpoint, layer),
+        )
         poles = recurrence.A
         if layer.kind.modes is None:
             return None
-        require_decay(poles, layer.name)
+        memory.require_decay(poles, layer.name)
         rows, sizes = state_rows(poles, recurrence.drive)
         stored = np.atleast_2d(tensors[layer.names[0]])
         steps = np.asarray(tensors.get("log_dt", tensors.get("inv_dt", 0.0)))

@@ -15,18 +15,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from memcurve import data
 from memcurve.core.arguments import Seed, generator, require_limit, require_number, require_size
 from memcurve.core.errors import ModelError, UnstableNetworkError
 from memcurve.core.limits import available_memory
 from memcurve.core.notes import Note
 from memcurve.core.progress import Progress, ProgressCallback, progress_callback
 from memcurve.core.types import Floats
-from memcurve.data import (
-    USUAL_LAGS,
-    Findings,
-    check_recording,
-    memory_from_data,
-)
 from memcurve.data.measuring.forgetting import SEEN, Draw, Forgetting, forgetting, settled_run
 from memcurve.data.measuring.models import Model, as_model
 from memcurve.data.prose import ENDED, note
@@ -251,7 +246,7 @@ class _Bench:
 
     @property
     def lags(self) -> int:
-        usual = max(2 * self.states, USUAL_LAGS)
+        usual = max(2 * self.states, data.USUAL_LAGS)
         # what came before the washout is forgotten, and inputs before it belong to no other replica
         reach = max(usual, self.washout - ORDER * self.coloured)
         return self.asked or min(self.more * usual, reach)
@@ -273,11 +268,11 @@ class _Bench:
         """Steps of each replica before its first row that counts."""
         return max(self.washout, self.lags - 1 + ORDER * self.coloured)
 
-    def first_look(self) -> Findings:
+    def first_look(self) -> data.Findings:
         """Check a first run as a recording is; its columns that hold nothing are left out."""
         z = self.draw(1, self.washout + LEAST_ROWS)
         X = settled_run(self.model, z, self.washout, self.noise, self.rng)
-        findings = check_recording(X[0], z[0, self.washout :])
+        findings = data.check_recording(X[0], z[0, self.washout :])
         findings = dataclasses.replace(
             findings, found=tuple(one for one in findings if one.name not in KNOWN)
         )
@@ -310,7 +305,7 @@ class _Bench:
             self.X, self.z = [np.concatenate(self.X)], [np.concatenate(self.z)]
         z = self.z[0][:, 0] if self.model.inputs == 1 else self.z[0]
         asked = {"checks": False, "innovations": self.coloured, **self.options}
-        curve = memory_from_data(self.X[0], z, self.lags, **asked)
+        curve = data.memory_from_data(self.X[0], z, self.lags, **asked)
         wanted = int(ROWS_PER_TIME * self.time)
         if self.rows >= wanted:
             return curve

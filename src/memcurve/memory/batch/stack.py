@@ -13,34 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve import solve
 from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.types import SEED, Complexes, Floats
+from memcurve.memory.batch import result
 from memcurve.memory.batch.poles import lattice_curves
-from memcurve.memory.batch.result import (
-    MemoryCurves,
-    listed,
-    require_stable,
-    stacked,
-    truncation_notes,
-)
 from memcurve.memory.curve import MemoryCurve
 from memcurve.memory.entry_points import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host
 from memcurve.network.graph import balanced
-from memcurve.solve import (
-    LARGEST_ERROR,
-    backward_error,
-    centred,
-    krylov_terms,
-    pole_sensitivity,
-    primes,
-    recurrence,
-    residues,
-    validated_lags,
-)
 
 NO_MASK = Note(
     "question",
@@ -52,11 +36,7 @@ UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain float
 _BY_POLES = "Eigenvalues go to memcurve.memory.batch.curves_of_poles."
 
 
-def memory_curves(
-    A: Any,
-    C: Any = None,
-    lags: int | None = None,
-) -> MemoryCurves:
+def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.MemoryCurves:
     """Memory of a stack of networks lag by lag, computed where the stack is.
 
     As by :func:`memcurve.memory_curve`, from the eigenvalues of each network
@@ -103,7 +83,7 @@ def memory_curves(
     >>> bool(curves.error.max() < 1e-11)
     True
     """
-    lags = validated_lags(lags)
+    lags = solve.validated_lags(lags)
     if isinstance(A, tuple):
         raise TypeError(
             f"`A` must be an array of matrices, got a tuple; give these and their masks as two "
@@ -115,7 +95,7 @@ def memory_curves(
     if len(host) == 0:
         empty = lattice_curves(backend, A[:, 0, :], np.zeros(0), lags)
         note = Note("question", "the stack is empty")
-        return stacked(backend, shape, empty, np.zeros(0), "", [note])
+        return result.stacked(backend, shape, empty, np.zeros(0), "", [note])
     scaled, factors = map(np.stack, zip(*map(balanced, host), strict=True))
     if (factors != 1).any():  # powers of two: nothing is rounded
         scale = backend.put(factors)
@@ -123,16 +103,16 @@ def memory_curves(
     poles = _eigenvalues(backend, A)
     pairs = zip(scaled, to_host(poles), strict=True)
     sensitivity = np.array([_sensitivity(matrix, own) for matrix, own in pairs])
-    require_stable(np.where(np.isnan(sensitivity)[:, None], 0.0, to_host(poles)), "A")
+    result.require_stable(np.where(np.isnan(sensitivity)[:, None], 0.0, to_host(poles)), "A")
     if np.iscomplexobj(host) or np.iscomplexobj(mask):  # real and imaginary parts are states each
         poles = backend.xp.concat([poles, backend.xp.conj(poles)], axis=1)
         host, mask = _in_real_parts(host), np.concatenate([mask.real, mask.imag], axis=1)
-    certain = sensitivity <= LARGEST_ERROR
+    certain = sensitivity <= solve.LARGEST_ERROR
     proven = fully_excited(backend, host, np.where(certain[:, None], mask, 0.0))
     for reason, which in (UNPROVEN, certain & ~proven), (UNCERTAIN, ~certain):
         if not which.any():
             continue
-        networks = listed(np.flatnonzero(which))
+        networks = result.listed(np.flatnonzero(which))
         if has_gradient(A):
             raise UncertainResultError(
                 f"{networks} of the stack cannot be computed with a gradient, since {reason}; "
@@ -153,9 +133,9 @@ def memory_curves(
             curves = lattice_curves(backend, poles, sensitivity, longest)
         curves = _joined(backend, curves, places, exact)
     if len(places):
-        notes += truncation_notes(curves[0], lags)
+        notes += result.truncation_notes(curves[0], lags)
     method = " and ".join(["exact"] * bool(exact) + ["lattice"] * bool(len(places)))
-    return stacked(backend, shape, curves, rank, method, notes)
+    return result.stacked(backend, shape, curves, rank, method, notes)
 
 
 def _eigenvalues(backend: Backend, A: Array) -> Array:
@@ -178,14 +158,14 @@ def _sensitivity(A: NDArray[Any], poles: Complexes) -> float:
     |tr δA| ≤ √N‖δA‖_F and |tr(A + δA)² − tr A²| ≤ 2‖A‖_F‖δA‖_F + ‖δA‖_F².
     """
     whole = _in_real_parts(A) if np.iscomplexobj(A) else A
-    size, norm, rounding = len(A), float(np.linalg.norm(A)), 2 * backward_error(whole)
+    size, norm, rounding = len(A), float(np.linalg.norm(A)), 2 * solve.backward_error(whole)
     off = abs(poles.sum() - np.trace(A)), abs((poles**2).sum() - (A * A.T).sum())
     if not (off[0] <= np.sqrt(size) * rounding and off[1] <= 3 * norm * rounding):
         return math.nan
     others = A * (1 - np.eye(size))
     if size > 1 and not (others.any(axis=0).all() and others.any(axis=1).all()):
         return math.inf
-    return pole_sensitivity(whole, [np.arange(len(whole))]).curve
+    return solve.pole_sensitivity(whole, [np.arange(len(whole))]).curve
 
 
 def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
@@ -196,7 +176,7 @@ def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
     """
     stack, size = C.shape
     proven = np.zeros(stack, bool)
-    for prime in primes(size):
+    for prime in solve.primes(size):
         waiting = np.flatnonzero(~proven & C.any(axis=1))
         for own in blocks(len(waiting), size):
             some = waiting[own]
@@ -213,15 +193,18 @@ def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[
     """
     xp, (stack, size) = backend.xp, C.shape
     drawn = np.random.default_rng(SEED).integers(1, prime, (2, 1, size, 1)).astype(float)
-    u, w = (backend.put(np.repeat(x, stack, axis=0)) for x in centred(drawn, prime))
-    matrices, v = backend.put(residues(A, prime)), backend.put(residues(C, prime)[:, :, None])
+    u, w = (backend.put(np.repeat(x, stack, axis=0)) for x in solve.centred(drawn, prime))
+    matrices, v = (
+        backend.put(solve.residues(A, prime)),
+        backend.put(solve.residues(C, prime)[:, :, None]),
+    )
 
     def product(a: Array, b: Array) -> Array:
-        return centred(xp.matmul(a, b), prime, xp)
+        return solve.centred(xp.matmul(a, b), prime, xp)
 
     def square(power: Array) -> Array:
         squared = product(power, power)
-        off = centred(product(squared, w) - product(power, product(power, w)), prime, xp)
+        off = solve.centred(product(squared, w) - product(power, product(power, w)), prime, xp)
         if bool(to_host(xp.any(off != 0))):
             raise UncertainResultError(
                 f"matrix products of {backend.name} on {backend.device} are not exact for integers "
@@ -231,9 +214,9 @@ def _have_full_rank(backend: Backend, A: Floats, C: Floats, prime: int) -> list[
         return squared
 
     squarings = max(0, round(math.log2(2 * size) / 2))
-    terms = to_host(krylov_terms(matrices, u, v, prime, square, squarings, xp))
+    terms = to_host(solve.krylov_terms(matrices, u, v, prime, square, squarings, xp))
     sequences = terms.reshape(stack, -1)[:, : 2 * size]
-    return [len(recurrence(sequence, prime)) == size + 1 for sequence in sequences]
+    return [len(solve.recurrence(sequence, prime)) == size + 1 for sequence in sequences]
 
 
 def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryCurve:

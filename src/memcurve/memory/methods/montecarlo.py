@@ -20,13 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import (
-    Seed,
-    generator,
-    require_choice,
-    require_limit,
-    require_size,
-)
+from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import Complexes, Floats
@@ -56,7 +50,7 @@ SAMPLES = 10_000
 def montecarlo(
     problem: Problem,
     *,
-    seed: Seed,
+    seed: arguments.Seed,
     samples: int = SAMPLES,
     washout: int | None = None,
     covariance: str = "sample",
@@ -75,9 +69,9 @@ def montecarlo(
         ``"sample"``: Γ̂ in place of Γ; ``"known"``: Γ = I, by simulating the standardised network,
         whose bias is :func:`montecarlo_bias`.
     """
-    require_choice(covariance, "covariance", ("sample", "known"))
-    network, rng = problem.network, generator(seed)
-    states, samples = network.states, require_size(samples, "samples")
+    arguments.require_choice(covariance, "covariance", ("sample", "known"))
+    network, rng = problem.network, arguments.generator(seed)
+    states, samples = network.states, arguments.require_size(samples, "samples")
     count = problem.lags or min(5 * states, max(1, samples // 2))
     if samples <= count or (covariance == "sample" and samples <= states):
         raise ValueError(
@@ -99,7 +93,7 @@ def montecarlo(
     radius = network.spectral_radius if radius is None else radius
     if washout is None:  # until the start is forgotten to 1e-8
         washout = max(100, math.ceil(math.log(1e-8) / math.log(radius)) if radius > 0 else 0)
-    washout = require_limit(washout, "washout")
+    washout = arguments.require_limit(washout, "washout")
     require_room_for_array((samples + washout, states), f"`samples`={samples}")
     options: dict[str, Any] = {"samples": samples, "washout": washout}
     if is_plain:
@@ -189,7 +183,7 @@ def montecarlo_bias(
     weights of the edges (``as_printed=True``).
     """
     poles = _poles(Analysis.of(network))
-    lags, samples = require_size(lags, "lags"), require_size(samples, "samples")
+    lags, samples = arguments.require_size(lags, "lags"), arguments.require_size(samples, "samples")
     if samples <= lags:
         raise ValueError(f"`samples` must exceed `lags`={lags}, got {samples}; simulate longer.")
     gamma = krylov_matrix(*cascade(section_poles(poles)), 2 * lags - 1)

@@ -29,26 +29,11 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import (
-    Seed,
-    generator,
-    require_number,
-    require_options,
-    require_size,
-    table_entry,
-)
+from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import Work, require_room_for_array
 from memcurve.core.types import EPS, Floats
-from memcurve.memory.methods.method import (
-    EVERYTHING,
-    Variant,
-    declared,
-    dense_single_input,
-    estimate,
-    krylov_columns,
-    require_driven,
-)
+from memcurve.memory.methods import method
 from memcurve.network import masks as mask_table
 from memcurve.network.krylov import arnoldi_basis, krylov_matrix
 from memcurve.solve import Answer, Problem, solve_stein
@@ -62,17 +47,17 @@ _AUDITED_MASKS = 20
 _BY_CONSTRUCTION = "the total equals the number of states by construction, whatever the memory is"
 
 
-@declared(
+@method.declared(
     "The formula taken literally: invert the Gramian of the states.",
     Work(4, 3, 8),
-    answers=EVERYTHING,
+    answers=method.EVERYTHING,
     compared=True,
     variants=(
-        Variant(
+        method.Variant(
             "gramian_solve", "Gramian, solved", "MC_τ from G⁻¹ by a linear solver",
             largest_size=2000, inverts=True,
         ),
-        Variant(
+        method.Variant(
             "gramian_pinv", "Gramian, pseudo-inverse", "MC_τ from the pseudo-inverse of G",
             {"inverse": "pinv"}, largest_size=2000, inverts=True,
         ),
@@ -89,8 +74,8 @@ def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> A
     ridge : float
         For ``"tikhonov"``.
     """
-    invert: Any = table_entry(_INVERSES, inverse, "inverse")
-    ridge = require_number(ridge, "ridge", "above 0", lambda r: r > 0)
+    invert: Any = arguments.table_entry(_INVERSES, inverse, "inverse")
+    ridge = arguments.require_number(ridge, "ridge", "above 0", lambda r: r > 0)
     inverted, condition = "Gramian", math.inf
     try:
         if inverse == "projector":
@@ -113,7 +98,7 @@ def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> A
             f"method 'naive' with inverse={inverse!r} fails: {error} (condition number of the "
             f"{inverted} {condition:.1e}). Use method='exact', which does not form it."
         ) from None
-    return estimate(
+    return method.estimate(
         memory,
         f"inverts a {inverted} of condition number {condition:.1e}",
         options={"inverse": inverse} | ({"ridge": ridge} if inverse == "tikhonov" else {}),
@@ -128,7 +113,7 @@ def _condition(singular: Floats) -> float:
 
 def _projected(problem: Problem) -> tuple[Floats, float]:
     """Diagonal of K⁺K, the projector on the rows of K above MATLAB's cut-off."""
-    A, C = dense_single_input(problem)
+    A, C = method.dense_single_input(problem)
     count = problem.lags or 5 * len(C)
     K = krylov_matrix(A, C, max(count, 5 * len(C)))
     _, singular, Vh = np.linalg.svd(K, full_matrices=False)
@@ -142,7 +127,7 @@ def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
     Kept with the network, since every inverse is one of this Gramian: the solution of
     G = AGAᵀ + CCᵀ, from its series where all that follows is below rounding.
     """
-    A, C = dense_single_input(problem)
+    A, C = method.dense_single_input(problem)
     count = problem.lags or 5 * len(C)
     key, models = ("gramian", count), problem.analysis.models
     if key not in models:
@@ -161,7 +146,7 @@ def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
 
 def _covariances(problem: Problem) -> tuple[Floats, Floats]:
     """Covariances of the states that are read with past inputs (states, lags·d), and their own."""
-    require_driven(problem)
+    method.require_driven(problem)
     processes, rows = problem.processes, problem.rows
     count = problem.lags or 5 * len(problem.C)
     present, covariance = problem.states.covariance(processes)
@@ -185,12 +170,12 @@ _INVERSES: dict[str, Any] = {
 }
 
 
-@declared(
+@method.declared(
     "The paper's formula without the mask, from eigenvalues alone.", Work(5, 8, 5), compared=True
 )
 def neutral(problem: Problem) -> Answer:
     """Invert the matrix L_A of the eigenvalues."""
-    A, C = dense_single_input(problem)
+    A, C = method.dense_single_input(problem)
     values = np.linalg.eigvals(A).astype(complex)
     L = 1 / (1 - values[:, None] * values.conj())
     condition = float(np.linalg.cond(L))
@@ -202,20 +187,20 @@ def neutral(problem: Problem) -> Answer:
             f"method 'neutral' fails: {error} in L_A (condition number {condition:.1e}; repeated "
             f"eigenvalues make it singular). Use method='exact'."
         ) from None
-    return estimate(
+    return method.estimate(
         memory,
         f"inverts a matrix L_A of condition number {condition:.1e} and ignores the mask",
         diagnostics={"condition": condition},
     )
 
 
-@declared(
+@method.declared(
     "The paper's orthogonalised subspace method.",
     Work(4, 4, 5),
     columns=lambda problem, options: options.get("truncation"),
     compared=True,
     variants=(
-        Variant(
+        method.Variant(
             "osm", "OSM", "orthogonalised subspace method", largest_size=600, by_construction=True
         ),
     ),
@@ -228,10 +213,10 @@ def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
     truncation : int
         Number m of columns of the Krylov matrix, at least N; 5N by default.
     """
-    A, C = dense_single_input(problem)
-    truncation = krylov_columns(len(C), truncation, problem.lags)
+    A, C = method.dense_single_input(problem)
+    truncation = method.krylov_columns(len(C), truncation, problem.lags)
     whole = _subspace_memory(A, C, truncation)
-    return estimate(
+    return method.estimate(
         whole[: problem.lags or truncation],
         _BY_CONSTRUCTION,
         total=float(whole.sum()),
@@ -239,13 +224,13 @@ def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
     )
 
 
-@declared(
+@method.declared(
     "OSM averaged over random masks.",
     Work(4, 4, 6),
     columns=lambda problem, options: options.get("truncation"),
     compared=True,
     variants=(
-        Variant(
+        method.Variant(
             "osm_plus", "OSM+", f"OSM averaged over {_AUDITED_MASKS} masks",
             {"masks": _AUDITED_MASKS}, largest_size=200, by_construction=True,
         ),
@@ -254,7 +239,7 @@ def osm(problem: Problem, *, truncation: int | None = None) -> Answer:
 def osm_plus(
     problem: Problem,
     *,
-    seed: Seed,
+    seed: arguments.Seed,
     masks: int = 1000,
     distribution: str = "normal",
     mask_options: Mapping[str, Any] | None = None,
@@ -275,24 +260,24 @@ def osm_plus(
     truncation : int
         Number of columns of the Krylov matrix, at least N; 5N by default.
     """
-    A, C = dense_single_input(problem)
-    truncation = krylov_columns(len(C), truncation, problem.lags)
-    count = require_size(masks, "masks")
+    A, C = method.dense_single_input(problem)
+    truncation = method.krylov_columns(len(C), truncation, problem.lags)
+    count = arguments.require_size(masks, "masks")
     random = {n: mask for n, mask in mask_table.MASKS.items() if mask_table.is_random(n)}
-    draw = table_entry(random, distribution, "distribution")
+    draw = arguments.table_entry(random, distribution, "distribution")
     given = {} if mask_options is None else mask_options
     if not isinstance(given, Mapping):
         raise TypeError(f"`mask_options` must be a mapping of names to values, got {given!r:.80}.")
-    require_options(draw, {"seed": seed, **given})
+    arguments.require_options(draw, {"seed": seed, **given})
     require_room_for_array((count, truncation), f"`masks`={count}")
     curves = np.empty((count, truncation))
     notify = problem.analysis.notify
-    for k, stream in enumerate(generator(seed).spawn(count)):
+    for k, stream in enumerate(arguments.generator(seed).spawn(count)):
         notify("OSM+ masks", k, count)
         curves[k] = _subspace_memory(A, draw(len(C), seed=stream, **given), truncation)
     notify("OSM+ masks", count, count)
     values = curves.mean(axis=0)
-    return estimate(
+    return method.estimate(
         values[: problem.lags or truncation],
         f"mean and 90 % bands over {count} masks; {_BY_CONSTRUCTION}",
         total=float(values.sum()),
@@ -317,15 +302,15 @@ def _subspace_memory(A: Floats, C: Floats, truncation: int) -> Floats:
     return np.asarray(np.einsum("ij,ij->j", W, W))
 
 
-@declared("One for each Arnoldi vector, as in the paper's published scripts.", Work(4, 0, 2))
+@method.declared("One for each Arnoldi vector, as in the paper's published scripts.", Work(4, 0, 2))
 def arnoldi(problem: Problem) -> Answer:
     """Count the Arnoldi vectors, up to a step not longer than 1e-13."""
-    A, C = dense_single_input(problem)
+    A, C = method.dense_single_input(problem)
     Q, _ = arnoldi_basis(A, C / np.linalg.norm(C), len(C), breakdown=1e-13)
     regular = Q @ Q.T + REGULARISATION * np.eye(len(C))
     ones = np.einsum("ij,ij->j", Q, np.linalg.solve(regular, Q))
     count = problem.lags or len(C)
-    return estimate(
+    return method.estimate(
         np.pad(ones, (0, max(0, count - len(ones))))[:count],
         f"one for each of {len(ones)} Arnoldi vectors by construction, zero after",
         total=float(ones.sum()),

@@ -5,14 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from memcurve.rendering.report.document import (
-    NOTES,
-    Document,
-    Section,
-    Table,
-    one_line,
-    split_paragraphs,
-)
+from memcurve.rendering.report import document as parts
 
 #: Signs that mean something within a line of Markdown.
 _SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
@@ -20,12 +13,12 @@ _SIGNS = re.compile(r"([\\`*_{}\[\]|~$])")
 _STARTS = re.compile(r"^(?:([#+\-=])|(\d+)([.)]))")
 
 
-def markdown(document: Document) -> str:
+def markdown(document: parts.Document) -> str:
     """A document as GitHub Markdown; of charts there is what their section says about them."""
     return "\n\n".join(_blocks(document)) + "\n"
 
 
-def _blocks(document: Document) -> Iterator[str]:
+def _blocks(document: parts.Document) -> Iterator[str]:
     yield f"# {_line(document.title)}"
     if document.subtitle.strip():
         yield _line(document.subtitle)
@@ -33,13 +26,13 @@ def _blocks(document: Document) -> Iterator[str]:
     for k, sentence in enumerate(document.verdict):
         yield f"**{word}.** {_inline(sentence)}" if k == 0 else _line(sentence)
     if document.figures:
-        yield _table(Table(("", ""), tuple(document.figures), frozenset({1})))
-    notes = [Section(NOTES, points=tuple(document.notes))] if document.notes else []
+        yield _table(parts.Table(("", ""), tuple(document.figures), frozenset({1})))
+    notes = [parts.Section(parts.NOTES, points=tuple(document.notes))] if document.notes else []
     for section in (*document.sections, *notes):
         if not (section.text or section.table or section.points):  # a chart alone
             continue
         yield f"## {_line(section.title)}"
-        yield from map(_line, split_paragraphs(section.text))
+        yield from map(_line, parts.split_paragraphs(section.text))
         if section.table is not None:
             yield _table(section.table)
         if section.points:
@@ -49,7 +42,7 @@ def _blocks(document: Document) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    escaped = _SIGNS.sub(r"\\\1", one_line(text).replace("&", "&amp;"))
+    escaped = _SIGNS.sub(r"\\\1", parts.one_line(text).replace("&", "&amp;"))
     return escaped.replace("<", "&lt;").replace(">", "&gt;")
 
 
@@ -60,7 +53,7 @@ def _line(text: str) -> str:
     )
 
 
-def _table(table: Table) -> str:
+def _table(table: parts.Table) -> str:
     rule = ["--:" if k in table.numeric else "---" for k in range(len(table.head))]
     head, *rows = [[_inline(cell) for cell in row] for row in (table.head, *table.rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in (head, rule, *rows))

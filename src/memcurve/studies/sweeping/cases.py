@@ -20,24 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from memcurve.core.arguments import (
-    require_density,
-    require_number,
-    require_options,
-    require_size,
-    table_entry,
-)
+from memcurve.core import arguments
 from memcurve.core.errors import UncertainResultError, rank_among_notes
 from memcurve.core.limits import one_thread
 from memcurve.inputs import White, parse, processes_for
-from memcurve.inputs.noise import (
-    Float32,
-    Float64,
-    StateNoise,
-    noise_of,
-    number_formats,
-    parse_noise,
-)
+from memcurve.inputs import noise as noises
 from memcurve.io import load_driven, with_leak
 from memcurve.memory import METHODS, MemoryCurve, memory_curve, noise_profile, rank
 from memcurve.network import LinearNetwork, ensembles
@@ -114,8 +101,8 @@ TABLES: dict[str, Mapping[str, Any]] = {"ensemble": ENSEMBLES, "mask": MASKS, "m
 
 @functools.cache
 def require_ensemble_options(ensemble: str | None, names: tuple[str, ...]) -> None:
-    make = table_entry(ENSEMBLES, ensemble, "ensemble")
-    require_options(make, dict.fromkeys(("seed", *names)))
+    make = arguments.table_entry(ENSEMBLES, ensemble, "ensemble")
+    arguments.require_options(make, dict.fromkeys(("seed", *names)))
 
 
 @functools.cache
@@ -161,12 +148,14 @@ def label(name: str, options: Mapping[str, Any]) -> str:
 def _tidy_noise(noise: Any) -> float | str | None:
     """A number, a word, or None where there is none."""
     if isinstance(noise, str):
-        read = parse_noise([noise])  # a word may stand for no noise, or for a number
+        read = noises.parse_noise([noise])  # a word may stand for no noise, or for a number
         if not isinstance(read, float):
-            silent = isinstance(read, StateNoise) and read.deviation == 0
+            silent = isinstance(read, noises.StateNoise) and read.deviation == 0
             return None if silent else noise.strip().lower()
         noise = read
-    level = noise_of(require_number(noise, "noise", "at least 0", lambda s: s >= 0))
+    level = noises.noise_of(
+        arguments.require_number(noise, "noise", "at least 0", lambda s: s >= 0)
+    )
     return None if level is None else float(noise)
 
 
@@ -194,7 +183,7 @@ def tidy_keep(keep: Any) -> tuple[str, ...]:
     if not isinstance(names, Sequence) or not names:
         raise ValueError(f"`keep` must name at least one quantity, got {keep!r}.")
     for name in names:
-        table_entry(QUANTITIES, name, "keep")
+        arguments.table_entry(QUANTITIES, name, "keep")
     return tuple(sorted(set(names)))
 
 
@@ -211,7 +200,7 @@ def _tidy_options(options: Any) -> dict[str, Any]:
 
 def _name(field: str) -> Callable[[Any], str]:
     def tidy(name: Any) -> str:
-        table_entry(TABLES[field], name, field)
+        arguments.table_entry(TABLES[field], name, field)
         return str(name)
 
     return tidy
@@ -220,22 +209,24 @@ def _name(field: str) -> Callable[[Any], str]:
 #: How each field gets its one form.
 TIDY: dict[str, Callable[[Any], Any]] = {
     "ensemble": _name("ensemble"),
-    "size": require_size,
+    "size": arguments.require_size,
     "file": str,
     "digest": str,
-    "spectral_radius": lambda radius: require_number(
+    "spectral_radius": lambda radius: arguments.require_number(
         radius, "spectral_radius", "at least 0", lambda r: r >= 0
     ),
-    "density": require_density,
-    "leak": lambda leak: require_number(leak, "leak", "above 0, at most 1", lambda r: 0 < r <= 1),
+    "density": arguments.require_density,
+    "leak": lambda leak: arguments.require_number(
+        leak, "leak", "above 0, at most 1", lambda r: 0 < r <= 1
+    ),
     "mask": _name("mask"),
     "ensemble_options": _tidy_options,
-    "inputs": functools.partial(require_size, argument="inputs"),
+    "inputs": functools.partial(arguments.require_size, argument="inputs"),
     "input": _tidy_input,
     "noise": _tidy_noise,
     "method": _name("method"),
     "options": _tidy_options,
-    "lags": functools.partial(require_size, argument="lags"),
+    "lags": functools.partial(arguments.require_size, argument="lags"),
     "seed": _tidy_seed,
     "keep": tidy_keep,
 }
@@ -297,7 +288,7 @@ class Case:
             value = None if given[name] is None else tidy(given[name])
             object.__setattr__(self, name, value)
         if self.file is None:
-            require_size(self.size)
+            arguments.require_size(self.size)
             require_ensemble_options(self.ensemble, tuple(self.ensemble_arguments))
         unknown = sorted(set(self.options) - set(METHODS[self.method].options))
         if unknown:
@@ -421,9 +412,9 @@ class AnsweredCase:
         """Exact totals by number format, its rounding taken as noise of one size in all states."""
         processes = processes_for(self.case.input, self.network.inputs)
         deviations = Analysis.of(self.network).deviations(processes)
-        levels = number_formats(deviations)
+        levels = noises.number_formats(deviations)
         totals = {}
-        for kind in (Float64(), Float32()):
+        for kind in (noises.Float64(), noises.Float32()):
             if not kind.readable(deviations).all():  # which no noise of one size stands for
                 levels.pop(kind.label, None)
                 own = memory_curve(self.network, 1, input=self.case.input, noise=kind)
@@ -434,7 +425,7 @@ class AnsweredCase:
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
     """The curve that is asked for, or the exact one at so many lags."""
-    noise: Any = parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
+    noise: Any = noises.parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
     question = {"input": case.input, "noise": noise, "seed": case.seed}
     how: dict[str, Any] = {"method": case.method, **case.options} if exact_at is None else {}
     curve: MemoryCurve = memory_curve(network, exact_at or case.lags, **question, **how)

@@ -14,16 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NamedTuple, Self
 
-from memcurve.studies.sweeping.executors import (
-    CaseRunner,
-    Job,
-    Outcome,
-    Pending,
-    Pool,
-    TaskLostError,
-    UnusableWorkerError,
-    versions,
-)
+from memcurve.studies.sweeping import executors
 from memcurve.studies.sweeping.store import CaseOutcome, Cases, Store, one_line
 
 #: Cases queued per worker. Doubled: more to hold in memory.
@@ -70,8 +61,8 @@ class Interrupted(KeyboardInterrupt):
 def run_cases(
     store: Store,
     cases: Cases,
-    job: Job,
-    pool: Pool,
+    job: executors.Job,
+    pool: executors.Pool,
     progress: Callable[[CaseCounts], object] = lambda counts: None,
     *,
     case_timeout: float | None = None,
@@ -94,7 +85,9 @@ def run_cases(
         if retry_failed:
             counts = CaseCounts(counts.done, failed=0, pending=counts.pending + counts.failed)
         pending = store.pending(cases, retry_failed=retry_failed)
-        loop = _Loop(store, counts, pending, CaseRunner(job, case_timeout), pool, progress)
+        loop = _Loop(
+            store, counts, pending, executors.CaseRunner(job, case_timeout), pool, progress
+        )
         try:
             loop.run()
         except BaseException as error:
@@ -112,16 +105,16 @@ class _Loop:
 
     _store: Store
     counts: CaseCounts
-    _fresh: Iterator[Pending]
-    _runner: CaseRunner
-    _pool: Pool
+    _fresh: Iterator[executors.Pending]
+    _runner: executors.CaseRunner
+    _pool: executors.Pool
     _progress: Callable[[CaseCounts], object]
 
     def __post_init__(self) -> None:
-        self._again, self._losses = list[Pending](), 0
-        self._tasks: dict[Outcome, Pending] = {}
+        self._again, self._losses = list[executors.Pending](), 0
+        self._tasks: dict[executors.Outcome, executors.Pending] = {}
         # futures announce themselves, so that a turn costs the same however many are under way
-        self._arrived: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._arrived: queue.SimpleQueue[executors.Outcome] = queue.SimpleQueue()
         self._unsaved: list[CaseOutcome] = []
         self._reported = self._checked = 0.0
 
@@ -161,7 +154,7 @@ class _Loop:
             case, error = self._tasks.pop(future), future.exception()
             if error is None:
                 self._unsaved.append(future.result())
-            elif isinstance(error, TaskLostError) and self._losses < _LOSSES:
+            elif isinstance(error, executors.TaskLostError) and self._losses < _LOSSES:
                 self._losses += 1
                 self._again.append(case)
             else:
@@ -170,7 +163,7 @@ class _Loop:
             self._checked = time.monotonic()
             self._pool.check()
 
-    def _arrivals(self, timeout: float) -> Iterator[Outcome]:
+    def _arrivals(self, timeout: float) -> Iterator[executors.Outcome]:
         with contextlib.suppress(queue.Empty):
             future = self._arrived.get(timeout=timeout)
             while True:
@@ -237,8 +230,8 @@ def _unusable(error: BaseException) -> OSError:
     """The error for workers that cannot run any case."""
     if isinstance(error, OSError):  # which says so itself
         return error
-    packages = " ".join(f"{name}=={version}" for name, version in versions().items())
-    return UnusableWorkerError(
+    packages = " ".join(f"{name}=={version}" for name, version in executors.versions().items())
+    return executors.UnusableWorkerError(
         f"the workers could not run the job ({one_line(f'{type(error).__name__}: {error}')}); they "
         f"need the modules of the job and the versions of the driver: pip install {packages}"
     )

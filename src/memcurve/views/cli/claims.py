@@ -17,12 +17,7 @@ _COLOURS = {"right": "green", "right in another sense": "yellow", "an artefact":
 
 
 @documented
-def claims(
-    name: str | None = None,
-    *,
-    seed: Seed = 1,
-    output: OutputOptions = OUTPUT,
-) -> None:
+def claims(name: str | None = None, *, seed: Seed = 1, output: OutputOptions = OUTPUT) -> None:
     from memcurve.studies.literature import CLAIMS, judge_claim
 
     if name is None:

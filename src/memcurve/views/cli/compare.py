@@ -5,16 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from memcurve.views.cli import options as opt
 from memcurve.views.cli.console import print_table
-from memcurve.views.cli.options import (
-    NETWORK,
-    OUTPUT,
-    SEVERAL,
-    Method,
-    NetworkOptions,
-    OutputOptions,
-    Whole,
-)
 from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
@@ -25,10 +17,10 @@ if TYPE_CHECKING:
 def compare(
     file: Path | None = None,
     *,
-    methods: Annotated[list[Method] | None, SEVERAL] = None,
-    options: NetworkOptions = NETWORK,
-    lags: Whole | None = None,
-    output: OutputOptions = OUTPUT,
+    methods: Annotated[list[opt.Method] | None, opt.SEVERAL] = None,
+    options: opt.NetworkOptions = opt.NETWORK,
+    lags: opt.Whole | None = None,
+    output: opt.OutputOptions = opt.OUTPUT,
 ) -> None:
     from memcurve.studies.comparison import compare as run
 

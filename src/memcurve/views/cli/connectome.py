@@ -7,17 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from memcurve.core.notes import counted
+from memcurve.views.cli import options as opt
 from memcurve.views.cli.console import print_table
-from memcurve.views.cli.options import (
-    EXECUTOR,
-    FILE,
-    REPORT,
-    SEVERAL,
-    ExecutorOptions,
-    FileOptions,
-    ReportOptions,
-    Whole,
-)
 from memcurve.views.cli.process import UsageError, stoppable
 from memcurve.views.cli.texts import documented
 
@@ -31,17 +22,17 @@ def connectome(
     file: Path,
     *,
     inputs: str | None = None,
-    part: FileOptions = FILE,
+    part: opt.FileOptions = opt.FILE,
     null: str | None = None,
-    draws: Whole = 200,
-    noise: Annotated[list[float] | None, SEVERAL] = None,
+    draws: opt.Whole = 200,
+    noise: Annotated[list[float] | None, opt.SEVERAL] = None,
     blocks: str | None = None,
     positions: str | None = None,
     spectral_radius: float | None = None,
     rank: bool = True,
     store: Path | None = None,
-    executor: ExecutorOptions = EXECUTOR,
-    output: ReportOptions = REPORT,
+    executor: opt.ExecutorOptions = opt.EXECUTOR,
+    output: opt.ReportOptions = opt.REPORT,
 ) -> None:
     where = executor.arguments()
     from memcurve.io import load_nodes
@@ -99,7 +90,7 @@ def _print(result: NullComparison) -> None:
     print_table(("network", about), result.HEADER, result.table(), right=right, **said)
 
 
-def _network(file: Path, inputs: str | None, part: FileOptions) -> LinearNetwork:
+def _network(file: Path, inputs: str | None, part: opt.FileOptions) -> LinearNetwork:
     """The network with the mask that is asked for, or with its own, or a normal one."""
     from memcurve.io import MissingMaskError, load_network
 

@@ -7,16 +7,8 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from memcurve.views.cli import options as opt
 from memcurve.views.cli.console import SHOWN_LAGS, Printer, print_table
-from memcurve.views.cli.options import (
-    NETWORK,
-    OUTPUT,
-    Flag,
-    Method,
-    NetworkOptions,
-    OutputOptions,
-    Whole,
-)
 from memcurve.views.cli.process import UsageError, over_ranks, require_at_most_one
 from memcurve.views.cli.texts import documented
 
@@ -33,15 +25,15 @@ _SHOWN_INPUTS = 5
 def curve(
     file: Path | None = None,
     *,
-    options: NetworkOptions = NETWORK,
-    method: Method = "exact",
-    lags: Whole | None = None,
+    options: opt.NetworkOptions = opt.NETWORK,
+    method: opt.Method = "exact",
+    lags: opt.Whole | None = None,
     tolerance: float | None = None,
-    forecast: Flag = False,
-    fisher: Flag = False,
-    profile: Flag = False,
-    mpi: Flag = False,
-    output: OutputOptions = OUTPUT,
+    forecast: opt.Flag = False,
+    fisher: opt.Flag = False,
+    profile: opt.Flag = False,
+    mpi: opt.Flag = False,
+    output: opt.OutputOptions = opt.OUTPUT,
 ) -> None:
     import memcurve
     from memcurve.core.errors import rank_among_notes

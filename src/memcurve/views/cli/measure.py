@@ -8,18 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from memcurve.core.notes import Note
+from memcurve.views.cli import options as opt
 from memcurve.views.cli.console import Printer
 from memcurve.views.cli.data import print_memory
-from memcurve.views.cli.options import (
-    NETWORK,
-    REPORT,
-    SEVERAL,
-    Flag,
-    NetworkOptions,
-    ReportOptions,
-    Whole,
-    from_python,
-)
 from memcurve.views.cli.process import UsageError, require_at_most_one
 from memcurve.views.cli.texts import documented
 
@@ -36,14 +27,14 @@ def measure(
     activation: Activation | None = None,
     input_scale: float | None = None,
     command: str | None = None,
-    options: NetworkOptions = NETWORK,
+    options: opt.NetworkOptions = opt.NETWORK,
     precision: float | None = None,
     budget: float | None = None,
-    steps: Whole | None = None,
-    lags: Whole | None = None,
-    scales: Annotated[list[float] | None, SEVERAL] = None,
-    report: Flag = False,
-    output: ReportOptions = REPORT,
+    steps: opt.Whole | None = None,
+    lags: opt.Whole | None = None,
+    scales: Annotated[list[float] | None, opt.SEVERAL] = None,
+    report: opt.Flag = False,
+    output: opt.ReportOptions = opt.REPORT,
 ) -> None:
     report = report or output.html is not None or output.markdown is not None
     require_at_most_one(report=report, scales=scales)
@@ -79,7 +70,7 @@ def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
 
 def _subject(
     model: str | None,
-    options: NetworkOptions,
+    options: opt.NetworkOptions,
     command: str | None,
     activation: Activation | None,
     input_scale: float | None,
@@ -91,7 +82,7 @@ def _subject(
             require_at_most_one(**{name: value, "command": command, "model": model})
         if model is not None:
             options.require_none(model)
-            return from_python(model), ()
+            return opt.from_python(model), ()
         from memcurve.data.measuring import models
 
         options.require_none("--command", "inputs")

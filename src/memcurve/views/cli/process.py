@@ -12,12 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cyclopts import (
-    CycloptsError,
-    MissingArgumentError,
-    UnknownOptionError,
-    UnusedCliTokensError,
-)
+from cyclopts import CycloptsError, MissingArgumentError, UnknownOptionError, UnusedCliTokensError
 
 if TYPE_CHECKING:
     from memcurve.network.ranks import Ranks

@@ -8,14 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from memcurve.core.notes import counted
+from memcurve.views.cli import options as opt
 from memcurve.views.cli.console import Printer, styled
-from memcurve.views.cli.options import (
-    EXECUTOR,
-    OUTPUT,
-    ExecutorOptions,
-    Flag,
-    OutputOptions,
-)
 from memcurve.views.cli.process import FAILED, FINE, stoppable, warn
 from memcurve.views.cli.texts import documented
 
@@ -32,11 +26,11 @@ def sweep(
     /,
     *,
     store: Path | None = None,
-    quick: Flag = False,
-    status: Flag = False,
-    executor: ExecutorOptions = EXECUTOR,
+    quick: opt.Flag = False,
+    status: opt.Flag = False,
+    executor: opt.ExecutorOptions = opt.EXECUTOR,
     case_timeout: float | None = None,
-    output: OutputOptions = OUTPUT,
+    output: opt.OutputOptions = opt.OUTPUT,
 ) -> int:
     if study is None:
         return _list()
