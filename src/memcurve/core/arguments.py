@@ -18,11 +18,7 @@ LARGEST_EXACT_INTEGER = 2**53
 
 
 def exact_array(value: Any, argument: str) -> NDArray[Any]:
-    """Return ``value`` as a new float64 or complex128 array with exactly the same entries.
-
-    Anything that is not a rectangular array of finite numbers, or whose numbers float64 cannot
-    hold, is refused with an error that names ``argument``.
-    """
+    """Return ``value`` as a new float64 or complex128 array of the same numbers, or refuse it."""
     array = rectangular_array(value, argument)
     if array.dtype.kind not in "biufc":
         raise TypeError(

@@ -49,11 +49,7 @@ class Work(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a question takes besides the network itself, by estimate.
-
-    The bytes follow from the number of arrays that was measured; the seconds are those of two cores
-    of a common machine, good to a small factor.
-    """
+    """Arrays that a question takes, as measured, and seconds of two cores of a common machine."""
 
     bytes: int
     seconds: float

@@ -30,10 +30,7 @@ def correlations(a: Floats, b: Floats) -> Floats:
 
 
 def beta_cut(rank: int, rows: int, threshold: float) -> float:
-    """R² that a target unrelated to the states exceeds with probability ``threshold``.
-
-    R² ~ Beta(r/2, (n − 1 − r)/2) for regression of an independent Gaussian target on r states.
-    """
+    """R² that unrelated targets exceed with probability ``threshold``: Beta(r/2, (n − 1 − r)/2)."""
     from scipy.stats import beta
 
     return float(beta.isf(threshold, rank / 2, (rows - 1 - rank) / 2))
@@ -80,10 +77,7 @@ class Autoregression(NamedTuple):
 
 
 def fit_autoregression(z: Floats, largest: int | None = None) -> Autoregression:
-    """Levinson's recursion on the biased autocovariance, the order up to ``largest`` chosen by BIC.
-
-    The models of that recursion are all stable; it ends where nothing but rounding is left.
-    """
+    """Levinson's recursion, of stable models, up to the order, at most ``largest``, of best BIC."""
     n, mean = len(z), float(z.mean())
     if largest is None:
         largest = max(1, min(int(10 * np.log10(n)), n // 10))

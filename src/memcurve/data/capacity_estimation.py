@@ -223,10 +223,7 @@ class StateBasis(NamedTuple):
         return int(self.Q.shape[1])
 
     def weights(self) -> Floats:
-        """q_t² / (1 − q_t² − 1/n): what a residual of unit size at t adds to R² by chance.
-
-        q_t² + 1/n is the leverage of row t; at equal leverages the weights are r/(n − 1 − r).
-        """
+        """q_t² / (1 − q_t² − 1/n): what a residual of unit size at t adds to R² by chance."""
         leverage = np.einsum("tk,tk->t", self.Q, self.Q)
         return np.asarray(leverage / np.maximum(1 - leverage - 1 / self.rows, 1 / self.rows))
 
@@ -274,10 +271,7 @@ class Correlator:
         self._fixed = np.ascontiguousarray(transform.transpose(1, 2, 0).conj())
 
     def sums(self, series: Floats, chosen: slice = slice(None)) -> Floats:
-        """Return Σ_t q_t w_{t−τ} of the ``chosen`` columns q as a (lags + 1, k, m) array.
-
-        The m series w have the ``lags`` values before the first row of q in front.
-        """
+        """Σ_t q_t w_{t−τ}, (lags + 1, k, m), of ``chosen`` q; w begin ``lags`` values before q."""
         from scipy.fft import irfft, rfft
 
         padded = np.zeros((len(series), self.blocks * self.step + self.lags))

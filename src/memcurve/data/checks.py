@@ -302,10 +302,7 @@ def is_coloured(z: Floats) -> bool:
 
 
 def _period(z: Floats) -> int | None:
-    """The first lag, after the correlation has died down, at which it comes back to near one.
-
-    Bernstein's inequality keeps few large values that happen to meet from being a repetition.
-    """
+    """The first lag, after the correlation has died down, at which it is near one beyond chance."""
     n = len(z)
     last = 4 * n // 5
     energy = np.cumsum(z**2)
@@ -451,10 +448,7 @@ def _chance(r2: Floats, n: int, rank: int, level: float) -> float:
 
 
 def _r2_by_lag(basis: Floats, target: Floats, reach: int) -> Floats:
-    """R² of target_{t−τ} on the states for τ = −reach … reach, from one correlation a direction.
-
-    R²_τ = Σ_j (Σ_t Q_tj y_{t−τ})² / Σ_t y²_{t−τ}, sums over the rows where both are known.
-    """
+    """R² of target_{t−τ} on states, τ = −reach … reach: Σ_j (Σ_t Q_tj y_{t−τ})² / Σ_t y²_{t−τ}."""
     from scipy.signal import fftconvolve
 
     middle = len(target) - 1  # lag 0

@@ -81,11 +81,7 @@ def _median(series: Floats) -> float:
 
 
 def counts_rows(column: NDArray[Any]) -> bool:
-    """Whether a column is a clock: time, or the number of the row.
-
-    Its steps go one way, and are equal up to the rounding of what was printed, so that the column
-    keeps within a step of a straight line, or nearly equal: those of a computer's clock jitter.
-    """
+    """Whether a column is time or the row number: its steps are equal up to digits or jitter."""
     for part in (column[:LEAST], column):  # a few rows tell at once of most that are none
         series = part[np.isfinite(part)].astype(float)
         steps = np.diff(series)
@@ -148,10 +144,7 @@ def deviations_of(x: Floats) -> Floats:
 
 
 def basis_of(x: Floats, rounding: float) -> tuple[Floats, Floats]:
-    """An orthonormal basis of the centred states, and their singular values in deviations.
-
-    Directions below the share ``rounding`` of the largest are left out of the basis.
-    """
+    """An orthonormal basis of centred states above a share ``rounding``; all singular values."""
     if len(x) == 0:
         return np.empty((0, x.shape[1])), np.zeros(x.shape[1])
     q, r = np.linalg.qr(standardised(x))

@@ -240,10 +240,7 @@ def _inputs(recording: io.Source, start: int = 0) -> Floats:
 
 
 def _standardised(recording: io.Source, washout: int) -> tuple[io.Source, Note | None]:
-    """Several inputs in their own units, and a note where they are not independent of each other.
-
-    Tested are the correlations r between any two of them up to ten lags apart: √n·r is normal.
-    """
+    """Inputs in their own units; a note where √n·r of two, up to ten lags apart, is not normal."""
     series = np.column_stack([without_nan(z) for z in _inputs(recording, washout).T])
     require_varying(series.min(axis=0), series.max(axis=0))
     mean, deviation = series.mean(axis=0), series.std(axis=0)

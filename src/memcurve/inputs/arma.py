@@ -162,11 +162,7 @@ class ARMA(InputProcess):
         return [np.empty(0)]
 
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
-        """Draw the AR part u, then z_t = u_t + Σ_j ma_j u_{t−j}.
-
-        The first p values are drawn one after the other from their laws given those before; the
-        best predictors' weights and variances make that exact.
-        """
+        """Draw the AR part u, first by the best predictors, then z_t = u_t + Σ_j ma_j u_{t−j}."""
         from scipy.signal import lfilter
 
         p, q = len(self.ar), len(self.ma)

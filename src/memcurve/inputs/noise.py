@@ -249,10 +249,7 @@ class Quantised(Noise):
 
 
 class _FloatingPoint(Noise):
-    """Rounding to ``digits`` binary digits after the point, relative to the size of each state.
-
-    Numbers are below 2^``max_exponent``; those below 2^``min_exponent`` are stored in equal steps.
-    """
+    """Rounding to ``digits`` bits below 2^``max_exponent``; even steps below 2^``min_exponent``."""
 
     is_relative, has_range = True, True
     digits: ClassVar[int]

@@ -444,10 +444,7 @@ def read_graph(file: Path, options: EdgeOptions) -> Graph:
 def assembled(
     file: Path, edges: EdgeList, options: EdgeOptions, notes: list[Note], names: Sequence[str]
 ) -> Graph:
-    """The graph of edges: signed, of the nodes asked for, summed by pairs, the weak ones left out.
-
-    ``names`` are those of the columns, for errors; ``notes`` say what was read.
-    """
+    """The graph of edges: signed, of the nodes asked for, summed by pairs, without weak ones."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

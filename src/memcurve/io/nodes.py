@@ -278,10 +278,7 @@ def node_place(name: str, places: Mapping[str, int]) -> int | None:
 def driven_nodes(
     mask: Any, labels: Sequence[Any], *, lists: Sequence[str]
 ) -> tuple[NDArray[Any], list[Note]]:
-    """The mask of the nodes that are driven, and a note on those in a file that are not there.
-
-    A mapping to weights, names, a text of names, or a file of these: its ending is in ``lists``.
-    """
+    """The mask of nodes in a mapping, a text or a file (``lists``); a note on unknown ones."""
     places = {str(label): k for k, label in enumerate(labels)}
     weights, where, notes = {}, "`mask`", list[Note]()
     if isinstance(mask, Mapping):
@@ -330,10 +327,7 @@ def _nodes_of_file(file: Path, places: Mapping[str, int]) -> tuple[dict[str, flo
 
 
 def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
-    """Read a list of nodes, one per line, optionally followed by a weight (else 1).
-
-    ``places`` has the names that there are: a name may have blanks in it.
-    """
+    """Read nodes, one per line, each with a weight or not; known names may have blanks."""
     weights: dict[str, float] = {}
     with reading(file):
         separator = separator_of([line for _, line in islice(content_lines(file), 20)])

@@ -40,10 +40,7 @@ Parts = dict[str, Any]
 
 
 def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_mask: bool) -> Parts:
-    """Return A, C and notes from the arrays named, or else from those that have a usual name.
-
-    Where a mask is given elsewhere (``has_mask``), C is not looked for, and None.
-    """
+    """A, C (None if ``has_mask``) and notes from the arrays named, or those of a usual name."""
     keys, start = archive.arrays.keys(), _struct(archive, matrix)
     is_system = _is_system(archive, start)
     usual = [(start + a, start + c) for a, c in ([_SYSTEM] if is_system else []) + [*PAIRS]]

@@ -506,11 +506,7 @@ def first_rows(source: Source, most: int) -> tuple[Floats, Floats]:
 def lagged_chunks(
     source: Source, lags: int, start: int, rows: int
 ) -> Iterator[tuple[Floats, Floats]]:
-    """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}), from row ``start`` on.
-
-    Of several inputs each z_t is a vector, so that neighbouring columns are of the same lag.
-    ``start`` is at least ``lags`` − 1: rows before it serve as lagged inputs only.
-    """
+    """Yield (Z, X) with Z[t] = (z_t, z_{t−1}, …, z_{t−lags+1}) from row ``start`` ≥ lags − 1 on."""
     history = np.zeros((0, source.channels))
     done = start - lags + 1
     for X, z in source.chunks(rows, done):

@@ -99,10 +99,7 @@ def as_array(value: Any, name: str, file: Path | None = None) -> Array:
 
 
 def tensor_values(tensor: Any) -> Any:
-    """Return a torch tensor as a numpy array of the same numbers, or sparse if it is; else itself.
-
-    Formats that numpy lacks (bfloat16, eight bits) become float32, which holds all their numbers.
-    """
+    """A torch tensor as an array of the same numbers (bfloat16: float32) or sparse; else itself."""
     if type(tensor).__module__.split(".")[0] != "torch":
         return tensor
     import torch

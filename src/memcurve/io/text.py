@@ -68,10 +68,7 @@ class Batch(NamedTuple):
 
 
 def open_table(file: Path, skip_rows: int | None = None) -> Array:
-    """Open columns of real numbers, named by a header line if there is one; NaN is missing.
-
-    Lines above the table are passed over: ``skip_rows`` of them, or those above its header.
-    """
+    """Open columns of real numbers (NaN: missing) below ``skip_rows`` lines, or below a header."""
     text = Text(file, skip_rows)
     names, skip = text.header()
     shape, select = (text.count(skip), text.width), partial(text.read, skip)

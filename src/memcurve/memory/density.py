@@ -183,10 +183,7 @@ def _density(poles: Complexes, times: Floats) -> tuple[Floats, Floats]:
 
 
 def _default_times(poles: Complexes, *, left: float = 1e-3, count: int = 201) -> Floats:
-    """Lags up to where a share ``left`` of the memory is still to come; half of it: a longer axis.
-
-    What comes after τ is ‖e^(A'τ)‖².
-    """
+    """Lags up to where a share ``left`` of the memory, ‖e^(A'τ)‖², is still to come."""
     if len(poles) == 0:
         return np.linspace(0, 1, count)
     A, _ = _realization(poles)

@@ -34,11 +34,7 @@ def is_elsewhere(A: Any) -> bool:
 
 
 class DeviceMatrix:
-    """A sparse matrix by rows in float64 on a device.
-
-    Products with arrays of the same device stay there. To everything else it is a scipy sparse
-    array: ``host`` is a copy that is made when it is first asked for.
-    """
+    """A sparse matrix by rows in float64 on a device; its copy ``host`` is made when asked for."""
 
     ndim = 2
     #: As an operator says it: more than products is known of this one.

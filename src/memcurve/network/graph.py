@@ -93,11 +93,7 @@ def separate_parts(A: Any) -> list[Indices]:
 
 
 def most_nodes_on_cycles(A: Any) -> int:
-    """How many nodes disjoint cycles can cover at most: so many eigenvalues may be non-zero.
-
-    Every term of the characteristic polynomial is a product over disjoint cycles, whatever the
-    weights.
-    """
+    """How many nodes disjoint cycles cover at most: so many eigenvalues may be non-zero."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
@@ -200,10 +196,7 @@ def submatrix(A: Any, nodes: Indices) -> NDArray[Any]:
 
 
 def eigenvalues(A: Any, components: list[Indices] | None = None) -> Complexes:
-    """Eigenvalues of A, one strongly connected component at a time.
-
-    Nodes on no cycle give their diagonal entry exactly; symmetric blocks use the symmetric solver.
-    """
+    """Eigenvalues of A by strongly connected components; nodes on no cycle give the diagonal."""
     components = strong_components(A) if components is None else components
     alone = np.concatenate([np.zeros(0, np.intp), *(n for n in components if len(n) == 1)])
     parts = [A.diagonal()[alone].astype(np.complex128)]
@@ -234,10 +227,7 @@ class CrowdedSpectrumError(ValueError):
 
 
 def stands_out(A: Any) -> bool:
-    """Whether the largest eigenvalue of a large sparse A is found in few steps, one or a pair.
-
-    Else many of them are of about the same size, the edge of the spectrum.
-    """
+    """Whether few steps find the largest eigenvalue, or pair, of A; else many are as large."""
     return _arpack(A, 40, 10) is not None
 
 
@@ -254,10 +244,7 @@ def _arpack(A: Any, space: int, restarts: int) -> tuple[complex, NDArray[Any]] |
 
 
 def leading_mode(A: Any) -> tuple[complex, NDArray[Any], NDArray[Any]] | None:
-    """An eigenvalue of largest modulus of a large sparse A, with unit left and right eigenvectors.
-
-    None where the iteration does not converge in a short time.
-    """
+    """A largest eigenvalue of a sparse A, and unit eigenvectors; None where none is found soon."""
     space, restarts = (150, 8) if A.shape[0] <= MOST_IN_WIDE_SPACE else (40, 20)
     left, right = _arpack(A.T, space, restarts), _arpack(A, space, restarts)
     if left is None or right is None:
@@ -308,10 +295,7 @@ def in_units(A: Floats) -> tuple[Floats, float]:
 
 
 def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-    """Return D⁻¹AD and the diagonal of D, powers of two that make rows and columns alike in size.
-
-    Without rounding; LAPACK does the same, but only after a scaling that can underflow.
-    """
+    """Return D⁻¹AD and diag D, powers of two that make rows and columns alike; none underflows."""
     from scipy.linalg.lapack import dgebal, zgebal
 
     if _is_balanced(A):
@@ -322,10 +306,7 @@ def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
 
 
 def _is_balanced(A: NDArray[Any]) -> bool:
-    """Whether no row is twice as long as its column, or half as long: LAPACK would change nothing.
-
-    Where squares vanish or overflow, that is left to LAPACK, which takes ten times as long.
-    """
+    """Whether LAPACK's balancing would change nothing; it decides itself where squares overflow."""
     rows, columns = (np.einsum(f"ij,ij->{k}", A, A.conj()).real for k in "ij")
     lengths = np.concatenate([rows, columns])
     ordinary = lengths.min(initial=1.0) > ORDINARY[0] ** 2 and lengths.max(initial=1.0) < np.inf

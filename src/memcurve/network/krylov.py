@@ -29,11 +29,7 @@ def krylov_matrix(A: Any, C: Floats, columns: int) -> Floats:
 def arnoldi_basis(
     A: Any, C: Floats, steps: int, *, breakdown: float = 0.0
 ) -> tuple[Floats, Floats]:
-    """Orthonormal basis of the Krylov space and the lengths h_{k+1,k} of its steps.
-
-    Modified Gram–Schmidt, each step done twice so that the basis stays orthonormal. Ends early
-    where a step is not longer than ``breakdown``.
-    """
+    """Orthonormal Krylov basis and the lengths of its steps, until one is at most ``breakdown``."""
     steps = min(steps, len(C))
     Q = np.zeros((len(C), steps), order="F")
     lengths = np.zeros(steps)

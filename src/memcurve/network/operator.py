@@ -67,10 +67,7 @@ class Operator:
         return scaled
 
     def rounding(self, X: Tall, AX: Tall) -> Floats:
-        """Lengths of the rounding errors in AX, by another way to each pair of products.
-
-        A(x + y) − Ax − Ay, of columns x and y that are large in the same places.
-        """
+        """Rounding in AX: lengths of A(x + y) − Ax − Ay, x and y large in the same places."""
         pairs = self @ (X[:, ::2] + X[:, 1::2]) - AX[:, ::2] - AX[:, 1::2]
         return np.repeat(self.place.lengths(pairs), 2)
 

@@ -69,10 +69,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def collective(self) -> Iterator[None]:
-        """All ranks get through this, or all raise, or else the job is ended, with the reason.
-
-        A rank that fails alone would leave the others waiting for its numbers.
-        """
+        """All ranks get through this, or all raise, or the job ends: none waits for ever."""
         try:
             yield
         except BaseException as error:

@@ -51,10 +51,7 @@ def scale_to_spectral_radius(A: Any, radius: float) -> Any:
 
 
 def scale_to_spectral_norm(A: Any, norm: float) -> Any:
-    """Return ``A · norm / ‖A‖₂``, whose largest singular value is ``norm``.
-
-    ``norm < 1`` makes any network stable, since ρ(A) ≤ ‖A‖₂; equality holds for normal A only.
-    """
+    """Return ``A · norm / ‖A‖₂``; ``norm < 1`` makes any network stable, since ρ(A) ≤ ‖A‖₂."""
     A = validated_matrix(A)
     norm = require_number(norm, "norm", "at least 0", lambda n: n >= 0)
     measured = np.linalg.norm(A if isinstance(A, np.ndarray) else A.toarray(), 2)

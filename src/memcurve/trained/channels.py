@@ -49,10 +49,7 @@ class ChannelMemory(NamedTuple):
 def channel_memory(
     A: Numbers, drive: Numbers | None, noise: float, *, entries: int = 2**21
 ) -> ChannelMemory:
-    """Memory of channels with poles (channels, modes), or matrices, A, under relative noise.
-
-    At most ``entries`` matrix entries are held at once; twice as many take twice the memory.
-    """
+    """Memory of channels with poles (channels, modes), or matrices, ``entries`` at a time."""
     rows = max(1, entries // real_states(A) ** 2)
     parts = []
     for start in range(0, len(A), rows):
@@ -92,10 +89,7 @@ def _block(A: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
 def state_rows(
     A: Numbers, drive: Numbers | None, powers: list[Numbers] | None = None
 ) -> tuple[Floats, Floats]:
-    """T with rows scaled to one, and their sizes, the states' deviations.
-
-    Rows of complex states are their real and imaginary parts in turn.
-    """
+    """T with rows scaled to one (of complex states real and imaginary parts), and their sizes."""
     if drive is not None and max(A.ndim, drive.ndim) == 3:
         T = _summed(powers or _powers(A), drive)
     else:

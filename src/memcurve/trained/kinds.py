@@ -76,11 +76,7 @@ class Recurrence(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """A kind of layer, by what ``kinds.toml`` says.
-
-    ``fits`` looks at the shapes of ``tensors``; ``together`` is done to all layers that are stacked
-    before one is taken.
-    """
+    """A kind of layer, by ``kinds.toml``; ``together`` is done to a stack before one is taken."""
 
     name: str
     tensors: Sequence[Sequence[str]]

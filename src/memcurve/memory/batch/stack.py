@@ -169,11 +169,7 @@ def _sensitivity(A: NDArray[Any], poles: Complexes) -> float:
 
 
 def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
-    """Whether [C, AC, A²C, …] provably has full rank, for each network of A (B, N, N), C (B, N).
-
-    Full rank modulo *one* prime proves it. False is no proof: the rank may be lower, or the primes
-    unlucky.
-    """
+    """Whether [C, AC, A²C, …] has full rank modulo a prime, which proves it; False is no proof."""
     stack, size = C.shape
     proven = np.zeros(stack, bool)
     for prime in solve.primes(size):

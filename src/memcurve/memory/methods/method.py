@@ -148,10 +148,7 @@ def estimate(
     options: Mapping[str, Any] | None = None,
     diagnostics: Mapping[str, Any] | None = None,
 ) -> Answer:
-    """The answer of a method that has no error bound and does not know the rank.
-
-    ``memory`` has one column per input, or is a vector for one; ``note`` says what the method does.
-    """
+    """The answer of a method without error bound or rank; ``memory`` has one column per input."""
     channels = memory.reshape(len(memory), -1)
     unknown = np.full(channels.shape, np.nan)
     summed = float(channels.sum()) if total is None else total
@@ -167,10 +164,7 @@ def estimate(
 
 
 def dense_single_input(problem: Problem) -> tuple[Any, Any]:
-    """A of all states as a dense matrix and the one column of C, for a method without proofs.
-
-    A mask so large or small that its squares leave float64 is scaled, which memory does not feel.
-    """
+    """A of all states, dense, and the one column of C, scaled where its squares leave float64."""
     require_stable(problem)
     states = problem.analysis.everything
     largest = float(abs(states.mask).max())

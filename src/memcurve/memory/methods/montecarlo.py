@@ -145,10 +145,7 @@ def _simulated(
 
 
 def in_range(x: Floats) -> tuple[Floats, float]:
-    """States over a power of two, and that, where squares of theirs would be no numbers.
-
-    All by the same, which changes no memory: LAPACK complains on the terminal of what is infinite.
-    """
+    """States over a power of two, and that, where their squares overflow or vanish in float64."""
     largest = float(np.abs(x).max(initial=0.0))
     if not largest < math.inf:
         raise UncertainResultError(

@@ -122,11 +122,7 @@ def _projected(problem: Problem) -> tuple[Floats, float]:
 
 
 def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
-    """Responses to all lags of a plain question, their Gramian and its condition number.
-
-    Kept with the network, since every inverse is one of this Gramian: the solution of
-    G = AGAᵀ + CCᵀ, from its series where all that follows is below rounding.
-    """
+    """Responses to all lags, their Gramian and its condition number, kept with the network."""
     A, C = method.dense_single_input(problem)
     count = problem.lags or 5 * len(C)
     key, models = ("gramian", count), problem.analysis.models

@@ -80,10 +80,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Bar:
-    """A number to be compared with others; ``text`` is the number as it is written.
-
-    ``colour`` is one of those of the page, by name.
-    """
+    """A number to be compared with others, its ``text``, and a colour of the page by name."""
 
     name: str
     value: float
@@ -93,10 +90,7 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A title, a sentence that says what to see, and what there is to see.
-
-    ``picture`` is the path of an image beside the page.
-    """
+    """A title, a sentence that says what to see, and that; a ``picture`` lies beside the page."""
 
     title: str
     text: str = ""

@@ -53,11 +53,7 @@ _ZOOM = {"params": [{"name": "zoom", "select": {"type": "interval"}, "bind": "sc
 
 
 def specification(chart: Chart) -> Spec:
-    """A chart as a Vega-Lite specification; longer series are decimated.
-
-    Its parameter ``hidden`` lists the series that are switched off, by number; ``zoom`` is the
-    part of the axes that is shown. Colours are left to a config.
-    """
+    """A chart in Vega-Lite, decimated; parameters: ``hidden`` series by number, and ``zoom``."""
     points = [decimated(chart, series) for series in chart.series]
     rows = []
     for k, line in enumerate(points):

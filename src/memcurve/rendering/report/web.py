@@ -97,12 +97,7 @@ def _swatch(chart: Chart, k: int) -> str:
 
 
 def html(document: Document) -> str:
-    """A document as one self-contained web page.
-
-    Readers hover over the charts for values, zoom, switch series on and off, and choose a light
-    or a dark page. Nothing is loaded from anywhere: the page works from a file, without network.
-    It is to be written as UTF-8. Charts need vl-convert-python, which brings what draws them.
-    """
+    """A document as one page that loads nothing; vl-convert-python brings what draws its charts."""
     charts = [section.chart for section in document.sections if section.chart is not None]
     charted = [_chart_content(chart) for chart in charts]
     content = {"charts": charted, "config": vega.config()}

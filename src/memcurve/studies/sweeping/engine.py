@@ -186,11 +186,7 @@ class _Loop:
 
 
 class StopSignals:
-    """From entering to leaving the context, the first Ctrl-C or SIGTERM is a KeyboardInterrupt.
-
-    A second one changes nothing, not even shortly after leaving, while the caller says what
-    happened.
-    """
+    """In it the first Ctrl-C or SIGTERM is a KeyboardInterrupt; a second one changes nothing."""
 
     def __init__(self) -> None:
         self.received: signal.Signals | None = None

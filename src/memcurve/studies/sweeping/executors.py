@@ -65,10 +65,7 @@ def versions() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class CaseRunner:
-    """Runs a job on a case: in this process, or in one beside it where it may be killed.
-
-    A case fails after ``limit`` seconds. Packages must have the driver's ``versions``.
-    """
+    """Runs a job on a case: here, or in a process that may be killed after ``limit`` seconds."""
 
     job: Job
     limit: float | None = None
@@ -338,11 +335,7 @@ class ProcessPool(Pool):
 
 
 class DaskPool(Pool):
-    """The workers of a Dask scheduler, which may come and go.
-
-    Dask itself gives the task of a worker that died to another one, up to its
-    ``distributed.scheduler.allowed-failures``; only then is the task lost.
-    """
+    """The workers of a Dask scheduler, which itself hands a dead one's task on a few times."""
 
     def __init__(self, address: str, timeout: float) -> None:
         self._distributed = optional("distributed", "a sweep on a Dask cluster", "dask")
@@ -452,10 +445,7 @@ def _apart(runner: CaseRunner, case: Pending) -> CaseOutcome:
 def open_executor(
     kind: str, *, workers: int | None = None, address: str | None = None, dask_timeout: float = 60.0
 ) -> Iterator[Pool]:
-    """A pool of workers, which end with the context.
-
-    ``dask_timeout`` is how many seconds to wait for a worker.
-    """
+    """A pool of workers that end with the context; ``dask_timeout`` is how long to wait for one."""
     if workers is not None:
         require_size(workers, "workers")
         if kind != "processes":

@@ -93,10 +93,7 @@ def finished_cases(
     case_timeout: float | None = None,
     progress: Progress = False,
 ) -> tuple[list[CaseResult], Runs]:
-    """Run a job on all cases of a study: store, worker pool and progress together.
-
-    Returns the cases with their results, and the runs that the store knows.
-    """
+    """Run a study's job; its cases with their results, and the runs that the store knows."""
     if case_timeout is not None:
         require_number(case_timeout, "case_timeout", "of seconds above 0", lambda s: s > 0)
     with (

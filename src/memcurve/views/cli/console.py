@@ -104,11 +104,7 @@ class Printer:
         right: Collection[int] = (),
         indent: int = 2,
     ) -> None:
-        """Print a table without lines, the columns ``right`` aligned to the right.
-
-        Those are numbers, and stay whole. Where a terminal is too narrow, other cells and heads
-        are folded between words; where it still is, it breaks the lines itself.
-        """
+        """Print a table without lines; numbers, columns ``right``, stay whole, others may fold."""
         from rich.cells import cell_len
         from rich.table import Table
 
@@ -155,11 +151,7 @@ def say_written(**files: Path | None) -> None:
 
 
 def print_screen(document: Document, more: str) -> None:
-    """Verdict, five figures and the curve over the lags, in as many rows as a small terminal has.
-
-    Sentences of the verdict for which there is no room are left out, but the first; ``more`` is
-    the last line, with the number of notes. A file or pipe gets the same, in lines that are whole.
-    """
+    """Verdict, five figures and the curve in the rows of a small terminal; then ``more``."""
     from rich.console import Console
 
     from memcurve.core.notes import counted
@@ -189,10 +181,7 @@ def print_screen(document: Document, more: str) -> None:
 
 
 def print_document(document: Document) -> None:
-    """Verdict, figures and sections; of each chart its first line.
-
-    Lines are wrapped at the width of the terminal; a file or pipe gets them whole.
-    """
+    """Verdict, figures, sections and each chart's first line; files and pipes get whole lines."""
     from memcurve.rendering.report.document import NOTES, one_line, split_paragraphs
 
     printer = Printer()
@@ -252,10 +241,7 @@ def _print_chart(printer: Printer, chart: Chart, height: int) -> None:
 
 
 def plot_lines(chart: Chart, width: int = _PLOT_WIDTH, height: int = _PLOT_HEIGHT) -> list[str]:
-    """The first shown series of a chart as columns of blocks; none where it has no points.
-
-    The ends of both axes are written beside and below.
-    """
+    """The first shown series of a chart as columns of blocks with both axes' ends; or no lines."""
     import numpy as np
 
     first = next((series for series in chart.series if series.shown), None)

@@ -154,10 +154,7 @@ class FileOptions:
     seed: Seed = 1
 
     def which(self) -> dict[str, Any]:
-        """The arguments of :func:`memcurve.load_network` that say what of a file is read.
-
-        Among them a readout that is a condition on the table of nodes; others follow later.
-        """
+        """The arguments of :func:`memcurve.load_network` that say what of a file is read."""
         names = ("matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory", "seed")
         which = {name: getattr(self, name) for name in names}
         return which | {"readout": self.readout if self._is_class() else None}
@@ -234,10 +231,7 @@ class NetworkOptions(FileOptions):
         return self.with_readout(self._read(file, load_network, communicator=ranks))
 
     def driven(self, file: Path | None, usual_ensemble: str) -> tuple[LinearNetwork, Any]:
-        """The same for a network that is driven: W and Win, and its leak rates or None.
-
-        The spectral radius is then that of W.
-        """
+        """The same for W, with the spectral radius, and Win, and the leak rates or None."""
         from memcurve.core.arguments import require_number
         from memcurve.io import load_driven
 

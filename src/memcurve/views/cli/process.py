@@ -99,10 +99,7 @@ def stoppable(store: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
-    """The ranks of the MPI job that this process is one of, of which only the first has a say.
-
-    All of them get through this or none; a rank that fails alone ends the job.
-    """
+    """The ranks of this MPI job: all get through this or none, and only the first has a say."""
     if not mpi:
         yield None
         return
@@ -144,11 +141,7 @@ def as_options(text: str, options: Mapping[str, str]) -> str:
 def exit_code(
     command: Callable[[], object], options: Callable[[], Mapping[str, str]] = dict
 ) -> int:
-    """Call ``command`` and return the exit code of the process: an integer that it returns, or 0.
-
-    Errors that are the user's doing end in one line on stderr, in the words of ``options`` (by
-    their names in Python), or in their traceback where the command line has ``--verbose``.
-    """
+    """Exit code of ``command``; a user's errors are one line on stderr, in words of ``options``."""
     if sys.stderr is None:  # closed; messages would go to stdout, which is for the result alone
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
