@@ -162,6 +162,21 @@ def estimates(
     ]
 
 
+#: Laws of independent inputs.
+INPUTS: dict[str, Callable[[np.random.Generator, Any], Floats]] = {
+    "white": lambda rng, shape: rng.standard_normal(shape),
+    "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),
+    "t3": lambda rng, shape: rng.standard_t(3, shape),
+    "t5": lambda rng, shape: rng.standard_t(5, shape),
+    "spikes in 2 %": lambda rng, shape: (rng.random(shape) < 0.02).astype(float),
+    "Rademacher": lambda rng, shape: rng.choice([-1.0, 1.0], shape),
+    "exponential": lambda rng, shape: rng.exponential(size=shape),
+    "lognormal": lambda rng, shape: rng.lognormal(size=shape),
+    "four levels": lambda rng, shape: rng.integers(0, 4, shape).astype(float),
+    "spikes of any size": lambda rng, shape: (
+        (rng.random(shape) < 0.05) * rng.standard_normal(shape)
+    ),
+}
 #: Laws of an input, by the polynomials that are orthonormal under them.
 LAWS: dict[str, Callable[[np.random.Generator, Any], Floats]] = {
     "legendre": lambda rng, shape: rng.uniform(-2, 1, shape),

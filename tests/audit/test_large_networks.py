@@ -69,7 +69,6 @@ def test_products_are_enough() -> None:
     assert np.isnan(found.total)
     assert any(what.startswith("rank") for what in found.left_out)
     known = memory_curve(subject, noise=1e-3)
-    assert found.headline is not None
     assert abs(found.headline.total - known.total) <= 1e-9
 
 
@@ -116,7 +115,6 @@ def test_where_a_wrong_claim_comes_from() -> None:
     found = audit(network(), claimed=SIZE)
     assert (found.claim.holds, found.claim.explanation.kind) == (False, "osm")
     row = found.usable.at("12 bit")
-    assert row is not None
     usable = audit(network(), claimed=f"{row.total:.4f}")
     assert usable.claim.explanations[0].kind == "number_format"
     for one in (found, usable):

@@ -120,7 +120,6 @@ def test_nodes_driven_alike(seed: int) -> None:
 def test_usable_memory_comes_first_where_there_is_little() -> None:
     result = audit(forgetful(), estimates=False)
     row = result.usable.at("12 bit")
-    assert row is not None
     assert result.headline is row
     assert row.total < 0.1 * result.rank_budget.rank == 6.0
     assert result.verdict[0].startswith("With 12 bits")
@@ -131,7 +130,6 @@ def test_usable_memory_comes_first_where_there_is_little() -> None:
     titles = [section.title for section in document.sections]
     assert titles.index("Usable memory") < titles.index("Memory")
     chart = next(section.chart for section in document.sections if section.title == "Memory")
-    assert chart is not None
     direct = memory_curve(forgetful(), noise=row.level)
     count = len(chart.series[0].y)
     assert chart.series[0].y == pytest.approx(direct.values[:count], abs=1e-9)
@@ -141,7 +139,6 @@ def test_the_noise_given_is_the_one_that_decides() -> None:
     network = ensembles.normal(60, seed=1)
     assert audit(network, estimates=False).headline is None
     given = audit(network, noise=1.0, estimates=False)
-    assert given.headline is not None
     assert given.headline.given
     assert given.verdict[0].startswith("Under the given noise")
     assert audit(network, noise=1e-9, estimates=False).headline is None
@@ -187,7 +184,6 @@ def test_the_eigenvalues_that_count_need_no_deflation() -> None:
     A[60:, 0] = 1.0
     network = LinearNetwork(A, np.concatenate([np.ones(60), np.zeros(10)]))
     found = structure.eigenvalues_of(network)
-    assert found.counting is not None
     assert len(found.counting) == Analysis.of(network).rank == 61
     assert np.abs(np.sort(np.abs(found.counting))[::-1][:60]) == pytest.approx(
         np.sort(np.abs(np.linalg.eigvals(forgetful().A)))[::-1], abs=1e-12

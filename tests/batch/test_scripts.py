@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import json
 import sys
 from collections.abc import Callable
@@ -17,20 +17,10 @@ pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 
 
-def script(path: str) -> ModuleType:
-    name = Path(path).stem
-    spec = importlib.util.spec_from_file_location(name, ROOT / path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module  # named tuples look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.fixture
-def training() -> ModuleType:
-    return script("examples/train_lru_memory.py")
+def training(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    return importlib.import_module("train_lru_memory")
 
 
 def test_a_few_steps_already_flatten_the_memory(training: ModuleType) -> None:
@@ -70,7 +60,8 @@ def test_example_as_a_command(
 def test_benchmark_of_the_gpu_runs_on_a_cpu(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    gpu = script("benchmarks/gpu.py")
+    monkeypatch.syspath_prepend(ROOT)
+    gpu = importlib.import_module("benchmarks.gpu")
     output = tmp_path / "gpu.json"
     arguments = ["gpu", "--device", "cpu", "--sizes", "30", "60", "--output", str(output)]
     monkeypatch.setattr(sys, "argv", arguments)

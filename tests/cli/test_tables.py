@@ -52,10 +52,7 @@ def _numbers(text: str) -> set[str]:
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
 def test_every_command_shows_numbers_whole(
-    arguments: str,
-    command: Command,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    arguments: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What a terminal shows is in the pipe's output too, word for word."""
     monkeypatch.chdir(tmp_path)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
+from data_scenarios import INPUTS, noisy_orthogonal
 from memcurve import NonlinearNetwork, check_recording, ensembles, memory_from_data
+from memcurve.data.tails import HEAVIEST, pareto_tail
 from refusals import refuses
 from tolerances import FOUND_RESTS, LATTICE_STEP, NAMED_SHIFTS
 
@@ -94,10 +96,10 @@ def test_inputs_are_columns():
 
 
 @pytest.mark.parametrize("k", [2, 10])
-@pytest.mark.parametrize("law", ["normal", "coin", "four levels"])
+@pytest.mark.parametrize("law", ["white", "Rademacher", "four levels"])
 def test_an_input_that_is_held_is_named(k, law):
     """The row that is taken is the last of each value, wherever the recording starts."""
-    z = np.repeat(LAWS[law](300, np.random.default_rng(2)).astype(float), k)
+    z = np.repeat(INPUTS[law](np.random.default_rng(2), 300), k)
     states = ensembles.normal(5, spectral_radius=0.8, seed=1).simulate(z)
     first = names(check_recording(states, z))
     assert first[0] == "held"
@@ -251,14 +253,6 @@ def test_alignment_is_not_judged_by_chaotic_input():
     assert findings.shift == 0
 
 
-IID = {
-    "uniform": lambda count, rng: rng.uniform(-1, 1, count),
-    "exponential": lambda count, rng: rng.exponential(size=count),
-    "heavy": lambda count, rng: rng.standard_t(3, count),
-    "four levels": lambda count, rng: rng.integers(0, 4, count),
-}
-
-
 @pytest.mark.parametrize("kind", ["orthogonal", "tanh", "delay"])
 @pytest.mark.parametrize("chance", [0.5, 0.05])
 def test_two_valued_input(kind, chance):
@@ -360,17 +354,46 @@ def test_long_recordings_are_checked_in_part():
     assert "20000 of 44988 rows" in note
 
 
-# --- how often
+# --- heavy tails
 
-#: Laws with few large values.
-LAWS = IID | {
-    "normal": lambda count, rng: rng.standard_normal(count),
-    "lognormal": lambda count, rng: rng.lognormal(size=count),
-    "spikes of any size": lambda count, rng: (
-        (rng.random(count) < 0.05) * rng.standard_normal(count)
-    ),
-    "coin": lambda count, rng: rng.choice([-1.0, 1.0], count),
-}
+
+@pytest.mark.parametrize("shape", [0.2, 0.5, 0.7])
+def test_a_pareto_tail_has_its_shape(shape):
+    """Values (n/i)^ξ: the largest of n is n^ξ, and that of 100 n is (100 n)^ξ."""
+    n = 20_000
+    values = np.random.default_rng(1).permutation((n / np.arange(1, n + 1)) ** shape)
+    found, largest = pareto_tail(values[:, None], n, 100 * n)
+    assert found[0] == pytest.approx(shape, abs=0.02)  # sums in place of integrals
+    assert largest[0] == pytest.approx((100 * n) ** shape, rel=0.25)
+    with_gaps = np.concatenate([values, np.zeros(n)])[:, None]
+    assert pareto_tail(with_gaps, n, 100 * n)[0] == found
+
+
+def test_what_has_no_tail():
+    """Two values, few rows, and a mean that is infinite."""
+    spikes = (np.arange(5000) % 50 == 0).astype(float)[:, None]
+    assert pareto_tail(spikes, 5000, 5000)[0] == 0
+    assert pareto_tail(np.ones((30, 1)), 30, 30)[0] == 0
+    cauchy = np.random.default_rng(1).standard_cauchy((5000, 1)) ** 2
+    assert pareto_tail(cauchy, 5000, 5000)[0] == HEAVIEST
+
+
+def test_heavy_tails_are_named_and_widen_the_intervals():
+    """The same responses and noise, to inputs of one variance with other tails."""
+    scenario, width = noisy_orthogonal(10, 1, 0.1), {}
+    for law in ("normal", "heavy"):
+        rng = np.random.default_rng(4)
+        z = rng.standard_normal(2400) if law == "normal" else rng.standard_t(2.2, 2400)
+        z /= z.std()
+        X = scenario.network.simulate(z, 400)
+        X, z = scenario.observed(X, rng), z[400:]
+        said = [one.name for one in check_recording(X, z)]
+        assert ("heavy_tails" in said) is (law == "heavy")
+        width[law] = memory_from_data(X, z, 20, checks=False).total_error
+    assert width["heavy"] > 3 * width["normal"]
+
+
+# --- how often
 
 
 @pytest.mark.parametrize(
@@ -378,10 +401,10 @@ LAWS = IID | {
     [
         ("spikes of any size", 10, 4),
         ("spikes of any size", 14, 0),
-        ("heavy", 1, 0),
+        ("t3", 1, 0),
         ("uniform", 6, 109),
         ("spikes of any size", 13, 102),
-        ("heavy", 10, 13),
+        ("t3", 10, 13),
         ("lognormal", 14, 115),
     ],
 )
@@ -391,7 +414,7 @@ def test_rare_and_large_inputs_raise_no_alarm(law, first, number):
     network = ensembles.normal(size, spectral_radius=0.9, seed=first)
     options = {"activation": "identity" if first % 2 else "tanh", "input_scale": scale}
     rng = np.random.default_rng([21, first])
-    z = [LAWS[law](1300, rng) for _ in range(number + 1)][-1].astype(float)
+    z = [INPUTS[law](rng, 1300) for _ in range(number + 1)][-1]
     states = NonlinearNetwork(network.A, network.C, **options).simulate(z)
     found = set(names(check_recording(states[300:], z[300:]), "error", "warning"))
     assert not found - {"heavy_tails", "rank_deficient"}
@@ -431,6 +454,3 @@ def test_shifts_are_named():
 def test_rates_over_many_recordings(held):
     for named in shifts_named(100, first=100_000).values():
         held("shifted recordings: named", named / 100, at_least=NAMED_SHIFTS, draws=100)
-
-
-# --- findings as a result

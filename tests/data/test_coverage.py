@@ -12,15 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from data_scenarios import (
-    SETTLING,
-    Floats,
-    Scenario,
-    leaky,
-    noisy_gaussian,
-    noisy_orthogonal,
-    tanh,
-)
+from data_scenarios import SETTLING, Floats, Scenario, leaky, noisy_gaussian, noisy_orthogonal, tanh
 from memcurve import ensembles, memory_curve, memory_from_data
 from moment_oracle import StateAffine
 

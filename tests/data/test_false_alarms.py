@@ -11,13 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.signal import lfilter
 
+from data_scenarios import INPUTS, Floats
 from memcurve import NonlinearNetwork, check_recording, ensembles
-
-Floats = NDArray[np.float64]
-Law = Callable[[np.random.Generator, Any], Floats]
 
 ROWS, WASHOUT = 1000, 300
 BATCHES, EACH = 20, 100
@@ -37,16 +34,9 @@ def levels(rng: np.random.Generator, shape: Any) -> Floats:
     return np.round(rng.standard_normal(shape) * 2) / 2
 
 
-KINDS: dict[str, Law] = {
-    "white": lambda rng, shape: rng.standard_normal(shape),
-    "uniform": lambda rng, shape: rng.uniform(-1, 1, shape),
-    "t3": lambda rng, shape: rng.standard_t(3, shape),
-    "t5": lambda rng, shape: rng.standard_t(5, shape),
-    "spikes in 2 %": lambda rng, shape: (rng.random(shape) < 0.02).astype(float),
-    "Rademacher": lambda rng, shape: rng.choice([-1.0, 1.0], shape),
-    "exponential": lambda rng, shape: rng.exponential(size=shape),
+KINDS: dict[str, Any] = {name: INPUTS[name] for name in list(INPUTS)[:7]} | {
     "coloured": coloured,
-    "three inputs": lambda rng, shape: rng.standard_normal(shape),
+    "three inputs": INPUTS["white"],
     "quantised": levels,
 }
 #: What is true of these inputs, and of small networks that lose a direction.

@@ -87,10 +87,7 @@ def test_what_is_wrong_is_said_of_each_input() -> None:
     found = [
         (one["level"], one["name"], one["message"][:7]) for one in curve.diagnostics["findings"]
     ]
-    assert found == [
-        ("info", "unpaired", "input 3"),
-        ("info", "unpaired", "input 4"),
-    ]
+    assert found == [("info", "unpaired", "input 3"), ("info", "unpaired", "input 4")]
     assert abs(curve.total - 8) < 0.05
     assert np.abs(curve.diagnostics["channel_totals"][3:]).max() < 0.05
     refuses(ValueError, ("input 0", "2 steps"), memory_from_data, X[2:], z[:-2, :3], 12)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import re
+import subprocess
+import sys
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from documentation import DOCS, PAGES, WRITTEN, blocks
 from repository import ROOT
 
-#: Blocks that are shown and not run; all others are directives, or shell (test_shell_blocks.py).
+#: Blocks that are shown and not run; all others are directives, or shell, run below.
 SHOWN = {"text", "toml", "json", "yaml"}
 
 
@@ -31,6 +35,26 @@ def test_all_code_runs(page: str) -> None:
         begin = text.split("---\n")[1]
         assert "file_format: mystnb" in begin, f"{page}: without it, no cell is executed"
         assert "kernelspec" in begin, page
+
+
+SHELL = {
+    page: texts
+    for page in WRITTEN
+    if (texts := [b.text for b in blocks((DOCS / page).read_text("utf-8")) if b.kind == "sh"])
+}
+
+
+@pytest.mark.documentation
+@pytest.mark.parametrize("page", SHELL)
+def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
+    """One after the other, in one shell and in a folder that is empty at first."""
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", "\n".join(SHELL[page])],
+        cwd=tmp_path, env=os.environ | {"PATH": path, "COLUMNS": "100"},
+        capture_output=True, text=True, timeout=600, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout[-2000:]}\n{done.stderr[-3000:]}"
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.endswith(".ipynb")])

@@ -86,15 +86,12 @@ def test_the_report_has_the_results(tanh: MeasurementReport) -> None:
     assert tanh.good
     assert tanh.forgets
     assert tanh.consistency.share == pytest.approx(1)
-    assert tanh.capacity is not None
-    assert tanh.scales is not None
     # memory is the capacity of degree 1, and all capacities together are at most the states
     assert abs(tanh.capacity.by_degree[1] - tanh.total) <= 0.5
     assert tanh.capacity.total <= 10
     said = " ".join(tanh.verdict)
     for fact in (f"{tanh.washout} steps", REPORT["deterministic"], "degree 3"):
         assert fact in said
-    assert tanh.scales.limit is not None
     assert f"{tanh.scales.limit.total:.4g}, exactly" in said
 
 

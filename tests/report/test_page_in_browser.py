@@ -54,7 +54,6 @@ def test_charts_are_drawn(opened: Opened) -> None:
     points = opened.page.locator("figure.disc .mark-symbol.role-mark path").count()
     assert points == 100
     box = opened.page.locator("figure.disc .drawing svg .background").first.bounding_box()
-    assert box is not None
     assert abs(box["width"] - box["height"]) < 1
     assert opened.page.evaluate("window.alert.toString()").startswith("function alert")
 

@@ -12,13 +12,7 @@ import numpy as np
 import pytest
 
 import report_example
-from memcurve.rendering.report import (
-    Chart,
-    Document,
-    Series,
-    html,
-    markdown,
-)
+from memcurve.rendering.report import Chart, Document, Series, html, markdown
 from memcurve.rendering.report.vega import DARK, LIGHT, remarks, specification
 from refusals import refuses
 from report_example import LONG, NASTY, document
@@ -116,7 +110,6 @@ def test_page_is_whole_and_escaped() -> None:
     assert NASTY in page.text
     assert "<b>λ" not in text
     content = re.search(r'id="report-content">(.*?)</script>', text, re.DOTALL)
-    assert content is not None
     kept = json.loads(content[1])
     assert kept["charts"][4]["names"] == [NASTY, LONG]
 

@@ -15,11 +15,7 @@ import pytest
 
 import sweep_jobs
 from command import ended
-from memcurve.studies.sweeping.engine import (
-    CaseCounts,
-    Interrupted,
-    run_cases,
-)
+from memcurve.studies.sweeping.engine import CaseCounts, Interrupted, run_cases
 from memcurve.studies.sweeping.executors import (
     CaseRunner,
     UnusableWorkerError,

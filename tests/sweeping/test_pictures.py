@@ -89,7 +89,6 @@ def test_lines_of_means_with_the_number_of_states(sparsity: Sweep) -> None:
     assert (bound.get_label(), bound.get_linestyle()) == ("N = 60", "--")
     assert ax.get_title(loc="left") == "Does sparsity change memory?"
     legend = ax.get_legend()
-    assert legend is not None
     assert legend.get_title().get_text() == "mean and range of 6 seeds"
     assert exact.get_color() == plot.COLOURS[0]
 
@@ -135,7 +134,6 @@ def test_what_lies_beyond_the_lags_is_in_no_sentence_or_picture() -> None:
     )  # fmt: skip
     assert "27 to 28 where it is known; in 4 of 6 finished cases" in found.sentence
     legend = found.plot().get_legend()
-    assert legend is not None
     assert "4 of 6 beyond the lags, not drawn" in legend.get_title().get_text()
 
 

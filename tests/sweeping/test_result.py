@@ -233,7 +233,6 @@ def test_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         C = memcurve.masks.make(case["mask"], 6, seed=0)
         leaky = memcurve.adapters.leaky(W, C, case.get("leak", 1.0))
         exact = memcurve.memory_curve(leaky, 1, noise=case["noise"])
-        assert row.values is not None
         assert row.values["total"] == pytest.approx(exact.total, rel=1e-9)
         assert case["size"] == 6
     assert found.to_xarray()["total"].dims == ("file", "spectral_radius", "leak", "mask", "noise")
