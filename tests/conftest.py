@@ -40,6 +40,12 @@ def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     return lambda *arguments: inside(monkeypatch, capsys, *arguments)
 
 
+@pytest.fixture(scope="session")
+def torch() -> Any:
+    """PyTorch, where it is installed."""
+    return pytest.importorskip("torch", reason="torch is not installed")
+
+
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
     """A running browser."""

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 
+import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
+from safetensors import numpy as tensors
 from scipy import io, sparse
 
 
@@ -31,7 +35,6 @@ class Payload:
 
 def write_mat73(path, chunks=None, **arrays):
     """What MATLAB's save -v7.3 writes: 512 bytes of header, then HDF5 with arrays transposed."""
-    h5py = pytest.importorskip("h5py")
     kinds = {"f8": "double", "f4": "single", "i4": "int32", "b1": "logical"}
 
     def put(parent, name, value):
@@ -73,7 +76,6 @@ def write_mat73(path, chunks=None, **arrays):
 
 
 def write_hdf5(path, chunks=None, **arrays):
-    h5py = pytest.importorskip("h5py")
     with h5py.File(path, "w") as file:
         for name, array in arrays.items():
             packed = {"chunks": chunks, "compression": "gzip"} if chunks and array.ndim == 2 else {}
@@ -82,8 +84,7 @@ def write_hdf5(path, chunks=None, **arrays):
 
 
 def write_safetensors(path, **arrays):
-    numpy = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
-    numpy.save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, path)
+    tensors.save_file({key: np.ascontiguousarray(value) for key, value in arrays.items()}, path)
     return path
 
 
@@ -94,9 +95,7 @@ def write_checkpoint(path, **arrays):
 
 
 def write_parquet(path, columns, **options):
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    table = arrow.table({name: arrow.array(values) for name, values in columns.items()})
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
     parquet.write_table(table, path, **options)
     return path
 

@@ -14,7 +14,6 @@ SAME_SUMS = 1e-6
 
 @pytest.mark.parametrize("seed", range(3))
 def test_reservoirpy_itself(seed: int) -> None:
-    pytest.importorskip("reservoirpy", reason="compares with reservoirpy, which is not installed")
     from reservoirpy.nodes import Reservoir, Ridge
     from reservoirpy.observables import memory_capacity
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import array_api_strict as strict
 import numpy as np
 import pytest
 
@@ -12,8 +13,6 @@ from memcurve import UncertainResultError, memory_curves
 from memcurve.memory.batch import curves_of_poles
 from memcurve.network.backend import Backend, has_gradient, to_host
 from refusals import refuses
-
-compat = pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 
 #: Two eigenvalue solvers differ by their rounding errors; the curve feels this much of it.
 SAME = 1e-12
@@ -27,7 +26,6 @@ def _numpy() -> Callable[[Any], Any]:
 
 
 def _strict() -> Callable[[Any], Any]:
-    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     return lambda x: strict.asarray(np.asarray(x))
 
 
@@ -123,8 +121,7 @@ def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
     assert to_host(integers.rank).tolist() == [1, 1]
 
 
-def test_half_precision_and_sparse_tensors_of_torch() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+def test_half_precision_and_sparse_tensors_of_torch(torch: Any) -> None:
     A = torch.tensor(networks())
     refuses(TypeError, ("`A`", "sparse"), memory_curves, A[0].to_sparse())
     for kind in (torch.float32, torch.float16, torch.bfloat16):
@@ -214,9 +211,8 @@ def test_gradient_of_networks(library: str) -> None:
     assert np.abs(slope - differences(summed(curves), complex_valued)).max() <= GRADIENT
 
 
-def test_no_gradient_where_there_is_none() -> None:
+def test_no_gradient_where_there_is_none(torch: Any) -> None:
     """What goes to the CPU leaves the graph: refused, not given a gradient of zero."""
-    torch = pytest.importorskip("torch", reason="torch is not installed")
     A = torch.tensor(networks(2, 4))
     A[1] = 0.5 * torch.eye(4)
     A.requires_grad_(True)

@@ -14,7 +14,6 @@ import pytest
 from repository import ROOT
 
 pytest.importorskip("torch", reason="torch is not installed")
-pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
 
 
 @pytest.fixture

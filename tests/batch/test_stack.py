@@ -8,6 +8,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import array_api_strict as strict
+import jsonschema
 import numpy as np
 import pytest
 
@@ -260,7 +262,6 @@ def stack(*shape: int) -> MemoryCurves:
 
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0,), (0, 3), (2, 0)])
 def test_json_gives_the_stack_back(shape: tuple[int, ...], tmp_path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is not installed")
     curves = stack(*shape)
     curves.save(tmp_path / "curves.json")
     again = MemoryCurves.load(tmp_path / "curves.json")
@@ -276,8 +277,6 @@ def test_json_gives_the_stack_back(shape: tuple[int, ...], tmp_path: Path) -> No
 
 
 def test_json_of_other_arrays_holds_their_values() -> None:
-    pytest.importorskip("array_api_compat", reason="array-api-compat is not installed")
-    strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     curves = curves_of_poles(strict.asarray(np.array([[0.5, -0.25], [0.1, 0.2]])), 5)
     again = MemoryCurves.from_json(curves.to_json())
     assert isinstance(again.values, np.ndarray)
@@ -295,7 +294,6 @@ def test_notes_are_those_of_the_stack() -> None:
 
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3)])
 def test_frames(shape: tuple[int, ...]) -> None:
-    pytest.importorskip("pandas", reason="pandas is not installed")
     curves = stack(*shape)
     frame = curves.to_pandas()
     assert frame.index.name == "lag"
@@ -306,7 +304,6 @@ def test_frames(shape: tuple[int, ...]) -> None:
 
 @pytest.mark.parametrize(("shape", "lines"), [((), 1), ((2, 3), 6), ((9,), 1)])
 def test_picture(shape: tuple[int, ...], lines: int) -> None:
-    pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     curves = stack(*shape)
     ax = curves.plot()
     assert len(ax.lines) == lines

@@ -78,7 +78,6 @@ def test_completion_and_help_import_nothing_heavy(asked: str) -> None:
 
 def test_release_files(tmp_path: Path) -> None:
     """The man page has every command with its examples as they are typed."""
-    pytest.importorskip("docutils")
     script = Path(__file__).parents[2] / "docs" / "man_page.py"
     done = ended([sys.executable, str(script), str(tmp_path)])
     assert done.code == 0, done.err

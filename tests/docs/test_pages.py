@@ -122,7 +122,6 @@ def test_architecture_names_modules_and_types_that_exist() -> None:
 
 def test_architecture_pictures_show_the_imports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawn anew from the import graph, they are those of the page."""
-    pytest.importorskip("grimp", reason="comes with import-linter")
     monkeypatch.syspath_prepend(DOCS)
     text = ARCHITECTURE.read_text("utf-8")
     for name, drawing in importlib.import_module("architecture_pictures").pictures().items():

@@ -20,11 +20,6 @@ W = RNG.standard_normal((6, 6)) / 4
 WIN = RNG.standard_normal((6, 2))
 
 
-@pytest.fixture(scope="module")
-def torch():
-    return pytest.importorskip("torch", reason="torch is not installed")
-
-
 @pytest.mark.parametrize("ending", CHECKPOINTS)
 @pytest.mark.parametrize("zipped", [True, False], ids=["zip", "older"])
 def test_state_dicts(torch, tmp_path, ending, zipped):

@@ -6,8 +6,11 @@ import gzip
 import re
 import sys
 
+import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import feather, parquet
 
 from memcurve import load_matrix, load_network, load_nodes, save_network
 from memcurve.core.limits import TooLargeError
@@ -279,7 +282,6 @@ def test_labels_are_saved(tmp_path):
 @pytest.mark.parametrize("ending", [".graphml", ".gml", ".graphml.gz", ".gml.gz"])
 @pytest.mark.parametrize("kind", ["DiGraph", "Graph", "MultiDiGraph"])
 def test_graphs(tmp_path, ending, kind):
-    nx = pytest.importorskip("networkx", reason="networkx is not installed")
     graph = getattr(nx, kind)()
     graph.add_weighted_edges_from((s, t, float(w)) for s, t, w in EDGES)
     graph.add_edge("b", "a")
@@ -294,7 +296,6 @@ def test_graphs(tmp_path, ending, kind):
 
 
 def test_graphs_refused(tmp_path, monkeypatch):
-    pytest.importorskip("networkx", reason="networkx is not installed")
     path = written(tmp_path, "<graphml", "g.graphml")
     refused(path, "damaged", mask="a")
     path = written(tmp_path, "graph [ ]", "g.gml")
@@ -390,20 +391,18 @@ def published(tmp_path, ending, heads="codex", rows=CODEX):
         lines = [HEADS[heads], *rows]
         return written(tmp_path, "\n".join(",".join(map(str, row)) for row in lines), path.name)
     if ending in (".gexf", ".graphml"):
-        nx = pytest.importorskip("networkx")
         graph = nx.MultiDiGraph()
         for pre, post, _, count, kind in rows:
             graph.add_edge(pre, post, weight=count, nt_type=kind)
         (nx.write_gexf if ending == ".gexf" else nx.write_graphml)(graph, path)
         return path
-    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
     columns = dict(zip(HEADS[heads], map(list, zip(*rows, strict=True)), strict=True))
     columns |= {name: [int(node) for node in columns[name]] for name in HEADS[heads][:2]}
-    table = arrow.table(columns)
+    table = pa.table(columns)
     if ending == ".feather":
         feather.write_feather(table, path)
     else:
-        pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        parquet.write_table(table, path)
     return path
 
 
@@ -478,12 +477,11 @@ def test_only_the_nodes_of_a_table(tmp_path):
 
 
 def test_tables_with_holes_are_refused(tmp_path):
-    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
     holes = [("body_pre", [1, None]), ("weight", [1.0, np.nan]), ("weight", [1, None])]
     for column, values in holes:
         table = {"body_pre": [1, 2], "body_post": [2, 1], "weight": [1, 1], column: values}
-        feather.write_feather(arrow.table(table), tmp_path / "e.feather")
+        feather.write_feather(pa.table(table), tmp_path / "e.feather")
         refused(tmp_path / "e.feather", "rows 0 … 1", mask="ones")
-    unnamed = arrow.table({name: [1, 2] for name in "abcd"})
+    unnamed = pa.table({name: [1, 2] for name in "abcd"})
     feather.write_feather(unnamed, tmp_path / "e.feather")
     refused(tmp_path / "e.feather", "source, target", mask="ones")

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import io
 
 import mutated
@@ -110,13 +112,12 @@ def _archive(path: Path, attack: bytes) -> None:
 
 def _with_pickled_type(path: Path, attack: bytes) -> None:
     """A column whose type is a pickle, which pyarrow ran before version 14.0.1 (CVE-2023-47248)."""
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     kind = {
         b"ARROW:extension:name": b"arrow.py_extension_type",
         b"ARROW:extension:metadata": attack,
     }
-    field = arrow.field("a", arrow.binary(), metadata=kind)
-    table = arrow.table([arrow.array([b"1"])], schema=arrow.schema([field]))
+    field = pa.field("a", pa.binary(), metadata=kind)
+    table = pa.table([pa.array([b"1"])], schema=pa.schema([field]))
     parquet.write_table(table, path)
 
 

@@ -2,6 +2,7 @@
 
 import os
 
+import ml_dtypes
 import numpy as np
 import pytest
 from scipy import io, sparse
@@ -92,7 +93,6 @@ def test_scipy_sparse_npz_is_the_matrix(tmp_path, layout):
 
 
 def test_bfloat16_tensors(tmp_path):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
     path = tmp_path / "b.safetensors"
     rounded = A.astype(ml_dtypes.bfloat16)
     write_safetensors(path, **{"rnn.weight_hh_l0": rounded, "rnn.weight_ih_l0": C2})

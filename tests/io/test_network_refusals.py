@@ -2,6 +2,7 @@
 
 import sys
 
+import h5py
 import numpy as np
 import pytest
 from scipy import io
@@ -58,7 +59,6 @@ def test_single_array_shapes(single):
 
 
 def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
-    h5py = pytest.importorskip("h5py")
     path = tmp_path / "m.mat"
     write_mat73(path, s={}, text="abc", A=A, C=C2)
     for kind, name in (("struct", "s"), ("char", "text")):
@@ -70,7 +70,6 @@ def test_matlab_73_structs_and_foreign_hdf5_are_refused(tmp_path):
 
 
 def test_matrices_of_other_files_are_refused(tmp_path):
-    h5py = pytest.importorskip("h5py")
     path, other = tmp_path / "m.mat", tmp_path / "other.mat"
     write_mat73(other, A=A)
     write_mat73(path, C=C2)
@@ -126,7 +125,6 @@ def test_matlab_files_that_were_cut_off(tmp_path, packed):
 
 def test_decompression_bombs(tmp_path):
     """A few bytes that claim to be very large arrays: their sizes are looked at first."""
-    h5py = pytest.importorskip("h5py")
     text = "%%MatrixMarket matrix coordinate real general\n1000000000000 1000000000000 1\n1 1 1\n"
     (tmp_path / "bomb.mtx").write_text(text)
     with h5py.File(tmp_path / "bomb.mat", "w") as file:

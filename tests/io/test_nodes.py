@@ -5,8 +5,11 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 import memcurve
 from memcurve.io import NetworkFileError, load_nodes
@@ -40,7 +43,6 @@ def test_other_separators_and_packed_files(tmp_path: Path, separator: str) -> No
 
 
 def test_attributes_of_graphs(tmp_path: Path) -> None:
-    nx = pytest.importorskip("networkx", reason="networkx is not installed")
     graph = nx.DiGraph([("a", "b"), ("b", "c")])
     nx.set_node_attributes(graph, {"a": "sens", "b": "inter"}, "kind")
     nx.write_graphml(graph, tmp_path / "graph.graphml")
@@ -101,9 +103,8 @@ def test_conditions_that_are_none(table: Path) -> None:
 
 
 def test_tables_of_pyarrow(tmp_path: Path) -> None:
-    arrow, feather = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.feather")
     columns = {"somaSide": ["L", None], "bodyId": [10001, 10002], "soma": [[1, 2], [3, 4]]}
-    feather.write_feather(arrow.table(columns), tmp_path / "cells.feather")
+    feather.write_feather(pa.table(columns), tmp_path / "cells.feather")
     nodes = load_nodes(tmp_path / "cells.feather")
     assert nodes.names == ("10001", "10002")
     assert {name: list(column) for name, column in nodes.columns.items()} == {

@@ -1,7 +1,10 @@
 """For each way a recording can be wrong an error that helps."""
 
+import h5py
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from scipy import io, sparse
 
 from memcurve.core import limits
@@ -15,7 +18,6 @@ from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 @pytest.mark.parametrize("way", ["external raw storage", "virtual dataset", "external link"])
 def test_numbers_of_other_files_are_not_read(tmp_path, way, ending):
     """A stranger's file could name any file of the reader, or one that is not there."""
-    h5py = pytest.importorskip("h5py")
     secret, path = tmp_path / "secret", tmp_path / f"run.{ending}"
     write_hdf5(secret, X=X, z=Z) if way != "external raw storage" else secret.write_bytes(
         X.tobytes()
@@ -150,8 +152,7 @@ def test_numbers_that_are_not_real(tmp_path):
     refused(write_mat73(tmp_path / "run.mat", X=X), Z, "is a MATLAB struct", state_names="s")
     path = write_parquet(tmp_path / "run.parquet", {"a": ["x", "y"], "z": [1, 2]})
     refused(path, None, "column 'a' holds string")
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    twice = arrow.Table.from_arrays([arrow.array([1.0])] * 3, names=["a", "a", "z"])
+    twice = pa.Table.from_arrays([pa.array([1.0])] * 3, names=["a", "a", "z"])
     parquet.write_table(twice, path)
     refused(path, None, "several columns 'a'")
 

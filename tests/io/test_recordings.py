@@ -4,7 +4,9 @@ import sys
 import tracemalloc
 from decimal import Decimal
 
+import h5py
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import io
 
@@ -53,7 +55,6 @@ def test_chunks_are_copies():
 
 
 def test_datasets_on_disk_are_sliced(tmp_path):
-    h5py = pytest.importorskip("h5py")
     with h5py.File(write_hdf5(tmp_path / "run.h5", X=X, z=Z)) as file:
         same(open_recording(file["X"], file["z"]))
 
@@ -150,8 +151,7 @@ def test_text(tmp_path, separator, end, ending, block):
 
 
 def test_text_by_numpy_and_pandas(tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X)
+    frame = pd.DataFrame(X)
     frame.to_csv(tmp_path / "run.csv", index=False)  # the header counts the columns
     same(open_recording(tmp_path / "run.csv", Z))
     frame.to_csv(tmp_path / "run.csv")

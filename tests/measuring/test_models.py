@@ -55,8 +55,7 @@ def test_all_ways_to_give_a_model_give_its_states(kind: str) -> None:
     assert repr(model)
 
 
-def test_torch_modules() -> None:
-    torch = pytest.importorskip("torch")
+def test_torch_modules(torch: Any) -> None:
     torch.manual_seed(1)
     for module in (torch.nn.GRU(1, 5), torch.nn.LSTM(1, 5, batch_first=True), torch.nn.RNN(1, 5)):
         states = as_model(module).run(Z)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from reservoirpy import nodes
 
 import memcurve
 from command import Command, failed
@@ -92,7 +93,6 @@ def test_files_without_a_leak_rate(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("named", [False, True])
 def test_biases_of_torch_layers_in_files(tmp_path: Path, named: bool) -> None:
-    pytest.importorskip("safetensors")
     file = tmp_path / "layer.safetensors"
     biases = {"rnn.bias_ih_l0": BIAS - 1, "rnn.bias_hh_l0": np.ones(N)}
     arrays = {"rnn.weight_hh_l0": W, "rnn.weight_ih_l0": WIN[:, None], **biases}
@@ -106,7 +106,6 @@ def test_biases_of_torch_layers_in_files(tmp_path: Path, named: bool) -> None:
 
 @pytest.mark.parametrize("activation", FUNCTIONS)
 def test_reservoirpy_reservoirs(activation: str) -> None:
-    nodes = pytest.importorskip("reservoirpy.nodes")
     reservoir = nodes.Reservoir(
         N, lr=0.3, W=W, Win=WIN[:, None], bias=BIAS, activation=activation, input_scaling=0.7
     )

@@ -14,8 +14,6 @@ from repository import real_data
 
 pytestmark = pytest.mark.browser
 
-pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
-
 #: Windows of a desk and of a phone.
 WINDOWS = [(1280, 800), (390, 844)]
 #: What A4 leaves between margins of 1 and of 2.5 centimetres, in pixels.

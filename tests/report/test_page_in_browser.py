@@ -14,8 +14,6 @@ from report_example import document, memory_chart
 
 pytestmark = pytest.mark.browser
 
-pytest.importorskip("vl_convert", reason="vl-convert-python is not installed")
-
 FIRST = "figure[data-chart='0']"
 DOMAIN = "f => f.view.scale('x').domain()"
 LINES = """f => [...f.querySelectorAll('.mark-line.role-mark path')].filter(

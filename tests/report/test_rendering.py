@@ -8,8 +8,11 @@ import re
 import sys
 from html.parser import HTMLParser
 
+import altair as alt
 import numpy as np
 import pytest
+import vl_convert
+from markdown_it import MarkdownIt
 
 import report_example
 from memcurve.rendering.report import Chart, Document, Series, html, markdown
@@ -72,7 +75,7 @@ def outline(text: str) -> Outline:
 
 def test_markdown_says_what_the_document_says() -> None:
     """A Markdown parser gives back every string as it was, however odd."""
-    parser = pytest.importorskip("markdown_it").MarkdownIt("commonmark").enable("table")
+    parser = MarkdownIt("commonmark").enable("table")
     parser.enable("strikethrough")
     tokens = parser.parse(markdown(document()))
     said = ["".join(c.content for c in t.children or ()) for t in tokens if t.type == "inline"]
@@ -116,10 +119,8 @@ def test_page_is_whole_and_escaped() -> None:
 
 @pytest.mark.parametrize("name", [name for name in CHARTS if name != "long"])
 def test_specifications_are_valid(name: str, capfd: pytest.CaptureFixture[str]) -> None:
-    vl_convert = pytest.importorskip("vl_convert")
-    altair = pytest.importorskip("altair")
     spec = specification(CHARTS[name])
-    altair.Chart.from_dict(spec)  # validates
+    alt.Chart.from_dict(spec)  # validates
     compiled = vl_convert.vegalite_to_vega(spec, show_warnings=True)
     assert "WARN" not in "".join(capfd.readouterr())
     assert {s["name"] for s in compiled["signals"]} >= {"hidden", "zoom"}

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from safetensors import numpy as safetensors
 
 import memcurve
 from command import Command
@@ -324,9 +325,7 @@ def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path: Path) -> None
         assert -1e-6 < falls.min() <= falls.max() < layer.bound
 
 
-def test_pruned_tensors_keep_their_format(tmp_path: Path) -> None:
-    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+def test_pruned_tensors_keep_their_format(torch: Any, tmp_path: Path) -> None:
     whole = {name: torch.as_tensor(x).bfloat16() for name, x in sine_layer().items()}
     torch.save(whole | {"other": torch.ones(3)}, tmp_path / "whole.pt")
     result = memcurve.pruned_layers(tmp_path / "whole.pt", tolerance=0.5)
@@ -393,9 +392,8 @@ def test_hankel_values_of_matrices(name: str) -> None:
 # --- live layers
 
 
-def test_measured_layers_agree_with_fixed_gates() -> None:
+def test_measured_layers_agree_with_fixed_gates(torch: Any) -> None:
     """A GRU whose gates are shut to constants is linear in small signals: its exact curve."""
-    torch = pytest.importorskip("torch", reason="torch is not installed")
     torch.manual_seed(0)
     layer = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
     with torch.no_grad():
@@ -412,8 +410,7 @@ def test_measured_layers_agree_with_fixed_gates() -> None:
         memcurve.measure_layer(torch.nn.ModuleDict({"a": torch.nn.Tanh()}), "a", seed=1)
 
 
-def test_measured_mamba_with_its_gates_driven() -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+def test_measured_mamba_with_its_gates_driven(torch: Any) -> None:
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     torch.manual_seed(0)
     config = transformers.MambaConfig(
@@ -430,7 +427,6 @@ def test_measured_mamba_with_its_gates_driven() -> None:
 
 
 def saved(folder: Path, tensors: dict[str, Any], shards: int = 1) -> Path:
-    safetensors = pytest.importorskip("safetensors.numpy", reason="safetensors is not installed")
     names = list(tensors)
     weight_map = {}
     for k in range(shards):
@@ -484,9 +480,8 @@ def test_a_model_of_fifty_gigabytes_takes_the_memory_of_one_layer(tmp_path: Path
     assert float(megabytes) < 100
 
 
-def test_other_files_of_models(tmp_path: Path) -> None:
+def test_other_files_of_models(torch: Any, tmp_path: Path) -> None:
     """Parts of the older kind, .npz of a flattened tree, and a file beside its configuration."""
-    torch = pytest.importorskip("torch", reason="torch is not installed")
     np.savez(tmp_path / "jax.npz", **{f"params/lru/{n}": x for n, x in EXACT["LRU"][1].items()})
     assert memcurve.layers(tmp_path / "jax.npz").layers[0].name == "params/lru"
     bounded = {"A_log": torch.zeros(3), "dt_bias": torch.as_tensor(BIAS)}
@@ -859,8 +854,7 @@ def transformers_mlstm(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
         transformers_delta_net, transformers_rg_lru, transformers_mlstm,
     ],
 )  # fmt: skip
-def test_layers_as_transformers_runs_them(run: Any) -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+def test_layers_as_transformers_runs_them(torch: Any, run: Any) -> None:
     pytest.importorskip("transformers", reason="transformers is not installed")
     torch.manual_seed(0)
     z = np.random.default_rng(3).standard_normal(3000)
@@ -871,8 +865,7 @@ def test_layers_as_transformers_runs_them(run: Any) -> None:
 
 
 @pytest.mark.parametrize("is_bounded", [True, False])
-def test_decays_of_kimi_delta_attention_are_those_of_its_module(is_bounded: bool) -> None:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
+def test_decays_of_kimi_delta_attention(torch: Any, is_bounded: bool) -> None:
     modeling = pytest.importorskip("transformers.models.bailing_hybrid.modeling_bailing_hybrid")
     config = {
         "linear_head_dim": 4, "linear_num_heads": 2, "hidden_size": 8, "kda_safe_gate": is_bounded,
@@ -905,9 +898,8 @@ MODELS: dict[str, tuple[str, int, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_folders_that_transformers_writes(name: str, tmp_path: Path) -> None:
+def test_folders_that_transformers_writes(torch: Any, name: str, tmp_path: Path) -> None:
     """Infinite limits of steps, too, are in its JSON; and a live model gives the same."""
-    pytest.importorskip("torch", reason="torch is not installed")
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     kind, count, options = MODELS[name]
     config = getattr(transformers, f"{name}Config")(**{"num_hidden_layers": 2} | TINY | options)
