@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import block_diag
 
+from draws import of_radius
 from memcurve import ensembles
 
 
@@ -41,9 +42,6 @@ def _cases() -> list[Case]:
 
     def ring(size: int) -> np.ndarray:
         return ensembles.cyclic(size).A
-
-    def scaled(A: np.ndarray) -> np.ndarray:
-        return A * (0.9 / np.abs(np.linalg.eigvals(A)).max())
 
     def rotated(A: np.ndarray, C: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         Q = ensembles.orthogonal(len(A), seed=rng, spectral_radius=1.0).A
@@ -80,20 +78,20 @@ def _cases() -> list[Case]:
     goe = ensembles.symmetric(60, seed=rng).A
     add("GOE, mask misses 20 modes", goe, np.linalg.eigh(goe)[1][:, 20:] @ normal(40), 60, 40)
     add("GOE 100", ensembles.symmetric(100, seed=rng).A, normal(100), 100)
-    path = scaled(np.eye(50, k=1) + np.eye(50, k=-1))
+    path = of_radius(np.eye(50, k=1) + np.eye(50, k=-1))
     add("path 50, ones", path, np.ones(50), 25)
     add("path 50, random", path, normal(50), 50)
     skew = normal(51, 51)
-    skew = scaled(skew - skew.T)
+    skew = of_radius(skew - skew.T)
     add("antisymmetric 51", skew, normal(51), 51)
     add("antisymmetric 51, null vector", skew, np.linalg.svd(skew)[2][-1], 51, 1)
     star = np.zeros((30, 30))
     star[0, 1:] = star[1:, 0] = 1
-    add("star 30, ones", scaled(star), np.ones(30), 2)
-    add("star 30, random", scaled(star), normal(30), 3)
-    add("complete graph 30", scaled(np.ones((30, 30)) - np.eye(30)), normal(30), 2)
+    add("star 30, ones", of_radius(star), np.ones(30), 2)
+    add("star 30, random", of_radius(star), normal(30), 3)
+    add("complete graph 30", of_radius(np.ones((30, 30)) - np.eye(30)), normal(30), 2)
     bits = [[float((i ^ j).bit_count() == 1) for i in range(32)] for j in range(32)]
-    add("hypercube 32", scaled(np.array(bits)), normal(32), 6)
+    add("hypercube 32", of_radius(np.array(bits)), normal(32), 6)
     graph = np.triu(rng.random((60, 60)) < 0.15, 1).astype(float)
     graph += graph.T
     walk = 0.9 * graph / np.maximum(graph.sum(axis=1), 1)[:, None]

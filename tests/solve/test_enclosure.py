@@ -209,15 +209,6 @@ def test_default_lags_wait_for_memory_that_comes_back() -> None:
     assert found.memory.sum() == pytest.approx(found.total, abs=1e-11)
 
 
-def test_long_autocovariance() -> None:
-    """As many lags as it takes make a finite autocovariance that of the ARMA process."""
-    A, C = drawn(4, 1, 10)
-    cut = inputs.Autocovariance(inputs.ARMA([0.5]).autocovariance(600))
-    finite, exact = (run(A, C, kind, 30, horizons=3) for kind in (cut, inputs.ARMA([0.5])))
-    assert finite.memory == pytest.approx(exact.memory, abs=1e-11)
-    assert finite.total == pytest.approx(exact.total, abs=1e-11)
-
-
 def test_slow_modes_and_non_normal_ones() -> None:
     slow = run([[0.9999]], [1.0])
     assert len(slow.memory) == MOST_DEFAULT_LAGS

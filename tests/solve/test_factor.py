@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from draws import seeds
+from draws import of_radius, seeds
 from hostile import FAMILIES, draw
 from memcurve import Float32, LinearNetwork, ObservationNoise, Quantised, inputs, memory_curve
 from memcurve.core.errors import UncertainResultError
@@ -76,10 +76,6 @@ def check(network: LinearNetwork, *, least: float = 0.0) -> None:
         assert usable >= {level for level in LEVELS if level >= least}
 
 
-def radius(A: np.ndarray, to: float = 0.9) -> np.ndarray:
-    return np.asarray(A * (to / np.abs(np.linalg.eigvals(A)).max()))
-
-
 def rotated(A: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     Q = np.linalg.qr(rng.standard_normal(A.shape))[0]
     return np.asarray(Q @ A @ Q.T)
@@ -89,8 +85,8 @@ def kernel(size: int, width: float | None) -> np.ndarray:
     """A Hilbert matrix, or a Gaussian kernel: eigenvalues that decay to nothing."""
     i = np.arange(size)
     if width is None:
-        return radius(1 / (i[:, None] + i + 1.0))
-    return radius(np.exp(-(((i[:, None] - i) / (size * width)) ** 2)))
+        return of_radius(1 / (i[:, None] + i + 1.0))
+    return of_radius(np.exp(-(((i[:, None] - i) / (size * width)) ** 2)))
 
 
 # Families of networks
@@ -109,8 +105,8 @@ def test_random_networks(kind: str, seed: int) -> None:
         "orthogonal": np.linalg.qr(A)[0],
     }[kind]
     C = rng.standard_normal(14)
-    check(LinearNetwork(radius(A), C), least=1e-6)
-    check(LinearNetwork(radius(A, 0.5), C, readout=[1, 5, 6]), least=1e-6)
+    check(LinearNetwork(of_radius(A), C), least=1e-6)
+    check(LinearNetwork(of_radius(A, 0.5), C, readout=[1, 5, 6]), least=1e-6)
 
 
 @pytest.mark.parametrize("seed", seeds(2, 5))
@@ -128,7 +124,7 @@ def test_far_from_normal(seed: int) -> None:
     chain = np.diag(10 ** rng.uniform(np.log10(0.5), np.log10(5), size - 1), -1)
     grcar = sum((np.eye(size, k=j) for j in range(4)), -np.eye(size, k=-1))
     toeplitz = 0.09 * np.eye(size, k=1) + 1.8 * np.eye(size, k=-1)
-    for A in (chain, chain + 0.3 * np.eye(size), radius(grcar, 0.5), toeplitz):
+    for A in (chain, chain + 0.3 * np.eye(size), of_radius(grcar, 0.5), toeplitz):
         check(LinearNetwork(A, np.eye(size)[0]))
         check(LinearNetwork(A, rng.standard_normal(size), readout=[0, 3, 9]))
     jordan = rotated(0.6 * np.eye(size) + 0.3 * np.eye(size, k=-1), rng)
@@ -151,7 +147,7 @@ def test_kernels_read_beside_the_input(width: float | None) -> None:
 
 def test_several_inputs() -> None:
     rng = np.random.default_rng(3)
-    A = radius(rng.standard_normal((12, 12)))
+    A = of_radius(rng.standard_normal((12, 12)))
     C = rng.standard_normal((12, 3))
     check(LinearNetwork(A, C), least=1e-6)
     check(LinearNetwork(A, C * [1, 1e-7, 1e5]))
@@ -163,7 +159,7 @@ def test_several_inputs() -> None:
 @pytest.mark.parametrize("scale", [1e-10, 1e10])
 def test_scales_of_masks_and_states(scale: float) -> None:
     rng = np.random.default_rng(4)
-    A, C = radius(rng.standard_normal((12, 12))), rng.standard_normal(12)
+    A, C = of_radius(rng.standard_normal((12, 12))), rng.standard_normal(12)
     check(LinearNetwork(A, C * scale))
     sizes = scale ** rng.uniform(-1, 1, 12)
     check(LinearNetwork(A * sizes[:, None] / sizes, C * sizes))
@@ -175,7 +171,7 @@ def test_weak_connections_are_not_lost(weak: float) -> None:
     check(LinearNetwork([[0.5, 0.0], [weak, 0.7]], [1.0, 0.0]))
     check(LinearNetwork([[0.1, 0.0], [0.0, 0.99]], [1.0, weak]))
     rng = np.random.default_rng(5)
-    A = radius(rng.standard_normal((12, 12)))
+    A = of_radius(rng.standard_normal((12, 12)))
     A[6:, :6] *= weak
     check(LinearNetwork(A, np.eye(12)[0]))
 
@@ -210,14 +206,14 @@ def test_modes_that_are_hardly_driven(readout: list[int] | None) -> None:
         changed = A.copy()
         changed[0, 0] *= 1 + off
         check(LinearNetwork(changed, C, readout=readout))
-    low = radius(rng.standard_normal((12, 2)) @ rng.standard_normal((2, 12)))
+    low = of_radius(rng.standard_normal((12, 2)) @ rng.standard_normal((2, 12)))
     check(LinearNetwork(low, rng.standard_normal(12), readout=readout))
 
 
 @pytest.mark.parametrize("noise", [Quantised(1e-3), Quantised(1e-12), Float32(), Float64()])
 def test_noise_of_number_formats(noise: Noise) -> None:
     rng = np.random.default_rng(7)
-    A, C = radius(rng.standard_normal((12, 12))), rng.standard_normal(12)
+    A, C = of_radius(rng.standard_normal((12, 12))), rng.standard_normal(12)
     sizes = 10 ** rng.uniform(-3, 3, 12)
     chain = np.diag(rng.uniform(0.5, 2, 11), -1)
     for network in (
@@ -235,7 +231,7 @@ def test_noise_of_number_formats(noise: Noise) -> None:
 
 def test_a_reduced_model_has_the_responses_of_the_network() -> None:
     rng = np.random.default_rng(10)
-    A, C = radius(np.abs(rng.standard_normal((60, 60)))), rng.standard_normal((60, 1))
+    A, C = of_radius(np.abs(rng.standard_normal((60, 60)))), rng.standard_normal((60, 1))
     model = Arnoldi().reduce(A, C, 1e-3)
     assert len(model.H) < 40
     K, R = (responses_to(*pair, 200) for pair in ((A, C), (model.H, model.c)))
@@ -266,7 +262,7 @@ PROCESSES = {
 def test_coloured_input(name: str) -> None:
     """Against proven enclosures; lags beyond those of a short network count as well."""
     rng = np.random.default_rng(11)
-    A, C = radius(rng.standard_normal((10, 10))), rng.standard_normal((10, 2))
+    A, C = of_radius(rng.standard_normal((10, 10))), rng.standard_normal((10, 2))
     delays = LinearNetwork(np.diag(np.full(4, 0.8), -1), np.eye(5)[0])
     several = (PROCESSES[name], PROCESSES["ARMA"])
     for network, process in (
@@ -305,7 +301,7 @@ def test_filters_that_are_too_long_are_left_alone() -> None:
 @pytest.mark.parametrize("name", ["ARMA", "finite", "white"])
 def test_sizes_of_states_by_products(name: str) -> None:
     rng = np.random.default_rng(12)
-    A, C = radius(rng.standard_normal((30, 30))), rng.standard_normal((30, 2))
+    A, C = of_radius(rng.standard_normal((30, 30))), rng.standard_normal((30, 2))
     processes = (PROCESSES[name], PROCESSES["AR"])
     dense = Analysis(LinearNetwork(A, C))
     dense = dense.deviations(processes)

@@ -11,6 +11,7 @@ import pytest
 from scipy.linalg import toeplitz
 from scipy.sparse import csr_array
 
+from draws import of_radius
 from graph_families import random_graph, scale_free, small_world, weighted
 from memcurve import LinearNetwork, ObservationNoise
 from memcurve.core.errors import UncertainResultError
@@ -28,10 +29,6 @@ SIZE, LAGS = 24, 40
 #: Up to so many nodes the truth is proven, and matrices may be as far from normal as they like:
 #: longer ones of the same kind have powers beyond all numbers.
 PROVEN = 60
-
-
-def of_radius(A: np.ndarray, radius: float = 0.9) -> np.ndarray:
-    return A * (radius / np.abs(np.linalg.eigvals(A)).max())
 
 
 def gaussian(size: int, rng: Rng, radius: float = 0.9) -> np.ndarray:

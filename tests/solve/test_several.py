@@ -10,6 +10,7 @@ import pytest
 from flint import fmpq_mat, fmpz_mat
 from scipy.linalg import block_diag, solve_discrete_lyapunov
 
+from draws import of_radius
 from memcurve import LinearNetwork, ensembles, memory_curve
 from tolerances import CLOSED_FORM, SEVERAL, agree, within
 from truth import truth
@@ -21,7 +22,7 @@ KINDS = ("normal", "symmetric", "positive", "orthogonal")
 def connectivity(kind: str, size: int, radius: float) -> np.ndarray:
     if kind == "positive":
         A = np.random.default_rng(1).uniform(0, 1, (size, size))
-        return A * (radius / np.abs(np.linalg.eigvals(A)).max())
+        return of_radius(A, radius)
     return np.asarray(ensembles.make(kind, size, seed=1, spectral_radius=radius).A)
 
 
@@ -92,7 +93,7 @@ def test_nodes_that_nothing_but_the_inputs_drives(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = rng.standard_normal((30, 30)) * (rng.random((30, 30)) < 0.2)
     A[:4] = 0.0
-    network = LinearNetwork(A * (0.9 / np.abs(np.linalg.eigvals(A)).max()), rng.random((30, 2)))
+    network = LinearNetwork(of_radius(A), rng.random((30, 2)))
     curve = memory_curve(network, 40, certify_up_to=0)
     proven = memory_curve(network, 40, method="certified")
     assert agree(curve, proven)

@@ -56,13 +56,6 @@ def test_modular_degree_is_the_rational_rank(seed: int) -> None:
     assert minimal_polynomial(csr_array(A), C).degree == truth
 
 
-def test_modular_multiplicity_of_zero() -> None:
-    A = np.zeros((7, 7))
-    A[:4, :4] = np.eye(4, k=-1)  # a nilpotent block of four
-    A[4:, 4:] = np.diag([0.5, 0.5, 0.25])
-    assert minimal_polynomial(A, np.ones(7))[:2] == (6, 4)
-
-
 def test_modular_degree_is_exact_for_the_largest_residues() -> None:
     """Dense residues of full size: any rounding in the products would spoil the recurrence."""
     for size in (200, 401):
