@@ -58,11 +58,7 @@ def calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:
     def each(function: Any, given: dict[str, Any], *arguments: str, name: str = "") -> Any:
         for argument in arguments:
             label = name or function.__qualname__
-            yield (
-                label,
-                argument,
-                lambda value, f=function, a=argument: f(**{**given, a: value}),
-            )
+            yield (label, argument, lambda value, f=function, a=argument: f(**{**given, a: value}))
 
     one = {"network": NETWORK}
     asked = [p.name for p in inspect.signature(memcurve.memory_curve).parameters.values()]

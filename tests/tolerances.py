@@ -31,8 +31,6 @@ DENSITY = 100 * EPS
 SCALED_RADIUS = 1e-12
 #: Coloured input, against the truth, where the density's range does not matter: measured at 1e-14.
 COLOURED = 1e-13
-#: Residuals of Schur forms, by the number of states: LAPACK's backward error, measured at 2 EPS.
-SCHUR = 20 * EPS
 #: Residuals of the input-normal realization, up to 200 nodes.
 INPUT_NORMAL = 1e-13
 #: Curves of realizations of the same poles: reflections of up to 100 states, measured at 1e-14.

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 
 import memcurve
 from memcurve import ensembles
-from memcurve.inputs import processes_for
 from memcurve.network import graph
 from memcurve.solve import analysis as analysis_module
 from memcurve.solve.analysis import KEPT_UP_TO, Analysis
@@ -98,32 +96,3 @@ def test_an_analysis_is_not_sent_along() -> None:
     assert "_analysis" in vars(network)
     assert "_analysis" not in vars(again)
     assert memcurve.memory_curve(again).total == 10
-
-
-def test_facts_are_those_of_the_network() -> None:
-    """Against the same facts found without an analysis."""
-    network = ensembles.sparse_normal(40, density=0.05, seed=3)
-    analysis = Analysis.of(network)
-    A, C = network.real_pair()
-    nodes = graph.reachable_nodes(A, C)
-    assert np.array_equal(analysis.nodes, nodes)
-    assert analysis.rank == memcurve.memory_curve(network, method="certified").rank
-    A = ensembles.normal(30, seed=3).A
-    expected = np.sort_complex(np.linalg.eigvals(A))
-    found = Analysis.of(memcurve.LinearNetwork(A, np.ones(30))).all_eigenvalues
-    assert np.allclose(np.sort_complex(found), expected, atol=1e-12)
-
-
-def test_variances_are_those_of_the_gramian() -> None:
-    white = processes_for(None, 1)
-    for network in (ensembles.normal(12, spectral_radius=0.99, seed=1), ensembles.delay_line(6)):
-        analysis = Analysis(network)
-        K = [analysis.C]
-        for _ in range(6000):
-            K.append(analysis.A @ K[-1])
-        explicit = np.hstack(K) @ np.hstack(K).T
-        covariance = analysis.covariance(white)[1]
-        assert np.allclose(covariance, explicit, rtol=1e-12, atol=1e-14 * np.abs(explicit).max())
-        deviations = analysis.deviations(white)
-        sizes = np.ldexp(np.sqrt(np.diag(explicit)), analysis.exponents)
-        assert np.allclose(deviations, sizes, rtol=1e-12)

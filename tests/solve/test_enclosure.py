@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 from flint import arb_mat, ctx
 
-from memcurve import (
-    UncertainResultError,
-    UnstableNetworkError,
-    ensembles,
-    inputs,
-)
+from memcurve import UncertainResultError, UnstableNetworkError, ensembles, inputs
 from memcurve.solve.answer import MOST_DEFAULT_LAGS
 from memcurve.solve.balls.arithmetic import Powers, diagonal, solve_stein
 from memcurve.solve.balls.general import Enclosable, enclose_any

@@ -84,8 +84,7 @@ def test_rank_up_to_rounding_warns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("A", "method"),
-    [([[1 - 1e-14]], "certified"), (np.diag([0.5, 1 - 2.0**-46]), "exact")],
+    ("A", "method"), [([[1 - 1e-14]], "certified"), (np.diag([0.5, 1 - 2.0**-46]), "exact")]
 )
 def test_long_time_constants_are_not_cut_off_silently(A: object, method: str) -> None:
     curve = memory_curve(LinearNetwork(A, np.ones(len(A))), method=method)

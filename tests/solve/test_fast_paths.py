@@ -7,12 +7,7 @@ import pytest
 
 from draws import seeds
 from hostile import draw
-from memcurve import (
-    LinearNetwork,
-    UnstableNetworkError,
-    ensembles,
-    memory_curve,
-)
+from memcurve import LinearNetwork, UnstableNetworkError, ensembles, memory_curve
 from memcurve.network.graph import balanced, eigenvalues
 from memcurve.solve import spectrum
 from memcurve.solve.spectrum import schur_modes

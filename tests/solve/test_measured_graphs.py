@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from itertools import combinations, permutations
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
 from draws import seeds
-from graph_families import (
-    FAMILIES,
-    MASKS,
-    WEIGHTS,
-    draw,
-    feed_forward_with_loops,
-    network_of,
-)
+from graph_families import FAMILIES, MASKS, WEIGHTS, draw, feed_forward_with_loops, network_of
 from memcurve import (
     LinearNetwork,
     UncertainResultError,
@@ -27,11 +19,8 @@ from memcurve import (
     memory_curve,
     noise_profile,
 )
-from memcurve.network.graph import most_nodes_on_cycles, strong_components
-from memcurve.solve.modular import (
-    minimal_polynomial,
-    repeated_components,
-)
+from memcurve.network.graph import strong_components
+from memcurve.solve.modular import minimal_polynomial, repeated_components
 from refusals import refuses
 from tolerances import agree
 
@@ -159,24 +148,6 @@ def test_large_components_that_are_copies(copies: int) -> None:
         found = controllable_spectrum(LinearNetwork(A, C)).uncontrollable
         assert [(len(modes.values), modes.appears, modes.counts) for modes in found] == [(30, 3, 2)]
     assert_right(A, C)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_nodes_on_cycles(seed: int) -> None:
-    """Against all permutations of all sets of nodes."""
-    rng = np.random.default_rng(seed)
-    size = 5
-    A = (rng.random((size, size)) < 0.3).astype(float)
-    most = max(
-        (
-            len(nodes)
-            for count in range(size + 1)
-            for nodes in combinations(range(size), count)
-            if any(all(A[i, j] for i, j in zip(nodes, p, strict=True)) for p in permutations(nodes))
-        ),
-        default=0,
-    )
-    assert most_nodes_on_cycles(A) == most
 
 
 def test_levels_that_are_known_well_are_told() -> None:

@@ -9,10 +9,7 @@ import pytest
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, masks, memory_curve
-from memcurve.memory.methods.montecarlo import (
-    lagged_products,
-    montecarlo_bias,
-)
+from memcurve.memory.methods.montecarlo import lagged_products, montecarlo_bias
 from memcurve.solve.allpass import cascade, section_poles
 from memcurve.solve.analysis import Analysis
 from refusals import refuses

