@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,9 +21,8 @@ def diagonal_network(
     step: Any = None,
     discretisation: str = "zoh",
     name: str | None = None,
-    notes: Sequence[str] = (),
 ) -> LinearNetwork:
-    """What :func:`memcurve.adapters.diagonal` makes of arrays; further notes come first."""
+    """What :func:`memcurve.adapters.diagonal` makes of arrays."""
     from scipy.sparse import diags_array
 
     poles, mask = exact_array(eigenvalues, "eigenvalues"), _validated_mask(B)
@@ -37,6 +36,7 @@ def diagonal_network(
             f"`B` must have one row for each of the {len(poles)} `eigenvalues`, got shape "
             f"{np.shape(B)}{'; transpose it' if np.shape(B)[-1:] == poles.shape else ''}."
         )
+    notes: tuple[str, ...] = ()
     if step is None:
         _require_discrete(poles[mask.reshape(len(poles), -1).any(axis=1)])
     else:
@@ -52,8 +52,8 @@ def diagonal_network(
         with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as infinite
             poles, gain = rule(poles, steps)
         mask = (gain * mask.T).T
-        notes = (*notes, f"continuous-time eigenvalues and B, discretised ({discretisation})")
-    return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=tuple(notes))
+        notes = (f"continuous-time eigenvalues and B, discretised ({discretisation})",)
+    return LinearNetwork(diags_array(poles, format="csr"), mask, name=name, notes=notes)
 
 
 def _require_discrete(driven: Numbers) -> None:
@@ -65,32 +65,6 @@ def _require_discrete(driven: Numbers) -> None:
             f"negative: they seem to be those of continuous time. Give the time step, e.g. "
             f"step=0.01 (in a file: a number `step`, `Delta` or `dt`), or scale them below 1."
         )
-
-
-def lru_poles(nu_log: Any, theta_log: Any) -> Numbers:
-    """Eigenvalues λ = exp(−exp(ν) + i·exp(θ)) of a linear recurrent unit (Orvieto et al. 2023)."""
-    nu, theta = _real_vector(nu_log, "nu_log"), _real_vector(theta_log, "theta_log")
-    if nu.shape != theta.shape:
-        raise ValueError(
-            f"`nu_log` and `theta_log` must be equally long, got shapes {nu.shape} and "
-            f"{theta.shape}."
-        )
-    with np.errstate(over="ignore", invalid="ignore"):  # an overflow is refused, as not finite
-        return np.exp(-np.exp(nu) + 1j * np.exp(theta))
-
-
-def lru_mask(B: Any, gamma_log: Any) -> Numbers:
-    """Input matrix exp(γ)·B of a linear recurrent unit, row by row; B itself without γ."""
-    mask = _validated_mask(B)
-    if gamma_log is None:
-        return mask
-    gamma = _real_vector(gamma_log, "gamma_log")
-    if len(gamma) != len(mask):
-        raise ValueError(
-            f"`gamma_log` must have one entry for each of the {len(mask)} rows of `B`, got "
-            f"{len(gamma)}."
-        )
-    return np.asarray((np.exp(gamma) * mask.T).T)
 
 
 def _zero_order_hold(poles: Numbers, step: Numbers) -> tuple[Numbers, Numbers]:
@@ -127,10 +101,3 @@ def _validated_mask(B: Any) -> Numbers:
             f"{mask.shape}."
         )
     return mask[:, 0] if mask.ndim == 2 and mask.shape[1] == 1 else mask
-
-
-def _real_vector(value: Any, argument: str) -> Numbers:
-    vector = exact_array(value, argument)
-    if vector.ndim != 1 or vector.dtype.kind != "f":
-        raise ValueError(f"`{argument}` must be a real vector, got shape {vector.shape}.")
-    return vector

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.types import Complexes, Floats
 from memcurve.network import LinearNetwork
-from memcurve.network.diagonal import diagonal_network, lru_mask, lru_poles
+from memcurve.network.diagonal import diagonal_network
 
 #: What one layer stores, by the names after its prefix.
 Tensors = Mapping[str, Any]
@@ -115,13 +115,14 @@ def _held(poles: Numbers, scaled: Numbers, B: Any = 1.0, C: Numbers | None = Non
 
 
 def _lru(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
-    poles = lru_poles(*(each.ravel() for each in stored))
+    nu, theta = np.exp(np.stack([each.ravel() for each in stored]))
+    poles = np.exp(-nu + 1j * theta)
     B, C = (_parts(tensors, name) for name in "BC")
     if B is None:
         return Recurrence(poles[None, :])
     scale = next((tensors[name] for name in ("gamma_log", "gamma_logs") if name in tensors), None)
-    mask = lru_mask(B, None if scale is None else scale.ravel())
-    return _driven(diagonal_network(poles, mask), C)
+    B = B if scale is None else np.diag(np.exp(scale.ravel())) @ B
+    return _driven(diagonal_network(poles, B), C)
 
 
 def _driven(network: LinearNetwork, C: Numbers | None) -> Recurrence:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -365,9 +364,7 @@ COLOURS = 7
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
-def config(colours: Mapping[str, str] | None = None) -> dict[str, Any]:
-    """How Vega-Lite draws; without ``colours`` they are variables of the page's styles."""
+def config() -> dict[str, Any]:
+    """How Vega-Lite draws; colours are variables of the page's styles."""
     text = resources.files(__package__).joinpath("theme.json").read_text(encoding="utf-8")
-    if colours is not None:
-        text = re.sub(r"var\(--([\w-]+)\)", lambda name: colours[name[1]], text)
     return {"font": FONT, **json.loads(text)}
