@@ -5,10 +5,11 @@ from __future__ import annotations
 import errno
 import math
 import os
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -38,6 +39,16 @@ class NetworkFileError(ValueError):
 
 class MissingMaskError(NetworkFileError):
     """A file that holds a connectivity, but no input mask."""
+
+
+@cache
+def _faults() -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
+
+
+def worded(file: Path, where: str, kind: str, **facts: Any) -> NetworkFileError:
+    """The error of that kind, as ``faults.toml`` words it."""
+    return NetworkFileError(f"{file}: {_faults()[where][kind].format(**facts)}")
 
 
 @dataclass(frozen=True)

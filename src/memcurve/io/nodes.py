@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import exact_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
-from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading
+from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading, worded
 from memcurve.io.arrow import ARROW, distinct, open_arrow
 from memcurve.io.graphs import GRAPHS, read_node_attributes
 from memcurve.io.text import Text, content_lines, fields_of, is_missing, real_number, separator_of
@@ -39,6 +39,10 @@ _COMPARISON = re.compile(
 _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
+
+
+def _fault(file: Path, kind: str, **facts: Any) -> NetworkFileError:
+    return worded(file, "nodes", kind, **facts)
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,10 +123,8 @@ class NodeTable:
         values = {*entries}
         if unknown := [value for value in wanted if value not in values]:
             near = difflib.get_close_matches(unknown[0], values, 1) or sorted(values)[:8]
-            raise NetworkFileError(
-                f"{self.file}: no node has {name}={unknown[0]!r}; there is "
-                f"{', '.join(map(repr, near))}."
-            )
+            there = ", ".join(map(repr, near))
+            raise _fault(self.file, "value", column=name, value=unknown[0], there=there)
         among = np.array([entry in wanted for entry in entries])
         return ~among if sign == "!=" else among
 
@@ -131,10 +133,8 @@ class NodeTable:
         among, wanted = self._places(labels), self.where(condition)
         places = [among[name] for name in wanted if name in among]
         if not places:
-            raise NetworkFileError(
-                f"{self.file}: none of the {len(wanted)} nodes with {condition} is in the network, "
-                f"whose nodes are called {labels[0]!r} …; name them alike."
-            )
+            facts = {"count": len(wanted), "condition": condition, "label": labels[0]}
+            raise _fault(self.file, "elsewhere", **facts)
         return places
 
     def has(self, labels: Sequence[str]) -> NDArray[np.bool_]:
@@ -147,10 +147,7 @@ class NodeTable:
         """A column in the order of ``labels``, empty for nodes that the table has not."""
         listed, among = [""] * len(labels), self._places(labels)
         if not among:
-            raise NetworkFileError(
-                f"{self.file}: has none of the nodes of the network, {labels[0]!r} …; name them "
-                f"alike."
-            )
+            raise _fault(self.file, "others", label=labels[0])
         for name, entry in zip(self.names, self._column(column), strict=True):
             if name in among:
                 listed[among[name]] = entry
@@ -161,10 +158,7 @@ class NodeTable:
         values = np.stack([_numbers(self.entries(name, labels)) for name in columns], axis=1)
         if not np.isfinite(values).all():
             row, k = np.argwhere(~np.isfinite(values))[0]
-            raise NetworkFileError(
-                f"{self.file}: column {columns[k]!r} must have a number for every node of the "
-                f"network, and has none for {labels[row]!r}."
-            )
+            raise _fault(self.file, "no_number", column=columns[k], label=labels[row])
         return values
 
     def _places(self, labels: Sequence[str]) -> dict[str, int]:
@@ -175,9 +169,7 @@ class NodeTable:
 
     def _column(self, name: str) -> Sequence[str]:
         if name not in self.columns:
-            raise NetworkFileError(
-                f"{self.file}: has no column {name!r}; its columns are {', '.join(self.columns)}."
-            )
+            raise _fault(self.file, "column", column=name, columns=", ".join(self.columns))
         return self.columns[name]
 
 
@@ -216,17 +208,13 @@ def load_nodes(path: str | os.PathLike[str]) -> NodeTable:
     with reading(file):
         heads, columns = _arrow_columns(file) if ending in ARROW else _text_columns(file)
     if len(heads) < 2 or not columns:
-        raise NetworkFileError(
-            f"{file}: must have a header that names at least two columns, and one node per line."
-        )
+        raise _fault(file, "header")
     words = [re.sub(r"[\W_]+", "", head.lower()) for head in heads]
     at = next((words.index(word) for word in _NAMES if word in words), 0)
     names = tuple(columns[at])
     if len({*names}) < len(names):
         twice = Counter(names).most_common(1)[0][0]
-        raise NetworkFileError(
-            f"{file}: column {heads[at]!r} must name each node once, got {twice!r} twice."
-        )
+        raise _fault(file, "twice", column=heads[at], name=twice)
     titles = [head or f"column {k + 1}" for k, head in enumerate(heads)]
     return NodeTable(file, names, dict(zip(titles, columns, strict=True)))
 
@@ -316,10 +304,7 @@ def _nodes_of_file(file: Path, places: Mapping[str, int]) -> tuple[dict[str, flo
     listed = listed_nodes(file, places)
     unknown = [name for name in listed if node_place(name, places) is None]
     if len(unknown) == len(listed):
-        raise NetworkFileError(
-            f"{file}: must name nodes of the network, such as {next(iter(places))!r}; got "
-            f"{unknown[0]!r} …, none of which is one."
-        )
+        raise _fault(file, "unknown", label=next(iter(places)), name=unknown[0])
     few = ", ".join(unknown[:5]) + ", …" * (len(unknown) > 5)
     text = f"left out {len(unknown):,} of the {counted(len(listed), 'node')} in {file.name}, as "
     notes = [Note("network", f"{text}the network has none called {few}")] if unknown else []
@@ -340,18 +325,12 @@ def listed_nodes(file: Path, places: Mapping[str, int]) -> dict[str, float]:
             if weight is None and not weights and node_place(name, places) is None:
                 continue  # a header
             if len(rest) > 1 or weight is None or not math.isfinite(weight) or is_missing(name):
-                raise NetworkFileError(
-                    f"{file}: line {number} must be a node, or a node and its finite weight; got "
-                    f"{line!r}."
-                )
+                raise _fault(file, "line", number=number, line=line)
             if name in weights:
-                raise NetworkFileError(
-                    f"{file}: must name each node once, got {name} again in line {number}. If "
-                    f"these are the numbers of a mask, give it as mask='C.npy'."
-                )
+                raise _fault(file, "again", name=name, number=number)
             weights[name] = weight
     if not weights:
-        raise NetworkFileError(f"{file}: names no nodes; write one per line.")
+        raise _fault(file, "empty")
     return weights
 
 

@@ -13,9 +13,8 @@ import gzip
 import io
 import math
 import re
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, partial
+from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room, require_room_for_array
-from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, reading
+from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, reading, worded
 from memcurve.io.arrow import parsed_text
 
 #: Lines that begin with one of these are comments.
@@ -48,16 +47,6 @@ _DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+(?:[eE][+-]?\d+)?")
 #: May be a thousand and more as well, where no semicolons hint at a decimal comma.
 _THOUSANDS = re.compile(r"[+-]?\d{1,3},\d{3}")
 _MISSING_VALUES = {"", "na", "n/a", "nan", "null", "none"}
-
-
-@cache
-def _faults() -> dict[str, dict[str, str]]:
-    return tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
-
-
-def worded(file: Path, where: str, kind: str, facts: Mapping[str, Any]) -> NetworkFileError:
-    """Return the error of that kind, as ``faults.toml`` words it."""
-    return NetworkFileError(f"{file}: {_faults()[where][kind].format(**facts)}")
 
 
 class Batch(NamedTuple):
@@ -110,7 +99,7 @@ class Text:
 
     def fault(self, kind: str, **facts: Any) -> NetworkFileError:
         """Return the error of that kind."""
-        return worded(self.file, "text", kind, facts)
+        return worded(self.file, "text", kind, **facts)
 
     def batches(self, skip: int = 0, *, blocks: int = 1) -> Iterator[Batch]:
         """Go through the rows, some megabytes at a time, or so many ``blocks`` of these."""
