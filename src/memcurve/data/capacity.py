@@ -131,7 +131,7 @@ def capacity_from_data(
     name: str = "",
     progress: Progress = False,
 ) -> Capacity:
-    """Information processing capacity of recorded states, by degree.
+    """Information processing capacity of recorded states by degree: a :class:`memcurve.Capacity`.
 
     The capacity of a target y is the share of its variance that is linear in the states,
     1 − min_W E(y_t − Wᵀx_t)²/Var y. Targets are products of polynomials p_d that are orthonormal
@@ -162,11 +162,6 @@ def capacity_from_data(
         A label for plots.
     progress : bool or callable
         Show a bar on stderr, or call ``progress(label, done, total)``.
-
-    Returns
-    -------
-    Capacity
-        Totals by degree with standard errors, and the significant targets.
 
     Notes
     -----

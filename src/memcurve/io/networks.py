@@ -195,17 +195,13 @@ def load_matrix(
 ) -> Any:
     """Read a connectivity alone, e.g. to try it with several input masks.
 
+    It is ``load_network(…).A``, dense or sparse, and cannot be written to: change a ``.copy()``.
+
     Parameters
     ----------
     path, matrix, edges
         As for :func:`memcurve.load_network`: an archive that holds A, or else W, a file of one
         array, which must be square, or one of edges.
-
-    Returns
-    -------
-    (N, N) array or scipy sparse array
-        The same numbers that ``load_network(...).A`` would hold, checked alike; they cannot be
-        written to, so take a ``.copy()`` to change them.
 
     Examples
     --------

@@ -37,12 +37,12 @@ _BY_POLES = "Eigenvalues go to memcurve.memory.batch.curves_of_poles."
 
 
 def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.MemoryCurves:
-    """Memory of a stack of networks lag by lag, computed where the stack is.
+    """Memory of a stack of networks lag by lag, in arrays where the stack is.
 
-    As by :func:`memcurve.memory_curve`, from the eigenvalues of each network
-    (:func:`memcurve.memory.batch.curves_of_poles`), all of which are proven controllable by
-    exact arithmetic modulo a prime. Networks for which that is not so, or whose eigenvalues are too
-    uncertain, are handed to ``memory_curve`` one by one, on the CPU, with a note.
+    A :class:`memcurve.MemoryCurves` as by :func:`memcurve.memory_curve`, from the eigenvalues of
+    each network (:func:`memcurve.memory.batch.curves_of_poles`), all of which are proven
+    controllable by exact arithmetic modulo a prime. Networks for which that is not so, or whose
+    eigenvalues are too uncertain, go to ``memory_curve`` one by one, on the CPU, with a note.
 
     Parameters
     ----------
@@ -56,11 +56,6 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
         depend on the mask as long as it excites every mode that any mask excites.
     lags : int, optional
         ``lags=m`` gives lags 0 … m − 1, None as many as matter.
-
-    Returns
-    -------
-    MemoryCurves
-        Arrays of the namespace and on the device of A.
 
     Notes
     -----

@@ -32,6 +32,8 @@ def sweep(
 ) -> Sweep:
     """Compute all cases of a study in parallel and save each result as soon as it is computed.
 
+    The :class:`memcurve.Sweep` has failed cases, too, with their errors.
+
     Cases that are already in the store are not computed again: an interrupted sweep continues, a
     changed study computes its new cases. Results do not depend on the executor, bit for bit.
 
@@ -55,11 +57,6 @@ def sweep(
     progress : bool or callable
         Show progress on stderr; or a function called with the name of the study, the number of
         finished cases (those of earlier runs and failed ones included), and that of all.
-
-    Returns
-    -------
-    Sweep
-        All results; failed cases are included, with their errors.
 
     Examples
     --------
