@@ -20,7 +20,7 @@ from memcurve import (
     memory_curve,
 )
 from memcurve.inputs import ARMA
-from tolerances import EPS, SEVERAL
+from tolerances import EPS, SEVERAL, WHOLE_SUM
 from truth import Truth, truth
 
 LAGS, HORIZONS = 30, 5
@@ -105,3 +105,25 @@ def test_agrees_with_the_truth(asked: tuple[Question, Truth], solver: str) -> No
     if process is not None and solver == "best":
         ahead = forecasting_curve(question.network, process, HORIZONS, noise=question.noise)
         assert np.abs(ahead.channels - known.forecast).max() <= SEVERAL
+
+
+@pytest.mark.parametrize("inputs", [1, 3])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"input": "ar:0.9"},
+        {"noise": 0.1},
+        {"noise": 0.1, "input": "ma:0.5"},
+        {"noise": StateNoise(0.1), "input": "ar:0.9"},
+    ],
+    ids=str,
+)
+def test_default_lags_hold_the_total_which_no_rotation_changes(asked: Any, inputs: int) -> None:
+    given = network(inputs=inputs)
+    curve = memory_curve(given, **asked)
+    assert abs(curve.values.sum() - curve.total) <= curve.total_error + inputs * WHOLE_SUM
+    Q = ensembles.orthogonal(15, seed=1, spectral_radius=1.0).A
+    turned = memory_curve(LinearNetwork(Q @ given.A @ Q.T, Q @ given.C), **asked)
+    count = min(len(curve), len(turned))
+    assert np.abs(curve[:count].channels - turned[:count].channels).max() <= SEVERAL
+    assert curve.total == pytest.approx(turned.total, abs=SEVERAL)
