@@ -17,7 +17,7 @@ from memcurve.solve.balls.general import Enclosable, enclose_any
 from memcurve.solve.balls.plain import enclose
 from refusals import refuses
 from tolerances import EPS, LAST_DIGIT
-from truth import truth
+from truth import Truth, truth
 
 WHITE = inputs.White()
 FINITE = [1.0, 0.5, 0.3, 0.1, 0.05, 0.0, -0.02]
@@ -71,6 +71,15 @@ def drawn(size: int, columns: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return A * 0.8 / np.abs(np.linalg.eigvals(A)).max(), rng.standard_normal((size, columns))
 
 
+def require_enclosed(found: Any, expected: Truth) -> None:
+    assert np.all(np.abs(found.memory - expected.memory) <= found.memory_error + LAST_DIGIT)
+    assert np.all(np.abs(found.forecast - expected.forecast) <= found.forecast_error + LAST_DIGIT)
+    assert abs(found.total - expected.total) <= found.total_error + 4 * EPS * found.total
+    assert found.total_forecast == pytest.approx(expected.total_forecast, rel=4 * EPS)
+    assert max(found.memory_error.max(), found.forecast_error.max()) <= EPS
+    assert found.total_error <= 4 * EPS * found.total
+
+
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize("process", INPUTS)
 def test_encloses_the_truth(process: str, noise: str) -> None:
@@ -89,12 +98,7 @@ def test_encloses_the_truth(process: str, noise: str) -> None:
         readout=options.get("rows"),
         **given,
     )
-    assert np.all(np.abs(found.memory - expected.memory) <= found.memory_error + LAST_DIGIT)
-    assert np.all(np.abs(found.forecast - expected.forecast) <= found.forecast_error + LAST_DIGIT)
-    assert abs(found.total - expected.total) <= found.total_error + 4 * EPS * found.total
-    assert max(found.memory_error.max(), found.forecast_error.max()) <= EPS
-    assert found.total_error <= 4 * EPS * found.total
-    assert found.total_forecast == pytest.approx(expected.total_forecast, rel=4 * EPS)
+    require_enclosed(found, expected)
     assert found.rank == len(options.get("rows", A))
 
 
@@ -116,18 +120,6 @@ def test_agrees_with_the_plain_enclosure(network: Any) -> None:
     assert np.all(np.abs(found.memory[:, 0] - memory) <= found.memory_error[:, 0] + error)
     assert found.rank == plain.rank == found.total
     assert found.memory.sum() == pytest.approx(rank, abs=1e-11)
-
-
-def test_delay_lines() -> None:
-    """The last ten inputs are known, and each tells of the others: closed forms."""
-    A, C = np.eye(10, k=-1), np.eye(10)[:, 0]
-    correlated = run(A, C, inputs.ARMA([0.9]))
-    assert correlated.total == pytest.approx(14.263157894736842, abs=correlated.total_error)
-    # the last value is all that counts for what comes: Σ_h 0.81^h
-    assert correlated.total_forecast == pytest.approx(0.81 / 0.19, rel=LAST_DIGIT)
-    noisy = run(A, C, lags=10, observation=np.full(10, 0.5))
-    assert np.all(np.abs(noisy.memory - 0.8) <= noisy.memory_error)
-    assert noisy.total == 8.0
 
 
 def test_cycles_that_hear_the_same_hold_one_state() -> None:
@@ -161,23 +153,13 @@ def test_copies_add_nothing_but_less_noise(process: str) -> None:
 
 
 def test_every_input_has_its_own_process() -> None:
-    """Blocks that do not touch: each remembers its own input as if alone."""
-    kinds = [INPUTS[name][0] for name in ("white", "ARMA(2,2)", "finite", "AR(1)")]
-    parts = [drawn(3, 1, seed) for seed in range(4)]
-    A, C = np.zeros((12, 12)), np.zeros((12, 5))
-    for k, (a, c) in enumerate(parts):
-        own = slice(3 * k, 3 * k + 3)
-        A[own, own], C[own, k] = a, c[:, 0]
-    found = run(A, C, [*kinds, inputs.White()], 15, horizons=4)
-    alone = [run(a, c, kind, 15, horizons=4) for (a, c), kind in zip(parts, kinds, strict=True)]
-    for k, single in enumerate(alone):
-        assert found.memory[:, k] == pytest.approx(single.memory[:, 0], abs=EPS)
-        assert found.forecast[:, k] == pytest.approx(single.forecast[:, 0], abs=EPS)
-    assert found.total == pytest.approx(sum(single.total for single in alone), rel=4 * EPS)
-    assert found.total_forecast == pytest.approx(
-        sum(single.total_forecast for single in alone), rel=4 * EPS
-    )
-    # the fifth input drives nothing
+    """The last of them drives nothing."""
+    names = ("white", "ARMA(2,2)", "AR(1)", "MA(1)", "AR(3)")
+    A, C = drawn(6, 5, 1)
+    C[:, 4] = 0.0
+    found = run(A, C, [INPUTS[name][0] for name in names], 15, horizons=4)
+    weights = [INPUTS[name][1].get("arma", ([], [])) for name in names]
+    require_enclosed(found, truth(A, C, 15, arma=weights, horizons=4))
     assert not found.memory[:, 4].any()
     assert not found.memory_error[:, 4].any()
 
