@@ -54,7 +54,6 @@ class Scenario:
 
     @property
     def lags(self) -> int:
-        """Twice the number of states."""
         return 2 * self.size
 
     def draws(self, seed: int, count: int, rows: int) -> Iterator[tuple[Floats, Floats]]:
@@ -80,17 +79,14 @@ def _truth(scenario: Scenario, rows: int) -> Floats:
 
 
 def noisy(deviation: float) -> Callable[[Floats, np.random.Generator], Floats]:
-    """Add white noise to the states."""
     return lambda X, rng: X + deviation * rng.standard_normal(X.shape)
 
 
 def converted(converter: Quantised) -> Callable[[Floats, np.random.Generator], Floats]:
-    """Round the states to the steps of a converter."""
     return lambda X, rng: converter.step * np.round(X / converter.step)
 
 
 def strong(network: LinearNetwork) -> LinearNetwork:
-    """The same network with a mask of length STRENGTH."""
     return network.replace(C=network.C * STRENGTH / np.linalg.norm(network.C))
 
 
@@ -108,7 +104,6 @@ def noisy_orthogonal(size: int, seed: int, deviation: float = DEVIATION) -> Scen
 
 
 def tanh(size: int, seed: int, input_scale: float, reference: Any = None) -> Scenario:
-    """A Gaussian network through tanh, with mask entries uniform on ±1."""
     linear = ensembles.normal(size, seed=seed)
     mask = np.random.default_rng([seed, 1]).uniform(-1, 1, size)
     network = NonlinearNetwork(linear.A, mask, input_scale=input_scale)
@@ -118,7 +113,6 @@ def tanh(size: int, seed: int, input_scale: float, reference: Any = None) -> Sce
 def recording(
     size: int = 12, rows: int = 600, deviation: float = 0.05, seed: int = 1
 ) -> tuple[Floats, Floats]:
-    """A recording of a noisy orthogonal network."""
     ((X, z),) = noisy_orthogonal(size, seed, deviation).draws(seed, 1, rows)
     return X, z
 
@@ -136,7 +130,6 @@ def leaky(size: int, seed: int, leak: float = 0.5, deviation: float = 1e-2) -> S
 
 
 def scenarios() -> list[Scenario]:
-    """The rows of the table."""
     orthogonal = strong(ensembles.orthogonal(100, seed=1))
     return [
         Scenario("orthogonal 100", orthogonal, reference=0.0),
@@ -155,7 +148,6 @@ def scenarios() -> list[Scenario]:
 def estimates(
     scenario: Scenario, seed: int, count: int, rows: int, **options: Any
 ) -> list[MemoryCurve]:
-    """Curves of recordings drawn anew."""
     return [
         memory_from_data(X, z, scenario.lags, checks=False, **options)
         for X, z in scenario.draws(seed, count, rows)

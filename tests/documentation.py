@@ -94,7 +94,6 @@ class Site:
 
     @cached_property
     def pages(self) -> dict[Path, Page]:
-        """Every page, by its path."""
         assert (self.folder / "index.html").is_file(), self.output[-5000:]
         found = sorted(self.folder.rglob("*.html"))
         return {path: Page(path) for path in found if "_static" not in path.parts}

@@ -12,7 +12,6 @@ FORMATS = (("float64", 1.1e-16), ("float32", 6e-8), ("16 bit", 1.5e-5), ("12 bit
 
 
 def falling(lags: np.ndarray, at: float, width: float) -> np.ndarray:
-    """A step from 1 to 0."""
     return 0.5 * (1 - np.tanh((lags - at) / width))
 
 
@@ -47,7 +46,6 @@ def noise_chart() -> Chart:
 
 
 def disc_chart() -> Chart:
-    """A hundred eigenvalues of two kinds."""
     rng = np.random.default_rng(2)
     z = 0.9 * np.sqrt(rng.uniform(0, 1, 100)) * np.exp(2j * np.pi * rng.uniform(0, 1, 100))
     parts = {"controllable": z[:90], "uncontrollable": z[90:]}
@@ -73,7 +71,6 @@ def long_chart(points: int = 100_000) -> Chart:
 
 
 def nasty_chart() -> Chart:
-    """Odd names, and values that are not finite."""
     x = np.arange(5.0)
     values = np.array([1, 2, np.nan, np.inf, 3.0])
     series = (Series(NASTY, x, values), Series(LONG, x, x / 2))
@@ -82,7 +79,6 @@ def nasty_chart() -> Chart:
 
 
 def document() -> Document:
-    """The whole report."""
     methods = Table(
         ("method", "total", "largest error", "time", "note"),
         (

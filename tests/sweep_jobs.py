@@ -15,7 +15,6 @@ import numpy as np
 
 
 def cases(count: int, **content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """So many cases, numbered, with some content in common."""
     for number in range(count):
         case = {"number": number} | content
         key = hashlib.sha256(repr(sorted(case.items())).encode()).hexdigest()
@@ -34,7 +33,6 @@ def digits(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def digits_at_once(case: dict[str, Any]) -> dict[str, Any]:
-    """The same numbers, without the wait."""
     number = case["number"]
     waves = np.sin(np.arange(1, 6) * np.sqrt(number + 2))
     return {"third": number / 3, "endless": np.inf, "name": "μ", "waves": waves}

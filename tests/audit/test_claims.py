@@ -16,7 +16,7 @@ import memcurve
 from draws import seeds
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
 from memcurve.network.krylov import krylov_matrix
-from memcurve.studies.auditing.claims import BEST_PRECISION, Claim, claimed_number
+from memcurve.studies.auditing.claims import BEST_PRECISION, claimed_number
 from refusals import refuses
 
 Floats = NDArray[np.float64]
@@ -30,12 +30,8 @@ ORTHOGONAL = ensembles.orthogonal(40, spectral_radius=0.95, seed=3)
 UNCONTROLLABLE = ensembles.cyclic(30, mask=np.tile([1.0, 0.0, 0.0], 10))
 
 
-def claim_of(result: Audit) -> Claim:
-    return result.claim
-
-
 def kinds(result: Audit) -> list[str]:
-    return [one.kind for one in claim_of(result).explanations]
+    return [one.kind for one in result.claim.explanations]
 
 
 def best(result: Audit) -> str:
@@ -45,7 +41,6 @@ def best(result: Audit) -> str:
 def recorded(
     network: LinearNetwork, samples: int, lags: int, seed: int, washout: int = 500
 ) -> tuple[Floats, Floats]:
-    """States, and past inputs from lag 0 on, of one simulation."""
     z = np.random.default_rng(seed).standard_normal(samples + washout + lags)
     x = network.simulate(z, washout=washout + lags)
     past = np.lib.stride_tricks.sliding_window_view(z[washout:], lags + 1)[-samples:, ::-1]
@@ -96,7 +91,7 @@ def test_where_a_number_comes_from(
 ) -> None:
     result = quickly(network, claimed=f"{claimed():.3f}", **given)
     assert best(result) == kind
-    assert claim_of(result).holds is (kind in ("from_lag_1", "cut_off"))
+    assert result.claim.holds is (kind in ("from_lag_1", "cut_off"))
     assert fact in result.verdict[0]
 
 
@@ -107,12 +102,12 @@ def test_cut_off(first: int, last: int) -> None:
     value = f"{curve.values[first : last + 1].sum():.3f}"
     result = quickly(slow, claimed=value)
     assert best(result) == "cut_off"
-    assert not claim_of(result).holds
+    assert not result.claim.holds
     assert f"over lags {first} … {last} only" in result.verdict[0]
     # whoever says where the sum ends is right
     told = quickly(slow, claimed=value, k_max=last if first else last + 1)
     assert best(told) == "cut_off"
-    assert claim_of(told).holds
+    assert told.claim.holds
     # and another end is refuted
     other = quickly(slow, claimed=value, k_max=last + 10)
     assert "cut_off" not in kinds(other)
@@ -135,7 +130,7 @@ def test_ridge_limited() -> None:
     claimed = f"{value[:40].sum():.1f}"
     told = audit(NORMAL, claimed=claimed, samples=samples, ridge=ridge, input_variance=1.0)
     assert best(told) == "ridge"
-    assert not claim_of(told).holds
+    assert not told.claim.holds
     assert "ridge" in kinds(audit(NORMAL, claimed=claimed))
 
 
@@ -150,7 +145,7 @@ def test_r2_of_a_ridge_regression(ridge: float) -> None:
     r2 = 2 * (past * readout).sum() - (readout * (G @ readout)).sum()
     told = quickly(network, claimed=f"{r2:.5f}", ridge=ridge, samples=samples, input_variance=1.0)
     assert best(told) == "ridge"
-    assert claim_of(told).explanation.value == pytest.approx(r2, abs=1e-5)
+    assert told.claim.explanation.value == pytest.approx(r2, abs=1e-5)
 
 
 @pytest.mark.parametrize("seed", seeds(1, 3))
@@ -170,18 +165,18 @@ def test_what_standard_methods_give() -> None:
         if abs(estimate.total - plain.total) < 1 or estimate.key.startswith("osm"):
             continue
         result = audit(NORMAL, claimed=f"{estimate.total:.2f}")
-        texts = [one.text for one in claim_of(result).explanations]
+        texts = [one.text for one in result.claim.explanations]
         assert any(estimate.name in text for text in texts), estimate.name
 
 
 def test_what_nothing_explains() -> None:
     delay = ensembles.delay_line(5)
     result = audit(delay, claimed="4.7213")
-    assert not claim_of(result).holds
+    assert not result.claim.holds
     assert audit(LinearNetwork([[0.5]], [1.0]), claimed="0.5").claim is not None
     nothing = audit(LinearNetwork([[0.5]], [0.0]), claimed="0.7")
-    assert claim_of(nothing).explanations == ()
-    assert claim_of(nothing).explanation is None
+    assert nothing.claim.explanations == ()
+    assert nothing.claim.explanation is None
     share = audit(ensembles.sparse_normal(40, density=0.2, seed=1), claimed="0.3457")
     assert "the total is 13.828" in share.verdict[0]
     assert "share" not in nothing.verdict[0]  # of one state
@@ -228,7 +223,7 @@ def test_bad_settings(given: dict[str, object], facts: str) -> None:
 def test_the_largest_lag_is_decisive_where_it_is_said(
     network: LinearNetwork, claimed: int | str, k_max: int, holds: bool
 ) -> None:
-    claim = claim_of(quickly(network, claimed=claimed, k_max=k_max))
+    claim = quickly(network, claimed=claimed, k_max=k_max).claim
     assert claim.holds is holds
 
 

@@ -74,7 +74,6 @@ def test_products_are_enough() -> None:
 
 @pytest.fixture(scope="module")
 def truth() -> tuple[float, float]:
-    """Total of the network, and its memory at lag 0, from the whole curve."""
     curve = memory_curve(network())
     return curve.total, float(curve[0])
 

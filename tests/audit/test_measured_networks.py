@@ -160,7 +160,6 @@ def test_what_is_lost_is_summed_up() -> None:
 
 @pytest.fixture
 def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sixty nodes are many."""
     monkeypatch.setattr(usable, "MOST_STATES", 50)
     monkeypatch.setattr(leaves, "FEW_STATES", 50)
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import array_api_strict as strict
 import numpy as np
 import pytest
 
@@ -21,32 +20,11 @@ GRADIENT = 1e-6
 STEP = 1e-5
 
 
-def _numpy() -> Callable[[Any], Any]:
-    return np.asarray
-
-
-def _strict() -> Callable[[Any], Any]:
-    return lambda x: strict.asarray(np.asarray(x))
-
-
-def _torch() -> Callable[[Any], Any]:
-    torch = pytest.importorskip("torch", reason="torch is not installed")
-    return lambda x: torch.tensor(np.asarray(x))
-
-
-def _jax() -> Callable[[Any], Any]:
-    jax = pytest.importorskip("jax", reason="jax is not installed")
-    return jax.numpy.asarray
-
-
-def _cupy() -> Callable[[Any], Any]:
-    cupy = pytest.importorskip("cupy", reason="cupy is not installed")
-    if not cupy.cuda.is_available():
-        pytest.skip("cupy finds no GPU")
-    return cupy.asarray
-
-
-LIBRARIES = {"numpy": _numpy, "strict": _strict, "torch": _torch, "jax": _jax, "cupy": _cupy}
+#: How each library makes an array of one of NumPy's.
+LIBRARIES = {
+    "numpy": "asarray", "array_api_strict": "asarray", "torch": "tensor", "jax.numpy": "asarray",
+    "cupy": "asarray",
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)
@@ -65,7 +43,10 @@ def double_precision(request: pytest.FixtureRequest):
 
 @pytest.fixture(params=LIBRARIES)
 def arrays(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
-    return LIBRARIES[request.param]()
+    library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
+    if request.param == "cupy" and not library.cuda.is_available():
+        pytest.skip("cupy finds no GPU")
+    return lambda x: getattr(library, LIBRARIES[request.param])(np.asarray(x))
 
 
 def networks(stack: int = 3, size: int = 12, radius: float = 0.9, seed: int = 0) -> np.ndarray:

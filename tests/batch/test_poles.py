@@ -20,7 +20,6 @@ REFERENCE = 16 * EPS
 
 
 def stack_of_poles(seed: int, stack: int, count: int, radius: float) -> np.ndarray:
-    """Poles of real networks (stack, n), one pole of each at the radius."""
     rng = np.random.default_rng(seed)
     poles = np.array([drawn_poles(rng, count, radius) for _ in range(stack)])
     scale = radius / np.abs(poles).max(axis=1)

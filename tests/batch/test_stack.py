@@ -38,7 +38,6 @@ def normal_stack(stack: int, size: int, seed: int = 0, radius: float = 0.9) -> n
 
 
 def agrees(curves: MemoryCurves, number: int, one: MemoryCurve) -> bool:
-    """Whether two curves differ by no more than the sum of their errors."""
     count = min(len(one), curves.values.shape[1])
     allowed = curves.error[number, :count] + one.error[:count]
     return bool(np.all(np.abs(curves.values[number, :count] - one.values[:count]) <= allowed))
@@ -188,7 +187,6 @@ def test_inexact_matrix_products_are_found_out() -> None:
 
 
 def hostile_outcome(family: str, seed: int) -> str:
-    """A draw in a stack, against its enclosure."""
     network = draw(family, seed)
     lags = 3 * network.size
     A = network.A if isinstance(network.A, np.ndarray) else network.A.toarray()

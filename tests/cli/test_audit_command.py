@@ -25,7 +25,6 @@ def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def audit(command: Command) -> Command:
-    """``memcurve audit``."""
     return lambda *arguments: command("audit", *arguments)
 
 

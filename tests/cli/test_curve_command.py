@@ -48,7 +48,6 @@ def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Co
 
 
 def test_several_levels_of_noise_give_a_curve_each(tmp_path: Path, command: Command) -> None:
-    """In the table and in the picture."""
     family = noise_profile(ensembles.normal(6, spectral_radius=0.9, seed=1), [1e-1, 1e-3])
     asked = ("curve", "--size", 6, "--noise", "1e-1", "1e-3", "--plot", tmp_path / "x.svg")
     lines = command(*asked).out.splitlines()

@@ -18,7 +18,6 @@ ROWS, STATES = 800, 6
 
 @pytest.fixture(scope="module")
 def recording() -> tuple[np.ndarray, np.ndarray]:
-    """Settled states of a small linear network, and their input."""
     z = np.random.default_rng(3).standard_normal(ROWS + 100)
     states = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1).simulate(z)
     return states[100:], z[100:]
@@ -26,7 +25,6 @@ def recording() -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.fixture
 def command(command: Command) -> Command:
-    """``memcurve data``."""
     return lambda *arguments: command("data", *arguments)
 
 

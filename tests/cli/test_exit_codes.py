@@ -12,6 +12,7 @@ import pytest
 
 from command import POSIX, Command, failed
 from memcurve import UncertainResultError, ensembles, save_network
+from refusals import refuses
 
 TWELVE = ("curve", "--size", 12, "--seed", 3)
 
@@ -103,7 +104,6 @@ def test_tracebacks_are_for_those_who_ask(command: Command, asked: str, code: in
 
 
 def _write_files(folder: Path) -> None:
-    """A network, a recording of it, an input of another length, and a study."""
     network, z = ensembles.normal(3, seed=1), np.random.default_rng(1).normal(size=300)
     save_network(network, folder / "net.npz")
     np.savez(folder / "rec.npz", states=network.simulate(z), z=z)
@@ -121,27 +121,22 @@ def _write_files(folder: Path) -> None:
         (PermissionError(13, "Permission denied", "x.npz"), "x.npz: Permission denied"),
         (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte"), "invalid start byte"),
         (ValueError(), "ValueError"),
+        (KeyError("a mistake"), "a mistake"),
     ],
 )
 def test_whatever_is_the_users_doing(
     command: Command, error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """In one line; mistakes of the package keep their traceback."""
+
     def fails(*arguments: object, **options: object) -> None:
         raise error
 
     monkeypatch.setattr("memcurve.memory.memory_curve", fails)
-    assert message in failed(command("curve", "--size", 5))
-
-
-def test_mistakes_of_the_package_keep_their_traceback(
-    command: Command, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails(*arguments: object, **options: object) -> None:
-        raise KeyError("a mistake")
-
-    monkeypatch.setattr("memcurve.memory.memory_curve", fails)
-    with pytest.raises(KeyError):
-        command("curve", "--size", 5)
+    if isinstance(error, KeyError):
+        refuses(KeyError, message, command, "curve", "--size", 5)
+    else:
+        assert message in failed(command("curve", "--size", 5))
 
 
 @POSIX

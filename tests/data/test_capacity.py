@@ -31,7 +31,6 @@ PLAN = {1: 40, 2: (6, 10), 3: (6, 12)}
 def driven(
     scale: float, steps: int = 3000, seeds: int = 1, activation: str = "tanh", noise: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Inputs and states of LINEAR with an activation, one replica a seed."""
     rng = np.random.default_rng(7)
     z = rng.uniform(-1, 1, (seeds, steps + 200))
     network = NonlinearNetwork(LINEAR.A, LINEAR.C, input_scale=scale, activation=activation)

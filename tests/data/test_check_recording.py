@@ -24,7 +24,6 @@ KINDS = [
 
 
 def states_of(kind, size, scale, z, rng, start=0.0):
-    """States of a reservoir: row t is driven by z[t]."""
     if kind == "delay":
         padded = np.concatenate([np.zeros(size), z])
         return np.stack([padded[size - k :][: len(z)] for k in range(size)], axis=1)
@@ -42,7 +41,6 @@ def states_of(kind, size, scale, z, rng, start=0.0):
 def recorded(
     kind="orthogonal", size=20, scale=1.0, *, rows=1000, late=0, inputs=None, burn=400, seed=1
 ):
-    """States and inputs of a settled reservoir, the states ``late`` by some steps."""
     rng = np.random.default_rng(seed)
     z = rng.standard_normal(rows + burn + 500) if inputs is None else inputs(rows + burn + 500, rng)
     states = states_of(kind, size, scale, z, rng)
@@ -54,7 +52,6 @@ def names(findings, *levels):
 
 
 def only(findings, name):
-    """The finding called ``name``, of which there must be one."""
     (one,) = [one for one in findings if one.name == name]
     return one
 
@@ -63,7 +60,6 @@ def only(findings, name):
 
 
 def test_what_is_no_recording_is_refused():
-    """As everywhere: tests/io/test_recording_refusals.py has the other ways."""
     states, z = recorded()
     refuses(ValueError, ("`states`", "19 rows"), check_recording, states[:19], z[:19])
     refuses(ValueError, ("999", "1000"), check_recording, states[1:], z)

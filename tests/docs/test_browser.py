@@ -124,7 +124,6 @@ def test_other_words_are_found(chromium: Any, site: Site) -> None:
 
 
 def first_found(page: Any) -> str:
-    """Where the first result of a search leads."""
     page.wait_for_selector("#search-results li a")
     return str(page.locator("#search-results li a").first.evaluate("link => link.href"))
 

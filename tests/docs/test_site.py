@@ -84,7 +84,6 @@ def test_nothing_is_loaded_from_elsewhere(site: Site) -> None:
 
 
 def from_outside(style: str) -> list[str]:
-    """What a style sheet loads from other hosts."""
     return re.findall(r"(?:@import\s+|url\(\s*)[\"']?(?:https?:)?//[^)\"']*", style)
 
 
@@ -136,7 +135,6 @@ def test_gallery(site: Site) -> None:
 
 
 def test_first_audit(site: Site) -> None:
-    """The notebook shows what its text speaks of."""
     executed = site.folder.parent / "jupyter_execute" / "tutorials" / "first_audit.ipynb"
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     shown = [data for cell in cells for one in cell.get("outputs", ()) if (data := one.get("data"))]

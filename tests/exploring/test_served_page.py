@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import memcurve
-from browser import Opened, browser, open_page
+from browser import Opened, open_page
 from command import failed, inside
 from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.answers import python_lines
@@ -128,12 +128,6 @@ def page_at(running: Any, address: str, *size: int, dark: bool = False) -> Itera
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
     with serving() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
         yield running
 
 

@@ -12,7 +12,7 @@ import pytest
 import scipy.linalg
 
 import memcurve
-from browser import Opened, browser, open_page
+from browser import Opened, open_page
 from command import inside
 from memcurve.views.exploring.page import SIZES, write_static_page
 
@@ -30,12 +30,6 @@ COMPUTED = """
   };
 }
 """
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

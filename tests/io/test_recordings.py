@@ -18,7 +18,6 @@ DTYPES = ["f8", ">f8", "f4", ">f4", "f2", ">f2", "g", "i1", "u2", ">i4", "i8", "
 
 
 def typed(dtype):
-    """Random states and input of that type."""
     if np.dtype(dtype).kind in "iu":
         return rng.integers(0, 100, (T, N)).astype(dtype), rng.integers(0, 100, T).astype(dtype)
     return rng.standard_normal((T, N)).astype(dtype), rng.standard_normal(T).astype(dtype)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import memcurve
-from command import failed, inside
+from command import Command, failed
 from memcurve.studies.literature import CLAIMS, JudgedClaim
 from refusals import refuses
 from repository import ROOT
@@ -124,12 +124,8 @@ def test_unknown_names() -> None:
     refuses(ValueError, "`name` must be one of jaeger-2001", memcurve.judge_claim, "einstein-1905")
 
 
-def test_the_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def run(*arguments: object) -> Any:
-        return inside(monkeypatch, capsys, "claims", *arguments)
-
+def test_the_command(tmp_path: Path, command: Command) -> None:
+    run = partial(command, "claims")
     assert all(name in run().out for name in CLAIMS)
     picture, saved = tmp_path / "claim.png", tmp_path / "claim.json"
     done = run("rodan-2011", "--plot", picture, "--save", saved)

@@ -40,29 +40,26 @@ def drawn(name: str, seed: int) -> LinearNetwork:
 
 
 def measured(name: str, seed: int, precision: float) -> tuple[float, float, Any]:
-    """Exact total, what is off, and the curve."""
     network, noise = drawn(name, seed % 3 + 1), LEVELS[seed % len(LEVELS)]
     exact = memcurve.memory_curve(network, noise=noise).total
     curve = measure(network, precision=precision, noise=noise, seed=1000 + seed, progress=False)
     return exact, curve.total - exact, curve
 
 
-def test_intervals_cover_the_exact_total(held: Callable[..., None]) -> None:
+@pytest.mark.parametrize(
+    ("names", "draws", "most"),
+    [((*NAMES, "two inputs"), DRAWS, COVERED[1]), (("hippo_legs", "hippo_legt"), 60, 1.0)],
+    ids=["random", "HiPPO"],
+)
+def test_intervals_cover_the_exact_total(
+    names: tuple[str, ...], draws: int, most: float, held: Callable[..., None]
+) -> None:
     inside = []
-    for name in (*NAMES, "two inputs"):
-        draws = SLOW_DRAWS if name == "lru_ring" else DRAWS
-        found = [measured(name, seed, 0.1) for seed in range(draws)]
+    for name in names:
+        found = (measured(name, s, 0.1) for s in range(SLOW_DRAWS if name == "lru_ring" else draws))
         inside += [abs(off) <= curve.total_error for _, off, curve in found]
-    bounds = {"at_least": COVERED[0], "at_most": COVERED[1]}
-    held("measured networks: covered by 90 %", np.mean(inside), **bounds, draws=len(inside))
-
-
-def test_intervals_of_hippo_networks(held: Callable[..., None]) -> None:
-    found = [
-        measured(f"hippo_{kind}", seed, 0.1) for kind in ("legs", "legt") for seed in range(60)
-    ]
-    inside = [abs(off) <= curve.total_error for _, off, curve in found]
-    held("measured HiPPO: covered by 90 %", np.mean(inside), at_least=COVERED[0], draws=120)
+    bounds = {"at_least": COVERED[0], "at_most": most, "draws": len(inside)}
+    held(f"measured {names[0]} and others: covered by 90 %", np.mean(inside), **bounds)
 
 
 def test_precision_asked_is_precision_reached_at_a_fair_price(held: Callable[..., None]) -> None:

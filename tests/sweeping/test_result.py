@@ -38,7 +38,6 @@ def result(store: Path) -> Sweep:
 
 
 def outcome(result: Sweep) -> list[tuple[Any, ...]]:
-    """All that must be the same, wherever it was computed."""
     return [(r.key, r.status, json.dumps(r.values), r.error) for r in result.rows]
 
 

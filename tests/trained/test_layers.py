@@ -655,11 +655,7 @@ def run_s4(p: Any, z: Floats) -> Floats:
 
 def run_fixed(p: Any, z: Floats) -> Floats:
     """keras-lmu: m ← A m + B u."""
-    x, states = np.zeros(len(p["A"])), []
-    for each in z:
-        x = p["A"] @ x + p["B"][:, 0] * each
-        states.append(x)
-    return np.array(states)
+    return memcurve.LinearNetwork(p["A"], p["B"]).simulate(z)
 
 
 def legendre(order: int, theta: float) -> dict[str, Any]:
