@@ -46,9 +46,14 @@ def _faults() -> dict[str, dict[str, str]]:
     return tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
 
 
+def words(where: str, kind: str, **facts: Any) -> str:
+    """What is wrong, as ``faults.toml`` has it."""
+    return _faults()[where][kind].format(**facts)
+
+
 def worded(file: Path, where: str, kind: str, **facts: Any) -> NetworkFileError:
-    """The error of that kind, as ``faults.toml`` words it."""
-    return NetworkFileError(f"{file}: {_faults()[where][kind].format(**facts)}")
+    """The error that says so of a file."""
+    return NetworkFileError(f"{file}: {words(where, kind, **facts)}")
 
 
 @dataclass(frozen=True)
@@ -76,10 +81,10 @@ class Array:
         """What errors call it, e.g. ``"run.npz: X"``."""
         return self.name if self.file is None else f"{self.file}: {self.name}"
 
-    def fault(self, problem: str) -> ValueError:
-        """Return the error that says so of this array."""
-        kind = ValueError if self.file is None else NetworkFileError
-        return kind(f"{self.label} {problem}")
+    def fault(self, kind: str, **facts: Any) -> ValueError:
+        """Return the error of that kind."""
+        error = ValueError if self.file is None else NetworkFileError
+        return error(f"{self.label} {words('contents', kind, **facts)}")
 
     def require_readable(self) -> None:
         """Raise an error where it is known to be incomplete, or to hold no numbers."""
@@ -143,9 +148,9 @@ class Array:
 class _Contents:
     source: str | Path
 
-    def fault(self, problem: str) -> NetworkFileError:
-        """Return the error that says so of this file."""
-        return NetworkFileError(f"{self.source}: {problem}")
+    def fault(self, kind: str, **facts: Any) -> NetworkFileError:
+        """Return the error of that kind."""
+        return NetworkFileError(f"{self.source}: {words('contents', kind, **facts)}")
 
 
 @dataclass(frozen=True)

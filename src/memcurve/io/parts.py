@@ -155,16 +155,10 @@ def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, lis
     others = [key for key in archive.arrays if key.startswith(prefix) and key != hidden]
     rows, *columns = np.shape(archive.arrays[hidden])
     if columns != [rows] and not named:
-        raise archive.fault(
-            f"{hidden} of shape {(rows, *columns)} is that of a gated layer (LSTM, GRU), which is "
-            f"not linear; run the module with memcurve.measure."
-        )
+        raise archive.fault("gated", name=hidden, shape=(rows, *columns))
     if others and not named:
-        raise archive.fault(
-            f"{hidden} is one layer of several ({', '.join(others)}), which are no network by "
-            f"themselves; pass the module, as_network(module), or name one layer: "
-            f"matrix='{hidden}', mask='{hidden.replace(_HIDDEN, 'weight_ih_l')}'."
-        )
+        mask = hidden.replace(_HIDDEN, "weight_ih_l")
+        raise archive.fault("layers", name=hidden, others=", ".join(others), mask=mask)
     said = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
     if others:
         said = f"one layer of several: {', '.join(others)} left out"

@@ -161,7 +161,7 @@ def open_recording(
     last = slice(require_size(every, "every") - 1, None, every)
     is_single = isinstance(contents, Array) and contents.select is None
     if not alone and is_single and input_name is None:
-        raise contents.fault("holds states alone; give their input too, as `inputs`.")
+        raise contents.fault("alone")
     z: Array | None = None
     if not alone and not isinstance(contents, Archive):  # one array, whose last column is the input
         places = _input_columns(contents, input_name)
@@ -241,7 +241,6 @@ def _sliced(array: Array, rows: range) -> Array:
 
 def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
     """Go through the rows from ``start`` on, in float64 chunks of ``rows``."""
-    changed = "it changed while it was read: open it again when it is complete."
     left, filled = array.shape[0] - start, 0
     chunk = np.empty((min(rows, left), *array.shape[1:]))
     for block in array.rows(start) if left else ():
@@ -249,7 +248,7 @@ def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
         while at < len(block):
             taken = min(len(chunk) - filled, len(block) - at)
             if not taken:
-                raise array.fault(f"has more than its {array.shape[0]} rows; {changed}")
+                raise array.fault("longer", rows=array.shape[0])
             with np.errstate(over="ignore"):  # what float64 cannot hold is infinite
                 chunk[filled : filled + taken] = block[at : at + taken]
             at, filled, left = at + taken, filled + taken, left - taken
@@ -257,7 +256,7 @@ def _regrouped(array: Array, rows: int, start: int) -> Iterator[Floats]:
                 yield chunk
                 chunk, filled = np.empty((min(rows, left), *array.shape[1:])), 0
     if left:
-        raise array.fault(f"ends {left} rows before its {array.shape[0]} rows; {changed}")
+        raise array.fault("shorter", left=left, rows=array.shape[0])
 
 
 def _contents(value: Any, argument: str, skip: int | None) -> Opened:
@@ -317,12 +316,10 @@ def _member(
     elif len(wanted) == 1 and wanted[0] in there:
         [name] = wanted
     else:
-        raise archive.fault(
-            f"`{option}` must be the name of one array, got {names!r}; it holds {archive.listing}."
-        )
+        raise archive.fault("one_array", option=option, names=names, listing=archive.listing)
     array = archive.arrays[name]
     if array.is_sparse:
-        raise array.fault("is sparse, not a full matrix; store it in full, e.g. X = full(X).")
+        raise array.fault("sparse")
     array.require_readable()
     # read where its format does not state its type
     return array if array.dtype else in_memory(array.whole(), array.name, array.file)
@@ -337,7 +334,7 @@ def _usual(
     if len(matches) == 1 or (only and not matches):
         return (matches or names)[0]
     listing = " and ".join(matches) or f"none of {', '.join(usual)}, only {contents.listing}"
-    raise contents.fault(f"has {listing}; choose one with {option}='...'.")
+    raise contents.fault("several", listing=listing, option=option)
 
 
 def _plain(name: str) -> str:
@@ -350,7 +347,7 @@ def _column_names(contents: Array) -> list[str]:
     if contents.names is not None:
         return contents.names
     if len(contents.shape) != 2:
-        raise contents.fault(f"has no columns to choose from, its shape is {contents.shape}.")
+        raise contents.fault("no_columns", shape=contents.shape)
     contents.require_readable()  # what a header says of a shape need not be true
     what = f"{contents.label} is too large: the list of its {contents.shape[1]:,} columns"
     require_room(_COLUMN * contents.shape[1], what, "Store a row for each time.")
@@ -373,10 +370,7 @@ def _state_columns(
     if names is None:
         columns = [k for k in range(len(titles)) if k not in left_out]
         if inputs := [titles[k] for k in columns if _plain(titles[k]) in _INPUTS]:
-            raise contents.fault(
-                f"has a column {inputs[0]!r}, which seems to be an input and not a state; leave it "
-                f"out with drop={inputs[0]!r}, or list the states with state_names=[...]."
-            )
+            raise contents.fault("seems_input", column=inputs[0])
         return columns
     columns = [
         k for name in _listed(names) for k in _matching(contents, titles, name, "state_names")
@@ -385,10 +379,7 @@ def _state_columns(
         raise ValueError(f"`state_names` must name each column once, got {names!r}.")
     for k in places:
         if titles[k] in _listed(names):
-            raise contents.fault(
-                f"has the input {titles[k]}, which is in `state_names`; leave it out there: it "
-                f"would be remembered perfectly."
-            )
+            raise contents.fault("is_input", column=titles[k])
     return [k for k in columns if k not in left_out]
 
 
@@ -398,11 +389,7 @@ def _input_columns(contents: Array, names: Names | None) -> list[int]:
     if names is None and contents.select is not None:
         if contents.names is None:
             width = contents.shape[1]
-            raise contents.fault(
-                f"has {width} columns without names; choose the input by its number, e.g. "
-                f"input_name='{width - 1}' (they count from 0), write a header line, or give the "
-                f"input as `inputs`."
-            )
+            raise contents.fault("unnamed", width=width, last=width - 1)
         names = _usual(contents, titles, _INPUTS, "input_name", only=False)
     wanted = [] if names is None else _listed(names)
     columns = [k for name in wanted for k in _matching(contents, titles, name, "input_name")]
@@ -415,7 +402,7 @@ def _matching(contents: Array, names: list[str], wanted: str, option: str) -> li
     """The columns of that name; else those that ``ch*`` or ``ch0-ch29`` stands for."""
     if wanted in names:
         if names.count(wanted) > 1:
-            raise contents.fault(f"has several columns {wanted!r}; rename them.")
+            raise contents.fault("twice", column=wanted)
         return [names.index(wanted)]
     span, matches = _SPAN.fullmatch(wanted), list[int]()
     if span is not None:
@@ -428,7 +415,7 @@ def _matching(contents: Array, names: list[str], wanted: str, option: str) -> li
         matches = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
     if not matches:
         there = contents.listing or f"{names[0]} … {names[-1]}, which are their numbers"
-        raise contents.fault(f"has no column {wanted!r}; it has {there}. Correct `{option}`.")
+        raise contents.fault("no_column", column=wanted, there=there, option=option)
     return matches
 
 
@@ -436,30 +423,19 @@ def _check(states: Array, inputs: Array | None, channels: int) -> None:
     """Raise an error unless these are T rows of states, and of one input or several."""
     _require_real(states, "both parts as columns, e.g. numpy.hstack([X.real, X.imag])")
     if len(states.shape) != 2:
-        raise states.fault(
-            f"must be two-dimensional, a row for each time and a column for each state, got "
-            f"shape {states.shape}; a single state has shape (T, 1)."
-        )
+        raise states.fault("states", shape=states.shape)
     if 0 in states.shape or (inputs is None and states.shape[1] <= channels):
-        raise states.fault(f"holds no states, its shape is {states.shape}; check how it was made.")
+        raise states.fault("no_states", shape=states.shape)
     if inputs is None:
         return
     _require_real(inputs, "its real part, e.g. z.real")
     shape = inputs.shape
     if len(shape) not in (1, 2) or 0 in shape:
-        raise inputs.fault(
-            f"must be one input of shape (T,), or several of shape (T, d), got shape {shape}; "
-            f"reshape it, e.g. z.reshape(len(z), -1)."
-        )
+        raise inputs.fault("inputs", shape=shape)
     length, columns = states.shape
     if length != shape[0]:
-        remedy = "cut the longer one; where one is sampled faster, take every n-th row (`every`)"
-        if columns == shape[0]:
-            remedy = "it is transposed, with a column for each time; give a row for each, e.g. X.T"
-        raise states.fault(
-            f"has {length} rows, and the input ({inputs.label}) {shape[0]}; both must be of the "
-            f"same times: {remedy}."
-        )
+        kind = "transposed" if columns == shape[0] else "times"
+        raise states.fault(kind, rows=length, input=inputs.label, other=shape[0])
 
 
 def _require_real(array: Array, remedy: str) -> None:
@@ -467,7 +443,7 @@ def _require_real(array: Array, remedy: str) -> None:
     kind = "" if array.dtype is None else array.dtype.kind
     if kind not in tuple("biuf"):
         remedy = f"give {remedy}" if kind == "c" else "store it as float64"
-        raise array.fault(f"must hold real numbers, got {array.dtype}; {remedy}.")
+        raise array.fault("not_real", dtype=array.dtype, remedy=remedy)
 
 
 class View(Source):
