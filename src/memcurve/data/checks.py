@@ -21,17 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.core.arguments import require_limit
 from memcurve.core.notes import counted
 from memcurve.core.types import EPS, TINY, Floats
+from memcurve.data import columns
 from memcurve.data.autocorrelation import beta_cut, correlation, fit_autoregression, ljung_box
-from memcurve.data.columns import (
-    LEAST,
-    basis_of,
-    check_clipping,
-    check_storage,
-    deviations_of,
-    distinct_columns,
-    without_gaps,
-    without_nan,
-)
 from memcurve.data.findings import Findings, Level
 from memcurve.data.prose import Collected, note, shortened
 from memcurve.data.stretches import Stretch, stuck_stretches
@@ -96,10 +87,11 @@ take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
 
 def checked(x: Floats, z: Floats, washout: int = 0, names: Sequence[str] = ()) -> Findings:
     """The same, of valid arguments."""
-    if len(z) - washout < LEAST:
+    if len(z) - washout < columns.LEAST:
         raise ValueError(
-            f"`states` must have at least {LEAST} rows after the washout, got {len(z)} rows and a "
-            f"`washout` of {washout}; leave out fewer rows, or record more, at least 20 per state."
+            f"`states` must have at least {columns.LEAST} rows after the washout, got {len(z)} "
+            f"rows and a `washout` of {washout}; leave out fewer rows, or record more, at least 20 "
+            f"per state."
         )
     return _merged([_of_one_input(x, one, washout, names) for one in z.reshape(len(z), -1).T])
 
@@ -114,7 +106,7 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
     stretches = stuck_stretches(x, z)
     if together := [one for one in stretches if one.column is None]:
         first, last = _longest_between(together, len(x))
-        enough = last - first >= LEAST
+        enough = last - first >= columns.LEAST
         _say_stuck("stuck" if enough else "stuck.everywhere", together, len(x), washout, report)
         if not enough:
             return replace(nothing_else, found=tuple(report))
@@ -125,8 +117,8 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
         return replace(rest, found=report.worst_first(), washout=settled)
     if stretches:
         _say_stuck("stuck.columns", stretches, len(x), washout, report)
-    x, z, some, whole = without_gaps(x, z, stretches, report)
-    kept = distinct_columns(x, some, report)
+    x, z, some, whole = columns.without_gaps(x, z, stretches, report)
+    kept = columns.distinct_columns(x, some, report)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
         report.add("constant_input", value=z[0])
@@ -134,23 +126,23 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
         targets, coloured, period = _check_input(z, washout, report)
     if len(kept) == 0 or constant:
         return Findings(tuple(report), kept=kept, washout=washout)
-    rows, columns = len(x), len(kept)
-    if rows < 20 * columns:
-        kind = "perfect" if rows <= columns else "unreliable" if rows < 10 * columns else "slow"
-        wanted, ratio = 20 * columns, rows / columns
-        report.add(f"short.{kind}", rows=rows, columns=columns, ratio=ratio, wanted=wanted)
-    half = min(rows // 2, max(LONG, 20 * columns) // 2)
+    rows, width = len(x), len(kept)
+    if rows < 20 * width:
+        kind = "perfect" if rows <= width else "unreliable" if rows < 10 * width else "slow"
+        wanted, ratio = 20 * width, rows / width
+        report.add(f"short.{kind}", rows=rows, columns=width, ratio=ratio, wanted=wanted)
+    half = min(rows // 2, max(LONG, 20 * width) // 2)
     head, body = (x[a : a + half][:, kept] for a in (0, rows // 2))
-    floor, step = check_storage(body, z, report)
+    floor, step = columns.check_storage(body, z, report)
     if not period:  # a repeated peak is no clipping
-        check_clipping(x, kept, report)
+        columns.check_clipping(x, kept, report)
     start = _check_transient(head, body, z, whole[:half], washout, report)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
     basis = _check_rank(x[first:last][:, kept], floor, report)
     if period:
         first, last = start, min(period, start + 2 * half)
-        basis = basis_of(x[first:last][:, kept], 8 * EPS)[0]
+        basis = columns.basis_of(x[first:last][:, kept], 8 * EPS)[0]
     shift = _check_alignment(basis, [one[first:last] for one in targets], report)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
@@ -211,13 +203,13 @@ def _check_finite(x: Floats, z: Floats, washout: int, report: Collected) -> None
 def _say_stuck(
     kind: str, stretches: list[Stretch], rows: int, washout: int, report: Collected
 ) -> None:
-    columns = dict.fromkeys(one.column for one in stretches if one.column is not None)
+    stuck = dict.fromkeys(one.column for one in stretches if one.column is not None)
     report.add(
         kind,
         where=shortened(f"{one.first + washout}:{one.last + washout}" for one in stretches),
         count=sum(one.last - one.first for one in stretches),
         rows=rows,
-        columns=report.few(columns),
+        columns=report.few(stuck),
     )
 
 
@@ -235,14 +227,14 @@ def _check_input(
     distinct = len(np.unique(z))
     # a tail of the squares, where the variance of the input is hardly known; few values have none
     shape = float(pareto_tail((z - z.mean())[:, None] ** 2, len(z), len(z))[0][0])
-    if shape > HEAVY and distinct > LEAST:
+    if shape > HEAVY and distinct > columns.LEAST:
         report.add("heavy_tails", order=2 / shape, rows=len(z))
     if _check_held(z, washout, report):
         return [], True, None
     period = _period(_clipped(z))
     if period:
         report.add("repeated", period=period, rows=len(z))
-        z = z[: max(period, LEAST)]  # what repeats is no further sample
+        z = z[: max(period, columns.LEAST)]  # what repeats is no further sample
     h = min(50, len(z) // 5)
     white = _clipped(z)
     r, p = ljung_box(white, white, h)
@@ -295,8 +287,8 @@ def _clipped(z: Floats) -> Floats:
 
 def is_coloured(z: Floats) -> bool:
     """Whether an input, gaps or not, is correlated in time, by the test of the checks."""
-    filled = without_nan(np.where(np.isfinite(z), z, np.nan))
-    white = _clipped(filled) if len(z) >= LEAST else np.zeros(0)
+    filled = columns.without_nan(np.where(np.isfinite(z), z, np.nan))
+    white = _clipped(filled) if len(z) >= columns.LEAST else np.zeros(0)
     h = min(50, len(white) // 5)
     return bool(h) and ljung_box(white, white, h)[1] < INPUT_LEVEL
 
@@ -331,7 +323,7 @@ def _check_transient(
     count = len(head) // length
     if count < 8 or len(body) < 2 * body.shape[1]:
         return 0
-    mean, deviation = body.mean(axis=0), deviations_of(body)
+    mean, deviation = body.mean(axis=0), columns.deviations_of(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
     whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
     first, later = (
@@ -368,7 +360,7 @@ def _check_transient(
 
 def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
     """Return the basis; say whether some directions of the states are but rounding."""
-    basis, s = basis_of(x, 8 * EPS)
+    basis, s = columns.basis_of(x, 8 * EPS)
     weak = int((s < max(3 * floor, 8 * EPS * s[0])).sum())
     if weak and len(x) > x.shape[1]:
         report.add("rank_deficient", weak=weak, count=len(s), ratio=s[-1] / s[0])
@@ -378,7 +370,7 @@ def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
 def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) -> int:
     """By how many steps the states are late (or lead, negative), where the input tells."""
     n, rank = basis.shape
-    if not targets or n < max(LEAST, 2 * rank):
+    if not targets or n < max(columns.LEAST, 2 * rank):
         report.add(f"alignment_untested.{'rows' if targets else 'input'}")
         return 0
     leverage = (basis**2).sum(axis=1)
