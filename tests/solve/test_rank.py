@@ -53,6 +53,7 @@ def test_zero_eigenvalues() -> None:
     B[:4, :4], B[4:, 4:] = np.eye(4, k=-1), np.diag([0.5, 0.5, 0.25])
     assert zero_eigenvalues(B) == 4
     assert minimal_polynomial(B, np.ones(7))[:2] == (6, 4)
+    assert minimal_polynomial(B, np.zeros(7))[:2] == (0, 0)
     assert zero_eigenvalues(B[4:, 4:]) == 0
 
 
