@@ -80,6 +80,9 @@ def test_endings(tmp_path, name):
         "pre,post,region,syn_count\na,b,R,0.25\nb,c,L,-2\nc,a,R,0.5\nc,c,R,0.125\n",
         ",source,target,weight\n0,a,b,0.25\n1,b,c,-2\n2,c,a,0.5\n3,c,c,0.125\n",
         "\tsource\ttarget\tweight\n0\ta\tb\t0.25\n1\tb\tc\t-2\n2\tc\ta\t0.5\n3\tc\tc\t0.125\n",
+        "Neuron 1,Neuron 2,Type,Nbr\na,b,S,0.25\nb,c,S,-2\nc,a,S,0.5\nc,c,S,0.125\n",
+        "id,Node A,Node B,strength\n1,a,b,0.25\n1,b,c,-2\n1,c,a,0.5\n1,c,c,0.125\n",
+        "Origin,Target,Type,Number of Connections\na,b,x,0.25\nb,c,x,-2\nc,a,x,0.5\nc,c,x,0.125\n",
         "weight from to\n0.25 a b\n-2 b c\n0.5 c a\n0.125 c c\n\n",
         listing().replace("-2", "-1e0\nb,c,-1"),
         "# weighted\n#weight,to,from\n0.25,b,a\n-2,c,b\n0.5,a,c\n0.125,c,c\n",
@@ -110,6 +113,7 @@ def test_two_columns_weigh_one(tmp_path):
     for text in (
         "a b\nb c\nc a\n",
         "from,to\na,b\nb,c\nc,a\n",
+        "node1,node2\na,b\nb,c\nc,a\n",
         "source,target,kind\na,b,x\nb,c,y\nc,a,x\n",
     ):
         network = load_network(written(tmp_path, text), mask="a")
@@ -326,20 +330,6 @@ def test_matrix_between_its_names(tmp_path, names, corner, separator):
     np.testing.assert_array_equal(network.A, [[0, 0, 1], [0.25, -2, 0], [0, 0.1, 7]])
     assert (network.labels, network.C.tolist()) == (tuple(names), [0, 1, 0])
     assert "read as a matrix of 3 nodes with their names" in network.notes[0]
-
-
-@pytest.mark.parametrize(
-    ("header", "lines"),
-    [
-        ("node1,node2", ["a,b", "b,a"]),
-        ("Neuron 1,Neuron 2,Type,Nbr", ["a,b,S,1", "b,a,EJ,1"]),
-        ("id,Node A,Node B,strength", ["1,a,b,1", "2,b,a,1"]),
-        ("Origin,Target,Transmitter,Number of Connections", ["a,b,GABA,1", "b,a,x,1"]),
-    ],
-)
-def test_headers_that_number_nodes(tmp_path, header, lines):
-    network = load_network(written(tmp_path, "\n".join([header, *lines * 10])), mask="a")
-    np.testing.assert_array_equal(dense(network), [[0, 10], [10, 0]])
 
 
 def test_nodes_that_look_like_such_a_header(tmp_path):

@@ -32,15 +32,12 @@ def test_first_pair_wins_and_names_override(archive):
     same(load_network(path, mask="Win"), A, 2 * C2)
 
 
-def test_column_masks_become_vectors(archive, single, tmp_path):
+def test_columns_and_rows_become_vectors(archive, single, tmp_path):
     same(load_network(archive({"A": A, "C": C[:, None]})), A, C)
     same(load_network(single(np.column_stack([A, C]))), A, C)
     np.save(tmp_path / "C.npy", C[:, None])
     same(load_network(single(A), mask=tmp_path / "C.npy"), A, C)
     same(load_network(single(A), mask=C[:, None]), A, C)
-
-
-def test_row_masks_become_vectors(archive):
     same(load_network(archive({"A": A, "C": C[None, :]})), A, C)
     refused(archive({"A": A, "C": C2.T}), "`C`", "(2, 5)", "transpose")
 
