@@ -20,8 +20,8 @@ def test_no_file(tmp_path):
     (tmp_path / "folder.npz").mkdir()
     refused(tmp_path / "folder.npz", "is a directory", error=IsADirectoryError)
     np.save(tmp_path / "A.npy", A)
-    with pytest.raises(FileNotFoundError, match=r"C\.npy"):
-        load_network(tmp_path / "A.npy", mask=str(tmp_path / "C.npy"))
+    missing = {"mask": str(tmp_path / "C.npy")}
+    refuses(FileNotFoundError, "C.npy", load_network, tmp_path / "A.npy", **missing)
     refused(tmp_path / "A.npy" / "B.npy", "cannot be opened", "check the path")
     refused(tmp_path / ("x" * 300 + ".npy"), "cannot be opened", "check the path")
     refuses(ValueError, "cannot be opened", load_network, "a\0b.npy")
@@ -119,8 +119,7 @@ def test_matlab_files_that_were_cut_off(tmp_path, packed):
     whole = path.read_bytes()
     for length in range(140, len(whole), 7):
         path.write_bytes(whole[:length])
-        with pytest.raises(ValueError, match=r"m\.mat"):
-            load_network(path)
+        refused(path)
 
 
 def test_decompression_bombs(tmp_path):

@@ -11,7 +11,7 @@ from memcurve.core import limits
 from memcurve.io import NetworkFileError, open_recording
 from refusals import refuses
 from stored_recordings import T, X, Z, refused, same
-from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
+from written import failure, write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
 
 @pytest.mark.parametrize("ending", ["h5", "mat"])
@@ -174,6 +174,4 @@ def test_bad_lines(tmp_path, line, part):
     path.write_text("a,b,z\n" + "1,2,3\n" * 7 + line + "\n1,2,3\n", "utf-8")
     source = open_recording(path)
     assert source.length == 9
-    with pytest.raises(NetworkFileError) as caught:
-        list(source.chunks(3))
-    assert part in str(caught.value)
+    failure(NetworkFileError, list, source.chunks(3), parts=[part])

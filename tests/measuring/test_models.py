@@ -110,16 +110,15 @@ def test_commands() -> None:
         ("print(1)", "1"),
         ("import time; time.sleep(60)", "1 s"),
     ):
-        refuses(
-            ModelError, said, models.Command([sys.executable, "-c", script], timeout=1).run, Z[:1]
-        )
-    with pytest.raises(ModelError, match="no-such-program-anywhere"):
-        models.Command("no-such-program-anywhere").run(Z[:1])
+        model = models.Command([sys.executable, "-c", script], timeout=1)
+        refuses(ModelError, said, model.run, Z[:1])
+    nowhere = models.Command("no-such-program-anywhere")
+    refuses(ModelError, "no-such-program-anywhere", nowhere.run, Z[:1])
 
 
 def test_states_that_explode_are_named() -> None:
-    with pytest.raises(UnstableNetworkError, match="step"):
-        measure(models.Step(lambda x, z: 2 * x + z, np.ones(2)), seed=1)
+    model = models.Step(lambda x, z: 2 * x + z, np.ones(2))
+    refuses(UnstableNetworkError, "step", measure, model, seed=1)
 
 
 @pytest.mark.parametrize("error", [None, OSError("the device is gone")])
