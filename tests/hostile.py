@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from memcurve import LinearNetwork, ensembles
 
@@ -18,12 +19,6 @@ def _rotation(size: int, rng: np.random.Generator) -> np.ndarray:
 def _radius(A: np.ndarray, radius: float) -> np.ndarray:
     largest = np.abs(np.linalg.eigvals(A)).max()
     return A * (radius / largest) if largest > 1e-3 else A
-
-
-def _block_diagonal(*blocks: np.ndarray) -> np.ndarray:
-    from scipy.linalg import block_diag
-
-    return block_diag(*blocks)
 
 
 def _gaussian(size: int, rng: np.random.Generator, radius: float = 0.9) -> np.ndarray:
@@ -59,7 +54,7 @@ def rotated_jordan(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
         rng.uniform(-0.7, 0.7) * np.eye(n) + rng.uniform(0.1, 1.0) * np.eye(n, k=-1)
         for n in rng.integers(2, 12, size=rng.integers(1, 4))
     ]
-    A = _block_diagonal(*blocks)
+    A = block_diag(*blocks)
     Q = _rotation(len(A), rng)
     return Q @ A @ Q.T, rng.standard_normal(len(A))
 
@@ -67,7 +62,7 @@ def rotated_jordan(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
 def repeated_blocks(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
     """The same block twice or thrice: half or more of the modes cannot be driven apart."""
     block = _gaussian(int(rng.integers(2, 20)), rng)
-    A = _block_diagonal(*[block] * int(rng.integers(2, 4)))
+    A = block_diag(*[block] * int(rng.integers(2, 4)))
     C = rng.standard_normal(len(A))
     if rng.random() < 0.5:
         Q = _rotation(len(A), rng)

@@ -28,39 +28,28 @@ PARTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict, Path, str]:
-    """Results, their folder and what was printed by one quick run."""
-    folder = tmp_path_factory.mktemp("benchmarks")
-    picture = folder / "picture.png"
-    command = [sys.executable, "-m", "benchmarks", "--quick", "--output", folder]
-    done = ended([*map(str, command), "--picture", str(picture), "--only", *PARTS], cwd=ROOT)
-    assert done.code == 0, done.err
-    return json.loads((folder / "results.json").read_text("utf-8")), folder, done.out
-
-
 @pytest.mark.documentation  # docs/performance.md is made by it
-def test_versions_and_machine(quick) -> None:
-    results, _, printed = quick
+def test_a_quick_run(tmp_path: Path) -> None:
+    """What it ran on, every table and row, and numbers for ratios and errors."""
+    command = [sys.executable, "-m", "benchmarks", "--quick", "--output", str(tmp_path)]
+    picture = str(tmp_path / "picture.png")
+    done = ended([*command, "--picture", picture, "--only", *PARTS], cwd=ROOT)
+    assert done.code == 0, done.err
+    results = json.loads((tmp_path / "results.json").read_text("utf-8"))
     for name in ("python", "numpy", "scipy", "memcurve", "reservoirpy", "rcbench", "control"):
         assert results["versions"][name]
     machine = results["machine"]
+    assert machine["processor"] in done.out
     assert machine["processor"]
     assert machine["cores"] >= 1
     assert all(pool["num_threads"] >= 1 for pool in machine["blas"])
-    assert machine["processor"] in printed
     assert len(results["load"]) == 2
-
-
-@pytest.mark.documentation  # docs/performance.md is made by it
-def test_every_table_and_every_row(quick) -> None:
-    results, folder, printed = quick
-    assert (folder / "results.md").read_text("utf-8") == printed
+    assert (tmp_path / "results.md").read_text("utf-8") == done.out
     for title in (
         "against bare eigenvalues", "by threads", "side by side", "Questions against",
         "Large sparse networks", "Peak memory",
     ):  # fmt: skip
-        assert title in printed
+        assert title in done.out
     rows = results["methods"]
     assert len({row["network"] for row in rows}) == 4
     for name in (
@@ -70,12 +59,7 @@ def test_every_table_and_every_row(quick) -> None:
     ):  # fmt: skip
         those = [row for row in rows if row["method"] == name]
         assert len(those) == 4, name
-        assert f"| {name} |" in printed
-
-
-@pytest.mark.documentation  # docs/performance.md is made by it
-def test_ratios_and_errors_are_numbers(quick) -> None:
-    results, _, _ = quick
+        assert f"| {name} |" in done.out
     for row in results["eigenvalues"] + results["questions"]:
         assert 0 < row["ratio"] < math.inf
     measured = [row for row in results["methods"] + results["claim"] if row["status"] == "measured"]

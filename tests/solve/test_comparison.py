@@ -79,13 +79,10 @@ SMALL = ensembles.orthogonal(10, seed=2)
 
 
 def test_default_methods_are_those_that_know_the_problem() -> None:
-    for arguments in ({"input": "ar:0.9"}, {"noise": 0.1}, {"noise": Float32()}):
-        comparison = compare(SMALL, lags=25, seed=1, **arguments)
-        assert [row.method for row in comparison.rows] == ["exact", "naive", "montecarlo"]
-    several = SMALL.replace(C=np.eye(10, 2))
-    part = SMALL.replace(readout=[0, 3])
-    for network in (several, part):
-        comparison = compare(network, lags=25, seed=1)
+    several, part = SMALL.replace(C=np.eye(10, 2)), SMALL.replace(readout=[0, 3])
+    asked = ({"input": "ar:0.9"}, {"noise": 0.1}, {"noise": Float32()})
+    for network, arguments in (*((SMALL, each) for each in asked), (several, {}), (part, {})):
+        comparison = compare(network, lags=25, seed=1, **arguments)
         assert [row.method for row in comparison.rows] == ["exact", "naive", "montecarlo"]
 
 

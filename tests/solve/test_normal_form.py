@@ -78,15 +78,6 @@ def test_both_systems_simulated(network: LinearNetwork) -> None:
     assert np.abs(x - white @ found.T.T).max() <= SIMULATED * max(1.0, np.abs(x).max())
 
 
-def test_white_states() -> None:
-    """T Tᵀ is the Gramian of the states."""
-    network = ensembles.normal(15, seed=7, spectral_radius=0.8)
-    found = input_normal(network)
-    responses = [np.linalg.matrix_power(network.A, k) @ network.C for k in range(400)]
-    G = sum(np.outer(x, x) for x in responses)
-    assert np.abs(found.T @ found.T.T - G).max() <= CLOSED_FORM * np.abs(G).max()
-
-
 def test_states_that_do_not_count() -> None:
     """Unreached states have zero rows, and copies share the white states of one."""
     network = ensembles.normal(6, seed=8)
@@ -105,11 +96,6 @@ def test_states_that_do_not_count() -> None:
     found = input_normal(ring)
     assert np.abs(found.A) == pytest.approx(0.6)
     assert np.abs(found.T) == pytest.approx(np.full((5, 1), 1.25))  # the deviation of the states
-
-
-def test_delay_line_is_white_already() -> None:
-    found = input_normal(ensembles.delay_line(6))
-    assert np.abs(np.abs(found.T) - np.eye(6)).max() <= CLOSED_FORM
 
 
 def test_refused() -> None:

@@ -130,16 +130,6 @@ def test_many_lags_are_left_to_floating_point() -> None:
     assert agree(curve, proven)
 
 
-def test_delay_lines_of_several_inputs() -> None:
-    A = block_diag(np.eye(3, k=-1), np.eye(5, k=-1))
-    C = np.zeros((8, 2))
-    C[0, 0] = C[3, 1] = 1
-    curve = memory_curve(LinearNetwork(A, C), 7)
-    assert np.array_equal(curve.channels[:, 0], np.repeat([1.0, 0.0], [3, 4]))
-    assert np.array_equal(curve.channels[:, 1], np.repeat([1.0, 0.0], [5, 2]))
-    assert curve.total == 8
-
-
 # Invariances
 
 

@@ -59,15 +59,6 @@ def test_observation_noise_of_every_size(kind: str, held: Callable[..., None]) -
 # Closed forms and limits
 
 
-@pytest.mark.parametrize("deviation", [1e-12, 0.1, 1.0, 30.0])
-def test_delay_line(deviation: float) -> None:
-    """Every state is one input and its own noise: MC_τ = 1/(1 + s²) for τ < N."""
-    curve = memory_curve(ensembles.delay_line(7), 12, noise=deviation)
-    share = 1 / (1 + deviation**2)
-    assert np.abs(curve.values - np.repeat([share, 0], [7, 5])).max() <= CLOSED_FORM
-    assert curve.total == pytest.approx(7 * share, rel=CLOSED_FORM)
-
-
 @pytest.mark.parametrize("deviation", [1e-150, 1e-8, 0.1, 1.0, 30.0])
 def test_ring_of_equal_states(deviation: float) -> None:
     """N equal states of variance v = 1/(1 − ρ²) are one, read with noise s²/N.
@@ -82,14 +73,6 @@ def test_ring_of_equal_states(deviation: float) -> None:
     assert np.abs(curve.values - radius ** (2.0 * curve.lags) / read).max() <= CLOSED_FORM
     assert curve.total == pytest.approx(whole / read, rel=CLOSED_FORM)
     assert curve.rank == 1
-
-
-def test_state_noise_of_a_single_node() -> None:
-    """Noise that enters accumulates like the input: MC_τ = (1 − a²) a^{2τ}/(1 + s²)."""
-    for deviation in (1e-6, 0.5, 4.0):
-        curve = memory_curve(LinearNetwork([[0.7]], [1.0]), 9, noise=StateNoise(deviation))
-        known = 0.51 * 0.49**curve.lags / (1 + deviation**2)
-        assert np.abs(curve.values - known).max() <= CLOSED_FORM
 
 
 @pytest.mark.parametrize("kind", ["normal", "symmetric", "orthogonal", "uniform"])
