@@ -166,12 +166,9 @@ def _lacking(need: int) -> int | None:
     return room if room is not None and need > room else None
 
 
-def one_thread() -> contextlib.AbstractContextManager[Any]:
+def one_thread() -> Any:
     """One thread: what is nothing but rounding is then the same wherever it is computed."""
-    limited: contextlib.AbstractContextManager[Any] = blas_libraries().limit(
-        limits=1, user_api="blas"
-    )
-    return limited
+    return blas_libraries().limit(limits=1, user_api="blas")
 
 
 @cache

@@ -221,10 +221,7 @@ def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryC
 def _joined(
     backend: Backend, curves: tuple[Array, ...], places: NDArray[Any], exact: dict[int, MemoryCurve]
 ) -> tuple[Array, ...]:
-    """Curves of the networks at some places, and those by memory_curve at the others.
-
-    No curve rises: what follows its lags lies between zero and its last value.
-    """
+    """Curves at some places, memory_curve's at others: none rises, so its end bounds the rest."""
     memory = np.zeros((len(places) + len(exact), curves[0].shape[1]))
     joined = memory, memory + 0.0, memory + 1.0
     for part, own in zip(joined, curves, strict=True):
@@ -250,11 +247,8 @@ def _flat(backend: Backend, A: Array, C: Any) -> tuple[tuple[int, ...], Array, N
     if C is None:
         parts = np.random.default_rng(SEED).integers(1, 2**20, (2, size)).astype(float)
         is_real = backend.xp.isdtype(A.dtype, "real floating")
-        return (
-            shape,
-            A,
-            np.broadcast_to(parts[0] if is_real else parts[0] + 1j * parts[1], (stack, size)),
-        )
+        drawn = parts[0] if is_real else parts[0] + 1j * parts[1]
+        return shape, A, np.broadcast_to(drawn, (stack, size))
     mask = exact_array(C if Backend.of(C, "C").xp is np else to_host(C), "C")
     if mask.shape not in ((size,), (*shape, size)):
         raise ValueError(

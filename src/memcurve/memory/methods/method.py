@@ -106,15 +106,11 @@ class Method:
         return problem.kind in self.kinds and set(problem.features) <= set(self.answers)
 
     def answer(self, problem: Problem, seed: Seed | None, options: Mapping[str, Any]) -> Answer:
-        """Run it, with its seed if it draws.
-
-        Without errors that hold, a result may be rounding and little else, which changes with the
-        number of threads: on a single one it is the same in an audit, on the page and in a sweep.
-        """
+        """Run it, with its seed if it draws."""
         seeded = {"seed": seed} if self.draws else {}
         if self.bounded:  # and says what is out of the range of a number format
             return self.run(problem, **options, **seeded)
-        with one_thread():
+        with one_thread():  # what is little but rounding is then the same everywhere
             answer = self.run(problem.narrowed(), **options, **seeded)
         answer.notes += [Note("reach", text) for text in problem.range_remarks()]
         return answer
@@ -125,12 +121,7 @@ METHODS: dict[str, Method] = {}
 
 
 def declared(help: str, cost: Work, **fields: Any) -> Callable[[Run], Run]:
-    """Enter a function into :data:`METHODS` under its name; see :class:`Method` for the fields.
-
-    Examples
-    --------
-    See :class:`Method`.
-    """
+    """Enter a function into :data:`METHODS` under its name; see :class:`Method` for the fields."""
 
     def declare(run: Run) -> Run:
         METHODS[run.__name__] = Method(run.__name__, run, help, cost, **fields)

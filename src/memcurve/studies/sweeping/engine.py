@@ -70,14 +70,9 @@ def run_cases(
 ) -> CaseCounts:
     """Run a job on the cases without a result, and on those that failed with ``retry_failed``.
 
-    Results are on the disk a tenth of a second later.
-
     A job, a function at the top level of a module, takes the content of a case and returns a dict
-    of values. A case whose job raises, ends its process or takes more than ``case_timeout`` seconds
-    fails, and the sweep continues with the others.
-
-    ``progress`` is called with the counts, earlier runs included: at once, at most ten times a
-    second, and at the end. After Ctrl-C, SIGTERM or a KeyboardInterrupt that it raises,
+    of values; a case fails whose job raises, ends its process or takes too long. ``progress`` gets
+    the counts, earlier runs included. After Ctrl-C, SIGTERM or a KeyboardInterrupt that it raises,
     :class:`Interrupted` says what is saved.
     """
     with StopSignals() as signals:
