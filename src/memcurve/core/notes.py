@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 NoteKind = Literal[
@@ -76,3 +78,9 @@ def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
 def counted(count: int, noun: str) -> str:
     """A number of things: 1 state, 2 states."""
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def texts_beside(module: str, name: str = "") -> dict[str, Any]:
+    """What is said, from the file of TOML beside a module, of the same name or of another."""
+    file = Path(module).with_name(name) if name else Path(module).with_suffix(".toml")
+    return tomllib.loads(file.read_text(encoding="utf-8"))

@@ -5,15 +5,13 @@ The code that decides names a kind and gives the facts.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Collection, Iterable, Sequence
-from pathlib import Path
 from typing import Any, cast, get_args
 
-from memcurve.core.notes import Note, NoteKind
+from memcurve.core.notes import Note, NoteKind, texts_beside
 from memcurve.data.findings import Finding, Level
 
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TEXTS = texts_beside(__file__)
 _NOTES = {
     kind: (cast("NoteKind", about), sentence)
     for about, sentences in _TEXTS["notes"].items()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import math
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import TooLargeError, require_room_for_array
-from memcurve.core.notes import Note
+from memcurve.core.notes import Note, texts_beside
 
 #: Readers take about this many bytes at a time.
 BLOCK = 2**24
@@ -43,7 +42,7 @@ class MissingMaskError(NetworkFileError):
 
 @cache
 def _faults() -> dict[str, dict[str, str]]:
-    return tomllib.loads(Path(__file__).with_name("faults.toml").read_text(encoding="utf-8"))
+    return texts_beside(__file__, "faults.toml")
 
 
 def words(where: str, kind: str, **facts: Any) -> str:

@@ -10,12 +10,10 @@ import hashlib
 import json
 import math
 import os
-import tomllib
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -23,7 +21,7 @@ import numpy as np
 from memcurve.core.arguments import name_and_options, require_number, require_size, table_entry
 from memcurve.core.cells import columns_of_text
 from memcurve.core.errors import rank_among_notes
-from memcurve.core.notes import Note, counted
+from memcurve.core.notes import Note, counted, texts_beside
 from memcurve.core.progress import Progress
 from memcurve.core.types import Floats
 from memcurve.inputs.noise import ObservationNoise
@@ -51,9 +49,7 @@ _LEVEL = 0.05
 USUAL_NOISE = (1e-3, 1e-6)
 
 #: Sentences of the report and its notes, by kind.
-PROSE: dict[str, str] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+PROSE: dict[str, str] = texts_beside(__file__)
 
 NullModel = str | tuple[str, Mapping[str, Any]]
 
@@ -349,7 +345,7 @@ def compare_with_nulls(
 
     Three quantities are tested: the total memory without noise, which is the rank; the usable
     memory under observation noise of each level; and the memory horizon at that level, the first
-    lag at which MC_τ drops below 0.5.
+    lag at which MC_τ drops below 0.5. The :class:`memcurve.NullComparison` has permutation tests.
 
     Parameters
     ----------
@@ -376,11 +372,6 @@ def compare_with_nulls(
         Compare the total; leave it out for networks of more than some ten thousand nodes.
     store, executor, workers, address, retry_failed, progress
         As for :func:`memcurve.sweep`; without a store nothing is saved for a later run.
-
-    Returns
-    -------
-    NullComparison
-        Permutation tests, as a table, a picture and a sentence.
 
     Examples
     --------

@@ -11,28 +11,18 @@ Seeds are explicit: an int, a :class:`numpy.random.SeedSequence` or a
 from __future__ import annotations
 
 import random
-import tomllib
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from memcurve.core.arguments import (
-    Seed,
-    exact_array,
-    generator,
-    require_number,
-    require_options,
-    require_size,
-    table_entry,
-)
-from memcurve.core.notes import Note
+from memcurve.core import arguments
+from memcurve.core.notes import Note, texts_beside
 from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
 from memcurve.network import LinearNetwork
@@ -69,15 +59,13 @@ _STRIDES = (1, 2, 4)
 #: How the note of a surrogate begins that is the network itself.
 UNCHANGED = "unchanged: "
 #: Notes on surrogates, by kind.
-PROSE: dict[str, str] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+PROSE: dict[str, str] = texts_beside(__file__)
 
 
 def rewire(
     network: Any,
     *,
-    seed: Seed,
+    seed: arguments.Seed,
     moves: float = 10.0,
     blocks: ArrayLike | None = None,
     positions: ArrayLike | None = None,
@@ -126,9 +114,9 @@ def rewire(
     >>> bool(((null.A != 0).sum(axis=0) == (network.A != 0).sum(axis=0)).all())
     True
     """
-    moves = require_number(moves, "moves", "above 0", lambda number: number > 0)
+    moves = arguments.require_number(moves, "moves", "above 0", lambda number: number > 0)
     edges = _Wiring.of(network, loops=False)
-    kinds, rng = _Kinds.of(edges, blocks, positions, bins), generator(seed)
+    kinds, rng = _Kinds.of(edges, blocks, positions, bins), arguments.generator(seed)
     source, target, note = _Trades(edges, kinds, rng).run(moves)
     if note is None:
         note = PROSE["weights only" if _differ(edges.source, edges.weights) else "no other edges"]
@@ -141,7 +129,7 @@ def rewire(
 
 
 def shuffle(
-    network: Any, *, seed: Seed, signs: str = "moved", blocks: ArrayLike | None = None
+    network: Any, *, seed: arguments.Seed, signs: str = "moved", blocks: ArrayLike | None = None
 ) -> LinearNetwork:
     """Permute the weights over the existing edges.
 
@@ -163,7 +151,7 @@ def shuffle(
     >>> sorted(null.A.ravel().tolist())
     [-0.3, 0.0, 0.0, 0.5]
     """
-    table_entry(dict.fromkeys(("moved", "fixed")), signs, "signs")
+    arguments.table_entry(dict.fromkeys(("moved", "fixed")), signs, "signs")
     edges = _Wiring.of(network, loops=True)
     kinds = _Kinds.of(edges, blocks)
     groups = kinds(edges.source, edges.target)
@@ -171,12 +159,12 @@ def shuffle(
         groups = 2 * groups + (_sign(edges.weights) > 0)
     if kinds.blocks > 1:
         groups = np.unique(groups, return_inverse=True)[1]
-    weights = edges.weights[_shuffled_within(groups, generator(seed))]
+    weights = edges.weights[_shuffled_within(groups, arguments.generator(seed))]
     note = PROSE["shuffled" if _differ(groups, edges.weights) else "equal weights"]
     return edges.network(edges.source, edges.target, weights, note)
 
 
-def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwork:
+def shuffle_signs(network: Any, *, seed: arguments.Seed, of: str = "edges") -> LinearNetwork:
     """Permute the signs of the weights.
 
     Preserved: all edges with the magnitude of their weights. With ``of="edges"`` the number of
@@ -197,8 +185,8 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
     >>> abs(null.A).tolist()
     [[0.0, 0.5], [0.3, 0.0]]
     """
-    table_entry(dict.fromkeys(("edges", "nodes")), of, "of")
-    edges, rng = _Wiring.of(network, loops=True), generator(seed)
+    arguments.table_entry(dict.fromkeys(("edges", "nodes")), of, "of")
+    edges, rng = _Wiring.of(network, loops=True), arguments.generator(seed)
     signs = _sign(edges.weights)
     if of == "edges":
         drawn = rng.permutation(signs)
@@ -220,7 +208,9 @@ def shuffle_signs(network: Any, *, seed: Seed, of: str = "edges") -> LinearNetwo
     return edges.network(edges.source, edges.target, weights, note)
 
 
-def erdos_renyi(network: Any, *, seed: Seed, blocks: ArrayLike | None = None) -> LinearNetwork:
+def erdos_renyi(
+    network: Any, *, seed: arguments.Seed, blocks: ArrayLike | None = None
+) -> LinearNetwork:
     """Place the same number of edges uniformly at random, and permute the weights over them.
 
     Preserved: the number of edges, so the density; the multiset of weights; self-loops. With
@@ -240,7 +230,7 @@ def erdos_renyi(network: Any, *, seed: Seed, blocks: ArrayLike | None = None) ->
     >>> bool((null.A != 0).sum() == (network.A != 0).sum())
     True
     """
-    edges, rng = _Wiring.of(network, loops=False), generator(seed)
+    edges, rng = _Wiring.of(network, loops=False), arguments.generator(seed)
     kinds = _Kinds.of(edges, blocks)
     edges_by_kind = np.unique(kinds(edges.source, edges.target), return_counts=True)
     source, target, has_room = _cells_between_blocks(edges, kinds, *edges_by_kind, rng)
@@ -259,7 +249,7 @@ NULLS: dict[str, Callable[..., LinearNetwork]] = {
 NEEDS = {"blocks": "blocks", "spatial": "positions"}
 
 
-def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwork:
+def make(name: str, network: Any, *, seed: arguments.Seed, **options: Any) -> LinearNetwork:
     """Draw a surrogate of the null model ``name``, one of :data:`NULLS`, with its options.
 
     Examples
@@ -269,8 +259,8 @@ def make(name: str, network: Any, *, seed: Seed, **options: Any) -> LinearNetwor
     >>> memcurve.nulls.make("rewire", network, seed=1).size
     50
     """
-    draw = table_entry(NULLS, name, "name")
-    require_options(draw, {"network": network, "seed": seed, **options})
+    draw = arguments.table_entry(NULLS, name, "name")
+    arguments.require_options(draw, {"network": network, "seed": seed, **options})
     if (needed := NEEDS.get(name)) and options.get(needed) is None:
         raise ValueError(f"`{needed}` must be given for the null model {name!r}, got none.")
     return draw(network, seed=seed, **options)
@@ -353,14 +343,14 @@ class _Kinds(NamedTuple):
             names, block = np.unique(given, return_inverse=True)
             block, count = block.astype(np.int32), len(names)
         if positions is not None:
-            places = exact_array(positions, "positions")
+            places = arguments.exact_array(positions, "positions")
             if places.ndim not in (1, 2) or len(places) != edges.size or np.iscomplexobj(places):
                 raise ValueError(
                     f"`positions` must have one row of real numbers for each of the {edges.size} "
                     f"nodes, got shape {np.shape(places)}."
                 )
             coordinates = np.ascontiguousarray(places.reshape(len(places), -1).T)
-            shares = np.arange(1, require_size(bins, "bins")) / bins
+            shares = np.arange(1, arguments.require_size(bins, "bins")) / bins
             if len(edges.source):
                 limits = np.quantile(_squares(coordinates, [edges.source], edges.target)[0], shares)
         return cls(block, count, coordinates, limits)

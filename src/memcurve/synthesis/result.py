@@ -6,22 +6,19 @@ What each kind says and draws is data, in ``result.toml``.
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 
+from memcurve.core.notes import texts_beside
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.operator import Operator
 from memcurve.rendering.report import Chart, Document, Reported, Section, Series
 
 #: Titles, sentences, figures, columns and charts, by the kind of result.
-PROSE: dict[str, Any] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+PROSE: dict[str, Any] = texts_beside(__file__)
 
 
 class _NetworkCodec:

@@ -9,15 +9,14 @@ whose key is not met again.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.notes import texts_beside
 from memcurve.core.types import Complexes, Floats
 from memcurve.network import LinearNetwork
 from memcurve.network.diagonal import diagonal_network
@@ -336,10 +335,7 @@ _RULES: dict[str, dict[str, Any]] = {
 }
 #: The kinds, the more particular first: of a prefix, the first that fits is taken.
 KINDS = tuple(
-    Kind(name=name, **fields, **_RULES[name])
-    for name, fields in tomllib.loads(
-        Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-    ).items()
+    Kind(name=name, **fields, **_RULES[name]) for name, fields in texts_beside(__file__).items()
 )
 
 

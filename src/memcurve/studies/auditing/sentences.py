@@ -4,18 +4,15 @@ The sentences are in ``sentences.toml``, by kind.
 """
 
 import math
-import tomllib
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
+from memcurve.core.notes import texts_beside
 from memcurve.rendering.report.document import listed
 
 #: Things named in a sentence; the rest are counted. Doubled: longer sentences.
 MOST_NAMED = 8
-TEXTS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+TEXTS: dict[str, dict[str, Any]] = texts_beside(__file__)
 
 
 def say(kind: str, /, **facts: Any) -> str:

@@ -1,11 +1,10 @@
 """Published claims about memory, re-examined: one small file per claim, a study, a verdict."""
 
-import tomllib
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 from memcurve.core.arguments import require_limit, table_entry
+from memcurve.core.notes import texts_beside
 from memcurve.core.optional import optional
 from memcurve.core.progress import Progress, progress_callback
 from memcurve.studies.literature.claim import JudgedClaim, PublishedClaim
@@ -19,7 +18,7 @@ def _published(name: str, about: dict[str, Any]) -> PublishedClaim:
     return PublishedClaim(name=name, study=module.study, judge=module.judge, **about | lists)
 
 
-_TEXTS = tomllib.loads(Path(__file__).with_name("claims.toml").read_text(encoding="utf-8"))
+_TEXTS = texts_beside(__file__, "claims.toml")
 #: The claims by name, oldest first.
 CLAIMS: dict[str, PublishedClaim] = {name: _published(name, _TEXTS[name]) for name in _TEXTS}
 #: The extra that installs a package that studies need, where there is one.

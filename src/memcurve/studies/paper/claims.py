@@ -5,10 +5,8 @@ holds, and the facts that decide. Those of the theory come first: propositions, 
 memory, coloured input; then those of the computation: bias, conditioning, squeezing, subspaces.
 """
 
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from scipy.linalg import solve_discrete_lyapunov as _gramian
 
 from memcurve import LinearNetwork, MemoryCurve, memory_curve
 from memcurve.core.limits import one_thread
+from memcurve.core.notes import texts_beside
 from memcurve.core.progress import Progress, watched
 from memcurve.core.types import Floats
 from memcurve.memory import montecarlo_bias
@@ -30,7 +29,7 @@ FAILS = "fails as printed"
 SMALL = ensembles.normal(5, seed=1, spectral_radius=0.7)
 SPARSE = ensembles.sparse_normal(100, seed=1, mask="sparse_normal")
 POWERS = 400  # 0.7^400 is zero for every purpose
-_TEXTS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+_TEXTS = texts_beside(__file__)
 
 
 @dataclass(frozen=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from memcurve import memory_curve
+from memcurve.core.notes import texts_beside
 from memcurve.core.progress import Progress, watched
 from memcurve.core.types import EPS
 from memcurve.network import LinearNetwork, ensembles, krylov, masks
@@ -21,19 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure as Picture
 
-TEXTS: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+TEXTS: dict[str, dict[str, Any]] = texts_beside(__file__)
 EXACT_STYLE: dict[str, Any] = {"color": "black", "lw": 1.4, "ls": (0, (1, 1))}
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The paper's settings, or a reduced version of them.
-
-    ``size`` is the number N of nodes in figures 1 and 3 to 6, ``masks`` the number L of masks of
-    OSM+ and of the naive method's bands, ``samples`` are the sample sizes T of figure 1.
-    """
+    """The paper's settings, or fewer: nodes N, masks L of OSM+, sample sizes T of figure 1."""
 
     size: int = 100
     masks: int = 1000

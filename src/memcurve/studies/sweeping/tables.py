@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import math
 import statistics
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-from memcurve.core.notes import Note, NoteKind, counted
+from memcurve.core.notes import Note, NoteKind, counted, texts_beside
 from memcurve.studies.sweeping.cases import BEYOND, QUANTITIES, label, number_of_states
 from memcurve.studies.sweeping.store import CaseResult
 from memcurve.studies.sweeping.studies import AXES, Study
@@ -19,9 +17,7 @@ from memcurve.studies.sweeping.studies import AXES, Study
 #: Totals that differ by less count as equal. Doubled: hardly a change.
 SAME = 1e-6
 #: Notes and conclusions, by kind.
-TEXTS: dict[str, dict[str, str]] = tomllib.loads(
-    Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
-)
+TEXTS: dict[str, dict[str, str]] = texts_beside(__file__, "sentences.toml")
 #: Values of fields that a case leaves out.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 STATISTICS = ("mean", "sd", "min", "max")

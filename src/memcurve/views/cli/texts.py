@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import TypeVar
 
-HELP: dict[str, str] = tomllib.loads(Path(__file__).with_name("help.toml").read_text("utf-8"))
+from memcurve.core.notes import texts_beside
+
+HELP: dict[str, str] = texts_beside(__file__, "help.toml")
 #: The commands, each a function in the module of its name, and the first sentence on each.
 COMMANDS = {
     name: " ".join(text.partition("\n\n")[0].split())

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from memcurve.core.limits import one_thread
+from memcurve.core.notes import texts_beside
 from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork, ensembles
 from memcurve.state_affine import bilinear, capacities
@@ -16,9 +15,7 @@ from memcurve.studies.auditing.estimates import PROTOCOLS
 from memcurve.studies.auditing.sentences import number
 from memcurve.views.exploring.scene import PageSettings, Scene
 
-STORIES: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
-)
+STORIES: dict[str, dict[str, Any]] = texts_beside(__file__)
 STRENGTHS = tuple(round(0.05 * k, 2) for k in range(25))  # with which the input multiplies states
 
 
