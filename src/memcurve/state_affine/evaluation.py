@@ -18,6 +18,7 @@ from memcurve.core.progress import Progress, ProgressCallback, progress_callback
 from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.noise import Noise, noise_of
 from memcurve.memory import MemoryCurve
+from memcurve.state_affine import white as whitening
 from memcurve.state_affine.letters import Letters, letters_of
 from memcurve.state_affine.linear import as_linear, capacities_of_linear
 from memcurve.state_affine.network import StateAffineNetwork, step
@@ -25,18 +26,6 @@ from memcurve.state_affine.precise import MOST_STATES, white_precisely
 from memcurve.state_affine.ranks import Reached, reached_by_words
 from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
 from memcurve.state_affine.tree import Outputs, Search, Tree, Word
-from memcurve.state_affine.white import (
-    CHANGE,
-    DRAWS,
-    FEW_STATES,
-    NotWhiteError,
-    WhiteNetwork,
-    changed_slightly,
-    changes,
-    solve,
-    spectral_radius,
-    whitened,
-)
 
 SMALL_ERROR = 1e-9  # above it balls follow, where the network is small enough
 CLEAR = 1e-9  # share above which directions of numbers known up to rounding are clear
@@ -74,7 +63,7 @@ def capacities(
     The capacity of a target y is the share of its variance that is linear in the states,
     ``C[y] = 1 − min_W E(y_t − Wᵀx_t)²/Var y``. Targets are words: products of orthonormal
     polynomials of independent past inputs. All capacities sum to the rank of the states (Dambre,
-    Verstraeten, Schrauwen and Massar 2012).
+    Verstraeten, Schrauwen and Massar 2012). The result is a :class:`memcurve.Capacities`.
 
     Parameters
     ----------
@@ -95,10 +84,6 @@ def capacities(
         numbers are then places in this list.
     progress : bool or function
         As for :func:`memcurve.memory_curve`.
-
-    Returns
-    -------
-    Capacities
 
     Notes
     -----
@@ -182,7 +167,7 @@ def _located(
         if own.error <= SMALL_ERROR:
             return own
         why = f"the error is {own.error:.1e}"
-    except NotWhiteError as error:
+    except whitening.NotWhiteError as error:
         why = str(error)
     limits = f"balls are for up to {MOST_STATES} states whose p and q have formulas"
     if basis is None and network.is_precise and network.size <= MOST_STATES:
@@ -191,7 +176,7 @@ def _located(
         except UncertainResultError as error:
             limits = str(error).rstrip(".")
     if own is None and noise is not None:
-        with suppress(NotWhiteError):
+        with suppress(whitening.NotWhiteError):
             own = _under_noise(network, letters, reached, noise)
     if own is None or own.error > LARGEST_ERROR:
         raise UncertainResultError(
@@ -224,15 +209,17 @@ def _in_floats(
     # is taken where it is clear
     is_rounded = network.rounding == "absolute"
     try:
-        white = whitened(letters.T, letters.r, notify)
-    except NotWhiteError as error:
-        radius = spectral_radius(letters.T)
+        white = whitening.whitened(letters.T, letters.r, notify)
+    except whitening.NotWhiteError as error:
+        radius = whitening.spectral_radius(letters.T)
         if radius >= 1 - 1e-9:
             raise _no_variance(network, radius) from error
         raise
     if white.size != reached.rank:
         if not is_rounded or white.size > reached.rank or white.margin < CLEAR:
-            raise NotWhiteError(f"{white.size} directions are found instead of {reached.rank}")
+            raise whitening.NotWhiteError(
+                f"{white.size} directions are found instead of {reached.rank}"
+            )
         reached = reached._replace(read=reached.rows[: white.size])
     read = _read(network, letters, white, noise, 0.0)
     if is_rounded and read is not None:
@@ -240,11 +227,11 @@ def _in_floats(
         reached = reached._replace(read=reached.read[: int((s > CLEAR * s[0]).sum())])
     notify("error", 0, None)
     runs = [(white, 0.0)]
-    for draw in range(DRAWS if white.size <= FEW_STATES else 1):
-        near, distance = changed_slightly(white, letters.sizes, draw)
+    for draw in range(whitening.DRAWS if white.size <= whitening.FEW_STATES else 1):
+        near, distance = whitening.changed_slightly(white, letters.sizes, draw)
         if not distance < 0.1:
-            raise NotWhiteError("the covariance is too ill-conditioned")
-        runs.append((near, CHANGE))
+            raise whitening.NotWhiteError("the covariance is too ill-conditioned")
+        runs.append((near, whitening.CHANGE))
     trees = []
     for one, share in runs:
         read = _read(network, letters, one, noise, share)
@@ -257,13 +244,13 @@ def _in_floats(
 
 
 def _read(
-    network: StateAffineNetwork, letters: Letters, white: WhiteNetwork, noise: Any, share: float
+    network: StateAffineNetwork,
+    letters: Letters,
+    white: whitening.WhiteNetwork,
+    noise: Any,
+    share: float,
 ) -> Outputs | None:
-    """Letters of what is read of white states, None for all of them without noise.
-
-    A ``share`` of the sizes of what is added up to make them is added at random, at every step: the
-    states may differ by many orders, and their sums round off the smallest.
-    """
+    """Letters of what is read of white states (None: all), each changed by a random ``share``."""
     rng = np.random.default_rng(SEED)
 
     def changed(part: Floats, size: Any) -> Floats:
@@ -289,12 +276,12 @@ def _under_noise(
 ) -> WordCoordinates:
     """Usable capacities where the structure without noise is not known: it is not needed."""
     trees, one = [], np.eye(network.size)
-    step_T, step_r = changes(letters.sizes)
+    step_T, step_r = whitening.changes(letters.sizes)
     for share in (0.0, 1.0):
         T, r = letters.T + share * step_T, letters.r + share * step_r
-        own = WhiteNetwork(T, r, one, one)  # in the coordinates of the letters themselves
-        read = _read(network, letters, own, noise, share * CHANGE) or Outputs(T, r)
-        G = solve(T, r.T @ r, 1e-13)
+        own = whitening.WhiteNetwork(T, r, one, one)  # in the coordinates of the letters themselves
+        read = _read(network, letters, own, noise, share * whitening.CHANGE) or Outputs(T, r)
+        G = whitening.solve(T, r.T @ r, 1e-13)
         deviations = _deviations(noise, np.diag(read.covariance(G)), read.mean)
         trees.append(Tree.under_noise(T, r, G, read.over(deviations), letters.weights))
     return _compared(trees, reached, noise, _estimated(network))

@@ -206,11 +206,7 @@ class StateAffineNetwork(Connected):
         return np.stack([np.broadcast_to(f(z), np.shape(z)) for f in self.functions])
 
     def combinations(self) -> list[list[Fraction]]:
-        """Rows of exact weights of P_i: those of E p, then those of letters that span the others.
-
-        Normalising letters changes no span, so that ranks follow from these. A law of finitely many
-        values has as many letters as values, however many functions there are.
-        """
+        """Rows of exact weights of P_i: those of E p, then of letters that span the others."""
         law, count = self.input, len(self.functions)
         if law.is_discrete:
             values = [[Fraction(float(f(z))) for f in self.functions] for z in law.nodes]

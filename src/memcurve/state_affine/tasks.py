@@ -133,15 +133,9 @@ def as_target(target: Any) -> WordTarget | Mapping[Word, float] | StateAffineNet
 
 
 def predicted_error(
-    network: Any,
-    target: WordTarget | Mapping[Word, float] | StateAffineNetwork,
-    noise: Any = None,
+    network: Any, target: WordTarget | Mapping[Word, float] | StateAffineNetwork, noise: Any = None
 ) -> tuple[float, float]:
-    """Smallest normalised mean square error of a linear readout, and its error.
-
-    With y = Σ d_w Φ_w and coefficients c_w of the states, b = Σ d_w c_w explains bᵀMb of the
-    variance of y. A network as target is a teacher, whose first state y is.
-    """
+    """Smallest normalised mean square error of a linear readout, and its error."""
     if isinstance(target, StateAffineNetwork):
         share, error = _of_teacher(as_state_affine(network, target.input), target, noise)
         slack = 0.0

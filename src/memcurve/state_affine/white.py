@@ -45,11 +45,7 @@ def applied(T: Floats, X: Floats) -> Floats:
 
 
 def spectral_radius(T: Floats, steps: int = 2000, tolerance: float = 1e-8) -> float:
-    """ρ(Φ) by the power method from the identity, as Φ is a positive map.
-
-    Eigenvalues ρe^{±iθ} would make it swing for ever: Φ + shift has no other one as large as its
-    largest, which is ρ + shift.
-    """
+    """ρ(Φ) of a positive map by the power method; a shift keeps ρe^{±iθ} from swinging."""
     X, before, growth, shift = np.eye(T.shape[1]) / T.shape[1], 0.0, 0.0, 0.0
     for k in range(steps):
         X = applied(T, X) + shift * X
@@ -276,11 +272,7 @@ def _largest_sizes(T: Floats, sizes: Floats, sweeps: int) -> Floats:
 
 
 def changes(sizes: tuple[Floats, Floats], draw: int = 0) -> tuple[Floats, Floats]:
-    """Random changes of letters T and r by ``CHANGE`` of the sizes of their entries.
-
-    Rounding on the way to white coordinates changes all entries by some of the largest, zeros too,
-    which multiple eigenvalues feel far more.
-    """
+    """Random changes of T and r, zeros too, by ``CHANGE`` of their sizes, as by rounding."""
     rng, units = np.random.default_rng([SEED, draw]), state_units(*sizes)
     T, r = sizes[0] / units[:, None] * units, sizes[1] / units
     T, r = (

@@ -25,11 +25,7 @@ _KNOWN_BEFORE = ("network", "linear", "unused", "question", "unbounded")
 
 @dataclass(frozen=True, eq=False)
 class ComparisonRow:
-    """One method's outcome; ``curve`` is None where it failed, and ``note`` says why.
-
-    ``label`` is the method, with its options where they were given; ``total`` is over the lags
-    compared, the same for all methods.
-    """
+    """One method's outcome over the lags compared; ``note`` says why there is no ``curve``."""
 
     method: str
     label: str
@@ -121,6 +117,8 @@ def compare(
 ) -> Comparison:
     """Run several methods on one network and measure them against the exact curve.
 
+    The :class:`memcurve.Comparison` is a table; its ``curves`` go to :func:`memcurve.plot.curves`.
+
     Parameters
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
@@ -137,11 +135,6 @@ def compare(
         Required where a method draws random numbers.
     options : mapping
         Options by method, e.g. ``{"osm_plus": {"masks": 100}}``, for methods given by name.
-
-    Returns
-    -------
-    Comparison
-        Displays itself as a table; ``.curves`` go to :func:`memcurve.plot.curves`.
 
     Examples
     --------
@@ -193,10 +186,7 @@ def _methods(
 def _timed(
     problem: Problem, method: str, options: Mapping[str, Any], seed: Seed | None
 ) -> tuple[float, MemoryCurve]:
-    """The curve of one method, and its time once its libraries are loaded.
-
-    It is run on two nodes first, which loads them.
-    """
+    """The curve of one method, and its time once a run on two nodes has loaded its libraries."""
     masks = np.eye(2, problem.network.inputs)
     tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks)
     small = Problem(tiny, problem.processes, problem.noise, 1)

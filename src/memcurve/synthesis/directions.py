@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from memcurve import solve
 from memcurve.core.arguments import require_number
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import require_room_for_states
@@ -20,17 +21,6 @@ from memcurve.io.adapters import as_network
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.network.places import place_of
-from memcurve.solve import (
-    Analysis,
-    Filter,
-    Problem,
-    few_threads,
-    filters_of,
-    input_normal_realization,
-    reduction_of,
-    responses_to,
-    solve_stein,
-)
 
 #: Lags end where all that follow are below this share of the noise. Doubled: fewer lags, and errors
 #: of twice as much.
@@ -109,9 +99,9 @@ def noise_level(noise: Any, argument: str = "noise") -> float:
     return require_number(noise, argument, rule, lambda x: LEAST_NOISE <= x <= MOST_NOISE)
 
 
-def driven_problem(network: LinearNetwork, noise: float | None, input: Any = None) -> Problem:
+def driven_problem(network: LinearNetwork, noise: float | None, input: Any = None) -> solve.Problem:
     """The question of usable memory, if there is an input to remember."""
-    problem = Problem.of(network, noise=noise, input=input)
+    problem = solve.Problem.of(network, noise=noise, input=input)
     if not problem.is_driven:
         raise ValueError(
             "`network` must have an input that reaches what is read: its mask is zero, or leads "
@@ -169,9 +159,9 @@ def directions_of(
             if listed or len(problem.states) > FEW_STATES or not problem.is_white:
                 raise
             return _by_realization(problem, s, seen)
-    filters = filters_of(problem.processes)
+    filters = solve.filters_of(problem.processes)
     R, rest = filtered(R, filters), rest * max(each.gain for each in filters)
-    with few_threads(len(H)):
+    with solve.few_threads(len(H)):
         axes = np.linalg.svd(R, full_matrices=False)[0] if model else None
         K = R if reader is None else reader @ R
         _, sigma, Vt = np.linalg.svd(K, full_matrices=False)
@@ -182,11 +172,11 @@ def directions_of(
     return Directions(sigma[:count], V, s, left, error, None, (H, c, reader), axes)
 
 
-def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
+def _model(problem: solve.Problem) -> tuple[Floats, Floats, Floats | None, float]:
     """The reduced model, or a dense network as it is where that is better known."""
     states = problem.states
     try:
-        model = reduction_of(problem)
+        model = solve.reduction_of(problem)
         if model[3] <= UNSURE or not isinstance(states.stored, np.ndarray):
             return model
     except UncertainResultError:
@@ -198,21 +188,21 @@ def _model(problem: Problem) -> tuple[Floats, Floats, Floats | None, float]:
     return states.stored, states.mask, _selection(problem), 0.0
 
 
-def _selection(problem: Problem) -> Floats | None:
+def _selection(problem: solve.Problem) -> Floats | None:
     return None if problem.reads_all else np.eye(len(problem.states))[problem.rows]
 
 
-def _by_realization(problem: Problem, s: float, seen: float) -> Directions:
+def _by_realization(problem: solve.Problem, s: float, seen: float) -> Directions:
     """The same from white states x = Tξ, which have no lags; how far rounding moves it is said."""
 
-    def decomposed(problem: Problem) -> tuple[Floats, Floats, Floats]:
-        _, _, T = input_normal_realization(problem.analysis)
+    def decomposed(problem: solve.Problem) -> tuple[Floats, Floats, Floats]:
+        _, _, T = solve.input_normal_realization(problem.analysis)
         T = np.ldexp(T, problem.analysis.exponents[:, None])
         _, sigma, Zt = np.linalg.svd(T[problem.rows], full_matrices=False)
         return T, sigma, Zt
 
     network, rng = problem.network, np.random.default_rng(SEED)
-    with few_threads(len(problem.states)):
+    with solve.few_threads(len(problem.states)):
         T, sigma, Zt = decomposed(problem)
         shares, change = 1 / (1 + (s / sigma) ** 2), 0.0
         for _ in range(2):
@@ -229,7 +219,7 @@ def _by_realization(problem: Problem, s: float, seen: float) -> Directions:
     return Directions(sigma[:count], np.zeros((0, count)), s, 0.0, error, states, model, axes)
 
 
-def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
+def filtered(R: Floats, filters: tuple[solve.Filter, ...]) -> Floats:
     """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
     d = len(filters)
     parts = [each.applied(R[:, j::d].T) for j, each in enumerate(filters)]
@@ -241,12 +231,12 @@ def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
 
 def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]:
     """[c, Hc, …] to where the rest is small enough, and a bound on the rest."""
-    gramian, d = solve_stein(H, c @ c.T), c.shape[1]
+    gramian, d = solve.solve_stein(H, c @ c.T), c.shape[1]
     lags, power = 1, H
     while True:
         later = float(np.sqrt(max(float(np.trace(power @ gramian @ power.T)), 0.0)))
         if later <= enough:
-            return responses_to(H, c, lags), later
+            return solve.responses_to(H, c, lags), later
         if not np.isfinite(later) or 2 * lags * d * len(H) > MOST_ENTRIES:
             raise UncertainResultError(
                 f"the states take more than {lags:,} lags to fade; ask for more "
@@ -288,10 +278,10 @@ def jacobi(M: Floats) -> tuple[Floats, Floats]:
 
 def state_map(network: LinearNetwork) -> Floats:
     """T (states that are reached, n) in the network's own units."""
-    analysis = Analysis.of(network)
+    analysis = solve.Analysis.of(network)
     try:
         with np.errstate(all="ignore"):
-            T = input_normal_realization(analysis)[2]
+            T = solve.input_normal_realization(analysis)[2]
             return np.asarray(np.ldexp(T, analysis.exponents[:, None]))
     except UncertainResultError:  # the larger directions alone, to rounding of the largest
         whole = network.replace(readout=None)

@@ -22,16 +22,7 @@ from memcurve.solve import (
     responses_to,
     solve_stein,
 )
-from memcurve.synthesis.directions import (
-    called,
-    directions_of,
-    driven_problem,
-    jacobi,
-    measured,
-    noise_level,
-    stable_subject,
-    state_map,
-)
+from memcurve.synthesis import directions
 from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: Up to so many states the smallest directions are found, to their last digits. Doubled: minutes.
@@ -183,7 +174,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     >>> energy.lambda_min < 1e-100, bool(energy.errors.max() < 1e-9)
     (True, True)
     """
-    subject = stable_subject(network).replace(readout=None)
+    subject = directions.stable_subject(network).replace(readout=None)
     goal = None if target is None else exact_array(target, "target")
     if goal is not None and goal.shape != (subject.size,):
         raise ValueError(
@@ -191,12 +182,14 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
             f"{goal.shape}."
         )
     with few_threads(subject.states), np.errstate(all="ignore"):
-        sigma, errors = measured(subject, lambda one: jacobi(state_map(one))[0])
+        sigma, errors = directions.measured(
+            subject, lambda one: directions.jacobi(directions.state_map(one))[0]
+        )
         energy, off = float("nan"), float("nan")
         if goal is not None:
             if subject.is_complex:
                 goal = np.concatenate([goal.real, goal.imag])
-            energies, relative = measured(subject, lambda one: _energy(one, goal))
+            energies, relative = directions.measured(subject, lambda one: _energy(one, goal))
             energy, off = float(energies[0]), float(relative[0])
     notes, rank, prose = list(subject.notes), Analysis.of(subject).rank, PROSE["ControlEnergy"]
     unknown = prose["unknown"].format(known=len(sigma), rank=rank)
@@ -209,13 +202,13 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         notes.append(Note("reach", prose["rank"].format(lost=subject.states - rank)))
     if len(sigma) < rank:
         notes.append(Note("arithmetic", unknown))
-    name = called(subject)
+    name = directions.called(subject)
     return ControlEnergy(sigma, errors, rank, subject.states, energy, off, name, tuple(notes))
 
 
 def _energy(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> Floats:
     """‖T⁻¹x‖², infinite where some of x is ``outside`` of what is reached."""
-    reached, T = Analysis.of(network).nodes, state_map(network)
+    reached, T = Analysis.of(network).nodes, directions.state_map(network)
     columns = np.sqrt(np.square(T).sum(axis=0))
     rows = np.abs(T / columns).max(axis=1)
     rows[rows == 0] = 1.0
@@ -251,7 +244,7 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
     >>> memcurve.hankel_values(memcurve.ensembles.delay_line(3), [0, 0, 1]).values
     array([1., 1., 1.])
     """
-    subject = stable_subject(network)
+    subject = directions.stable_subject(network)
     weights = _outputs(subject, output)
 
     def singular_values(one: LinearNetwork) -> Floats:
@@ -259,15 +252,15 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
         scale = np.ldexp(1.0, analysis.exponents)[:, None]
         rows = np.eye(one.states) if weights is None else weights
         S = _observability(analysis.A, scale * rows[analysis.nodes])
-        T = state_map(one) / scale
+        T = directions.state_map(one) / scale
         # columns of both are graded: without their sizes the product keeps the digits of all
         sizes = [np.sqrt(np.square(X).sum(axis=0)) for X in (S, T)]
         S, T = (X / np.where(size > 0, size, 1.0) for X, size in zip((S, T), sizes, strict=True))
-        return jacobi(sizes[0][:, None] * (S.T @ T) * sizes[1])[0][: len(analysis)]
+        return directions.jacobi(sizes[0][:, None] * (S.T @ T) * sizes[1])[0][: len(analysis)]
 
     with few_threads(subject.states), np.errstate(all="ignore"):
-        values, errors = measured(subject, singular_values)
-    return HankelValues(values, errors, called(subject), subject.notes)
+        values, errors = directions.measured(subject, singular_values)
+    return HankelValues(values, errors, directions.called(subject), subject.notes)
 
 
 def _observability(A: Floats, weights: Floats) -> Floats:
@@ -276,7 +269,7 @@ def _observability(A: Floats, weights: Floats) -> Floats:
         return np.zeros((len(A), 1))
     if weights.shape[1] == 1:
         transposed = LinearNetwork(A.T, weights[:, 0])
-        T = state_map(transposed)
+        T = directions.state_map(transposed)
         S = np.zeros((len(A), T.shape[1]))
         S[Analysis.of(transposed).nodes] = T
         return S
@@ -324,17 +317,17 @@ def information(network: Any, noise: float) -> Information:
     >>> round(answer.total, 9)  # three times log 2 / 2
     1.039720771
     """
-    subject, s = as_network(network), noise_level(noise)
+    subject, s = as_network(network), directions.noise_level(noise)
     few, d = subject.states <= FEW_STATES, subject.inputs
     total, error, chain = np.nan, np.inf, None
     try:
-        directions = directions_of(subject, s, seen=0.0, listed=True)
-        sigma = directions.sigma / s
+        found = directions.directions_of(subject, s, seen=0.0, listed=True)
+        sigma = found.sigma / s
         total = 0.5 * float(np.log1p(sigma**2).sum())
         # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
-        error = float(np.sqrt(len(sigma)) * directions.left / (2 * s))
-        error += 2 * directions.error * max(1.0, total)
-        chain = _chain(sigma, directions.V, d)
+        error = float(np.sqrt(len(sigma)) * found.left / (2 * s))
+        error += 2 * found.error * max(1.0, total)
+        chain = _chain(sigma, found.V, d)
         is_left = np.cumsum(chain[::-1])[::-1] > NEGLIGIBLE * total
         chain = chain[: max(1, int(np.count_nonzero(is_left)))]
     except UncertainResultError:
@@ -342,7 +335,7 @@ def information(network: Any, noise: float) -> Information:
             raise
     if few and not error <= 1e-9 * max(1.0, total):
         with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
-            sigma, relative = measured(subject, lambda one: _white(one, s)[0])
+            sigma, relative = directions.measured(subject, lambda one: _white(one, s)[0])
             other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
             off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
             total, error = min((total, error), (other, off), key=lambda answer: answer[1])
@@ -351,14 +344,16 @@ def information(network: Any, noise: float) -> Information:
         sigma, Z, A, C = _white(subject, s)
         later = Z.T @ np.linalg.matrix_power(A, lags)
         chain = _chain(sigma / s, responses_to(A, C, lags).T @ Z, d, later)
-    return Information(total, error + 8 * EPS * total, chain, s, called(subject), subject.notes)
+    return Information(
+        total, error + 8 * EPS * total, chain, s, directions.called(subject), subject.notes
+    )
 
 
 def _white(network: LinearNetwork, s: float) -> tuple[Floats, Floats, Floats, Floats]:
     """σ and Z of what is read, ZΣ, in white states; their A and C."""
-    problem = driven_problem(network, s)
+    problem = directions.driven_problem(network, s)
     A, C, T = input_normal_realization(problem.analysis)
-    sigma, Z = jacobi(np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows])
+    sigma, Z = directions.jacobi(np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows])
     return sigma, Z, A, C
 
 

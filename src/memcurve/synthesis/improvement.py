@@ -163,12 +163,7 @@ def improvement(
 
 
 def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
-    """Usable memory now and with each way, as far as it takes no time: for audits.
-
-    White states by their formula, ten nodes one by one, and the better of two steps from the
-    network's own mask: to YC along the gradient of :func:`best_mask`, or to Y^½C. By the Gramian of
-    the states, or by their directions where its rounding is not far below the noise.
-    """
+    """Usable memory now and with each way, as far as it takes no time: for audits."""
     if network.readout is not None or network.is_complex:
         return {}
     A, mask, size = as_dense(network), network.real_pair()[1], network.size

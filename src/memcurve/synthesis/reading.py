@@ -163,11 +163,7 @@ def _usable(rows: Floats, nodes: Any) -> float:
 
 
 def greedy(rows: Floats, count: int) -> tuple[Any, Floats]:
-    """Nodes one by one, each with the largest gain; usable memory on the way.
-
-    With P = LLᵀ, Y = TL and Z = TP are updated by Potter's formula, which never subtracts squares:
-    gains keep their digits far below the rounding of P. Blocks of nodes stay in the cache.
-    """
+    """Nodes one by one, each of largest gain, and usable memory; no squares are subtracted."""
     Y, Z, size = rows.copy(), rows.copy(), len(rows)
     blocks = [slice(start, start + BLOCK) for start in range(0, size, BLOCK)]
     chosen, gained, gains = list[int](), list[float](), np.empty(size)

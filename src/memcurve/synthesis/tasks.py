@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from memcurve import solve
 from memcurve.core.arguments import exact_array
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.notes import Note
@@ -17,24 +18,8 @@ from memcurve.inputs import ARMA, parse
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve, one_level
 from memcurve.network import LinearNetwork
-from memcurve.solve import (
-    Problem,
-    filters_of,
-    impulse_response,
-    input_normal_realization,
-    responses_to,
-)
 from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, predicted_error
-from memcurve.synthesis.directions import (
-    called,
-    directions_of,
-    driven_problem,
-    faded_responses,
-    filtered,
-    jacobi,
-    measured,
-    noise_level,
-)
+from memcurve.synthesis import directions
 from memcurve.synthesis.result import SynthesisResult
 
 #: Errors up to this are small. Doubled: fewer networks are looked at more closely.
@@ -126,15 +111,15 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
         return _of_words(own, goal, target, noise)
     subject, level = as_network(network), one_level(noise)
     h = _coefficients(target, subject.inputs)
-    s = 0.0 if level is None or noise == 0 else noise_level(noise)
-    problem = driven_problem(subject, s or None, input)
+    s = 0.0 if level is None or noise == 0 else directions.noise_level(noise)
+    problem = directions.driven_problem(subject, s or None, input)
     unit = h / np.abs(h).max()  # the error is relative: targets of any size have squares
     nmse, error = _least_error(problem, unit, s, input)
     weighted = float("nan")
     if problem.is_white and subject.inputs == 1:
         loss = memory_curve(subject, len(h), noise=noise).loss
         weighted = float((unit[:, 0] ** 2 * loss).sum() / (unit**2).sum())
-    name = called(subject)
+    name = directions.called(subject)
     coefficients = h if h.shape[1] > 1 else h[:, 0]
     return TaskError(nmse, error, weighted, coefficients, float(s), name, subject.notes)
 
@@ -178,7 +163,7 @@ def _coefficients(target: Any, inputs: int) -> Floats:
                 f"got {target!r}."
             )
         try:
-            psi = filters_of([process])[0].psi
+            psi = solve.filters_of([process])[0].psi
         except UncertainResultError:
             raise ValueError(
                 f"`target` must fade, got {process!r}; move its roots further from the unit circle."
@@ -195,7 +180,7 @@ def _coefficients(target: Any, inputs: int) -> Floats:
     return np.asarray(table)
 
 
-def _least_error(problem: Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
+def _least_error(problem: solve.Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
     """NMSE and its error, in the quickest way, and where that is not enough by projection."""
     answers, reason = list[tuple[float, float]](), None
     is_quick = bool(s) or problem.is_plain
@@ -218,7 +203,9 @@ def _least_error(problem: Problem, h: Floats, s: float, input: Any) -> tuple[flo
 
 def _by_projection(network: LinearNetwork, h: Floats, input: Any, s: float) -> tuple[float, float]:
     """NMSE by :func:`_projected`, and how far rounding of the network moves it."""
-    nmse, relative = measured(network, lambda one: np.array([_projected(one, h, input, s)]))
+    nmse, relative = directions.measured(
+        network, lambda one: np.array([_projected(one, h, input, s)])
+    )
     value = float(nmse[0])
     error = value * float(relative[0]) + 16 * EPS * np.sqrt(value) * network.states
     if not error < 1:
@@ -229,7 +216,7 @@ def _by_projection(network: LinearNetwork, h: Floats, input: Any, s: float) -> t
     return value, error
 
 
-def _plain(problem: Problem, h: Floats, *_: Any) -> tuple[float, float]:
+def _plain(problem: solve.Problem, h: Floats, *_: Any) -> tuple[float, float]:
     """One white input, no noise, all states: from the poles alone."""
     from scipy.signal import fftconvolve
 
@@ -239,7 +226,7 @@ def _plain(problem: Problem, h: Floats, *_: Any) -> tuple[float, float]:
     radius = float(np.abs(spectrum.poles).max(initial=0.0))
     if radius >= 1:
         raise unstable(radius)
-    b, size = impulse_response(spectrum.poles, len(u)), float(np.linalg.norm(u))
+    b, size = solve.impulse_response(spectrum.poles, len(u)), float(np.linalg.norm(u))
     # e_i = Σ_k h_k b_{k−i}: directly where that is quick, without rounding relative to the largest
     direct = len(u) <= 4096
     both = np.correlate(u, b, "full") if direct else fftconvolve(u, b[::-1])
@@ -250,11 +237,11 @@ def _plain(problem: Problem, h: Floats, *_: Any) -> tuple[float, float]:
     return root**2, 2 * root * turn + turn**2
 
 
-def _noisy(problem: Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
+def _noisy(problem: solve.Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
     """Observation noise: every direction above it keeps its share."""
-    listed = directions_of(problem.network, s, input, seen=0.0, listed=True)
-    filters = filters_of(problem.processes)
-    u = filtered(h.reshape(1, -1), filters)[0]
+    listed = directions.directions_of(problem.network, s, input, seen=0.0, listed=True)
+    filters = solve.filters_of(problem.processes)
+    u = directions.filtered(h.reshape(1, -1), filters)[0]
     nmse = _left(u, listed.V, 1 - listed.shares)
     off = 2 * listed.left / s + 4 * listed.error + max(f.uncertainty for f in filters)
     return nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))
@@ -279,19 +266,21 @@ def _left(u: Floats, V: Floats, lost: Floats, later: Floats | None = None) -> fl
 
 def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) -> float:
     """The projection on what is read, in white coordinates that keep the smallest directions."""
-    problem = Problem.of(network, input=input)
-    A, C, T = input_normal_realization(problem.analysis)
-    filters, u, later = filters_of(problem.processes), h.reshape(-1), None
+    problem = solve.Problem.of(network, input=input)
+    A, C, T = solve.input_normal_realization(problem.analysis)
+    filters, u, later = solve.filters_of(problem.processes), h.reshape(-1), None
     if problem.is_white:  # lags beyond the target hold what is known of their squares
-        V, R = responses_to(A, C, len(h)).T, np.eye(len(A))
+        V, R = solve.responses_to(A, C, len(h)).T, np.eye(len(A))
         later = np.linalg.matrix_power(A, len(h))
     else:
-        V, R = np.linalg.qr(filtered(faded_responses(A, C, 1e-13)[0], filters).T)
-        u = filtered(h.reshape(1, -1), filters)[0]
+        V, R = np.linalg.qr(
+            directions.filtered(directions.faded_responses(A, C, 1e-13)[0], filters).T
+        )
+        u = directions.filtered(h.reshape(1, -1), filters)[0]
     lost = np.zeros(V.shape[1])
     if s or not problem.reads_all:
         rows = np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows] @ R.T
-        sigma, Z = jacobi(rows)
+        sigma, Z = directions.jacobi(rows)
         count = len(sigma) if s else problem.rank
         Z = Z[:, :count]
         V, lost = V @ Z, 1 / (1 + (sigma[:count] / s) ** 2) if s else lost[:count]

@@ -15,13 +15,7 @@ from memcurve.core.types import Floats
 from memcurve.memory import input_normal, noise_profile
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis
-from memcurve.synthesis.directions import (
-    called,
-    driven_problem,
-    noise_level,
-    require_all_read,
-    stable_subject,
-)
+from memcurve.synthesis import directions
 from memcurve.synthesis.result import Network, SynthesisResult
 from memcurve.synthesis.schur import banded, schur_parameters
 
@@ -119,10 +113,10 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
     noise = np.atleast_1d(exact_array(levels, "levels"))
     if noise.ndim != 1 or noise.size == 0:
         raise ValueError(f"`levels` must be standard deviations above 0, got {levels!r}.")
-    noise = np.sort([noise_level(level, "levels") for level in noise.tolist()])
-    subject = stable_subject(network)
-    require_all_read(subject)
-    problem = driven_problem(subject, None)
+    noise = np.sort([directions.noise_level(level, "levels") for level in noise.tolist()])
+    subject = directions.stable_subject(network)
+    directions.require_all_read(subject)
+    problem = directions.driven_problem(subject, None)
     with rank_among_notes():
         A, C = _white(subject)
         deviations = problem.analysis.deviations(problem.processes)
@@ -131,7 +125,7 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
         with contextlib.suppress(UncertainResultError):  # noise too far below rounding
             profile = noise_profile(subject, noise, lags=1)
             before, errors = profile.known_totals, profile.total_errors
-    name = called(subject)
+    name = directions.called(subject)
     made = LinearNetwork(
         A, np.sqrt(power / n) * C, name=f"{name}, white states", notes=subject.notes
     )

@@ -139,10 +139,7 @@ class Audit(Reported):
 
     @property
     def headline(self) -> Usable | None:
-        """The usable memory, where it comes first: where less than a tenth of the rank is usable.
-
-        It is that under the noise given, or else with 12 bits, as measuring devices record.
-        """
+        """The usable memory, at 12 bits if no noise is given, where it is under a tenth of rank."""
         row = self.usable.measured
         if self.curve is None:
             return row or next(iter(self.usable.rows), None)

@@ -68,7 +68,8 @@ def audit(
     is known: right or wrong where that decides, else ``holds`` is None.
 
     Where less than a tenth of the rank is usable, under the given noise or else with 12-bit states,
-    as in many connectomes, the usable memory comes first and the noise-free total second.
+    as in many connectomes, the usable memory comes first and the noise-free total second. The
+    :class:`memcurve.Audit` displays itself, and makes reports: ``to_html()``, ``to_markdown()``.
 
     Parameters
     ----------
@@ -94,11 +95,6 @@ def audit(
     progress : bool or callable
         Show a bar on stderr, or call a function of (label, done, total). By default it
         appears after two seconds, in terminals and notebooks.
-
-    Returns
-    -------
-    Audit
-        Displays itself in notebooks; ``to_html()`` and ``to_markdown()`` make reports.
 
     Examples
     --------

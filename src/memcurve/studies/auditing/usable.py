@@ -11,14 +11,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import TooLargeError
 from memcurve.core.types import Floats
 from memcurve.inputs import InputProcess, processes_for
-from memcurve.inputs.noise import (
-    Float32,
-    Float64,
-    Noise,
-    ObservationNoise,
-    noise_of,
-    number_formats,
-)
+from memcurve.inputs import noise as noises
 from memcurve.memory import MemoryCurve, ask, ask_family, is_known
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, Problem, krylov_model
@@ -65,11 +58,7 @@ class Usable:
 
 @dataclass(frozen=True, eq=False)
 class UsableMemory:
-    """Usable memory in number formats and at a noise that was given, and against the noise level.
-
-    ``levels`` and ``totals`` are the picture; ``reason`` says why there is none, where there is
-    none.
-    """
+    """Usable memory by number format, at a given noise and by level; the ``reason`` for none."""
 
     rows: tuple[Usable, ...] = ()
     levels: Floats = field(default_factory=lambda: np.zeros(0))
@@ -87,27 +76,23 @@ class UsableMemory:
 
 
 def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemory:
-    """Usable memory in number formats, under the noise given, and against the noise level.
-
-    Floating point rounds each state relative to its size; converters of 16 and 12 bits round all of
-    them alike, in steps that span four standard deviations of the largest.
-    """
+    """Usable memory in number formats, under the noise given, and against the noise level."""
     if not network.C.any():
         return UsableMemory(reason=say("reasons.no_input"))
-    given, processes = noise_of(noise), processes_for(input, network.inputs)
+    given, processes = noises.noise_of(noise), processes_for(input, network.inputs)
     try:
         if network.states > MOST_STATES and not _is_quick(network, processes, given):
             return UsableMemory(reason=say("reasons.many_directions", states=MOST_STATES))
         deviations = Analysis.of(network).deviations(processes)
-        formats = {name: v for name, v in number_formats(deviations).items() if v > 0}
+        formats = {name: v for name, v in noises.number_formats(deviations).items() if v > 0}
         rows = list[Usable]()
-        for kind in (Float32(), Float64()):
+        for kind in (noises.Float32(), noises.Float64()):
             its_level = {kind.label: formats.pop(kind.label, float("nan"))}
             with contextlib.suppress(UncertainResultError):  # states may be too small for any error
                 curves = _asked(Problem.of(network, input=processes, noise=kind))
                 rows = _rows(its_level, curves) + rows
         if formats:
-            noise = ObservationNoise([*formats.values()])
+            noise = noises.ObservationNoise([*formats.values()])
             rows += _rows(formats, _asked(Problem.of(network, input=processes, noise=noise)))
         clear = LEVELS[CLEAR * deviations.max(initial=0.0) <= LEVELS]
         totals = _totals(network, processes, LEVELS) or _totals(network, processes, clear)
@@ -127,7 +112,7 @@ def _totals(
     if not len(levels):
         return {}
     with contextlib.suppress(UncertainResultError):
-        noise = ObservationNoise(levels)
+        noise = noises.ObservationNoise(levels)
         curves = _asked(Problem.of(network, 1, input=processes, noise=noise))
         named = zip(levels.tolist(), curves, strict=True)
         return {level: curve.total for level, curve in named if is_known(curve)}
@@ -148,18 +133,18 @@ def usable_memory_at_scale(
     """The same for large networks, levels as far as they fit; and what is not computed, and why."""
     if not network.C.any():
         return UsableMemory(reason=say("reasons.no_input")), ()
-    given, processes = noise_of(noise), processes_for(input, network.inputs)
+    given, processes = noises.noise_of(noise), processes_for(input, network.inputs)
     left_out: list[tuple[str, str]] = [(say("left_out.double"), say("reasons.double"))]
     rows = list[Usable]()
     notify("sizes of the states")
     try:
         analysis = Analysis.of(network)
-        formats = number_formats(analysis.deviations(processes))
+        formats = noises.number_formats(analysis.deviations(processes))
     except UncertainResultError as error:
         formats = {}
         left_out.append((say("left_out.formats"), shortly(error)))
     steps = {name: formats[name] for name in ("16 bit", "12 bit") if formats.get(name, 0) > 0}
-    if given is not None and given.is_scaled and isinstance(given, ObservationNoise):
+    if given is not None and given.is_scaled and isinstance(given, noises.ObservationNoise):
         steps[given.label] = float(given.levels[0])
     if not steps:  # the sizes of the states are not known, and it may be unstable
         level = FALLBACK * float(np.linalg.norm(network.C))
@@ -174,7 +159,7 @@ def usable_memory_at_scale(
         notify(f"usable memory, {name}")
         levels = sorted({least, *LEVELS.tolist(), *steps.values()})
         asked = np.array(levels[levels.index(least) :])
-        problem = Problem.of(network, input=processes, noise=ObservationNoise(asked))
+        problem = Problem.of(network, input=processes, noise=noises.ObservationNoise(asked))
         try:
             family = zip(asked.tolist(), ask_family(problem), strict=True)
         except (UncertainResultError, TooLargeError) as error:
@@ -187,7 +172,7 @@ def usable_memory_at_scale(
         if level in curves:
             is_given = given is not None and name == given.label
             rows += _rows({name: level}, (curves[level],), given=is_given)
-    others: list[Noise] = [Float32()] if formats.get("float32", 0) > 0 else []
+    others: list[noises.Noise] = [noises.Float32()] if formats.get("float32", 0) > 0 else []
     if given is not None and given.state(np.ones(1)).any():
         left_out.append((say("left_out.usable", name=given.label), say("reasons.state_noise")))
     elif given is not None and given.label not in steps:
@@ -213,7 +198,7 @@ def shortly(error: Exception) -> str:
 
 
 def _is_quick(
-    network: LinearNetwork, processes: tuple[InputProcess, ...], given: Noise | None
+    network: LinearNetwork, processes: tuple[InputProcess, ...], given: noises.Noise | None
 ) -> bool:
     """Whether few directions hold the memory above the noise; unknown for coloured input."""
     if not all(process.is_white for process in processes):

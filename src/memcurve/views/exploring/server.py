@@ -64,10 +64,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
     def is_ours(self, host: str, origin: str | None) -> bool:
-        """Whether a request names this machine, and comes from a page of this server if from any.
-
-        Other names could be those of other sites, whose pages would then read this one.
-        """
+        """Whether a request names this machine, and comes from no page of another site."""
         with contextlib.suppress(ValueError):
             name = urlsplit(f"//{host}").hostname or ""
             same_site = origin is None or urlsplit(origin).netloc == host
@@ -186,11 +183,7 @@ def serve(
     token: bool = True,
     file: tuple[str, bytes] | None = None,
 ) -> None:
-    """Serve the page until Ctrl-C or SIGTERM; for the main thread of a process.
-
-    ``on_ready`` is told its address, of which a token is part that others cannot guess; ``file``
-    is the name and content of one to begin with.
-    """
+    """Serve until Ctrl-C or SIGTERM; ``on_ready`` is told the address, with its token."""
     key = None if file is None else UPLOADS.add(*file)
     page = served_page(key, "" if key is None else UPLOADS.name(key)).encode()
     secret = secrets.token_hex(TOKEN_BYTES) if token else ""
@@ -210,10 +203,7 @@ def serve(
 
 @contextlib.contextmanager
 def _unlisted(address: str) -> Iterator[str]:
-    """A file that leads to the address: other users see the command that starts the browser.
-
-    It is in the home folder, since some browsers are kept from all others.
-    """
+    """A file in the home folder that leads to the address, which command lines would show."""
     line = f'<!doctype html><meta http-equiv="refresh" content="0; url={address}">'
     home = Path.home() if os.access(Path.home(), os.W_OK) else None
     with tempfile.NamedTemporaryFile(dir=home, prefix="memcurve-", suffix=".html") as file:
