@@ -29,7 +29,7 @@ from memcurve.memory.batch import curves_of_poles
 from memcurve.memory.batch.stack import fully_excited
 from memcurve.network.backend import Backend
 from refusals import refuses
-from tolerances import CLOSED_FORM, EPS
+from tolerances import EPS
 
 
 def normal_stack(stack: int, size: int, seed: int = 0, radius: float = 0.9) -> np.ndarray:
@@ -74,14 +74,6 @@ def test_ensembles(name: str) -> None:
         one = memory_curve(network, 60)
         assert agrees(curves, k, one)
         assert curves.rank[k] == one.rank
-
-
-def test_closed_forms() -> None:
-    delay, ring = np.eye(6, k=-1), 0.9 * np.roll(np.eye(6), 1, axis=0)
-    curves = memory_curves(np.array([delay, ring]), np.eye(6)[0], 14)
-    assert np.abs(curves.values[0] - (np.arange(14) < 6)).max() <= CLOSED_FORM
-    expected = 0.9 ** (12 * (np.arange(14) // 6)) * (1 - 0.9**12)
-    assert np.abs(curves.values[1] - expected).max() <= CLOSED_FORM
 
 
 def test_uncontrollable_networks_among_good_ones() -> None:
