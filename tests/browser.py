@@ -1,7 +1,5 @@
 """A page in a real browser, and what it complained about or asked for."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The command, run as users run it or, for speed, within the process of the tests."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """Recordings whose memory is known: drawn from networks, with what experiments add to them."""
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The documentation: its pages as they are written, and the site that is built from them."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Families of networks on which careless methods fail, drawn at random from a seed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

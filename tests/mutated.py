@@ -5,8 +5,6 @@ is named), and prints a line of JSON each: how many of them were read, refused, 
 size, and what else happened. The file that ended it, if one did, is then the last in the folder.
 """
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

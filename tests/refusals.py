@@ -1,7 +1,5 @@
 """Refusals: the class of an error and the facts that it names, not its sentence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

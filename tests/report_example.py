@@ -1,7 +1,5 @@
 """A report with charts of every kind, and names that no renderer may stumble over."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.rendering.report import Chart, Document, Section, Series, Table

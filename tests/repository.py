@@ -1,7 +1,5 @@
 """Where things lie: in the repository, and real data beside it."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

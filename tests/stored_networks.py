@@ -1,7 +1,5 @@
 """Small networks that the tests of files store and read back."""
 
-from __future__ import annotations
-
 import numpy as np
 from scipy import sparse
 

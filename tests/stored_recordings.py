@@ -1,7 +1,5 @@
 """A small recording that the tests of files store and read back in chunks."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.io import Source, open_recording

@@ -1,7 +1,5 @@
 """Toy jobs for sweeps, and a driver that tests start, kill and interrupt."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """A network beside its null models: p-values, resumed runs, scale, and what is said of them."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import math

@@ -1,7 +1,5 @@
 """Null models: what is kept is kept exactly, and what can be drawn is drawn evenly."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 

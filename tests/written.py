@@ -1,7 +1,5 @@
 """Files as other programs write them, for the tests of what reads them; and what is refused."""
 
-from __future__ import annotations
-
 import os
 
 import h5py

@@ -1,7 +1,5 @@
 """The audit as a whole: the numbers it tells, where memory is lost, and its JSON."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

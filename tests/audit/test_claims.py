@@ -1,7 +1,5 @@
 """Claimed numbers, made as a researcher would make them, and what the audit makes of them."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Audits of networks that are too large for their curve without noise."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array

@@ -1,7 +1,5 @@
 """Audits of networks as they are measured: sparse, driven unevenly, with little to be used."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

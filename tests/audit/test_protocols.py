@@ -1,7 +1,5 @@
 """Other libraries' protocols, against the libraries themselves."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The same numbers on every array library, and their gradients against finite differences."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Stacks of poles against closed forms, multi-precision and one network at a time."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The example that trains eigenvalues, and the benchmark of the GPU where there is none."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

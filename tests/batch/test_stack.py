@@ -1,7 +1,5 @@
 """Stacks of networks in NumPy against memory_curve, one network at a time."""
 
-from __future__ import annotations
-
 import json
 import warnings
 from collections import Counter

@@ -1,7 +1,5 @@
 """``memcurve audit`` on the command line."""
 
-from __future__ import annotations
-
 import dataclasses
 import re
 import sys

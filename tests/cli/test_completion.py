@@ -1,7 +1,5 @@
 """Completion by the tab key: a script that bash accepts and that knows the commands."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys

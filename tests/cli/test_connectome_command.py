@@ -1,7 +1,5 @@
 """Edge lists and ``memcurve connectome``: nodes by name, file and class; files, runs that go on."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

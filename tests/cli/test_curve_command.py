@@ -1,7 +1,5 @@
 """``memcurve curve``: every option is an argument of the library."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

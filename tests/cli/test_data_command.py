@@ -1,7 +1,5 @@
 """The command ``memcurve data``: recordings in files, and what is wrong with them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import get_args
 

@@ -1,7 +1,5 @@
 """Exit codes of the command, and errors in one line: 1 for what failed, 2 for how it was asked."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Help: instant, complete, and its examples run."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import inspect

@@ -1,7 +1,5 @@
 """``--json``: one strict JSON document is all of stdout, whatever else is asked."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

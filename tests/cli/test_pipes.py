@@ -1,7 +1,5 @@
 """What is printed arrives whole wherever it is sent, or the command says that it did not."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """``mpiexec -n K memcurve curve … --mpi``: one answer, one voice, and an end in any case."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

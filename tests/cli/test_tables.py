@@ -1,7 +1,5 @@
 """Tables in terminals of any width, whose every number is shown whole; reports, and charts."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Information processing capacity: closed forms, its bound, its errors, its result."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Checks of recordings: what is refused, what is found, and how often without reason."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.signal import lfilter

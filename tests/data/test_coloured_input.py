@@ -1,7 +1,5 @@
 """Coloured input: the memory of its innovations, and of the input itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray

@@ -3,8 +3,6 @@
 ``pytest -m slow tests/data/test_coverage.py`` makes the tables of docs/theory/data_estimation.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

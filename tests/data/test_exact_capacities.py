@@ -4,8 +4,6 @@
 docs/theory/data_estimation.md.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@
 cores; the seed is not one that any rule of the checks was found with.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

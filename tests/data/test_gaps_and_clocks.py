@@ -1,7 +1,5 @@
 """Rows that are missing or stuck, and columns that are no states: clocks, and empty ones."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Memory from recordings: what must not change it, diagnostics, options, checks."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

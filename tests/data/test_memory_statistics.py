@@ -1,7 +1,5 @@
 """Memory from recordings against the truth: bias, intervals, and long recordings."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

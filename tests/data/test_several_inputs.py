@@ -1,7 +1,5 @@
 """Recordings with several inputs: memory of each, and of all together."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

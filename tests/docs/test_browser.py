@@ -1,7 +1,5 @@
 """The built documentation in a real browser, from the disk: quiet, offline, narrow or wide."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """Pages as they are written: all code in them is run, links lead somewhere, layers are named."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The documentation builds without a warning, all its code runs, and it needs nothing outside."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

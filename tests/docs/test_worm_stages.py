@@ -1,7 +1,5 @@
 """The script of the page about the worm, which the site is built without."""
 
-from __future__ import annotations
-
 import csv
 import runpy
 from pathlib import Path

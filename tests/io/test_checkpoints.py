@@ -1,7 +1,5 @@
 """PyTorch checkpoints: tensors by dotted names, and no pickled code is ever run."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Edge lists and graphs in files: what is read, how it is told from a matrix, what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import re
 import sys

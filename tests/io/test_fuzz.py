@@ -1,7 +1,5 @@
 """No file ends a reader in anything but an answer or an error that names it, nor runs code."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """Tables of nodes: classes and positions by name, and what is wrong with a table."""
 
-from __future__ import annotations
-
 import gzip
 from pathlib import Path
 

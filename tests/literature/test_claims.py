@@ -1,7 +1,5 @@
 """Published claims: every verdict follows from numbers, and changes with them."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 

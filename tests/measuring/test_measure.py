@@ -1,7 +1,5 @@
 """measure: held to what is exact, to its precision, and to its budget."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Models: whatever can be run, and what is wrong with some of them."""
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

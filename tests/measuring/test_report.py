@@ -1,7 +1,5 @@
 """Fading memory, consistency and the report, against linear networks whose answers are exact."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Coverage, precision and work of measurements, over many draws: slow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every way to give `measure` a network, against its recursion written out step by step."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

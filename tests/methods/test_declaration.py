@@ -1,7 +1,5 @@
 """A method is declared once: limits, compare, command, audit, page and sweeps read it there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The page that ``memcurve audit --html`` writes, in a real browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

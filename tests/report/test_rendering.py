@@ -1,7 +1,5 @@
 """Reports as Markdown, as a page and within a notebook."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import re

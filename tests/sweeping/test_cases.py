@@ -1,7 +1,5 @@
 """Cases: one form for each, keys that last, and numbers that are those of memory_curve."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``memcurve sweep``: from a study file to table, picture, sentence and exit code."""
 
-from __future__ import annotations
-
 import json
 import signal
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sweeps that are killed, interrupted or lose their workers: real processes, real signals."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import importlib.util

@@ -1,7 +1,5 @@
 """Sweeps: the same rows wherever they are computed, whatever the jobs do."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import os

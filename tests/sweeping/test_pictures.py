@@ -1,7 +1,5 @@
 """Pictures and sentences of studies, and what the shipped ones find."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sweeps from study to file: the same bits everywhere, nothing computed twice, nothing lost."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

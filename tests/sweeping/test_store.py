@@ -1,7 +1,5 @@
 """The working store of sweeps: nothing lost, nothing doubled, and errors that say what to do."""
 
-from __future__ import annotations
-
 import functools
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """Study files: what they mean, what is refused and how, and that nothing is expanded to count."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

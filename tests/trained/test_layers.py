@@ -1,7 +1,5 @@
 """Memory of trained layers: closed forms, the exact method by channel, libraries' own runs."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
