@@ -521,10 +521,7 @@ class Target:
 def estimate(
     basis: StateBasis, polynomials: Polynomials, scans: Sequence[Scan], threshold: float
 ) -> tuple[Floats, Floats, tuple[Target, ...]]:
-    """Sums by degree, their errors and that of the total, and the targets that are significant.
-
-    The strongest are estimated together; to their sum comes what the others hold of the residual.
-    """
+    """Sums by degree, their errors and that of the total, and the targets that are significant."""
     degree = np.repeat(np.arange(len(scans)), [len(one.raw) for one in scans])
     groups = (degree[:, None] == np.arange(len(scans))).astype(float)
     targets = [target for one in scans for target in one.targets]

@@ -31,6 +31,8 @@ from memcurve.io.arrays import (
     ending_of,
     opened,
     stem_of,
+    worded,
+    words,
 )
 from memcurve.io.arrow import ARROW
 from memcurve.io.edges import LISTS, EdgeOptions, counts_nodes, open_text, read_graph, read_table
@@ -326,16 +328,10 @@ def _opened(path: str | os.PathLike[str], options: EdgeOptions) -> Opened | Grap
     if options.inhibitory is not None and options.signs is None:
         raise ValueError("`inhibitory` lists transmitters; name their column by `signs`.")
     if options.edges is not None and ending in NETWORK_FORMATS and ending not in TEXT:
-        raise NetworkFileError(
-            f"{path}: `edges` says whether a text lists edges, and a {ending} file is none; leave "
-            f"it out."
-        )
+        raise worded(Path(path), "networks", "no_text", ending=ending)
     contents = opened(path, formats, "build LinearNetwork(A, C)")
     if options.are_about_edges and not isinstance(contents, Graph):
-        raise NetworkFileError(
-            f"{path}: `nodes`, `min_weight` and `signs` are for edges, and it holds matrices; "
-            f"leave them out, or change A: LinearNetwork(A, C)."
-        )
+        raise worded(Path(path), "networks", "no_edges")
     return contents
 
 
@@ -379,11 +375,8 @@ def _parts(
     ending = ending_of(file)
     if isinstance(contents, Graph):
         if not has_mask:
-            raise MissingMaskError(
-                f"{file}: lists edges, but not which nodes the input drives; name them, "
-                f"mask='{contents.labels[0]},…' or mask='nodes.txt' with one per line, or "
-                f"give mask='C.npy'."
-            )
+            text = words("networks", "no_mask", label=contents.labels[0])
+            raise MissingMaskError(f"{file}: {text}")
         return {"A": contents.A, "C": None, "notes": contents.notes, "labels": contents.labels}
     if isinstance(contents, Archive):
         with _naming(str(file)):

@@ -25,12 +25,7 @@ REAL_PAIR = "Give the real pair, [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C
 
 
 class Operator:
-    """Products with a square matrix, of any kind that scipy makes a ``LinearOperator`` of.
-
-    Or a function of vectors that live at a ``place``, with its size. The first products are checked
-    to be linear, all of them to be finite. Whatever asks for entries gets an error that says what
-    can be asked instead.
-    """
+    """Products with a square matrix, or a function of vectors at a ``place``, which is checked."""
 
     ndim = 2
     place: Host

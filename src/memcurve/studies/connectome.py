@@ -117,11 +117,7 @@ class PermutationTest(NamedTuple):
 
 
 def adjusted_p_values(observed: Floats, drawn: Floats) -> Floats:
-    """P-values corrected for testing several quantities, see :class:`PermutationTest`.
-
-    Rows of ``drawn`` are surrogates. Under the null model network and surrogates are exchangeable,
-    so each is compared with the mean of all.
-    """
+    """P-values corrected for testing several quantities, see :class:`PermutationTest`."""
     together = np.round(np.vstack([observed, drawn]), _DECIMALS)
     together = together[~np.isnan(together).all(axis=1)]
     distance = np.nan_to_num(_distances(together))

@@ -119,10 +119,8 @@ def improvement(
 
     Parameters
     ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        The network.
-    noise : float
-        Standard deviation of the observation noise, for input of unit variance.
+    network, noise
+        As for :func:`memcurve.pruned`.
     count : int
         Nodes to read.
     tolerance : float

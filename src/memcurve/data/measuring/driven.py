@@ -36,11 +36,7 @@ CONSISTENT = 0.9
 
 @dataclass(frozen=True)
 class Consistency:
-    """Consistent dimensions of the states over two runs of one input, and half the interval.
-
-    ``total`` is tr(Σ⁻¹Γ), with Σ the covariance of the states and Γ that between two runs with
-    independent noise: between 0 and ``states``, the number of dimensions above rounding.
-    """
+    """Consistent dimensions, tr(Σ⁻¹Γ) of two runs of one input, of all, and half the interval."""
 
     total: float
     error: float

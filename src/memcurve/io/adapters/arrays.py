@@ -33,11 +33,7 @@ def exact_or_sparse(values: Any, argument: str) -> Any:
 def recurrent_network(
     W: Any, Win: Any, *, source: str, activation: str | Activation, lr: Any = 1.0, bias: Any = None
 ) -> LinearNetwork:
-    """The network of x_t = (1 − lr)·x_{t−1} + lr·f(W x_{t−1} + Win z_t + bias).
-
-    Exact where f is ``"identity"``; else linearised where the network rests without input, which a
-    note says. ``source`` names in errors what the weights come from.
-    """
+    """The network of (1 − lr)·x + lr·f(W x + Win z + bias), linearised at rest unless f is so."""
     mask = as_mask(Win)
     shift = bias if bias is not None and np.any(bias) else None
     if shift is not None and np.ndim(shift) == 0:
