@@ -173,9 +173,9 @@ linkcheck_retries = 2
 
 def _write_play(app: Any, exception: Exception | None) -> None:
     if exception is None and app.builder.format == "html":
-        from memcurve.views.exploring.page import write_static_page
+        from memcurve.views.exploring.page import static_page
 
-        write_static_page(Path(app.outdir) / "play.html")
+        (Path(app.outdir) / "play.html").write_text(static_page(), encoding="utf-8")
 
 
 def setup(app: Any) -> None:

@@ -14,7 +14,7 @@ import scipy.linalg
 import memcurve
 from browser import Opened, open_page
 from command import inside
-from memcurve.views.exploring.page import SIZES, write_static_page
+from memcurve.views.exploring.page import SIZES, static_page
 
 pytestmark = pytest.mark.browser
 
@@ -35,7 +35,7 @@ COMPUTED = """
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Opened]:
     path = tmp_path_factory.mktemp("static") / "play.html"
-    write_static_page(path)
+    path.write_text(static_page(), encoding="utf-8")
     assert path.stat().st_size < 1_000_000
     with open_page(chromium, path) as opened:
         yield opened
@@ -170,7 +170,7 @@ def test_broken_links_begin_as_always(page: Opened) -> None:
 
 
 def test_phone_shows_control_and_curve_together(tmp_path: Path, chromium: Any) -> None:
-    write_static_page(tmp_path / "play.html")
+    (tmp_path / "play.html").write_text(static_page(), encoding="utf-8")
     with open_page(chromium, tmp_path / "play.html", 390, 800) as opened:
         for part in ("#memory", "#radius", "#noise"):
             box = opened.page.locator(part).bounding_box()

@@ -299,12 +299,12 @@ def test_interrupts_keep_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_interrupts_before_any_capacity_tell_the_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.state_affine import evaluation
+    from memcurve.state_affine import white
 
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(evaluation, "whitened", stopped)
+    monkeypatch.setattr(white, "whitened", stopped)
     with pytest.raises(KeyboardInterrupt, match="the total without noise is 2"):
         memcurve.capacities(StateAffineNetwork(**GOOD))
 

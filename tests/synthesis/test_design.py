@@ -122,7 +122,7 @@ def test_jacobian() -> None:
         ([1.5, 0.5], 2, ("`curve`", "1.5")),
         ([0.5, -0.5], 1, ("`curve`", "-0.5")),
         ([1.0, 0.5], 4, ("`curve`", "sum", "1.5")),
-        ([1.0] * 8, 4, ("`curve`", "lag 7")),
+        ([1.0] * 8, 4, ("`curve`", "sum", "size=8")),
         (0.5 ** np.arange(1, 60), 2, ("`curve`", "sum")),
         ([[1.0]], 1, ("`curve`", "shape")),
         ("flat", 3, ("`curve`", "exponential")),

@@ -85,13 +85,6 @@ def capacities(
     progress : bool or function
         As for :func:`memcurve.memory_curve`.
 
-    Notes
-    -----
-    In coordinates in which the covariance of the states is the identity, a capacity is the square
-    of the length of a product of matrices. The error is the change under a change of all numbers by
-    2e-12 of themselves, and the dimension must be the rank modulo primes; where one of them fails,
-    everything is computed in balls.
-
     Examples
     --------
     >>> import numpy as np

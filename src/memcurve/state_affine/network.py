@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from memcurve.core.arguments import exact_array
+from memcurve.core.arguments import exact_array, require_choice
 from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note, notes_of
 from memcurve.core.result import replacing
@@ -97,10 +97,8 @@ class StateAffineNetwork(Connected):
         ``"relative"``: entries are what they are meant to be up to their last digit;
         ``"absolute"``: only up to the last digit of the largest, as where they were computed;
         ``"formula"``: functions differ by many orders, so that balls are needed from the start.
-    name : str, optional
-        A label for tables and plots.
-    notes : sequence of str, optional
-        What one should know about where the network comes from.
+    name, notes
+        As for :class:`memcurve.LinearNetwork`.
 
     Examples
     --------
@@ -152,8 +150,7 @@ class StateAffineNetwork(Connected):
                 f"`functions` must have one function for each of the {max(len(P), len(Q))} terms "
                 f"of `p` and `q`, the first of them the constant 1; got {terms}."
             )
-        if rounding not in ROUNDINGS:
-            raise ValueError(f"`rounding` must be one of {', '.join(ROUNDINGS)}; got {rounding!r}.")
+        require_choice(rounding, "rounding", ROUNDINGS)
         if readout is not None and outputs is not None:
             raise ValueError("`readout` is of states and `outputs` takes its place; give one.")
         if outputs is not None:

@@ -12,16 +12,13 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from memcurve.core.arguments import Seed, generator, require_number, require_size, table_entry
-from memcurve.core.types import Floats
+from memcurve.core.types import Complexes, Floats
 from memcurve.inputs.noise import Noise
 from memcurve.state_affine.builders import from_functions
 from memcurve.state_affine.laws import law_of
 from memcurve.state_affine.network import HALF_CIRCLE, Power, StateAffineNetwork
-
-Complexes = NDArray[np.complex128]
 
 MOST_QUBITS = 6  # the superoperator of one more takes 2 GB
 ROUNDING = 1e-14  # of the entries of a channel; others are of order one

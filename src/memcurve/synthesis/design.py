@@ -281,14 +281,7 @@ def _require_curve(values: Floats, size: int, *, slack: float = 1e-9) -> None:
             f"`curve` must lie between 0 and 1, shares of the variance of an input; got "
             f"{wrong:.6g}. Divide it by its largest value."
         )
-    products = (1 + np.arange(len(values))) * values
-    total, worst = float(values.sum()), int(np.argmax(products))
-    if products[worst] > size * (1 + SUM):
-        raise ValueError(
-            f"`curve` must stay below n/(τ + 1) for n = {size} states; got {values[worst]:.6g} at "
-            f"lag {worst}, above {size / (worst + 1):.6g}. Ask for `size` of at least "
-            f"{int(np.ceil(total))}."
-        )
+    total = float(values.sum())
     beyond = TAIL * float(values[-1]) * len(values) if values[-1] <= SMALL else 0.0
     if not total - SUM * size <= size <= total + SUM * size + beyond:
         whole = round(total)

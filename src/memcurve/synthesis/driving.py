@@ -248,10 +248,6 @@ class Climb:
         """Σ A^j X (A^j)ᵀ, or of Aᵀ."""
         return solve_stein(self.A.T if transposed else self.A, X)
 
-    def usable(self, X: Floats) -> tuple[float, Floats, Floats]:
-        """U of X = CCᵀ on all states, the eigenvalues and eigenvectors of G."""
-        return usable_of(self.summed(X), self.s)
-
     def spread(self, C: Floats) -> Floats:
         """A mask of the free nodes on all states."""
         whole = np.zeros((len(self.A), C.shape[1]))
@@ -261,7 +257,7 @@ class Climb:
     def climb(self, C: Floats) -> tuple[float, Floats]:
         """What counts of a mask, and its gradient."""
         C = self.spread(C)
-        U, w, B = self.usable(C @ C.T)
+        U, w, B = usable_of(self.summed(C @ C.T), self.s)
         if self.lags is None:
             Y = self.summed((B / (w + self.s**2) ** 2) @ B.T, transposed=True)
             return U, 2 * self.s**2 * (Y @ C)[self.free]
@@ -317,7 +313,7 @@ class Climb:
         n = len(self.A)
         X, best, s = np.eye(n) / n, float("inf"), self.s
         for _ in range(int(np.clip(WORK / 10 / n**3, 10, 60))):
-            U, w, B = self.usable(X)
+            U, w, B = usable_of(self.summed(X), s)
             Y = self.summed((B / (w + s**2) ** 2) @ B.T, transposed=True)
             values, vectors = np.linalg.eigh(Y)
             bound = U + s**2 * float(values[-1] - (X * Y).sum())

@@ -229,8 +229,8 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
 
     Parameters
     ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        A stable network of up to some thousand states.
+    network
+        As for :func:`memcurve.control_energy`.
     output : (N,) or (N, outputs) array, optional
         Weights of the outputs; by default every node that is read is an output.
 
@@ -305,10 +305,8 @@ def information(network: Any, noise: float) -> Information:
 
     Parameters
     ----------
-    network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
-        A stable network; large ones may be sparse.
-    noise : float
-        Standard deviation of the observation noise, for input of unit variance.
+    network, noise
+        As for :func:`memcurve.pruned`; the network must be stable.
 
     Examples
     --------

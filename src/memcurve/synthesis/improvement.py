@@ -119,12 +119,10 @@ def improvement(
 
     Parameters
     ----------
-    network, noise
+    network, noise, tolerance
         As for :func:`memcurve.pruned`.
     count : int
         Nodes to read.
-    tolerance : float
-        How far MC_τ of the pruned network may be off.
 
     Examples
     --------

@@ -99,10 +99,9 @@ def pruned(network: Any, noise: float, tolerance: float = 1e-9) -> Pruned:
     ----------
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         Dense, sparse, or products only; with one input or several, read from all its nodes or some.
-    noise : float
-        Standard deviation of the observation noise, for input of unit variance.
-    tolerance : float
-        How far MC_τ may be off at any lag.
+    noise, tolerance : float
+        Standard deviation of the observation noise, for input of unit variance, and how far MC_τ
+        may be off at any lag.
 
     Examples
     --------

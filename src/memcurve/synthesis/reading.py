@@ -94,12 +94,10 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     network : LinearNetwork, or anything that :func:`memcurve.as_network` takes
         With one input or several; where it has a readout, nodes are chosen among these. Networks of
         10⁵ nodes take seconds: no dense matrix is made.
-    noise : float
-        Standard deviation of the observation noise, for input of unit variance.
+    noise, seed
+        As for :func:`memcurve.best_mask`; the seed is that of random choices of nodes.
     count : int
         Number of nodes to read.
-    seed : int, SeedSequence or Generator
-        Of the random choices that are compared with.
 
     Examples
     --------

@@ -6,17 +6,11 @@ out modes that no memory needs, ``driven`` runs a live layer. Imports ``data``, 
 the rings below. Start reading at ``memory.layers``, then ``kinds``.
 """
 
-from memcurve.trained.driven import measure_layer
-from memcurve.trained.memory import LayerMemory, ModelMemory, layer_network, layers
-from memcurve.trained.pruning import PrunedLayer, PrunedModel, pruned_layers
-
-__all__ = [
-    "LayerMemory",
-    "ModelMemory",
-    "PrunedLayer",
-    "PrunedModel",
-    "layer_network",
-    "layers",
-    "measure_layer",
-    "pruned_layers",
-]
+from memcurve.trained.driven import measure_layer as measure_layer
+from memcurve.trained.memory import LayerMemory as LayerMemory
+from memcurve.trained.memory import ModelMemory as ModelMemory
+from memcurve.trained.memory import layer_network as layer_network
+from memcurve.trained.memory import layers as layers
+from memcurve.trained.pruning import PrunedLayer as PrunedLayer
+from memcurve.trained.pruning import PrunedModel as PrunedModel
+from memcurve.trained.pruning import pruned_layers as pruned_layers

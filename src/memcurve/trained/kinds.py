@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from memcurve.core.notes import texts_beside
 from memcurve.core.types import Complexes, Floats
@@ -91,12 +92,6 @@ class Kind:
 
 def _softplus(x: Floats) -> Floats:
     return np.logaddexp(0.0, x)
-
-
-def _sigmoid(x: Floats) -> Floats:
-    from scipy.special import expit
-
-    return np.asarray(expit(x))
 
 
 def complex_of(x: Any) -> Complexes:
@@ -214,7 +209,7 @@ def _scalar_decay(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recur
     rate = np.repeat(rate, len(bias) // len(rate))
     floor = _least_log_decay(at)
     if floor is not None:
-        share = _sigmoid(rate * bias) if at.gate is None else at.gate.ravel()
+        share = expit(rate * bias) if at.gate is None else at.gate.ravel()
         return Recurrence(np.exp(floor * share)[:, None])
     least, most = _step_limits(at)
     step = np.clip(_softplus(bias), least, most) if at.gate is None else at.gate.ravel()
@@ -240,7 +235,7 @@ def _rg_lru(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     strength, gate = _softplus(stored[0].ravel()), at.gate
     if gate is None:
         bias = next((tensors[n] for n in ("recurrent_gate_bias", "a_gate.b") if n in tensors), 0.0)
-        gate = _sigmoid(np.ravel(bias))
+        gate = expit(np.ravel(bias))
     return Recurrence(np.exp(-8.0 * gate * strength)[:, None])
 
 
@@ -264,16 +259,16 @@ def _rwkv_decay(decay: Floats, tensors: Tensors, at: Setting) -> Floats:
 
 
 def _gla_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
-    decay = _sigmoid(bias) ** (1 / at.value("gate_logit_normalizer", 16))
+    decay = expit(bias) ** (1 / at.value("gate_logit_normalizer", 16))
     return np.asarray(np.maximum(decay, np.exp(at.value("clamp_min", -np.inf))))
 
 
 def _mlstm_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
     if "fgate.bias" in tensors:
-        return _sigmoid(bias)
+        return np.asarray(expit(bias))
     cap = at.value("gate_soft_cap", 15.0)
     own = bias[len(bias) // 2 :] if "ifgate_preact.bias" in tensors else bias
-    return _sigmoid(cap * np.tanh(own / cap))
+    return np.asarray(expit(cap * np.tanh(own / cap)))
 
 
 def _slstm(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
@@ -285,9 +280,9 @@ def _slstm(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     else:
         f, o = (bias.reshape(4, heads, width)[k] for k in (1, 3))
         back = R.reshape(heads, 4, width, width)[:, 2]
-    f = _sigmoid(f) if at.gate is None else at.gate.reshape(heads, width)
+    f = expit(f) if at.gate is None else at.gate.reshape(heads, width)
     each = np.eye(width)
-    A = f[:, :, None] * each + (1 - f)[:, :, None] * back * _sigmoid(o)[:, None]
+    A = f[:, :, None] * each + (1 - f)[:, :, None] * back * expit(o)[:, None]
     return Recurrence(A, (1 - f)[:, :, None] * each)
 
 
@@ -320,7 +315,7 @@ _RULES: dict[str, dict[str, Any]] = {
     "RG-LRU": {"recurrence": _rg_lru},
     "RWKV-6": {"recurrence": _gated(_rwkv_decay)},
     "RWKV": {"recurrence": _gated(_rwkv_decay)},
-    "RWKV-7": {"recurrence": _gated(lambda w, *_: np.exp(-np.exp(-0.5) * _sigmoid(w)))},
+    "RWKV-7": {"recurrence": _gated(lambda w, *_: np.exp(-np.exp(-0.5) * expit(w)))},
     "DeltaNet": {
         "recurrence": _delta,
         "fits": lambda shapes: len(shapes[0]) == 2 and shapes[0][0] < shapes[1][0],

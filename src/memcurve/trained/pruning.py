@@ -133,11 +133,6 @@ def pruned_layers(
     tolerance : float
         By how much the usable memory of a channel may fall, and with it MC_τ at any lag.
 
-    Returns
-    -------
-    PrunedModel
-        With ``.layers``, ``.tensors`` under the same names, and ``.save(path)``.
-
     Examples
     --------
     >>> import numpy as np
@@ -197,10 +192,8 @@ class _LayerAnalysis:
     ) -> _LayerAnalysis | None:
         """None where modes are not alone, or are shared by channels."""
         noise, _ = memory.layer_noise(checkpoint, layer, level)
-        recurrence, tensors = (
-            memory.layer_recurrence(checkpoint, layer),
-            memory.layer_tensors(checkpoint, layer),
-        )
+        recurrence = memory.layer_recurrence(checkpoint, layer)
+        tensors = memory.layer_tensors(checkpoint, layer)
         poles = recurrence.A
         if layer.kind.modes is None:
             return None

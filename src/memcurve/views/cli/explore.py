@@ -24,9 +24,9 @@ def explore(
     if static is not None:
         if file is not None:
             raise UsageError("--static has networks of its own; open FILE without it.")
-        from memcurve.views.exploring.page import write_static_page
+        from memcurve.views.exploring.page import static_page
 
-        write_static_page(static)
+        static.write_text(static_page(), encoding="utf-8")
         print(f"{static}  (open it in a browser)")
         return
     if port is not None and not 1 <= port <= 65535:

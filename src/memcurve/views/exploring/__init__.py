@@ -5,8 +5,4 @@
 ``page`` is the page itself, which needs no server for what it computes in the browser.
 """
 
-from __future__ import annotations
-
-from memcurve.views.exploring.scene import move_eigenvalue
-
-__all__ = ["move_eigenvalue"]
+from memcurve.views.exploring.scene import move_eigenvalue as move_eigenvalue

@@ -6,7 +6,6 @@ import dataclasses
 import json
 import tomllib
 from importlib.resources import files
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -83,8 +82,3 @@ def _page(facts: dict[str, Any], served: str) -> str:
 
 def _text(name: str) -> str:
     return (files("memcurve.views.exploring") / name).read_text(encoding="utf-8")
-
-
-def write_static_page(path: Path) -> None:
-    """Write the page that needs nothing into a file."""
-    path.write_text(static_page(), encoding="utf-8")
