@@ -17,7 +17,7 @@ WIDTHS = (80, 200)
 STUDY = """
 keep = ["total", "usable_float32", "usable_12bit", "horizon_half"]
 [grid]
-ensemble = ["normal", { name = "sparse_normal", density = 0.3 }]
+ensemble = ["normal", "orthogonal"]
 size = [8, 12]
 spectral_radius = [0.5, 0.725]
 seed = [1, 2, 3]

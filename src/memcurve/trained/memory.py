@@ -40,6 +40,10 @@ _HEADS = {
     "usable": "usable", "error": "error", "half": "half within", "nine_tenths": "9/10 within",
     "mean_age": "mean age", "time_constant": "time const.",
 }  # fmt: skip
+_LEGEND = (
+    "Medians over the channels. Half and nine tenths of the usable memory lie within so many "
+    "steps; mean age is its mean lag, the time constant that of the slowest mode (decay to 1/e)."
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +186,7 @@ class ModelMemory(report.Reported):
             good=None,
             figures=[("layers", str(len(self.layers)))],
             sections=[
-                report.Section("Layers", "Medians over the channels.", table=table),
+                report.Section("Layers", _LEGEND, table=table),
                 report.Section("Channels", "Sorted in ascending order.", chart=self.chart()),
             ],
             notes=[str(note) for note in self.notes],
@@ -436,6 +440,7 @@ def as_table(model: ModelMemory) -> tuple[str, list[str], list[list[str]]]:
     noise = ", ".join(f"{s:.2g}" for s in sorted({each.noise for each in model.layers}))
     count = counted(len(model.layers), "recurrent layer")
     columns = model.columns()
+    columns = {**columns, "error": [f"{error:.1e}" for error in columns["error"]]}
     values = zip(*(columns[name] for name in _HEADS), strict=True)
     rows = [[_cell(value) for value in row] for row in values]
     return (

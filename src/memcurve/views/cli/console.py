@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 PIPE_WIDTH = 10_000
 #: Columns at least; a narrower terminal wraps lines by itself, and better than cells would be.
 LEAST_WIDTH = 40
+#: Columns of a name at least that is folded within words.
+LEAST_CELL = 10
 
 #: Lags shown in tables, besides those that mean something.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
@@ -110,13 +112,28 @@ class Printer:
 
         body = [[styled(cell) for cell in row] for row in rows]
         shown = [k for k, head in enumerate(heads) if head or any(row[k].plain for row in body)]
-        table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+        widths, least = {}, {}
         for k in shown:
             cells = [row[k].plain for row in body]
             whole = cells if k in right else " ".join(cells).split()
-            least = max(map(cell_len, (*heads[k].split(), *whole)), default=0)
-            justify: Any = "right" if k in right else "left"
-            table.add_column(styled(heads[k]), justify=justify, min_width=least)
+            least[k] = max(map(cell_len, (*heads[k].split(), *whole)), default=0)
+            widths[k] = max(map(cell_len, (heads[k], *cells)))
+        room, gaps = self.console.width - indent, len(shown) - 1
+        gap = 2 if sum(least.values()) + 2 * gaps <= room else 1
+        room -= gap * gaps
+        # the longest name folds within words where nothing else helps
+        longest = max((k for k in shown if k not in right), key=least.__getitem__, default=shown[0])
+        name = room - sum(least.values()) + least[longest]
+        least[longest] = min(least[longest], max(name, LEAST_CELL))
+        while sum(widths.values()) > max(room, sum(least.values())):
+            widths[max(shown, key=lambda k: widths[k] - least[k])] -= 1
+        table = Table(
+            box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold",
+            width=sum(widths.values()) + gap * gaps,
+        )  # fmt: skip
+        for k in shown:
+            side: Any = "right" if k in right else "left"
+            table.add_column(styled(heads[k]), justify=side, width=widths[k], overflow="fold")
         for row in body:
             table.add_row(*(row[k] for k in shown))
         with self.console.capture() as lines:

@@ -141,5 +141,5 @@ def _print_profile(profile: NoiseProfile) -> None:
         rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
     about = ("network", f"{profile.curves[0].network}; {profile.noise}")
     heads = ("noise", "usable memory", "± error", "")
-    more = f"One of {step} levels is shown; --save and --plot have all." if step > 1 else ""
+    more = f"Every {step}th level is shown; --save and --plot have all." if step > 1 else ""
     print_table(about, heads, rows, right=range(3), more=more, notes=profile.notes)

@@ -75,6 +75,8 @@ def _print(result: Sweep) -> None:
     words = ("ensemble", "file", "mask", "input", "method")
     numbers = [k for k, name in enumerate(head) if name not in words]
     printer.table(head, body, right=numbers)
+    if any("±" in cell for row in body for cell in row):
+        printer.paragraph("± is the standard deviation over the cases counted.", "dim")
     printer.notes(result.notes)
     printer.wrapped(styled(result.sentence))
 

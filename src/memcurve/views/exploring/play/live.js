@@ -113,7 +113,8 @@ function currentStory() {
 function liveView() {
   const { base } = live;
   if (!base) {
-    for (const id of ["memory", "disc", "memory-legend"]) byId(id).replaceChildren();
+    for (const id of ["memory", "disc", "memory-legend", "read-chart", "standard", "standard-table"]) byId(id).replaceChildren();
+    for (const text of document.querySelectorAll(".busy, .figures dd, #summary")) text.textContent = ""; // not those of the network before
     return null;
   }
   const moved = isMoved();
@@ -159,7 +160,7 @@ function summary(scene, noisy) {
   if (held < 0.998 * scene.exact) parts.push(`The lags drawn hold ${Number(held.toPrecision(4))} of it; the rest is spread over many later lags.`);
   if (noisy?.total) parts.push(`With ${askedName()} the total is ${noisy.total} instead of ${scene.exact}.`);
   if (noisy?.problem) parts.push(`With ${askedName()} there is no curve: ${noisy.problem}`);
-  return [...parts, noisy?.trouble ?? "", ...scene.notes].join(" ");
+  return [...parts, noisy?.trouble ?? "", ...scene.notes.map((note) => `Note: ${note}.`)].join(" ");
 }
 
 function drawAnswers() {
