@@ -1,7 +1,5 @@
 """memcurve: how much a recurrent network remembers, computed right."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

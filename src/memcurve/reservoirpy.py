@@ -4,8 +4,6 @@
 ``from reservoirpy.observables import memory_capacity``.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

@@ -5,8 +5,6 @@ guess: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of
 white, and their memory obeys the theory of white input: it sums to at most N.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Information processing capacity of recorded states: what they hold of the input, by degree."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

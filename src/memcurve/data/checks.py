@@ -9,8 +9,6 @@ that are not finite, constant, equal and clipped columns, everything about z); t
 on as many rows: half of them the first ones, half from the middle on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any

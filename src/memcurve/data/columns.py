@@ -3,8 +3,6 @@
 Nothing is changed but for medians in place of NaN.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Each takes states X (n, N) and lagged inputs Z (n, lags) and returns one value p
 estimate is not always the memory; a note says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What the checks of a recording find, for people and for programs."""
 
-from __future__ import annotations
-
 import dataclasses
 import textwrap
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Memory of a recorded network: states and an input, from a simulation or an experiment."""
 
-from __future__ import annotations
-
 import dataclasses
 import warnings
 from typing import Any

@@ -3,8 +3,6 @@
 The code that decides names a kind and gives the facts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, cast, get_args
 

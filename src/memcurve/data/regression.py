@@ -16,8 +16,6 @@ the lags that follow stands out from noise (after Lepski), which finds thin tail
 by itself; its interval allows for what may be left there unseen.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ converters at a level. What is natural shows elsewhere in the same column: it re
 back to the same value. So a stretch is stuck only where it is longer than chance makes the others.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Standard errors of means: of series that depend on their past, and of ones with heavy tails."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from memcurve.core.types import TINY, Floats

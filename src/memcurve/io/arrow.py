@@ -1,7 +1,5 @@
 """pyarrow: Feather and Parquet files, columns by name, and long blocks of text."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ An edge source → target of weight w means that the source drives the target: A
 Every format gives an :class:`EdgeList`, of which :func:`assembled` makes the graph.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import re

@@ -1,7 +1,5 @@
 """Graphs of networkx, in files (.graphml, .gml, .gexf) or in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

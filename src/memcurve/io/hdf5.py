@@ -1,7 +1,5 @@
 """HDF5 files (.h5, .hdf5), by h5py, block by block."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from pathlib import Path

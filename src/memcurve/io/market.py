@@ -1,7 +1,5 @@
 """MatrixMarket files (.mtx): a matrix, listed entry by entry or in full."""
 
-from __future__ import annotations
-
 from itertools import islice
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """MATLAB's files (.mat): HDF5 with rows as columns from version 7.3 on, and scipy's before."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

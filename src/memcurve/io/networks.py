@@ -4,8 +4,6 @@ Which of a file's arrays are A and C follows from their names (``parts``); wheth
 matrix or lists edges, from its first lines (``edges``).
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """NumPy's files: one array (.npy), or arrays by name (.npz), also in scipy.sparse's layout."""
 
-from __future__ import annotations
-
 import math
 import zipfile
 from collections.abc import Iterator

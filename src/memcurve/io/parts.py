@@ -4,8 +4,6 @@ A and C; A and B of a state-space system; W and Win with a leak rate and a bias,
 struct; the weights of a torch layer; or one array that holds A and C side by side.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ Which arrays or columns are the states and the input follows from their names. V
 and lagged inputs are what estimators read.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Tensors by name: .safetensors, and PyTorch checkpoints, of which no pickled code is ever run."""
 
-from __future__ import annotations
-
 import re
 import warnings
 from collections.abc import Iterator, Mapping

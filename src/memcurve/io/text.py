@@ -5,8 +5,6 @@ comma, comments, lines above its table) is decided by its first lines, once. Lon
 by pyarrow where it is installed and accepts them; else fields are read one by one.
 """
 
-from __future__ import annotations
-
 import codecs
 import csv
 import gzip

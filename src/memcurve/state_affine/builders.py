@@ -1,7 +1,5 @@
 """State-affine networks: bilinear, of functions, of each other, and selective layers."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Sequence

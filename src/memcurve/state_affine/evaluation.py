@@ -1,7 +1,5 @@
 """``capacities``: from a network to every capacity, each with an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

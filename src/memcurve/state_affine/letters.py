@@ -1,7 +1,5 @@
 """Letters: p and q expanded in functions that are orthonormal for the law of the input."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Capacities of linear networks: their words are delays, and the memory curve has them all."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """White coordinates in ball arithmetic: proven, from the formulas of p and q on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -4,8 +4,6 @@ A density matrix that a channel of the input is applied to is an affine function
 coordinates in a basis of Hermitian matrices are the states.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable, Collection, Sequence

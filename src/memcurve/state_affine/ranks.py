@@ -1,7 +1,5 @@
 """The exact dimension that words reach, for the stored numbers, modulo primes."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Errors of nonlinear tasks, predicted without a simulation: targets, teachers, NARMA-10."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ model (H, c) of ``solve``, which has the Σ and V of all above the noise; where 
 from K = TWᵀ with white states ξ = Wᵀz and x = Tξ, no lag listed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Input weights that make most of a network."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar
 

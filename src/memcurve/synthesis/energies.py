@@ -1,7 +1,5 @@
 """Control energies, information and Hankel values, from the same white coordinates as memory."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """What could be gained: mask, readout, realization and pruning of one network in one report."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Smaller networks with the same usable memory."""
 
-from __future__ import annotations
-
 import os
 from bisect import bisect_left
 from dataclasses import dataclass

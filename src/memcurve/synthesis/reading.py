@@ -1,7 +1,5 @@
 """Which nodes to read."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar

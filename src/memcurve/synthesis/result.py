@@ -3,8 +3,6 @@
 What each kind says and draws is data, in ``result.toml``.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any

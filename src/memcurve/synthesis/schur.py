@@ -10,8 +10,6 @@ is orthogonal, and without its first row and column a network with these poles: 
 a node, one driven node, AAᵀ + CCᵀ = I. Rounding of γ can change the curve, never the stability.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The error of linear tasks, exactly."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The realization of a memory curve that noise harms least."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import dataclass
 from typing import Any, ClassVar

@@ -15,8 +15,6 @@ standard deviations, and W = diag(1/√(σ² + s²))UᵀD⁻¹::
     Σ_τ MC_τ(s) = Σ_i σ_i²/(σ_i² + s²),   Σ_{τ≥m} MC_τ(s) = ‖W A^m T‖²
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

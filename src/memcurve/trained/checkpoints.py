@@ -1,7 +1,5 @@
 """Models as they are stored: a folder with shards, one file, a live module, a tree of arrays."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Layers that are run: what the output of a live layer remembers of its input, gates and all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

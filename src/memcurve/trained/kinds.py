@@ -7,8 +7,6 @@ Of layers with the delta rule, S ← S(1 − βkkᵀ)·decay + βvkᵀ, the deca
 whose key is not met again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

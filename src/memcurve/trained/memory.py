@@ -1,7 +1,5 @@
 """How long each recurrent layer of a model remembers, from its weights."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """Measurement report: echo state property, consistency, memory and capacity of a driven model."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -6,8 +6,6 @@ of all other runs. Running one series twice shows intrinsic noise, or a state le
 run.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ make one recording, whose regression gives the interval (:mod:`memcurve.data.reg
 falls with the square root of the rows, so a first estimate shows how many are needed.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Memory against the scale of the input: from the exact small-signal limit into saturation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar

@@ -4,8 +4,6 @@ A library is never imported here: an object is recognised by the module its clas
 an object can only exist where its library is installed.
 """
 
-from __future__ import annotations
-
 import inspect
 import os
 from collections.abc import Callable, Mapping

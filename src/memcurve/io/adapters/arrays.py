@@ -1,7 +1,5 @@
 """Networks from plain arrays: (A, C), (W, Win, lr), (eigenvalues, B), mappings of names."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Graphs of networkx, connectomes of cect: an edge u → v of weight w drives v, so A[v, u] = w."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Mapping, Sequence
 from typing import Any

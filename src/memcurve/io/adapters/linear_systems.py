@@ -1,7 +1,5 @@
 """Discrete-time systems of scipy.signal and python-control, whose state lags behind its input."""
 
-from __future__ import annotations
-
 import importlib
 from typing import Any
 

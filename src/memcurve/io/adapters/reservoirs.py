@@ -4,8 +4,6 @@ reservoirpy (0.4) has a Reservoir, or a Model such as ESN that holds one. conn2r
 of connectomes, whose weights are stored (source, target).
 """
 
-from __future__ import annotations
-
 import copy
 from typing import Any
 

@@ -1,7 +1,5 @@
 """torch.nn: RNN and RNNCell, linearised; what has gates or two directions is refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reports: one document as a web page, or as Markdown, which notebooks show."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 
 from memcurve.core.result import Result

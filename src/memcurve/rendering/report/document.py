@@ -5,8 +5,6 @@ and :func:`memcurve.rendering.report.html` render it, the command prints it in t
 them knows what the numbers mean.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Documents as GitHub-flavoured Markdown (GFM)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -3,8 +3,6 @@
 Long series are decimated: no more points are drawn than the eye needs.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import textwrap

@@ -1,7 +1,5 @@
 """Documents as HTML: a page that needs nothing else."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json

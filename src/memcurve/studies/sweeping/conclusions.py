@@ -1,7 +1,5 @@
 """The sentence at the end of a sweep; its words are in ``sentences.toml``."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The main loop of a sweep: dispatch cases, save results, recover from lost workers."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import queue

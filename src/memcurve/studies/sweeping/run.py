@@ -1,7 +1,5 @@
 """Run a study: compute its cases on a pool of workers, save them in a store, read them back."""
 
-from __future__ import annotations
-
 import functools
 import os
 import platform

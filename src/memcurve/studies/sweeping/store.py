@@ -3,8 +3,6 @@
 A SQLite file (write-ahead log, one commit per batch of results) and a file lock.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime as dt
 import itertools

@@ -1,7 +1,5 @@
 """Studies: which cases to compute, from a TOML file or from Python, checked field by field."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math
