@@ -49,7 +49,7 @@ NONSENSE: list[Any] = [
 #: Arguments that may be negative, or complex.
 SIGNED = ("gain", "loop", "low")
 #: Numbers, and far too many of anything.
-LARGE = (10**40, np.uint64(2**63 + 1), np.int64(10**12))
+LARGE = (10**40, 10**400, np.uint64(2**63 + 1), np.int64(10**12))
 
 
 def calls() -> Iterator[tuple[str, str, Callable[..., Any]]]:

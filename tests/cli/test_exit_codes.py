@@ -1,5 +1,6 @@
 """Exit codes of the command, and errors in one line: 1 for what failed, 2 for how it was asked."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -41,6 +42,7 @@ VALUES = [
     ([*TWELVE, "--forecast", "--input", "ar:0.9", "--noise", "1", "2"], "one level of --noise"),
     ([*TWELVE, "--fisher", "--tolerance", "1"], "--fisher takes no --method"),
     ([*TWELVE, "--inputs", "0"], "--inputs must be a positive integer, got 0"),
+    ([*TWELVE, "--readout", "5-99999999999"], "--readout must hold indices from 0 to 11, got 12"),
     ([*TWELVE, "--readout", "12"], "--readout must hold indices from 0 to 11, got 12"),
     ([*TWELVE, "--mpi", "--noise", "1", "--method", "certified"], "--mpi is for usable memory"),
     (["audit", "--size", "5", "--claimed", "x"], "--claimed must be a total memory"),
@@ -49,6 +51,7 @@ VALUES = [
     (["audit", "net.npz", "--layer", "rnn", "--leak", "0.3"], "--leak does not go with --layer"),
     (["compare", "--size", "5", "--methods", "osm", "--noise", "1"], "--methods 'osm'"),
     (["connectome", "net.npz", "--null", "nope"], "nope"),
+    (["connectome", "net.npz", "--draws", "1" + 12 * "0"], "--draws must be at most 1,000,000"),
     (["data", "rec.npz", "--rows", "a:b"], "--rows must be FROM:TO"),
     (["data", "rec.npz", "--shift", "1000"], "--shift must be a whole number of steps"),
     (["measure", "--command", "cat", "--leak", "0.3"], "--leak does not go with --command"),
@@ -71,6 +74,9 @@ FAILURES = [
     (["design", "study.toml", "--size", "3"], "study.toml: cannot be read"),
     (["data", "rec.npz", "--input", "z.npy"], "must be of the same times"),
     (["sweep", "study.toml", "--status"], "there is no such store"),
+    (["measure", "model.py:fails"], "model.py, line 2: KeyError: 3"),
+    (["capacities", "wrong.py:x"], "wrong.py, line 1: SyntaxError"),
+    (["explore", os.devnull], f"{os.devnull}: is a device"),
 ]
 
 
@@ -87,7 +93,7 @@ def test_errors_end_in_one_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    if {"net.npz", "rec.npz", "study.toml"} & {*arguments}:
+    if {"net.npz", "rec.npz", "study.toml", "model.py:fails", "wrong.py:x"} & {*arguments}:
         _write_files(tmp_path)
     text = failed(command(*arguments), code)
     assert message in text
@@ -106,6 +112,8 @@ def _write_files(folder: Path) -> None:
     save_network(network, folder / "net.npz")
     np.savez(folder / "rec.npz", states=network.simulate(z), z=z)
     np.save(folder / "z.npy", z[:200])
+    (folder / "model.py").write_text("def fails(u):\n    raise KeyError(3)\n")
+    (folder / "wrong.py").write_text("def (")
     (folder / "study.toml").write_text('keep = ["total"]\n[grid]\nensemble = "cyclic"\nsize = 3\n')
 
 

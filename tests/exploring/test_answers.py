@@ -285,6 +285,9 @@ def test_python_lines_give_what_is_on_the_screen(
 # --- files
 
 
+MATRIX_MARKET = b"%%MatrixMarket matrix coordinate real general\n"
+
+
 @pytest.mark.parametrize(
     ("name", "contents", "said"),
     [
@@ -295,6 +298,7 @@ def test_python_lines_give_what_is_on_the_screen(
         ("noending", b"1", "unknown kind of file"),
         ("../../etc/passwd.csv", b"a,b\n", "passwd.csv: "),
         ("square.csv", b"0.5,0\n0,0.5\n", "choose an input mask in the controls"),
+        ("huge.mtx", MATRIX_MARKET + b"9000000000 9000000000 1\n1 1 1\n", "huge.mtx is too large"),
     ],
 )
 def test_bad_uploads_are_explained(name: str, contents: bytes, said: str) -> None:

@@ -108,6 +108,7 @@ def test_there_is_a_page_and_nothing_beside_it(server: Server) -> None:
     [
         (b"", 400), (b"{", 400), (b"\xff", 400), (b"[" * 90_000, 400), (b"[1]", 400),
         (b'{"page": "a", "turn": "x", "settings": {}}', 400), (b'{"page": "a", "turn": 1}', 400),
+        (b'{"page": "a", "turn": 1e400}', 400),
         (b'{"page": "a", "turn": 1, "settings": 3}', 400),
         (b'{"page": "a", "turn": 1, "settings": {"size": 1e400}}', 400),
         (b" " * 100_001, 413), (b'{"page": "a", "turn": 1, "settings": {"size": 5}}', 200),

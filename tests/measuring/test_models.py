@@ -96,17 +96,19 @@ for line in sys.stdin:
 """
 
 
-def test_commands() -> None:
+def test_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     for separator in ("' '", "', '"):
         script = SIMULATOR.replace("SEPARATOR", separator)
         states = models.Command([sys.executable, "-c", script]).run(Z[:1])
         assert states.shape == (1, 50, 2)
         assert states[0, 0, 0] == Z[0, 0, 0]
+    monkeypatch.setattr(models, "MOST_WRITTEN", 1000)
     for script, said in (
         ("import sys; sys.exit('no licence')", "no licence"),
         ("print('hello')", "hello"),
         ("print(1)", "1"),
         ("import time; time.sleep(60)", "1 s"),
+        ("while True: print('1' * 1000)", "it wrote over 1,000 bytes"),
     ):
         model = models.Command([sys.executable, "-c", script], timeout=1)
         refuses(ModelError, said, model.run, Z[:1])

@@ -229,3 +229,12 @@ def test_no_gain_is_said_to_be_none() -> None:
     better = memcurve.improvement(memcurve.ensembles.normal(10, seed=1), 0.1)
     assert "white states" in better.verdict[-1]
     assert "rises" in better.white.verdict[-1]
+
+
+@pytest.mark.parametrize("noise", [1e-8, 1e-6, 1e-3])
+def test_rounding_counts_among_the_errors_of_masks(noise: float) -> None:
+    # equal nodes have one state between them; rounding of the Gramian looks like more
+    choice = memcurve.best_mask(LinearNetwork(0.5 * np.eye(3), np.ones(3)), noise)
+    truth = 1 / (1 + 0.75 * noise**2 / 3)  # of every mask of this norm
+    assert abs(choice.random - truth) <= choice.random_error
+    assert truth <= choice.bound

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -77,7 +78,9 @@ def require_number(
 ) -> float:
     """Return ``value`` as a float if it is a finite real number for which ``holds`` is true."""
     numeric = isinstance(value, int | float | np.integer | np.floating)
-    if not numeric or isinstance(value, bool) or not math.isfinite(value) or not holds(value):
+    # an integer may be beyond all floats
+    finite = numeric and not isinstance(value, bool) and abs(value) <= sys.float_info.max
+    if not finite or not holds(value):
         raise ValueError(f"`{argument}` must be a finite number {rule}; got {value!r}.")
     return float(value)
 
@@ -87,6 +90,8 @@ def require_size(size: Any, argument: str = "size", least: int = 1) -> int:
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < least:
         kind = "a positive integer" if least == 1 else f"an integer from {least} on"
         raise ValueError(f"`{argument}` must be {kind}, got {size!r}; give {least} or more.")
+    if size > sys.float_info.max:
+        raise ValueError(f"`{argument}` must be below 1e308, got {size!r}; give fewer.")
     return int(size)
 
 

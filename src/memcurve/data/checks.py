@@ -323,7 +323,8 @@ def _check_transient(
         return 0
     mean, deviation = body.mean(axis=0), columns.deviations_of(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
-    whitening = vt[s > 1e-12 * s[0]].T / s[s > 1e-12 * s[0]]
+    kept = s > max(1e-12 * s[0], TINY)
+    whitening = vt[kept].T / s[kept]
     first, later = (
         (((part - mean) / deviation @ whitening) ** 2).sum(axis=1) for part in (head, body)
     )

@@ -359,7 +359,7 @@ def number_formats(state_deviations: Floats) -> dict[str, float]:
             errors = noise.relative_observation(np.ldexp(sizes, -unit), unit)
             marks[noise.label] = math.ldexp(float(np.sqrt((errors**2).mean())), unit)
     reach = 4 * float(finite.max(initial=0.0))
-    for bits in (16, 12) if 0 < reach < np.inf else ():
+    for bits in (16, 12) if 1e-300 < reach < 1e300 else ():
         marks[f"{bits} bit"] = Quantised(bits=bits, low=-reach, high=reach).deviation
     return marks
 

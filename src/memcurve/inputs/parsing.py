@@ -106,7 +106,8 @@ def _of_series(path: Path) -> Autocovariance:
         if path.suffix.lower() == ".npy":
             series = np.load(path, mmap_mode="r", allow_pickle=False)  # no memory that is not there
         else:
-            text = path.read_text(encoding="utf-8-sig")
+            if not (text := path.read_text(encoding="utf-8-sig")).strip():
+                raise ValueError("it is empty.")
             try:
                 series = np.loadtxt(text.splitlines())
             except ValueError:  # a heading

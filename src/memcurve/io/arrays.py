@@ -221,6 +221,8 @@ def readable(path: str | os.PathLike[str]) -> Path:
     try:
         if file.is_fifo():  # opening one waits for a writer
             raise NetworkFileError(f"{file}: is a pipe, which can be read once; write a file.")
+        if file.is_char_device():  # some never end
+            raise NetworkFileError(f"{file}: is a device; write what it gives to a file.")
         with file.open("rb") as stream:
             is_empty = not stream.read(1)
     except tuple(_NO_FILE) as error:

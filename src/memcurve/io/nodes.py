@@ -107,7 +107,7 @@ class NodeTable:
         """Whether one comparison holds, for each node."""
         match = _COMPARISON.fullmatch(part)
         if match is None:
-            raise ValueError(
+            raise NetworkFileError(
                 f"`where` must compare columns with values, e.g. \"class == 'sensory'\" or "
                 f"class=sensory,motor; got {condition!r}."
             )

@@ -495,7 +495,7 @@ def _require_room(method: Method, problem: Problem, options: Mapping[str, Any]) 
         return
     columns = problem.lags if method.columns is None else method.columns(problem, options)
     # what is no number, the method refuses
-    columns = int(columns) if isinstance(columns, int | np.integer) else None
+    columns = int(columns) if isinstance(columns, int | np.integer) and columns < 1e300 else None
     work = _work_of(problem) if method.name == "exact" else method.cost
     states = problem.network.states
     if isinstance(problem.network.A, Operator) or fits(states, work, columns=columns):

@@ -139,6 +139,8 @@ def predicted_error(
         slack = 0.0
     else:
         if not isinstance(target, WordTarget):
+            if not all(isinstance(word, tuple) for word in target):
+                raise TypeError(f"`target` must have words such as (0, 1) for keys, got {target}.")
             squares = (require_number(d, "target", "for every word") ** 2 for d in target.values())
             target = WordTarget("words", dict(target), sum(squares))
         if not target.variance > 0:

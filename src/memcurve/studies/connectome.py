@@ -47,6 +47,7 @@ _DECIMALS = 8
 _LEVEL = 0.05
 #: Default noise levels.
 USUAL_NOISE = (1e-3, 1e-6)
+MOST_DRAWS = 1_000_000  # all are listed before the first is computed
 
 #: Sentences of the report and its notes, by kind.
 PROSE: dict[str, str] = texts_beside(__file__)
@@ -378,7 +379,8 @@ def compare_with_nulls(
     20.0
     """
     subject, notes = _subject(as_network(network), spectral_radius)
-    draws = require_size(draws, "draws")
+    if (draws := require_size(draws, "draws")) > MOST_DRAWS:
+        raise ValueError(f"`draws` must be at most {MOST_DRAWS:,}, got {draws:,}; give fewer.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
     levels = ObservationNoise(np.atleast_1d(noise)).levels.tolist()

@@ -31,6 +31,8 @@ MOST_LAGS = 10_000
 FADED = 1e-20
 #: A is normal if AAᵀ − AᵀA is below this, relative to ‖A‖². Doubled: nothing.
 NORMAL = 1e-12
+#: Rounding of a Gramian's eigenvalues, in n·ε of the largest. Halved: errors may not hold.
+ROUNDED = 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,7 +48,7 @@ class MaskChoice(SynthesisResult):
     bound : float
         Proven: no mask of this norm, with as many inputs, has more.
     random, random_error : float
-        Mean over random masks, and its standard error.
+        Mean over random masks, and its standard error with that of rounding.
     own : float
         Usable memory with the network's own mask; NaN where it has other inputs than asked for.
     lags : int array or None
@@ -137,6 +139,7 @@ def best_mask(
     with few_threads(len(A)), np.errstate(all="ignore"):
         draws = [_normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
         values = [problem.climb(C)[0] for C in draws]
+        rounded = float(np.mean([problem.rounding(C) for C in draws]))
         starts = [draws[int(np.argmax(values))], problem.loudest()]
         if has_own and own[problem.free].any():
             starts.append(_normalised(own[problem.free]))
@@ -156,7 +159,7 @@ def best_mask(
         notes.append(Note("proof", PROSE["MaskChoice"]["local"]))
     return MaskChoice(
         made.C, value, error, max(bound, value) + error, float(np.mean(values)),
-        float(np.std(values) / np.sqrt(DRAWS)), before_total, counted, s, before, after,
+        float(np.std(values) / np.sqrt(DRAWS)) + rounded, before_total, counted, s, before, after,
         called(subject), tuple(notes),
     )  # fmt: skip
 
@@ -246,6 +249,14 @@ class Climb:
         """Σ A^j X (A^j)ᵀ, or of Aᵀ."""
         return solve_stein(self.A.T if transposed else self.A, X)
 
+    def rounding(self, C: Floats) -> float:
+        """How far rounding moves U of a mask: each eigenvalue of G by a share of the largest."""
+        whole = self.spread(C)
+        w = usable_of(self.summed(whole @ whole.T), self.s)[1]
+        off = ROUNDED * len(w) * EPS * w.max()
+        high, low = w + off, np.maximum(w - off, 0.0)
+        return float((high / (high + self.s**2) - low / (low + self.s**2)).sum())
+
     def spread(self, C: Floats) -> Floats:
         """A mask of the free nodes on all states."""
         whole = np.zeros((len(self.A), C.shape[1]))
@@ -299,9 +310,10 @@ class Climb:
 
     def bound(self, C: Floats) -> float:
         """No mask of norm one has more: the least of what is proven."""
-        bounds = [self._relaxed(), float(len(self.A))]
+        rounded = self.rounding(C)
+        bounds = [float(len(self.A)), self._relaxed() + rounded]
         if self.is_normal and self.shape[1] == 1:
-            bounds.append(self._modal(C))
+            bounds.append(self._modal(C) + rounded)
         if self.lags is not None:
             bounds.append(float(len(self.lags) * self.shape[1]))
         return min(bounds)

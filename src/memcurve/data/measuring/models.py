@@ -6,11 +6,15 @@ function is one too.
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import inspect
+import os
 import shlex
 import subprocess
 import sys
+import tempfile
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -26,6 +30,9 @@ from memcurve.io.adapters.reservoirs import drawn_reservoir
 from memcurve.network import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.state_affine import StateAffineNetwork
+
+#: Bytes that a command writes for a series at most. Doubled: twice the memory to read them.
+MOST_WRITTEN = 10**9
 
 
 class Model(ABC):
@@ -358,26 +365,42 @@ class Command(_OneByOne):
         table = series.reshape(len(series), -1).tolist()
         lines = "".join(" ".join(map(repr, row)) + "\n" for row in table)
         try:
-            done = subprocess.run(
-                self.line, input=lines, capture_output=True, timeout=self.timeout,
-                encoding="utf-8", errors="replace",
-            )  # fmt: skip
-            if done.returncode:
-                said = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-                raise ModelError(
-                    f"the command {self.name} ended with status {done.returncode}: {said[0]}"
-                )
-            rows = [line.replace(",", " ").split() for line in done.stdout.splitlines() if line]
+            status, written, complaints = self._run(lines.encode())
+            if status:
+                said = complaints.strip().splitlines()[-1:] or ["it said nothing"]
+                raise ModelError(f"the command {self.name} ended with status {status}: {said[0]}")
+            rows = [line.replace(",", " ").split() for line in written.splitlines() if line]
             return np.array(rows, float)
-        except subprocess.TimeoutExpired as error:
-            problem = f"has not ended within {self.timeout:g} s; give it a longer `timeout`."
-            raise ModelError(f"the command {self.name} {problem}") from error
         except OSError as error:
             problem = f"cannot be started ({error.strerror or error})."
             raise ModelError(f"the command {self.name} {problem}") from error
         except ValueError as error:
             problem = f"must write numbers, as many in every line; {error}."
             raise ModelError(f"the command {self.name} {problem}") from error
+
+    def _run(self, lines: bytes) -> tuple[int, str, str]:
+        """Exit status of the command, and what it wrote: to files, since it may never stop."""
+        with contextlib.ExitStack() as until_read:
+            given, *written = (until_read.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+            given.write(lines)
+            given.seek(0)
+            process = subprocess.Popen(self.line, stdin=given, stdout=written[0], stderr=written[1])
+            until_read.callback(process.wait)
+            until_read.callback(process.kill)
+            end = time.monotonic() + self.timeout
+            while (status := process.poll()) is None:
+                if max(os.fstat(file.fileno()).st_size for file in written) > MOST_WRITTEN:
+                    raise ValueError(f"it wrote over {MOST_WRITTEN:,} bytes")
+                if time.monotonic() >= end:
+                    problem = (
+                        f"has not ended within {self.timeout:g} s; give it a longer `timeout`."
+                    )
+                    raise ModelError(f"the command {self.name} {problem}")
+                time.sleep(0.005)
+            for file in written:
+                file.seek(0)
+            said, complained = (file.read().decode("utf-8", "replace") for file in written)
+            return status, said, complained
 
 
 def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Model:

@@ -149,7 +149,9 @@ def _covariances(problem: Problem) -> tuple[Floats, Floats]:
     [level] = problem.levels.tolist()
     if problem.state.any():
         covariance = covariance + solve_stein(problem.A, np.diag((level * problem.state) ** 2))
-    covariance = (covariance + np.diag((level * problem.observation) ** 2))[np.ix_(rows, rows)]
+    with np.errstate(over="ignore"):  # the condition number tells
+        noise = np.diag((level * problem.observation) ** 2)
+    covariance = (covariance + noise)[np.ix_(rows, rows)]
     gamma = np.stack([process.autocovariance(count) / process.variance for process in processes])
     lagged = np.empty((count, *present.shape))
     for lag in range(count):

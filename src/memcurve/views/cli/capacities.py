@@ -33,6 +33,7 @@ def capacities(
 def _read(file: Path) -> Any:
     """A state-affine network, or else a linear one."""
     from memcurve import StateAffineNetwork, load_network
+    from memcurve.io import readable
 
-    own = StateAffineNetwork.is_stored(file)
+    own = StateAffineNetwork.is_stored(readable(file))
     return StateAffineNetwork.load(file) if own else load_network(file)

@@ -192,7 +192,9 @@ def _listed_nodes(text: str, network: LinearNetwork) -> list[int] | list[str]:
     nodes: list[int] = []
     try:
         for first, dash, last in (name.partition("-") for name in names):
-            nodes += range(int(first), int(last) + 1) if dash else [int(first)]
+            # a range that goes on beyond the network is refused by its first node there
+            end = min(int(last), network.size) if dash else int(first)
+            nodes += range(int(first), end + 1)
     except ValueError:
         if network.labels is not None:
             return names

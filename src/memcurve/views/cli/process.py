@@ -167,7 +167,7 @@ def exit_code(
 
         own = (CycloptsError, UncertainResultError, ModelError)
         named = (ValueError, TypeError, ImportError, OverflowError, OSError, MemoryError)
-        if not isinstance(error, (*own, *named)):  # else it is a mistake in this package
+        if not (isinstance(error, (*own, *named)) or _in_users_file(error)):  # our mistake
             raise
         text, code = _explained(error, options)
         _report(error, text)
@@ -191,9 +191,22 @@ def _explained(error: Exception, options: Callable[[], Mapping[str, str]]) -> tu
         return str(error), USAGE
     if isinstance(error, OSError):
         return _without_number(error), FAILED
+    if where := _in_users_file(error):
+        return f"{where}: {type(error).__name__}: {error}", FAILED
     empty = "out of memory; ask for fewer nodes or lags." if isinstance(error, MemoryError) else ""
     text = as_options(str(error), options()) or empty or type(error).__name__
     return text, USAGE if isinstance(error, UsageError) or _is_usage(error, text) else FAILED
+
+
+def _in_users_file(error: Exception) -> str:
+    """The line of a Python file of the user's where an error was raised, if it was in one."""
+    import traceback
+
+    files = {word.rpartition(":")[0] for word in sys.argv[1:]}
+    if isinstance(error, SyntaxError) and error.filename in files:
+        return f"{error.filename}, line {error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)[::-1]
+    return next((f"{at.filename}, line {at.lineno}" for at in frames if at.filename in files), "")
 
 
 def _is_usage(error: Exception, text: str) -> bool:

@@ -14,7 +14,7 @@ from memcurve.network import LinearNetwork
 OWN_MASK = "its own"  # that an ensemble brings along, or that stands in a file
 MOST_BYTES = 50_000_000  # of a file: a dense network of 2,500 nodes, or 10⁶ edges
 MOST_FILES = 8  # that are kept; of more, the oldest is forgotten
-ERRORS = (ValueError, OSError, ModuleNotFoundError)
+ERRORS = (ValueError, OSError, ModuleNotFoundError, MemoryError)
 
 
 def contents_of(file: Path) -> bytes:

@@ -122,7 +122,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(answer(path, given, self.server.worker, wanted))
         except Stale:
             self._answer({"stale": True})
-        except (KeyError, ValueError, TypeError, RecursionError) as error:
+        except (KeyError, ValueError, TypeError, OverflowError, RecursionError) as error:
             self.send_error(
                 HTTPStatus.BAD_REQUEST, explain=f"This is no question of the page: {error!r}"
             )
