@@ -149,6 +149,8 @@ def test_masks_whose_squares_overflow_are_left_to_balls(seed: int) -> None:
         ("hostile coloured", 510900066),
         ("hostile part_read_noisy", 511400004),  # unstable, by a mask of 1e-191
         ("hostile coloured_noisy", 511100076),
+        ("hostile several_coloured", 3100046885),  # an input that rounding alone keeps going
+        ("hostile several_inputs", 3200054539),
         ("relative hostile_ones", 10_175),  # directions that are read turn, and totals with them
         ("relative hostile_ones", 100_611),  # powers of a mode next to the circle
         ("relative units", 102_027),  # eigenvectors that coincide in floating point

@@ -668,13 +668,15 @@ def cascade_of(
     return A1, C1, solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
 
 
-def lasting_factor(A: Floats, C: Floats, poles: Complexes | None, read: bool) -> KrylovFactor:
+def lasting_factor(
+    A: Floats, C: Floats, poles: Complexes | None, read: bool, smallest: float = EXHAUSTED
+) -> KrylovFactor:
     """From poles, or of several inputs from graded coordinates; W has yet to be listed."""
     if C.shape[1] == 1:
         A1, C1, M = cascade_of(A, C, poles, read)
         colour = 0.0  # those of a single input are to the last digits, relative to each section
     else:
-        A1, C1, M = graded_realization(hessenberg(A, C))
+        A1, C1, M = graded_realization(hessenberg(A, C, smallest))
         # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what directions are off by
         E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
         colour = float(E) * power_norms(A1).squares
