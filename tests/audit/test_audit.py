@@ -40,8 +40,8 @@ def test_the_truth_is_that_of_memory_curve(result: Audit) -> None:
     assert result.total == result.curve.total
     assert f"{result.total:.4g}" in " ".join(result.verdict)
     if result.usable.measured is not None:  # on the first screen, beside the total
-        shown = [text for _, text in result.document().figures[:5]]
-        assert f"{result.usable.measured.total:.4g}" in shown
+        row, shown = result.usable.measured, [text for _, text in result.document().figures[:5]]
+        assert f"{row.total:.4g} ± {row.error:.1g}" in shown
     for level, lag in result.horizons.items():
         if lag is not None:
             assert result.curve[lag] < float(level)

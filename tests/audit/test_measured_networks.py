@@ -124,7 +124,7 @@ def test_usable_memory_comes_first_where_there_is_little() -> None:
     assert f"{row.total:.4g}" in result.verdict[0]
     assert "60" in result.verdict[1]
     document = result.document()
-    assert document.figures[0] == ("usable memory, 12 bit", f"{row.total:.4g}")
+    assert document.figures[0] == ("usable memory, 12 bit", f"{row.total:.4g} ± {row.error:.1g}")
     titles = [section.title for section in document.sections]
     assert titles.index("Usable memory") < titles.index("Memory")
     chart = next(section.chart for section in document.sections if section.title == "Memory")

@@ -290,8 +290,11 @@ def _lost_states(budget: RankBudget) -> str:
 
 def _total(audit: Audit) -> str:
     """The total with its error."""
-    error = audit.exact.total_error
-    return number(audit.total) + (f" ± {error:.1g}" if error > 0 else "")
+    return _with_error(number(audit.total), audit.exact.total_error)
+
+
+def _with_error(text: str, error: float) -> str:
+    return f"{text} ± {error:.1g}" if error > 0 else text
 
 
 def _others(audit: Audit) -> str:
@@ -374,18 +377,19 @@ def _bars(audit: Audit) -> list[Bar]:
 def _figures(audit: Audit) -> list[tuple[str, str]]:
     first, budget, curve = audit.headline, audit.rank_budget, audit.curve
     figures: dict[str, str] = {}
+    row = first or audit.usable.measured
+    usable = "" if row is None else _with_error(number(row.total), row.error)
     if audit.claim is not None:
         figures["claimed"] = f"{audit.claim.value:.10g}"
     if first is not None:
-        figures["usable"], figures["0.5"] = number(first.total), _lag(first.horizon, "—")
+        figures["usable"], figures["0.5"] = usable, _lag(first.horizon, "—")
     if curve is not None:
-        error = f" ± {curve.total_error:.1g}" if curve.total_error > 0 else ""
-        figures["total" if first is None else "without_noise"] = f"{audit.total:.10g}{error}"
+        total = _with_error(f"{audit.total:.10g}", curve.total_error)
+        figures["total" if first is None else "without_noise"] = total
     facts = {"rank": f"{budget.most:,}", "read": f"{budget.read:,}"}
     figures["rank"] = say(f"figures.{'ranked' if budget.rank is not None else 'bound'}", **facts)
-    row = first or audit.usable.measured
     if first is None and row is not None:  # beside the total, which noise hides
-        figures["usable"] = number(row.total)
+        figures["usable"] = usable
     if first is None and curve is not None:
         figures["error"] = small(float(curve.error.max()))
     if audit.eigenvalues is not None:
