@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from memcurve.memory import METHODS
 from memcurve.rendering import plot
 from memcurve.rendering.report.document import Chart, Series
 from memcurve.studies.sweeping.cases import QUANTITIES, number_of_states
+from memcurve.studies.sweeping.cases import label as label_of
 from memcurve.studies.sweeping.tables import CaseTable, is_numeric, number_text, texts
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ _PLURALS = {
     "density": "densities", "spectral_radius": "radii", "lags": "lags", "inputs": "inputs",
     "noise": "noise levels", "leak": "leak rates",
 }  # fmt: skip
+#: Methods as audits call them, by their labels in tables.
+_METHODS = {label_of(m.name, v.options): v.name for m in METHODS.values() for v in m.variants}
+#: Numbers across, on a logarithmic axis, that are all named. Doubled: they run into each other.
+_MOST_TICKS = 12
 #: Colours and line styles at most. Doubled: some look the same.
 _MOST_HUES = 14
 
@@ -115,6 +121,9 @@ def _draw_lines(table: CaseTable, picture: Picture, ax: Axes) -> None:
     log_x = _wants_log(above)
     plot.chart(Chart("", "", "", tuple(lines), log_x=log_x), ax=ax)
     _finish(table, picture, ax)
+    if log_x and len(above) <= _MOST_TICKS:
+        ax.set_xticks(above, [number_text(value) for value in above])
+        ax.minorticks_off()
     if log_x and len(above) < len(across):
         ax.set_xlabel(f"{ax.get_xlabel()}; 0 is not shown")
 
@@ -208,6 +217,8 @@ def _wants_log(values: Sequence[float]) -> bool:
 
 def _hue_label(axis: str, value: Any) -> str:
     """A value of an axis shown by colour."""
+    if axis == "method":
+        return _METHODS.get(value, str(value))
     if isinstance(value, str):
         return value.replace("_", " ")
     name = {"spectral_radius": "ρ =", "size": "N ="}.get(axis, axis)
