@@ -1,7 +1,5 @@
 """Checks of what users pass in. An error names the argument, the rule, the value and the remedy."""
 
-from __future__ import annotations
-
 import inspect
 import math
 import sys

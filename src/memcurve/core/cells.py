@@ -1,7 +1,5 @@
 """Tables as text: columns, HTML, CSV that any program reads and no spreadsheet runs, LaTeX."""
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io

@@ -1,7 +1,5 @@
 """Packages that only some users need."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 from importlib.util import find_spec

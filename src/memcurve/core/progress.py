@@ -6,8 +6,6 @@ the end is not known: such a step replaces the one before. ``None`` shows the pr
 seconds, in terminals and notebooks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

@@ -1,7 +1,5 @@
 """What all results share: JSON and its schema, files, frames, a picture, notes."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

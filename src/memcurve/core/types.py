@@ -1,7 +1,5 @@
 """Number types that most modules share, and how results write them as JSON."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """The command ``memcurve``. Imports what it needs when it needs it, so that help is instant."""
 
-from __future__ import annotations
-
 import re
 import sys
 from typing import Any

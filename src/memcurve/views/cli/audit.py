@@ -1,7 +1,5 @@
 """``memcurve audit``."""
 
-from __future__ import annotations
-
 import sys
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``memcurve explore``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

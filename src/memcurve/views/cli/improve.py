@@ -1,7 +1,5 @@
 """``memcurve improve``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from memcurve.views.cli.options import NETWORK, REPORT, NetworkOptions, ReportOptions, Whole

@@ -1,7 +1,5 @@
 """What help says of commands and options: `help.toml` has it, by the names of what is described."""
 
-from __future__ import annotations
-
 from typing import TypeVar
 
 from memcurve.core.notes import texts_beside

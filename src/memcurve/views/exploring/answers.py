@@ -3,8 +3,6 @@
 ``scene`` is computed at once; the other answers by :class:`Worker`, one after the other.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import threading

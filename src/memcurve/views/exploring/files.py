@@ -1,7 +1,5 @@
 """Files that were opened on the page."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import tempfile

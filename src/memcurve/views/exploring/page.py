@@ -1,7 +1,5 @@
 """The page as one file: for a disk, a site, a lecture; or with a Python behind it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import tomllib

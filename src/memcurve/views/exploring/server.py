@@ -1,7 +1,5 @@
 """Serve the page on this machine, and answer what it asks."""
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import json

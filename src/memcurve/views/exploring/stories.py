@@ -1,7 +1,5 @@
 """Example settings, each with a text made from its results: ``stories.toml`` has both."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
