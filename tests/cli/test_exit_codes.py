@@ -60,6 +60,7 @@ VALUES = [
     (["curve", "--size", "5", "--plot", "no/such/folder/a.png"], "cannot be written"),
     (["claims", "nope"], "there is no claim 'nope'"),
     (["explore", "--port", "0"], "--port must be from 1 to 65535"),
+    (["explore", "--host", ""], "--host must be an address"),
     (["paper", "--figure", "9"], "--figure must be among 1, 2, 3, 4, 5, 6, got 9"),
     (["sweep", "study.toml", "--workers", "0"], "--workers must be at least 1"),
 ]

@@ -6,8 +6,6 @@ error it has otherwise. The certified method takes ball arithmetic at once, for 
 stored in the network (:mod:`memcurve.solve.balls`).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from memcurve.core.arguments import require_choice, require_limit, require_number

@@ -4,8 +4,6 @@ Limits, :func:`memcurve.compare`, the command, audits, the page, sweeps and the 
 nothing else describes a method.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 from collections.abc import Callable, Mapping

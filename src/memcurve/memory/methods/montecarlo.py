@@ -13,8 +13,6 @@ Coloured input and noise are simulated too, several inputs and readouts taken as
 the sample covariance.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

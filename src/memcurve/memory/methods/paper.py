@@ -20,8 +20,6 @@ converges, but not to the memory curve: at N = 100 it stays off by 0.2 to 0.35.
 published scripts: one for every lag up to the step at which the iteration breaks down.
 """
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping

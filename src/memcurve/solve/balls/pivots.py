@@ -3,8 +3,6 @@
 See :mod:`memcurve.solve.modular` for primes so small that BLAS does the work.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -12,8 +12,6 @@ A full rank is proven. A deficient one is a proven lower bound: it is found modu
 primes, and the rows that were not solved for are checked too.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

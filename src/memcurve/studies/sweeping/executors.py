@@ -44,6 +44,8 @@ _ONE_AT_A_TIME = threading.Lock()
 _DEATHS = 4
 #: Starts of a process that is killed meanwhile. Doubled: more patience where memory is short.
 _STARTS = 20
+#: Seconds in which a Dask scheduler that is there answers. Doubled: a wrong address is told later.
+_ANSWER = 20.0
 #: Error of a case that ends its process.
 DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
 _KEPT = "Finished cases are saved; run the same command again to continue."
@@ -354,7 +356,7 @@ class DaskPool(Pool):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = self._distributed.Client(
-                self._address, timeout=self._timeout, set_as_default=False
+                self._address, timeout=min(self._timeout, _ANSWER), set_as_default=False
             )
         except (OSError, TimeoutError, ValueError) as error:
             raise ConnectionError(

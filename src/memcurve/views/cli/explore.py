@@ -29,6 +29,8 @@ def explore(
         return
     if port is not None and not 1 <= port <= 65535:
         raise UsageError(f"--port must be from 1 to 65535, got {port}.")
+    if not host:
+        raise UsageError("--host must be an address of this machine, such as 127.0.0.1, got ''.")
     from memcurve.views.exploring.files import contents_of
     from memcurve.views.exploring.server import is_loopback, serve
 
