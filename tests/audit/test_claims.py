@@ -232,5 +232,5 @@ def test_an_explanation_gives_the_claimed_digits(claimed: str) -> None:
     assert found.holds is False
     for one in found.explanations:
         is_near = abs(one.value - found.value) <= found.tolerance
-        assert is_near or "(± " in one.text
+        assert is_near or "(±" in one.text
         assert one.kind != "number_format"

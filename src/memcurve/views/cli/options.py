@@ -192,8 +192,8 @@ def _listed_nodes(text: str, network: LinearNetwork) -> list[int] | list[str]:
     nodes: list[int] = []
     try:
         for first, dash, last in (name.partition("-") for name in names):
-            # a range that goes on beyond the network is refused by its first node there
-            end = min(int(last), network.size) if dash else int(first)
+            # a range of more nodes than the network has is refused by the first that is none of it
+            end = min(int(last), int(first) + network.size) if dash else int(first)
             nodes += range(int(first), end + 1)
     except ValueError:
         if network.labels is not None:
