@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import numpy as np
@@ -111,10 +110,8 @@ def test_channels_from_kraus_operators() -> None:
     refuses(ValueError, "`noise`", memcurve.capacities, large, quantum.ShotNoise(10))
 
 
-def test_objects_of_qutip_are_taken_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_objects_of_qutip_are_taken_as_they_are() -> None:
     """Hamiltonians, Kraus operators, and superoperators in every representation."""
-    if "distutils" in sys.modules:  # by another test: setuptools, which QuTiP imports, minds
-        monkeypatch.setenv("SETUPTOOLS_USE_DISTUTILS", "stdlib")
     qt = pytest.importorskip("qutip")
     H = 0.7 * qt.tensor(qt.sigmax(), qt.sigmax()) + qt.tensor(qt.sigmaz(), qt.sigmaz() + 1)
     plain = quantum.spin_reservoir(H, 1.0)
