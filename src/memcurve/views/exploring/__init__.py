@@ -5,4 +5,6 @@
 ``page`` is the page itself, which needs no server for what it computes in the browser.
 """
 
-from memcurve.views.exploring.scene import move_eigenvalue as move_eigenvalue
+from memcurve.views.exploring.scene import move_eigenvalue
+
+__all__ = ["move_eigenvalue"]
