@@ -2,13 +2,13 @@
 
 import dataclasses
 import json
-import tomllib
 from importlib.resources import files
 from string import Template
 from typing import Any
 
 import numpy as np
 
+from memcurve.core.notes import texts_beside
 from memcurve.core.version import __version__
 from memcurve.memory import controllable_spectrum
 from memcurve.network import ensembles, masks
@@ -37,7 +37,7 @@ def static_page() -> str:
     True
     """
     presets = {}
-    for key, about in tomllib.loads(_text("presets.toml")).items():
+    for key, about in texts_beside(__file__, "presets.toml").items():
         states = 2 if key == "lru_ring" else 1  # of a complex node: its real and imaginary part
         options, fixed = about.get("options", {}), about.get("fixed", False)
         networks = {n: ensembles.make(key, n // states, **options) for n in SIZES}
