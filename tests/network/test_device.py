@@ -15,7 +15,7 @@ import memcurve
 from memcurve import LinearNetwork, memory_curve
 from memcurve.network.backend import Backend
 from memcurve.network.device import DeviceMatrix
-from memcurve.network.places import Device
+from memcurve.network.tall import DeviceBackend
 from refusals import refuses
 from tolerances import agree
 
@@ -116,11 +116,11 @@ def _smooth(rows: int) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", ["smooth", "few rows", "nothing"])
 def test_triangles_have_the_singular_values(library: Library, kind: str) -> None:
-    place = Device(Backend.of(library.array(np.ones(1)), "x"))
+    backend = DeviceBackend(Backend.of(library.array(np.ones(1)), "x"))
     K = {"smooth": _smooth(5000), "few rows": np.eye(5000, 60), "nothing": np.zeros((5000, 60))}[
         kind
     ]
-    R, rounding = place.triangle(place.put(K)), 1e-13 * np.linalg.norm(K)
+    R, rounding = backend.triangle(backend.put(K)), 1e-13 * np.linalg.norm(K)
     sigma = np.linalg.svd(K, compute_uv=False)
     assert np.abs(np.linalg.svd(R, compute_uv=False) - sigma).max() <= rounding
     assert np.abs(R.T @ R - K.T @ K).max() <= 2 * rounding * np.linalg.norm(K)

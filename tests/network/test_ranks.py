@@ -38,16 +38,16 @@ def test_products_and_factors_are_those_of_the_whole(count: int) -> None:
 
     def work(comm: Any) -> tuple[Any, ...]:
         rows = RankRows(uneven(comm), comm)
-        place, dense = rows.place, RankRows(uneven(comm, A.toarray()), comm)
-        own = place.put(X)
-        assert len(own) == place.here(SIZE) == uneven(comm).shape[0]
-        Q, R = place.qr(own.copy(order="F"))
-        some = place.host(place.rows(own, np.arange(0, SIZE, 7)))
+        backend, dense = rows.backend, RankRows(uneven(comm, A.toarray()), comm)
+        own = backend.put(X)
+        assert len(own) == backend.local_rows(SIZE) == uneven(comm).shape[0]
+        Q, R = backend.qr(own.copy(order="F"))
+        some = backend.host(backend.rows(own, np.arange(0, SIZE, 7)))
         scaled = rows.scaled(np.exp(X[:, 0])) @ own[:, 1]
         products = [rows @ own, dense @ own, scaled[:, None]]
-        triangle = place.triangle(own)
+        triangle = backend.triangle(own)
         assert np.allclose(np.abs(triangle), np.abs(R), atol=1e-13)
-        return *map(place.host, products), place.host(Q), R, some, place.dot(own, own)
+        return *map(backend.host, products), backend.host(Q), R, some, backend.dot(own, own)
 
     for product, dense, scaled, Q, R, some, gram in answers(count, work):
         assert np.allclose(product, A @ X, atol=1e-14)
@@ -152,7 +152,7 @@ def test_every_rank_reads_its_rows(write: Any, tmp_path: Path, monkeypatch: Any)
         found = load_network(tmp_path / "network.npz", mask=tmp_path / "C.npy", communicator=comm)
         assert isinstance(found.A, RankRows)
         assert found.A._rows.shape[0] == SIZE // 3
-        return found.A.place.host(found.A @ found.A.place.put(C)), found.C
+        return found.A.backend.host(found.A @ found.A.backend.put(C)), found.C
 
     for product, mask in answers(3, work):
         assert np.allclose(product, A @ C, atol=1e-14)
@@ -211,7 +211,7 @@ def test_a_rank_that_fails_alone_ends_the_job(
 
         def __matmul__(self, x: Any) -> Any:
             self.products += 1
-            if self.products == 9 and self.place.ranks.number == lonely:
+            if self.products == 9 and self.backend.ranks.number == lonely:
                 raise MemoryError("no room for a ninth product")
             return super().__matmul__(x)
 

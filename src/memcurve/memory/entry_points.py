@@ -46,7 +46,7 @@ from memcurve.network.graph import (
 from memcurve.network.linear import LinearNetwork
 from memcurve.network.nonlinear import NonlinearNetwork
 from memcurve.network.operator import Operator
-from memcurve.network.places import place_of
+from memcurve.network.tall import backend_of
 from memcurve.solve import Analysis, Problem, Spectrum, is_usable_memory
 
 MOST_HORIZONS = 100_000
@@ -357,7 +357,7 @@ def noise_profile(
     _warned(curves[0])
     marks = {}
     if problem.network.C.any():
-        with place_of(problem.network.A).collective():
+        with backend_of(problem.network.A).collective():
             sizes = problem.analysis.deviations(problem.processes)
         marks = number_formats(sizes if problem.network.readout is None else sizes[problem.asked])
     return NoiseProfile(noise.levels, curves, noise.label, marks)
@@ -468,7 +468,7 @@ def ask_family(
     if problem.network.is_sparse and takes_eigenvalues and problem.analysis.unstable_radius:
         raise unstable(problem.analysis.unstable_radius)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(place_of(A).collective())
+        stack.enter_context(backend_of(A).collective())
         if progress is not False:  # else whoever asks tells
             notify = stack.enter_context(progress_callback(progress))
             stack.enter_context(problem.analysis.telling(notify))

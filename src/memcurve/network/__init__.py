@@ -1,7 +1,7 @@
 """Networks: linear ones, whose memory is computed, and nonlinear ones, which are simulated.
 
-Ensembles and masks draw them, ``graph`` knows their wiring, ``places`` where tall arrays lie
-(host, device, ranks of an MPI job). Imports ``core``. Start reading at ``linear``.
+Ensembles and masks draw them, ``graph`` knows their wiring, ``tall`` is the backend of
+tall arrays (host, device, ranks of an MPI job). Imports ``core``. Start reading at ``linear``.
 """
 
 from __future__ import annotations

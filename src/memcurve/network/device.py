@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.types import Floats
 from memcurve.network.backend import Backend, to_host, without_gradient
-from memcurve.network.places import HOST, Device, Host, Tall
+from memcurve.network.tall import HOST, DeviceBackend, HostBackend, Tall
 
 #: Places are counted in 32 bits up to here: products read less.
 MOST_IN_32_BITS = 2**31 - 1
@@ -40,12 +40,14 @@ class DeviceMatrix:
     #: As an operator says it: more than products is known of this one.
     has_entries = True
 
-    def __init__(self, place: Device, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> None:
-        self.place, self.shape = place, shape
+    def __init__(
+        self, backend: DeviceBackend, shape: tuple[int, int], parts: tuple[Any, Any, Any]
+    ) -> None:
+        self.backend, self.shape = backend, shape
         self._data, self._indices, self._indptr = parts
         self.dtype = np.dtype(str(self._data.dtype).rpartition(".")[2])
         self.nnz = int(self._data.shape[0])
-        self._matrix = _made(place, shape, parts)
+        self._matrix = _made(backend, shape, parts)
 
     @classmethod
     def of(cls, A: Any, argument: str) -> DeviceMatrix:
@@ -59,13 +61,13 @@ class DeviceMatrix:
                 f"{argument}[i, j] is the weight from node j to node i."
             )
         data, indices, indptr = _parts(A)
-        place = Device(Backend.of(data, argument))
-        data, size, xp = place.backend.float64(data, argument), int(A.shape[0]), place.xp
+        backend = DeviceBackend(Backend.of(data, argument))
+        data, size, xp = backend.library.float64(data, argument), int(A.shape[0]), backend.xp
         count = int(data.shape[0])
         shaped = indices.shape[0] == count and indptr.shape[0] == size + 1
         ends = xp.stack([indptr[0], indptr[-1], xp.min(indptr[1:] - indptr[:-1])])
         least, most = (xp.min(indices), xp.max(indices)) if count else (0 * ends[0], 0 * ends[0])
-        first, last, step, least, most = place.host([*ends, least, most]).tolist()
+        first, last, step, least, most = backend.host([*ends, least, most]).tolist()
         if (
             not shaped
             or (first, last) != (0, count)
@@ -79,15 +81,15 @@ class DeviceMatrix:
             )
         kind = xp.int32 if max(count, size) <= MOST_IN_32_BITS else xp.int64
         indices, indptr = (xp.astype(each, kind, copy=False) for each in (indices, indptr))
-        return cls(place, (size, size), (data, indices, indptr))
+        return cls(backend, (size, size), (data, indices, indptr))
 
     @cached_property
     def host(self) -> Any:
-        """A copy as a scipy sparse array, repeated places summed."""
+        """A copy as a scipy sparse array, repeated entries summed."""
         from scipy.sparse import csr_array
 
         parts = (self._data, self._indices, self._indptr)
-        data, indices, indptr = (self.place.host(part) for part in parts)
+        data, indices, indptr = (self.backend.host(part) for part in parts)
         matrix = csr_array((data.copy(), indices.copy(), indptr.copy()), shape=self.shape)
         matrix.sum_duplicates()
         matrix.eliminate_zeros()
@@ -96,20 +98,20 @@ class DeviceMatrix:
     def like(self, matrix: Any) -> DeviceMatrix:
         """A scipy sparse array on the same device."""
         matrix = matrix.tocsr()
-        put = self.place.backend.put
+        put = self.backend.library.put
         parts = (put(matrix.data), put(matrix.indices), put(matrix.indptr))
-        made = DeviceMatrix(self.place, matrix.shape, parts)
+        made = DeviceMatrix(self.backend, matrix.shape, parts)
         made.__dict__["host"] = matrix
         return made
 
     def _with(self, data: Any) -> DeviceMatrix:
-        """Other numbers at the same places."""
-        return DeviceMatrix(self.place, self.shape, (data, self._indices, self._indptr))
+        """Other numbers at the same positions."""
+        return DeviceMatrix(self.backend, self.shape, (data, self._indices, self._indptr))
 
     def astype(self, dtype: Any) -> Any:
         """In single precision, on the device; in any other, on the host."""
         if np.dtype(dtype) == np.float32:
-            xp = self.place.xp
+            xp = self.backend.xp
             return self._with(xp.astype(self._data, xp.float32))
         return self.host.astype(dtype)
 
@@ -117,8 +119,8 @@ class DeviceMatrix:
         """D⁻¹AD for the diagonal D."""
         if np.ptp(scale) == 0:
             return self
-        xp, d = self.place.xp, self.place.put(scale)
-        numbers = xp.arange(self.nnz, dtype=self._indptr.dtype, device=self.place.backend.device)
+        xp, d = self.backend.xp, self.backend.put(scale)
+        numbers = xp.arange(self.nnz, dtype=self._indptr.dtype, device=self.backend.library.device)
         rows = xp.searchsorted(self._indptr, numbers, side="right") - 1
         columns = xp.take(d, self._indices, axis=0)
         return self._with(self._data * columns / xp.take(d, rows, axis=0))
@@ -126,11 +128,11 @@ class DeviceMatrix:
     def product_sizes(self, x: Tall) -> Floats:
         """Sizes of what is added up in each column of AX."""
         sums = self._with(self._data * self._data) @ (x * x)
-        return np.asarray(np.sqrt(self.place.host(self.place.xp.sum(sums, axis=0))))
+        return np.asarray(np.sqrt(self.backend.host(self.backend.xp.sum(sums, axis=0))))
 
     def count_nonzero(self) -> int:
         """How many entries are not zero."""
-        return int(self.place.host(self.place.xp.sum(self._data != 0)))
+        return int(self.backend.host(self.backend.xp.sum(self._data != 0)))
 
     def __matmul__(self, x: Any) -> Any:
         if isinstance(x, np.ndarray):
@@ -138,7 +140,7 @@ class DeviceMatrix:
         if x.ndim == 1:
             return self._matrix @ x
         products = [(self._matrix @ x[:, j])[:, None] for j in range(x.shape[1])]
-        return products[0] if len(products) == 1 else self.place.joined(products)
+        return products[0] if len(products) == 1 else self.backend.joined(products)
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> NDArray[Any]:
         return np.asarray(self.host.toarray(), dtype=dtype)
@@ -173,19 +175,19 @@ def on_host(A: Any) -> Any:
     return A.host if isinstance(A, DeviceMatrix) else A
 
 
-def mask_on_host(C: Any, place: Host) -> Any:
+def mask_on_host(C: Any, backend: HostBackend) -> Any:
     """The mask as NumPy has it; one of another library must be where A is."""
     if isinstance(C, np.ndarray | np.generic | Sequence) or hasattr(C, "toarray"):
         return C
-    backend = Backend.of(C, "C")
-    if backend.xp is np or place is HOST:
+    library = Backend.of(C, "C")
+    if library.xp is np or backend is HOST:
         return C
-    if Device(backend) != place:
+    if DeviceBackend(library) != backend:
         raise ValueError(
-            f"`C` must be where `A` is, {place}, or an array of NumPy; got one of "
-            f"{Device(backend)}; move it there first."
+            f"`C` must be where `A` is, {backend}, or an array of NumPy; got one of "
+            f"{DeviceBackend(library)}; move it there first."
         )
-    return to_host(backend.float64(C, "C"))
+    return to_host(library.float64(C, "C"))
 
 
 def _parts(A: Any) -> tuple[Any, Any, Any]:
@@ -212,16 +214,16 @@ def _parts(A: Any) -> tuple[Any, Any, Any]:
     return A.data, A.indices, A.indptr
 
 
-def _made(place: Device, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> Any:
+def _made(backend: DeviceBackend, shape: tuple[int, int], parts: tuple[Any, Any, Any]) -> Any:
     """The library's own matrix."""
     data, indices, indptr = parts
-    if place.backend.name == "torch":
+    if backend.library.name == "torch":
         import torch
 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return torch.sparse_csr_tensor(indptr, indices, data, shape, check_invariants=False)
-    if place.backend.name == "cupy":
+    if backend.library.name == "cupy":
         from cupyx.scipy.sparse import csr_matrix
 
         return csr_matrix((data, indices, indptr), shape=shape)

@@ -170,7 +170,7 @@ class LinearNetwork(Connected):
         matrix = validated_matrix(A)
         size = matrix.shape[0]
         if isinstance(matrix, DeviceMatrix | Operator):
-            C = mask_on_host(C, matrix.place)
+            C = mask_on_host(C, matrix.backend)
         if name is not None and not isinstance(name, str):
             raise TypeError(f"`name` must be a string, got {name!r}.")
         names = None if labels is None else validated_labels(labels, size)
@@ -282,7 +282,7 @@ class LinearNetwork(Connected):
         parts += ["complex"] * self.is_complex + ["sparse"] * self.is_sparse
         parts += [self.A.kind] if isinstance(self.A, Operator) else []
         if isinstance(self.A, DeviceMatrix):
-            parts.append(str(self.A.place))
+            parts.append(str(self.A.backend))
         if self.readout is not None:
             parts.append(f"readout={len(self.readout)} nodes")
         return f"LinearNetwork({', '.join(parts)})"

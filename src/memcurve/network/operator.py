@@ -10,7 +10,7 @@ import numpy as np
 
 from memcurve.core.types import SEED, Floats
 from memcurve.network.backend import Backend
-from memcurve.network.places import HOST, Device, Host, Tall
+from memcurve.network.tall import HOST, DeviceBackend, HostBackend, Tall
 
 #: A(ax + by) and aAx + bAy differ by no more than this share of their size: rounding of single
 #: precision. What rounding there is counts in the errors.
@@ -25,15 +25,15 @@ REAL_PAIR = "Give the real pair, [[Re A, −Im A], [Im A, Re A]] and [Re C; Im C
 
 
 class Operator:
-    """Products with a square matrix, or a function of vectors at a ``place``, which is checked."""
+    """Products with a square matrix, checked when first used."""
 
     ndim = 2
-    place: Host
+    backend: HostBackend
     #: What is there of A, in a word; and whether that is entries.
     kind, has_entries = "products only", False
 
     def __init__(self, products: Any) -> None:
-        self.products, self.place = products, HOST
+        self.products, self.backend = products, HOST
         self.shape: tuple[int, int] = tuple(products.shape)
         if products.dtype is not None and np.dtype(products.dtype).kind == "c":
             raise TypeError(f"`A` must have real products, got dtype {products.dtype}. {REAL_PAIR}")
@@ -45,13 +45,13 @@ class Operator:
             self._check()
         if not isinstance(x, np.ndarray):
             return self._times(x)
-        return self.place.host(self._times(self.place.put(x)))
+        return self.backend.host(self._times(self.backend.put(x)))
 
     def scaled(self, scale: Floats) -> Operator:
         """D⁻¹AD for the diagonal D."""
         if np.ptp(scale) == 0:
             return self
-        d = self.place.put(scale)
+        d = self.backend.put(scale)
 
         def times(x: Tall) -> Tall:
             units = d if x.ndim == 1 else d[:, None]
@@ -64,7 +64,7 @@ class Operator:
     def rounding(self, X: Tall, AX: Tall) -> Floats:
         """Rounding in AX: lengths of A(x + y) − Ax − Ay, x and y large in the same places."""
         pairs = self @ (X[:, ::2] + X[:, 1::2]) - AX[:, ::2] - AX[:, 1::2]
-        return np.repeat(self.place.lengths(pairs), 2)
+        return np.repeat(self.backend.lengths(pairs), 2)
 
     def needs_matrix(self, what: str) -> TypeError:
         """The error where entries of A are needed."""
@@ -86,10 +86,10 @@ class Operator:
                 f"raised {type(error).__name__}: {error}."
             ) from error
         self._require_alike(x, y)
-        total, given = self.place.host([y.sum(), x.sum()])
+        total, given = self.backend.host([y.sum(), x.sum()])
         if not np.isfinite(total) and np.isfinite(given):
-            many = int(np.count_nonzero(~np.isfinite(self.place.host(y))))
-            largest = float(np.abs(self.place.host(x)).max())
+            many = int(np.count_nonzero(~np.isfinite(self.backend.host(y))))
+            largest = float(np.abs(self.backend.host(x)).max())
             raise ValueError(
                 f"`A` must have finite products, got {many} numbers that are not, for a vector of "
                 f"size up to {largest:.3g}; look at the function behind it."
@@ -110,7 +110,7 @@ class Operator:
         size, (a, b) = self.shape[0], (0.7, -1.9)
         x, y = rng.standard_normal((2, size))
         given = (x, y, a * x + b * y)
-        first, second, both = (self.place.host(self._times(self.place.put(v))) for v in given)
+        first, second, both = (self.backend.host(self._times(self.backend.put(v))) for v in given)
         parts = abs(a) * np.linalg.norm(first) + abs(b) * np.linalg.norm(second)
         defect = float(np.linalg.norm(both - (a * first + b * second)))
         if not defect <= LINEAR * parts:
@@ -146,23 +146,23 @@ class FunctionOperator(Operator):
         shape = tuple(getattr(mask, "shape", ())) or np.shape(mask)
         if len(shape) not in (1, 2) or shape[0] == 0:
             raise ValueError(f"`C` must have shape (N,) or (N, d), got {shape}; `A` is a function.")
-        backend = Backend.of(mask, "C")
-        self.place = HOST if backend.xp is np else Device(backend)
+        library = Backend.of(mask, "C")
+        self.backend = HOST if library.xp is np else DeviceBackend(library)
         self.function, self.shape = function, (int(shape[0]),) * 2
         self.dtype, self._checked = np.dtype(np.float64), False
 
     def _product(self, x: Tall) -> Tall:
         if x.ndim == 1:
             return self._one(x)
-        return self.place.joined([self._one(x[:, j])[:, None] for j in range(x.shape[1])])
+        return self.backend.joined([self._one(x[:, j])[:, None] for j in range(x.shape[1])])
 
     def _one(self, x: Tall) -> Tall:
-        y = np.asarray(self.function(x)) if self.place is HOST else self.function(x)
-        if self.place is not HOST and (
-            type(y) is not type(x) or Device(Backend.of(y, "A")) != self.place
+        y = np.asarray(self.function(x)) if self.backend is HOST else self.function(x)
+        if self.backend is not HOST and (
+            type(y) is not type(x) or DeviceBackend(Backend.of(y, "A")) != self.backend
         ):
             raise ValueError(
-                f"a result of type {type(y).__name__} that is not of {self.place}, where `C` is"
+                f"a result of type {type(y).__name__} that is not of {self.backend}, where `C` is"
             )
         self._require_alike(x, y)
         return y

@@ -1,9 +1,9 @@
-"""A network whose rows lie with the ranks of an MPI job, for what no one machine holds.
+"""A network whose rows are distributed over MPI ranks, if one machine is too small for it.
 
-Every rank calls the same functions with the same arguments, and has of A, and of every vector that
-solvers keep, its own rows only. A product takes one exchange, of the numbers that the rows here
-multiply and other ranks have; sums over all rows take one reduction. All else is small, computed by
-every rank alike, and where it decides what comes next, rank 0 does: ranks never part.
+Every rank calls the same functions with the same arguments, and has only its own rows of A and of
+every vector that solvers keep. A product takes one exchange of the numbers that these rows multiply
+and other ranks have; sums over all rows take one reduction. All else is small and computed by every
+rank; where it decides what comes next, the value of rank 0 is broadcast, so that no rank diverges.
 
 A rank that fails alone ends the job, as the others wait for it: :meth:`Ranks.collective`.
 """
@@ -25,7 +25,7 @@ from memcurve.core.optional import optional
 from memcurve.core.types import EPS, Floats
 from memcurve.network.linear import LinearNetwork, validated_entries
 from memcurve.network.operator import ASKED_OF_PRODUCTS, Operator
-from memcurve.network.places import Host, Tall
+from memcurve.network.tall import HostBackend, Tall
 
 #: A rank that failed waits so many seconds for the others to fail, too, and then ends the job.
 PATIENCE = 3.0
@@ -47,11 +47,11 @@ class Ranks:
 
     def __init__(self, communicator: Any) -> None:
         self.number, self.count = int(communicator.Get_rank()), int(communicator.Get_size())
-        # ours alone: no message of the caller is taken for one of these, nor the last for others
+        # duplicates: no message of the caller is taken for one of these, nor the last for others
         self.communicator, self._last_call = communicator.Dup(), communicator.Dup()
         hosts = self.communicator.allgather(platform.node())
         #: Ranks on this machine, this one among them.
-        self.sharing = hosts.count(platform.node())
+        self.processes = hosts.count(platform.node())
 
     def share(self, size: int) -> tuple[int, int]:
         """First and last + 1 of the rows of this rank, where ``size`` are divided evenly."""
@@ -69,7 +69,7 @@ class Ranks:
 
     @contextlib.contextmanager
     def collective(self) -> Iterator[None]:
-        """All ranks get through this, or all raise, or the job ends: none waits for ever."""
+        """All ranks complete this, or all raise, or the job ends: none waits forever."""
         try:
             yield
         except BaseException as error:
@@ -88,15 +88,15 @@ class Ranks:
         self.communicator.Abort(130 if isinstance(error, KeyboardInterrupt) else 1)
 
 
-class Parts(Host):
-    """Tall arrays of NumPy, of which every rank has the rows ``first`` … ``last`` − 1."""
+class RanksBackend(HostBackend):
+    """NumPy arrays of which this rank has the rows ``first`` … ``last`` − 1."""
 
     def __init__(self, ranks: Ranks, first: int, last: int) -> None:
         self.ranks, self._first, self._last = ranks, first, last
-        self._communicator, self.sharing = ranks.communicator, ranks.sharing
+        self._communicator, self.processes = ranks.communicator, ranks.processes
 
     def total(self, values: Any) -> Floats:
-        """Sum over all rows, given that over those here."""
+        """Sum over all rows, from the sum over the local ones."""
         here = np.array(values, dtype=float, order="C")
         total = np.empty_like(here)
         # not Allreduce, which may round differently for every rank
@@ -115,14 +115,14 @@ class Parts(Host):
     def broadcast(self, x: Any) -> Any:
         return self._communicator.bcast(x, root=0)
 
-    def here(self, rows: int) -> int:
+    def local_rows(self, rows: int) -> int:
         return self._last - self._first
 
     def collective(self) -> contextlib.AbstractContextManager[Any]:
         return self.ranks.collective()
 
     def empty(self, rows: int, columns: int) -> Tall:
-        return super().empty(self.here(rows), columns)
+        return super().empty(self.local_rows(rows), columns)
 
     def rows(self, x: Tall, which: NDArray[np.intp]) -> Tall:
         return x[which[(which >= self._first) & (which < self._last)] - self._first]
@@ -180,7 +180,7 @@ class RankRows(Operator):
     >>> memcurve.memory_curve(network, noise=0.1).total  # doctest: +SKIP
     """
 
-    place: Parts
+    backend: RanksBackend
     #: Number of entries on all ranks, where they are sparse.
     nnz: int = 0
 
@@ -200,7 +200,7 @@ class RankRows(Operator):
             self.shape, self.dtype = (int(ends[-1]), int(ends[-1])), np.dtype(np.float64)
             self._size, self._checked = int(self._rows.shape[0]), True
             first = int(ends[ranks.number]) - self._size
-            self.place = Parts(ranks, first, first + self._size)
+            self.backend = RanksBackend(ranks, first, first + self._size)
             self.kind = f"rows over {ranks.count} ranks"
             self.has_entries = not isinstance(self._rows, np.ndarray)
             entries = int(self._rows.nnz) if self.has_entries else 0
@@ -247,7 +247,7 @@ class RankRows(Operator):
         """The numbers of a whole vector that these rows multiply."""
         received, (sent, wanted) = np.empty(len(self._needed), self.dtype), self._counts
         send = np.asarray(x, dtype=self.dtype)[self._sent]
-        self.place.ranks.communicator.Alltoallv([send, sent], [received, wanted])
+        self.backend.ranks.communicator.Alltoallv([send, sent], [received, wanted])
         return received
 
     def __matmul__(self, x: Any) -> NDArray[Any]:
@@ -269,7 +269,7 @@ class RankRows(Operator):
     def scaled(self, scale: Floats) -> RankRows:
         if np.ptp(scale) == 0:
             return self
-        here, there = self.place.put(scale)[:, None], scale[self._needed]
+        here, there = self.backend.put(scale)[:, None], scale[self._needed]
         changed = copy.copy(self)
         if isinstance(self._rows, np.ndarray):
             changed._rows = self._rows * (there / here)
@@ -285,10 +285,10 @@ class RankRows(Operator):
             entries = self._rows
             squares = np.bincount(entries.indices, entries.data**2, len(self._needed))
         here = np.array([squares @ self._exchanged(column**2) for column in X.T])
-        return np.asarray(EPS * np.sqrt(self.place.total(here)))
+        return np.asarray(EPS * np.sqrt(self.backend.total(here)))
 
     def needs_matrix(self, what: str) -> TypeError:
         return TypeError(
-            f"`A` must be whole for {what}, got rows of it over {self.place.ranks.count} ranks. "
+            f"`A` must be whole for {what}, got rows of it over {self.backend.ranks.count} ranks. "
             f"{ASKED_OF_PRODUCTS} Or ask one process that has all of A, if it fits."
         )

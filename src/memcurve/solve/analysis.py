@@ -43,7 +43,7 @@ from memcurve.network import LinearNetwork, graph
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import ORDINARY, Indices
 from memcurve.network.operator import Operator
-from memcurve.network.places import place_of
+from memcurve.network.tall import backend_of
 from memcurve.solve import modular
 from memcurve.solve import spectrum as spectra
 from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity
@@ -516,8 +516,8 @@ def sizes_by_products(
 
     What comes later is at most ‖x_k‖² Σ_m ‖A^m‖², and left out below rounding of the least one.
     """
-    place, later = place_of(A), sums_of_powers(A).squares
-    C, weights = place.put(C), place.small(psi)
+    backend, later = backend_of(A), sums_of_powers(A).squares
+    C, weights = backend.put(C), backend.small(psi)
     total, x = 0.0, 0.0 * C
     for k in range(0, most_products, ahead):
         made = []
@@ -525,11 +525,13 @@ def sizes_by_products(
             x = A @ x if j else x
             x = x + C * weights[j] if j < len(psi) else x
             made.append(x)
-        total = total + (place.joined(made) ** 2).sum(axis=1)
+        total = total + (backend.joined(made) ** 2).sum(axis=1)
         if k + ahead >= len(psi):
-            least, largest = place.host([-place.largest(-total), place.largest(total)]).tolist()
-            if float(place.squares(x).sum()) * later <= max(TAIL**2 * least, EPS**3 * largest):
-                return np.asarray(np.sqrt(place.host(total)))
+            least, largest = backend.host(
+                [-backend.largest(-total), backend.largest(total)]
+            ).tolist()
+            if float(backend.squares(x).sum()) * later <= max(TAIL**2 * least, EPS**3 * largest):
+                return np.asarray(np.sqrt(backend.host(total)))
     raise UncertainResultError("the states take too long to settle.")
 
 

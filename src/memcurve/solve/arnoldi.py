@@ -7,7 +7,7 @@ It ends where what leaves the space, amplified by the powers of A, is far below 
 all lags that are not in the space together are: k steps hold the first k lags exactly.
 
 A is a dense or sparse array, an operator, on a device, or divided among ranks: tall vectors stay
-where A is (:mod:`memcurve.network.places`).
+where A is (:mod:`memcurve.network.tall`).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
-from memcurve.network.places import Tall, place_of
+from memcurve.network.tall import Tall, backend_of
 from memcurve.solve.answer import MOST_DEFAULT_LAGS
 from memcurve.solve.basis import Basis
 from memcurve.solve.factor import LEFT_OUT, ReducedModel, longer_responses
@@ -60,16 +60,16 @@ class Arnoldi:
         notify: ProgressCallback = silent,
     ) -> ReducedModel:
         """Reduce (A, C), whose states (or some rows) are read with errors of size ``level``."""
-        size, place = len(C), place_of(A)
+        size, backend = len(C), backend_of(A)
         # powers that grow are found before a basis fills the memory
         powers = sums_of_powers(A)
         most = min(self.most, size)
-        basis = Basis(size, min(size, most + C.shape[1]), place)
+        basis = Basis(size, min(size, most + C.shape[1]), backend)
         c = np.zeros((basis.capacity, C.shape[1]))
         log_sizes, parents = np.zeros(basis.capacity), list[int]()
         for j, column in enumerate(C.T):
             before = basis.count
-            c[:, j] = basis.add(place.put(np.array(column)))
+            c[:, j] = basis.add(backend.put(np.array(column)))
             if basis.count > before:
                 log_sizes[before] = np.log(abs(c[before, j]))
                 parents.append(-1)
@@ -88,7 +88,7 @@ class Arnoldi:
             # of a large network several steps at once, as long as their directions are far apart
             taken = 0
             if ahead > 1:
-                room = place.empty(size, self.ahead) if room is None else room
+                room = backend.empty(size, self.ahead) if room is None else room
                 taken = self._steps_at_once(A, basis, H, k, ahead, room)
             if taken:
                 ahead = taken if taken < ahead else min(2 * ahead, self.ahead)
@@ -101,7 +101,7 @@ class Arnoldi:
                     log_sizes[row] = log_sizes[j] + np.log(abs(new))
                     log_new += np.log(abs(new)) / C.shape[1]
                 history.append(log_new)
-            history[k:] = place.broadcast(history[k:])
+            history[k:] = backend.broadcast(history[k:])
             log_new, k = history[-1], k + taken
             lags.follow(H, k)
             if k // 16 > (k - taken) // 16:
@@ -111,7 +111,7 @@ class Arnoldi:
                 if steps > 1.2 * most:
                     break
                 basis.require_room(min(steps, most))
-            if place.broadcast(lags.faded) and k < basis.count:
+            if backend.broadcast(lags.faded) and k < basis.count:
                 beyond = _size_ahead(
                     A, basis.combined(lags.last[: basis.count]), powers.squares, lags.enough
                 )
@@ -121,7 +121,7 @@ class Arnoldi:
                     return model
                 lags.enough_now *= 0.5 * lags.enough / beyond
             if k == basis.count or (k >= check and log_new <= log_enough):
-                leaking = place.broadcast(
+                leaking = backend.broadcast(
                     _leakage(H[: basis.count, :k], c[:k], powers.norms, target)
                 )
                 if leaking <= 3 * target:
@@ -144,14 +144,14 @@ class Arnoldi:
         count = min(count, basis.capacity - basis.count)
         if count < 2 or k != basis.count - 1:
             return 0
-        place, norms, w = basis.place, [], basis.column(k)
+        backend, norms, w = basis.backend, [], basis.column(k)
         W = room[:, :count]
         for j in range(count):
             w = A @ w
-            norms.append(place.square(w) ** 0.5)
+            norms.append(backend.square(w) ** 0.5)
             w = w / norms[-1]
-            W = place.write(W, j, w[:, None])
-        lengths = place.host(norms)
+            W = backend.write(W, j, w[:, None])
+        lengths = backend.host(norms)
         if not lengths.min() > TINY:  # not either where one is not a number
             return 0
         P, S, T = basis.extended(W)
@@ -179,7 +179,7 @@ class Arnoldi:
         powers: PowerSums,
     ) -> ReducedModel:
         """The model in the first directions, of these sizes, with what rounding did to it."""
-        k, count, width, place = len(log_sizes), basis.count, C.shape[1], basis.place
+        k, count, width, backend = len(log_sizes), basis.count, C.shape[1], basis.backend
         projected = np.concatenate([H[:count, :k], c[:count]], axis=1)
         sizes, rng = np.sqrt((projected**2).sum(axis=0)), np.random.default_rng(SEED)
         # rounding of all columns is of one kind: of large networks some of them tell, and
@@ -194,12 +194,12 @@ class Arnoldi:
                 some = np.sort(rng.choice(k, self.samples, replace=False))
             weights, Q = np.eye(k)[:, some], basis.columns(some)
         AQ = times(A, Q)
-        residual = place.joined([AQ, place.put(C)])
+        residual = backend.joined([AQ, backend.put(C)])
         # a product is as far off as here, which a second one does not show: Σ_j (A_ij q_j)² by rows
         products = np.append(_product_sizes(A, Q, AQ), np.zeros(width))
         taken = np.concatenate([projected[:, :k] @ weights, projected[:, k:]], axis=1)
         residual = basis.without(residual, taken)
-        residuals = np.hypot(2 * place.lengths(residual), EPS * products)
+        residuals = np.hypot(2 * backend.lengths(residual), EPS * products)
         if len(residuals) == len(sizes):
             rounding = np.hypot(residuals, EPS * sizes)
         else:
@@ -209,7 +209,7 @@ class Arnoldi:
             rounding = np.append(steps, residuals[-width:]) + EPS * sizes
         reader = None
         if rows is not None:
-            R = place.triangle(basis.columns(np.arange(k), rows))
+            R = backend.triangle(basis.columns(np.arange(k), rows))
 
             def reader(X: Floats) -> Floats:
                 return np.asarray(R[:, : len(X)] @ X)
@@ -252,12 +252,12 @@ class _Responses:
 
 def _size_ahead(A: Any, X: Tall, squares: float, enough: float) -> float:
     """Bound on the size of [X, AX, A²X, …], from Σ‖A^m‖² where the rest of it is small."""
-    place = place_of(A)
-    energy, size = 0.0, float(place.squares(X).sum())
+    backend = backend_of(A)
+    energy, size = 0.0, float(backend.squares(X).sum())
     while size * squares > max(energy, enough**2 / 4):
         energy += size
         X = times(A, X)
-        size = float(place.squares(X).sum())
+        size = float(backend.squares(X).sum())
     return float(np.sqrt(energy + size * squares))
 
 

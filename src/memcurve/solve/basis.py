@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room_for_columns
 from memcurve.core.types import EPS, Floats
-from memcurve.network.places import HOST, Host, Tall
+from memcurve.network.tall import HOST, HostBackend, Tall
 
 #: A step is the last one where less than this share of it leads out of the space before. Doubled:
 #: directions of a few more roundings are left out.
 EXHAUSTED = 100 * EPS
 
 
-def require_room_at(place: Host, size: int, columns: float, what: str) -> None:
+def require_room_at(backend: HostBackend, size: int, columns: float, what: str) -> None:
     """Raise a TooLargeError where so many columns do not fit."""
-    require_room_for_columns(place.here(size), columns, what, place.room, sharing=place.sharing)
+    require_room_for_columns(
+        backend.local_rows(size), columns, what, backend.room, sharing=backend.processes
+    )
 
 
 class Basis:
@@ -30,9 +32,9 @@ class Basis:
     """
 
     def __init__(
-        self, size: int, capacity: int, place: Host = HOST, *, orthogonal: float = 0.7
+        self, size: int, capacity: int, backend: HostBackend = HOST, *, orthogonal: float = 0.7
     ) -> None:
-        self.size, self.capacity, self.place = size, min(capacity, size), place
+        self.size, self.capacity, self.backend = size, min(capacity, size), backend
         self._orthogonal = orthogonal
         self.count, self.dropped = 0, 0.0
         self._width = min(self.capacity, max(64, 1_000_000 // size))
@@ -40,7 +42,7 @@ class Basis:
 
     def add(self, v: Tall) -> Floats:
         """Coordinates of v; where it leads out of the space, the space is extended."""
-        coordinates, dot = np.zeros(self.capacity), self.place.dot
+        coordinates, dot = np.zeros(self.capacity), self.backend.dot
         length = rest = float(np.sqrt(dot(v, v)))
         for _ in range(2):
             before, part = rest, self.dot(v)
@@ -63,32 +65,32 @@ class Basis:
             part = self.dot(W)
             W = self.without(W, part)
             S += part
-            if self.place.lengths(W).min() > self._orthogonal:
+            if self.backend.lengths(W).min() > self._orthogonal:
                 break
-        P, T = self.place.qr(W)
+        P, T = self.backend.qr(W)
         signs = np.where(np.diag(T) < 0, -1.0, 1.0)
-        return P * self.place.small(signs), S, signs[:, None] * T
+        return P * self.backend.small(signs), S, signs[:, None] * T
 
     def keep(self, P: Tall) -> None:
         """Add columns that are orthonormal already."""
         while P.shape[1]:
             if self.count == len(self._blocks) * self._width:
                 self.require_room(self.count + self._width)
-                self._blocks.append(self.place.empty(self.size, self._width))
+                self._blocks.append(self.backend.empty(self.size, self._width))
             first = self.count % self._width
             now = min(P.shape[1], self._width - first)
-            self._blocks[-1] = self.place.write(self._blocks[-1], first, P[:, :now])
+            self._blocks[-1] = self.backend.write(self._blocks[-1], first, P[:, :now])
             self.count += now
             P = P[:, now:]
 
     def require_room(self, count: float) -> None:
         """Raise a TooLargeError where so many columns do not fit into memory."""
         more = count - len(self._blocks) * self._width
-        require_room_at(self.place, self.size, more, "more directions of its states")
+        require_room_at(self.backend, self.size, more, "more directions of its states")
 
     def dot(self, v: Tall) -> Floats:
         """Qᵀv."""
-        parts = [self.place.dot(block, v) for _, block in self._filled()]
+        parts = [self.backend.dot(block, v) for _, block in self._filled()]
         return np.concatenate([np.zeros((0, *v.shape[1:])), *parts])[: self.count]
 
     def without(self, v: Tall, S: Floats) -> Tall:
@@ -97,7 +99,7 @@ class Basis:
             part = S[first : first + block.shape[1]]
             if len(part) < block.shape[1]:
                 part = np.concatenate([part, np.zeros((block.shape[1] - len(part), *S.shape[1:]))])
-            v = self.place.minus(v, block, part)
+            v = self.backend.minus(v, block, part)
         return v
 
     def combined(self, S: Floats) -> Tall:
@@ -105,16 +107,18 @@ class Basis:
         weights = np.zeros((self.count, S.shape[1]))
         weights[: len(S)] = -S
         zeros = np.zeros((self.size, S.shape[1]), order="F")
-        return self.without(self.place.put(zeros), weights)
+        return self.without(self.backend.put(zeros), weights)
 
     def columns(self, which: NDArray[Any], rows: NDArray[np.intp] | None = None) -> Tall:
         """Some columns of Q, all rows of them or some."""
-        place = self.place
+        backend = self.backend
         if rows is not None:
-            return place.joined([place.rows(self.column(k), rows)[:, None] for k in which.tolist()])
-        chosen = place.empty(self.size, len(which))
+            return backend.joined(
+                [backend.rows(self.column(k), rows)[:, None] for k in which.tolist()]
+            )
+        chosen = backend.empty(self.size, len(which))
         for j, k in enumerate(which.tolist()):
-            chosen = place.write(chosen, j, self.column(k)[:, None])
+            chosen = backend.write(chosen, j, self.column(k)[:, None])
         return chosen
 
     def column(self, k: int) -> Tall:
@@ -125,5 +129,5 @@ class Basis:
         """Blocks with their first columns, as far as filled; whole where shapes are compiled."""
         for j, block in enumerate(self._blocks):
             first = j * self._width
-            filled = self._width if self.place.compiles else self.count - first
+            filled = self._width if self.backend.compiles else self.count - first
             yield first, block[:, : min(self._width, filled)]

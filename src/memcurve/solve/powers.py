@@ -18,7 +18,7 @@ from memcurve.core.limits import TooLargeError
 from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
-from memcurve.network.places import HOST, Tall, place_of
+from memcurve.network.tall import HOST, Tall, backend_of
 from memcurve.solve.basis import Basis, require_room_at
 
 #: From so many states on Σ‖Aᵏ‖² is estimated from random probes where that is cheaper. Doubled:
@@ -127,8 +127,8 @@ def sums_of_powers(
     basis is tried where ``worth_a_basis`` more are foreseen, as a step takes time of its own; of
     products only, at once.
     """
-    place, products_only = place_of(A), not getattr(A, "has_entries", True)
-    cheap = place is HOST and not isinstance(A, np.ndarray | Operator) and A.nnz <= few_entries
+    backend, products_only = backend_of(A), not getattr(A, "has_entries", True)
+    cheap = backend is HOST and not isinstance(A, np.ndarray | Operator) and A.nnz <= few_entries
     largest, untried = float(np.finfo(float).max), False
     if products_only or (A.shape[0] >= MANY_STATES and not cheap):
         count, margin, average, most = 1, 250.0, 4.0, 10 * most
@@ -136,21 +136,21 @@ def sums_of_powers(
         untried = A.dtype == np.float64
     share = average**2 / (margin**2 * A.shape[0])
     # single precision is enough, where A has it
-    probes = place.normal(np.random.default_rng(SEED), A.shape[0], count, A.dtype)
+    probes = backend.normal(np.random.default_rng(SEED), A.shape[0], count, A.dtype)
     norms, ended = [1.0], False
     while len(norms) < most and not ended:
         if untried and (products_only or (len(norms) > plain and _left(norms) > worth_a_basis)):
             untried = False
-            sizes = place.broadcast(_sizes_in_a_basis(A, probes[:, 0], norms, margin, most))
+            sizes = backend.broadcast(_sizes_in_a_basis(A, probes[:, 0], norms, margin, most))
             if sizes is not None:
                 return _summed(sizes, share)
-        made = powers_times(A, probes, min(place.ahead, most - len(norms)))
+        made = powers_times(A, probes, min(backend.ahead, most - len(norms)))
         probes = made[:, -count:]
-        for size in margin * np.sqrt(place.squares(made).reshape(-1, count).max(axis=1)):
+        for size in margin * np.sqrt(backend.squares(made).reshape(-1, count).max(axis=1)):
             if np.isfinite(size):
                 norms.append(float(size))
             if size <= 0.5:
-                return PowerSums(*place.broadcast(_summed(np.array(norms), share)))
+                return PowerSums(*backend.broadcast(_summed(np.array(norms), share)))
             ended = not size <= largest
             if ended:
                 break
@@ -203,15 +203,15 @@ def _sizes_in_a_basis(
     Few steps make Σs small where eigenvalues are real or few are large. From ``patience`` steps on
     it is foreseen whether ``reach`` of them will do, or the basis is given up: as on a circle.
     """
-    place, size, before = place_of(A), A.shape[0], np.inf
+    backend, size, before = backend_of(A), A.shape[0], np.inf
     try:
-        require_room_at(place, size, largest, "a basis")
+        require_room_at(backend, size, largest, "a basis")
         fits = True
     except TooLargeError:
         fits = False
-    if not place.broadcast(fits):
+    if not backend.broadcast(fits):
         return None
-    basis = Basis(size, largest + 1, place)
+    basis = Basis(size, largest + 1, backend)
     start = float(basis.add(v)[0])
     H = np.zeros((basis.capacity + 1, largest))
     for k in range(1, largest + 1):
@@ -254,7 +254,7 @@ def times(A: Any, X: Tall, *, cache: int = 8_000_000) -> Tall:
     """A·X; of sparse matrices as many columns at a time as a ``cache`` of so many bytes holds."""
     if isinstance(A, np.ndarray):
         return np.asarray(A @ X)
-    if place_of(A) is not HOST:
+    if backend_of(A) is not HOST:
         return A @ X
     product = np.empty(X.shape, dtype=X.dtype, order="F")
     step = 1 if isinstance(A, Operator) else max(1, cache // (X.itemsize * len(X)))
@@ -273,11 +273,11 @@ def powers_times(A: Any, X: Tall, count: int) -> Tall:
         for _ in range(count):
             columns = [A @ x for x in columns]
             made += columns
-        return A.place.stacked(made)
+        return A.backend.stacked(made)
     for _ in range(count):
         X = times(A, X)
         made.append(X)
-    return X if count == 1 else place_of(A).joined(made)
+    return X if count == 1 else backend_of(A).joined(made)
 
 
 # --- Stein equations

@@ -18,7 +18,7 @@ from memcurve.core.types import EPS, SEED, Floats
 from memcurve.io.adapters import as_network
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
-from memcurve.network.places import place_of
+from memcurve.network.tall import backend_of
 
 #: Lags end where all that follow are below this share of the noise. Doubled: fewer lags, and errors
 #: of twice as much.
@@ -149,7 +149,7 @@ def directions_of(
     """
     s = noise_level(noise)
     problem = driven_problem(network, s, input)
-    with np.errstate(all="ignore"), place_of(network.A).collective():
+    with np.errstate(all="ignore"), backend_of(network.A).collective():
         H, c, reader, error = _model(problem)
         try:
             R, rest = faded_responses(H, c, FADED * s)

@@ -111,7 +111,7 @@ def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
     if ranks.number:
         sys.stdout = sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     # ranks on one machine share its cores
-    threads = max(1, (os.cpu_count() or 1) // ranks.sharing)
+    threads = max(1, (os.cpu_count() or 1) // ranks.processes)
     try:
         with threadpool_limits(threads), ranks.collective():
             yield ranks

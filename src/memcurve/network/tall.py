@@ -1,9 +1,9 @@
-"""Where tall arrays live, N × few: with NumPy, or on the device of torch, cupy or jax.
+"""Array backends for tall arrays, N × few: NumPy, or the device of torch, cupy or jax.
 
-Solvers keep vectors of all states where A is, and bring only small factors to the host. What they
-do with such arrays beyond the operators that all libraries share is here, twice: with BLAS and
-LAPACK in place, and in terms of the array API. On a device numbers are read as seldom as
-possible, since reading one waits for all work before it.
+Solvers keep vectors of all states where A is, and copy only small factors to the host. What they
+do with such arrays beyond the operators that all libraries share is implemented twice: with BLAS
+and LAPACK in place, and by the array API. On a device numbers are read as seldom as possible,
+since reading one waits for all work before it.
 """
 
 from __future__ import annotations
@@ -26,49 +26,49 @@ Tall = Any  # an array (N,) or (N, k) of any library
 WELL_CONDITIONED = 1e-4
 
 
-class Host:
-    """NumPy's arrays, columns one after another in memory."""
+class HostBackend:
+    """NumPy arrays, stored column by column (Fortran order)."""
 
-    #: Steps between two readings of the numbers, which cost nothing here.
+    #: Steps between two synchronisations with the host, which cost nothing here.
     ahead = 1
     #: Whether every new shape is compiled first.
     compiles = False
     #: The functions of the library.
     xp: Any = np
 
-    #: Processes on this machine that have as many rows each.
-    sharing = 1
+    #: Processes on this machine that have as many rows each, and share its memory.
+    processes = 1
 
     def put(self, x: NDArray[Any]) -> Tall:
-        """A tall array of the host, here."""
+        """A copy on this backend of a tall array of the host."""
         return x
 
     def small(self, x: NDArray[Any]) -> Any:
-        """An array of the host that is not tall, here."""
+        """A copy on this backend of a small array of the host."""
         return x
 
     def broadcast(self, x: Any) -> Any:
-        """What small problems come to, the same to the last digit wherever it decides something."""
+        """The result of a small problem, bit for bit the same on all ranks."""
         return x
 
-    def here(self, rows: int) -> int:
-        """How many of all rows are here."""
+    def local_rows(self, rows: int) -> int:
+        """How many of all rows this process has."""
         return rows
 
     def collective(self) -> contextlib.AbstractContextManager[Any]:
-        """Within this all that have some rows fail, or none."""
+        """A context in which all ranks fail, or none."""
         return contextlib.nullcontext()
 
     def host(self, x: Any) -> NDArray[Any]:
-        """An array, or a list of numbers that are here, on the host."""
+        """A copy on the host of an array, or of a list of numbers."""
         return np.asarray(x)
 
     def empty(self, rows: int, columns: int) -> Tall:
-        """Room for columns."""
+        """An uninitialised block of columns."""
         return np.empty((rows, columns), order="F")
 
     def write(self, block: Tall, first: int, columns: Tall) -> Tall:
-        """The block with some columns written over, in place where that can be."""
+        """The block with some columns replaced, in place if possible."""
         block[:, first : first + columns.shape[1]] = columns
         return block
 
@@ -97,11 +97,11 @@ class Host:
         return dgemm(-1.0, x, S, 1.0, y, overwrite_c=True)
 
     def normal(self, rng: np.random.Generator, rows: int, columns: int, dtype: Any) -> Tall:
-        """Normal numbers, drawn here."""
+        """Normally distributed numbers, drawn on the host."""
         return self.put(rng.standard_normal((rows, columns)).astype(dtype))
 
     def square(self, x: Tall) -> Any:
-        """The squared length of a vector, not read yet."""
+        """The squared length of a vector, left on the device."""
         return x @ x
 
     def squares(self, x: Tall) -> Floats:
@@ -109,7 +109,7 @@ class Host:
         return np.asarray(np.einsum("ij,ij->j", x, x), dtype=float)
 
     def largest(self, x: Tall) -> Any:
-        """The largest number, not read yet."""
+        """The largest number, left on the device."""
         return x.max()
 
     def lengths(self, x: Tall) -> Floats:
@@ -129,37 +129,37 @@ class Host:
 
     @property
     def room(self) -> int | None:
-        """Bytes that can be had here, where that is not the memory of the host."""
+        """Free bytes of the device; None for the host."""
         return None
 
 
-HOST = Host()
+HOST = HostBackend()
 
 
-class Device(Host):
-    """Arrays of another library, on its device."""
+class DeviceBackend(HostBackend):
+    """Arrays of another library on its device."""
 
     ahead = 16
 
-    def __init__(self, backend: Backend) -> None:
-        self.backend, self.xp = backend, backend.xp
-        self.compiles = backend.name == "jax"
+    def __init__(self, library: Backend) -> None:
+        self.library, self.xp = library, library.xp
+        self.compiles = library.name == "jax"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Device):
+        if not isinstance(other, DeviceBackend):
             return False
-        mine, theirs = self.backend, other.backend
+        mine, theirs = self.library, other.library
         return (mine.name, str(mine.device)) == (theirs.name, str(theirs.device))
 
     __hash__ = None  # type: ignore[assignment]
 
     def __str__(self) -> str:
-        return f"{self.backend.name} on {self.backend.device}"
+        return f"{self.library.name} on {self.library.device}"
 
     def put(self, x: NDArray[Any]) -> Tall:
         if x.ndim == 2:
-            return self.xp.matrix_transpose(self.backend.put(x.T))
-        return self.backend.put(x)
+            return self.xp.matrix_transpose(self.library.put(x.T))
+        return self.library.put(x)
 
     def small(self, x: NDArray[Any]) -> Any:
         return self.put(x)
@@ -170,11 +170,11 @@ class Device(Host):
     def empty(self, rows: int, columns: int) -> Tall:
         xp = self.xp
         make = xp.zeros if self.compiles else xp.empty
-        made = make((columns, rows), dtype=xp.float64, device=self.backend.device)
+        made = make((columns, rows), dtype=xp.float64, device=self.library.device)
         return xp.matrix_transpose(made)
 
     def write(self, block: Tall, first: int, columns: Tall) -> Tall:
-        if self.compiles:  # in place too, as the old block is given away
+        if self.compiles:  # in place too, as the old block is donated
             return self._jax_write(block, columns, first)
         return super().write(block, first, columns)
 
@@ -188,7 +188,7 @@ class Device(Host):
         return jax.jit(update, donate_argnums=0)
 
     def rows(self, x: Tall, which: NDArray[np.intp]) -> Tall:
-        return self.xp.take(x, self.backend.put(which.astype(np.int64)), axis=0)
+        return self.xp.take(x, self.library.put(which.astype(np.int64)), axis=0)
 
     def joined(self, parts: list[Tall]) -> Tall:
         across = self.xp.matrix_transpose
@@ -202,19 +202,19 @@ class Device(Host):
         if S.ndim == 1:
             return x @ self.put(S)
         # this way columns of the product lie one after another
-        return self.xp.matrix_transpose(self.backend.put(S.T) @ x.T)
+        return self.xp.matrix_transpose(self.library.put(S.T) @ x.T)
 
     def minus(self, y: Tall, x: Tall, S: Floats) -> Tall:
         return y - self.combined(x, S)
 
     def squares(self, x: Tall) -> Floats:
-        if self.backend.name == "torch":
+        if self.library.name == "torch":
             return np.asarray(to_host(self.xp.linalg.vector_norm(x, axis=0)), dtype=float) ** 2
         # sums along an axis take other libraries far longer than this
         return np.asarray(np.diagonal(to_host(self.xp.matrix_transpose(x) @ x)), dtype=float)
 
     def qr(self, x: Tall) -> tuple[Tall, Floats]:
-        """Cholesky's way, twice, which is but products; by reflections where that is not enough."""
+        """CholeskyQR2, which is only products; Householder where that is too inaccurate."""
         P, T = x, np.eye(x.shape[1])
         for _ in range(2):
             try:
@@ -233,8 +233,8 @@ class Device(Host):
 
     @property
     def room(self) -> int | None:
-        name, device = self.backend.name, self.backend.device
-        if self.backend.is_host:
+        name, device = self.library.name, self.library.device
+        if self.library.is_host:
             return None
         if name == "torch":
             import torch
@@ -253,7 +253,7 @@ class Device(Host):
         return int(stats["bytes_limit"] - stats["bytes_in_use"])
 
 
-def place_of(A: Any) -> Host:
-    """Where the products of a matrix or an operator are."""
-    place: Host = getattr(A, "place", HOST)
-    return place
+def backend_of(A: Any) -> HostBackend:
+    """The backend that computes the products of a matrix or an operator."""
+    backend: HostBackend = getattr(A, "backend", HOST)
+    return backend
