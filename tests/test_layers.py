@@ -1,8 +1,10 @@
-"""The graph of imports has no cycle: not at run time, not in functions, not for types."""
+"""Modules: their imports form no cycle, and none has the name of what its package shows."""
 
 from __future__ import annotations
 
 import ast
+import importlib
+import inspect
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
@@ -34,9 +36,18 @@ def imported(name: str) -> Iterator[str]:
 
 
 def test_imports_form_no_cycle() -> None:
+    """Not at run time, not in functions, not for types."""
     graph = {name: set(imported(name)) for name in MODULES}
     assert graph["memcurve.memory"] >= {"memcurve.memory.batch", "memcurve.memory.curve"}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
         pytest.fail(" ← ".join(error.args[1]))
+
+
+def test_no_module_hides_a_name_of_its_package() -> None:
+    """Who imports such a module by its path finds it where the function or class was."""
+    for name in MODULES:
+        package, _, own = name.rpartition(".")
+        shown = getattr(importlib.import_module(package), own, None) if package else None
+        assert shown is None or inspect.ismodule(shown), name

@@ -9,7 +9,7 @@ import pytest
 
 import memcurve
 from memcurve import design, ensembles, memory_curve
-from memcurve.synthesis.design import least_gap
+from memcurve.synthesis.designing import least_gap
 from memcurve.synthesis.fitting import CurveFit
 from memcurve.synthesis.schur import banded, dense, schur_parameters
 from refusals import refuses
