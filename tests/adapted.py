@@ -1,7 +1,5 @@
 """What the tests of adapters share: series, and the response of a model to small inputs."""
 
-from __future__ import annotations
-
 import numpy as np
 
 #: Two recursions in float64 over a hundred steps, in another order of operations.

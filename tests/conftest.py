@@ -1,7 +1,5 @@
 """Settings for all tests, and the figures that end a run of the slow ones."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import signal

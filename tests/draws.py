@@ -1,7 +1,5 @@
 """How many draws a test takes, few in every run and many in slow ones; what is drawn, scaled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Problems drawn at random: networks, inputs, noise and readouts, for every kind of question."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple
 

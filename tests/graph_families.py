@@ -1,7 +1,5 @@
 """Networks as they are measured: few weights a node, often equal, with parts that repeat."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ Legendre polynomials of past inputs obeys u ← E[p P_d] u + w E[q P_d] from the
 newest, w ← 0 once a degree is above 0; the capacity is uᵀΣ⁻¹u.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Poles drawn at random, and what they remember, by power series in ball arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 from flint import acb, acb_poly, arb, ctx
 

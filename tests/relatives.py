@@ -5,8 +5,6 @@ modes that nearly coincide, double eigenvalues near the circle, weak links, unit
 wildly, complex networks; each with several inputs, a readout, noise or coloured input at random.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import warnings

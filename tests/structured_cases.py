@@ -4,8 +4,6 @@
 which is lower where a rotation has hidden an exact symmetry in the last digits.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is refused: the argument, the rule and the value are named; or there is an answer."""
 
-from __future__ import annotations
-
 import decimal
 import inspect
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The benchmarks run, say what they ran on, and name what is missing; the cost table holds."""
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -1,7 +1,5 @@
 """What people type first: the total, noise as a word, a misspelt option, ``dir``."""
 
-from __future__ import annotations
-
 import math
 import pickle
 import re

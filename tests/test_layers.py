@@ -1,7 +1,5 @@
 """Modules: their imports form no cycle, and none has the name of what its package shows."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import inspect

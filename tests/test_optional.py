@@ -1,7 +1,5 @@
 """What to type where an optional package is missing."""
 
-from __future__ import annotations
-
 import pytest
 
 from memcurve.core import optional

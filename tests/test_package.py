@@ -1,7 +1,5 @@
 """The package as a stranger finds it: public names, README, command lines."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import io

@@ -1,7 +1,5 @@
 """Pictures: what is on the axes is what the results say."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Progress on stderr."""
 
-from __future__ import annotations
-
 import io
 import sys
 import time

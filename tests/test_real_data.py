@@ -1,7 +1,5 @@
 """Measured networks and recordings, where they are at hand (MEMCURVE_REAL_DATA)."""
 
-from __future__ import annotations
-
 import gzip
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The public surface is one thing: docs/conventions.md, "Results and arguments", as tests."""
 
-from __future__ import annotations
-
 import inspect
 import io
 import json

@@ -11,8 +11,6 @@ exactly, modulo a prime. The precision doubles until every number is known. No e
 equation, no realization: no step is shared with the package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import chain
 from typing import NamedTuple

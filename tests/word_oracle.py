@@ -3,8 +3,6 @@
 Moments, a covariance by a sum of positive terms, and c'G⁻¹c; no white coordinates.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from typing import Any

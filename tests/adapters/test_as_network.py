@@ -1,7 +1,5 @@
 """as_network: memcurve's own networks, plain matrices, leak; what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, random_array

@@ -1,7 +1,5 @@
 """Connectomes of cect: synapses by class, signs by transmitter, cells by class."""
 
-from __future__ import annotations
-
 import sys
 from types import ModuleType
 from typing import Any

@@ -1,7 +1,5 @@
 """conn2res: weights (source, target) against its recursion, by a stand-in and by itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -1,7 +1,5 @@
 """Diagonal state-space layers against plain simulations of their recurrences."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm

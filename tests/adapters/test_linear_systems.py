@@ -1,7 +1,5 @@
 """Linear systems of scipy.signal and python-control against their own simulations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import signal

@@ -1,7 +1,5 @@
 """networkx graphs: who drives whom, weights, masks and readouts by the names of nodes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

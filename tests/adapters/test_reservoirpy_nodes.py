@@ -1,7 +1,5 @@
 """reservoirpy's reservoirs and models against its own simulation."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

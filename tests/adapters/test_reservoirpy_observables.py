@@ -1,7 +1,5 @@
 """memcurve.reservoirpy: reservoirpy's own signature, and the right number."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

@@ -1,7 +1,5 @@
 """torch's recurrent layers, tensors, linear pairs and state dicts against torch itself."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

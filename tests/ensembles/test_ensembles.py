@@ -1,7 +1,5 @@
 """Ensembles: what holds for all of them, the laws of those drawn, and what is refused."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np

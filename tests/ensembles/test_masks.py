@@ -1,7 +1,5 @@
 """Masks: their norms, their laws, where they are zero, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

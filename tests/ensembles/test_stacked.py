@@ -1,7 +1,5 @@
 """Layers on layers: one big network that does what they do one after the other."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

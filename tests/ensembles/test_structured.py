@@ -1,7 +1,5 @@
 """Networks of a given structure, rings to state-space layers: the identities that define them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

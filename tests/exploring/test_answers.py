@@ -1,7 +1,5 @@
 """What the page of ``memcurve explore`` computes and says, without the page."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The server behind the page of ``memcurve explore``, which is careful."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import os

@@ -3,8 +3,6 @@
 All tests share one server and one page, which is opened anew for those that find it changed.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

@@ -1,7 +1,5 @@
 """The page that needs nothing: its numbers are Python's, in a real browser, from a file."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

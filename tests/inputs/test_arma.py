@@ -1,7 +1,5 @@
 """ARMA: closed forms, multiprecision next to the unit circle, and what is refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

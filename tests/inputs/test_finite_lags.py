@@ -1,7 +1,5 @@
 """Processes given by autocovariances, series and text, and what is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What holds for every input process: γ, f and the draws belong together."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

@@ -1,7 +1,5 @@
 """Sparse matrices of other libraries: their answers are those of scipy, within the errors."""
 
-from __future__ import annotations
-
 import pickle
 import warnings
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What the wiring allows: Hosoe's generic dimension, against exact ranks and brute force."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """LinearNetwork: what it accepts, refuses and simulates."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

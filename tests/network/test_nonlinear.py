@@ -1,7 +1,5 @@
 """NonlinearNetwork: its recursion, its replicas, and the linear network it is for small inputs."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 

@@ -1,7 +1,5 @@
 """Networks that are known by their products only: the same answers, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

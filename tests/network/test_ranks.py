@@ -1,7 +1,5 @@
 """Rows over ranks: the numbers of one process, rows of its own on each rank, and no hang."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

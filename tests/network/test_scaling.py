@@ -1,7 +1,5 @@
 """Scaling a connectivity: what it is scaled to, and what cannot be scaled."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """The paper's figures and claims, at reduced size."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

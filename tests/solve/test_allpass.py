@@ -1,7 +1,5 @@
 """The lattice: energy, closed forms, relative accuracy against multi-precision arithmetic."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

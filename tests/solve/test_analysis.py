@@ -1,7 +1,5 @@
 """One question, one analysis: what is found out about a network is found out once."""
 
-from __future__ import annotations
-
 import pickle
 from collections import Counter
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Noise-free curves that are known in closed form, by every method that knows the truth."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

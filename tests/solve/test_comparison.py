@@ -1,7 +1,5 @@
 """Methods side by side."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

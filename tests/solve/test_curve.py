@@ -1,7 +1,5 @@
 """MemoryCurve: slicing, conversion, saving, showing."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Continuous time: closed forms, the Gramian, limits of discretised networks, delay equations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import expm, solve_continuous_lyapunov

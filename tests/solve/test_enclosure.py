@@ -1,7 +1,5 @@
 """The general enclosure contains the truth, whatever the input, the noise and the rows read."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any

@@ -1,7 +1,5 @@
 """The exact method against high-precision truth, closed forms and invariances."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Every source of the Krylov factor × questions × an exact oracle: errors hold."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shortcuts for networks of special structure: the same answers as the long way round."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Fisher memory: its identities, its limits, and high precision."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from flint import arb, arb_mat, ctx

@@ -4,8 +4,6 @@ Of the certified method for families of networks and every kind of question; of 
 shares no step with the package for relatives of what once went wrong.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """Squeezing of the Krylov space: three ways to measure it, and the laws that describe it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

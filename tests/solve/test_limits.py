@@ -1,7 +1,5 @@
 """Sizes that cannot fit are refused before the work begins, and what fits is not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

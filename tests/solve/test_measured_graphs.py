@@ -1,7 +1,5 @@
 """Noise-free curves of graphs as they are measured: modes are lost, and exactly known."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

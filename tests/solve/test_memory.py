@@ -1,7 +1,5 @@
 """The entry point: the contract every method keeps, and what it refuses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

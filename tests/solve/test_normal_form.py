@@ -1,7 +1,5 @@
 """The input-normal realization: white states, the same memory, and the way back."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.linalg import block_diag

@@ -1,7 +1,5 @@
 """The paper's methods: what they get right, and how they fail, so that nobody mends it silently."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

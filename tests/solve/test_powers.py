@@ -1,7 +1,5 @@
 """Sums of the powers of large networks, against powers that are known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, coo_array, csr_array

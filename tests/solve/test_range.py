@@ -1,7 +1,5 @@
 """Number formats have a range: states that overflow or vanish are not read."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

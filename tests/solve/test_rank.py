@@ -1,7 +1,5 @@
 """The exact rank by sparse products modulo primes, against dense ways and closed forms."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Reading some nodes only: against the truth, closed forms, and what cannot be read."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Unstable modes of large sparse networks are found without all of their eigenvalues."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import block_diag, csr_array, diags_array, random_array

@@ -1,7 +1,5 @@
 """The ways that large networks go, on networks small enough to know the truth: errors hold."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Several inputs: against the truth, ranks by construction, invariances."""
 
-from __future__ import annotations
-
 import functools
 from fractions import Fraction
 

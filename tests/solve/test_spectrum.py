@@ -1,7 +1,5 @@
 """The judge of controllability: ranks known by construction, and every part on its own."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_array

@@ -1,7 +1,5 @@
 """Coloured input: memory and forecasting against the truth, closed forms and invariances."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """One table: sources × questions × the truth, proven with no step shared."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Usable memory: noise of every kind against the truth, closed forms and simulation."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Networks from functions and from each other, their files and simulations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

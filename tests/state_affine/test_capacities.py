@@ -1,7 +1,5 @@
 """Exact capacities: the theorems of docs/theory/capacities.md, word by word."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import itertools

@@ -1,7 +1,5 @@
 """Quantum reservoirs: against density matrices, symmetries, shots; and selective layers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Errors of nonlinear tasks, against regressions and identities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Errors that hold, on families that squeeze, against python-flint; and refusals."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

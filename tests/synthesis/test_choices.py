@@ -1,7 +1,5 @@
 """Masks, readouts and white states: values by memory_curve, bounds that nothing exceeds."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The figures of the worm and the larva, where their data are (MEMCURVE_REAL_DATA)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

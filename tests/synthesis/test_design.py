@@ -1,7 +1,5 @@
 """Curves to networks: what is reached, what is proven to be out of reach, and the realizations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Energies, Hankel values and information against Gramians in multi-precision."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

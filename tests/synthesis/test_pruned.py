@@ -1,7 +1,5 @@
 """A smaller network in place of a large one: usable memory within the bound, at every lag."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

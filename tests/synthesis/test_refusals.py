@@ -1,7 +1,5 @@
 """What cannot be answered is refused, with the argument, the value and the rule."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Errors of linear tasks against the projection in multi-precision, and against capacities."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import flint
