@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_discrete_lyapunov
 
 from memcurve import (
@@ -18,8 +17,7 @@ from memcurve import (
     memory_curve,
     memory_from_data,
 )
-
-Floats = NDArray[np.float64]
+from memcurve.core.types import Floats
 
 #: The same numbers by another way: rounding, times what the whitening of the states adds.
 SAME = 1e-9

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from memcurve.core.types import Floats
 
 WEIGHTS = ("normal", "equal", "integer", "signs")
 MASKS = ("random", "ones", "some")

@@ -9,9 +9,8 @@ newest, w ← 0 once a degree is above 0; the capacity is uᵀΣ⁻¹u.
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from memcurve.core.types import Floats
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 

@@ -12,7 +12,7 @@ import numpy as np
 from flint import arb, arb_mat
 
 from memcurve import StateAffineNetwork, bilinear
-from moment_oracle import Floats
+from memcurve.core.types import Floats
 
 Word = tuple[int, ...]
 

@@ -8,16 +8,14 @@ import pytest
 import scipy.linalg
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import memcurve
 from draws import seeds
 from memcurve import Audit, LinearNetwork, audit, ensembles, inputs
+from memcurve.core.types import Floats
 from memcurve.network.krylov import krylov_matrix
 from memcurve.studies.auditing.claims import BEST_PRECISION, claimed_number
 from refusals import refuses
-
-Floats = NDArray[np.float64]
 
 #: For claims that no simulation explains: without those of the usual estimates.
 quickly = partial(audit, estimates=False)

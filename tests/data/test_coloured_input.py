@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from scipy.signal import lfilter
 
 from draws import seeds
 from memcurve import LinearNetwork, RecordingWarning, ensembles, memory_curve, memory_from_data
+from memcurve.core.types import Floats
 from memcurve.data.autocorrelation import fit_autoregression
 from memcurve.inputs import ARMA
-
-Floats = NDArray[np.float64]
 
 #: 90 % intervals of few totals: what they may cover.
 TOTALS_COVERED = 0.8
@@ -69,7 +67,6 @@ def test_innovations_through_noise() -> None:
         curve = memory_from_data(X, z, innovations=True, checks=False)
         truth = memory_curve(network, len(curve.values), noise=deviation).values.sum()
         known.append(abs(curve.total - truth) <= curve.total_error)
-    print(f"covered {np.mean(known):.2f}")
     assert np.mean(known) >= TOTALS_COVERED
 
 
@@ -81,7 +78,6 @@ def test_raw_memory_of_coloured_input() -> None:
         curve = memory_from_data(X, z, 40, innovations=True, checks=False)
         off.append(curve.diagnostics["raw_total"])
     truth = memory_curve(ensembles.delay_line(size), 40, input=ARMA(ar=[0.9])).values.sum()
-    print(f"{np.mean(off):.3f} ± {np.std(off) / np.sqrt(10):.3f}, exactly {truth:.3f}")
     assert abs(np.mean(off) - truth) <= STANDARD_ERRORS * np.std(off) / np.sqrt(len(off))
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from memcurve import (
     NonlinearNetwork,
@@ -15,13 +14,12 @@ from memcurve import (
     memory_curve,
     memory_from_data,
 )
+from memcurve.core.types import Floats
 from memcurve.data import memory
 from memcurve.data.columns import counts_rows
 from memcurve.data.estimators import ESTIMATORS
 from memcurve.data.stretches import stuck_stretches
 from refusals import refuses
-
-Floats = NDArray[np.float64]
 
 NETWORK = ensembles.orthogonal(6, spectral_radius=0.8, seed=1)
 ROWS = 2000

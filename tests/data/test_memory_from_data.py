@@ -5,13 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from data_scenarios import SAME, recording
 from memcurve import MemoryCurve, RecordingWarning, ensembles, memory_curve, memory_from_data
+from memcurve.core.types import Floats
 from refusals import refuses
-
-Floats = NDArray[np.float64]
 
 #: A noise-free linear network from 500 rows: what theory.md reports.
 NOISE_FREE = 2e-6

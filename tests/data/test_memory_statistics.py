@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from data_scenarios import (
     SAME,
@@ -22,9 +21,8 @@ from data_scenarios import (
     tanh,
 )
 from memcurve import memory_from_data
+from memcurve.core.types import Floats
 from memcurve.data import regression
-
-Floats = NDArray[np.float64]
 
 #: A noise-free linear network from 500 rows: what theory.md reports.
 NOISE_FREE = 2e-6

@@ -17,7 +17,7 @@ import pytest
 
 import memcurve
 from browser import Opened, open_page
-from command import failed, inside
+from command import Command, failed
 from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.answers import python_lines
 from memcurve.views.exploring.scene import MOST_NODES, PageSettings
@@ -408,10 +408,7 @@ def test_phone_at_night(address: str, chromium: Any) -> None:
 
 
 def test_a_file_to_begin_with_and_a_taken_port(
-    tmp_path: Path,
-    chromium: Any,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, chromium: Any, command: Command
 ) -> None:
     mine = memcurve.ensembles.cyclic(25, spectral_radius=0.8)
     memcurve.save_network(mine, tmp_path / "ring.npz")
@@ -421,7 +418,7 @@ def test_a_file_to_begin_with_and_a_taken_port(
             shown.until_shown(memcurve.memory_curve(mine), "the file")
             assert "use ring.npz" in shown.text("#settings")
         port = str(urllib.parse.urlsplit(own).port)
-        said = failed(inside(monkeypatch, capsys, "explore", "--no-browser", "--port", port))
+        said = failed(command("explore", "--no-browser", "--port", port))
         assert f"port {port} of 127.0.0.1 cannot be used" in said
 
 

@@ -11,7 +11,7 @@ import scipy.linalg
 
 import memcurve
 from browser import Opened, open_page
-from command import inside
+from command import Command
 from memcurve.views.exploring.page import SIZES, static_page
 
 pytestmark = pytest.mark.browser
@@ -176,9 +176,7 @@ def test_phone_shows_control_and_curve_together(tmp_path: Path, chromium: Any) -
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_command_writes_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_it(tmp_path: Path, command: Command) -> None:
     path = tmp_path / "play.html"
-    assert inside(monkeypatch, capsys, "explore", "--static", path).code == 0
+    assert command("explore", "--static", path).code == 0
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from memcurve import NonlinearNetwork, UnstableNetworkError, ensembles, measure, models
 from memcurve.core.errors import ModelError
+from memcurve.core.types import Floats
 from memcurve.data.measuring.models import as_model, is_driven
 from refusals import refuses
-
-Floats = NDArray[np.float64]
 
 LINEAR = ensembles.orthogonal(6, spectral_radius=0.8, seed=1)
 TANH = NonlinearNetwork(LINEAR.A, LINEAR.C)

@@ -5,18 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import memcurve
 from command import Command
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
+from memcurve.core.types import Floats
 from memcurve.data.measuring.driven import _consistency, measurement_report
 from memcurve.data.measuring.forgetting import forgetting
 from memcurve.data.measuring.models import as_model
 from memcurve.data.prose import REPORT
 from refusals import refuses
-
-Floats = NDArray[np.float64]
 
 
 def white(seed: int) -> Any:

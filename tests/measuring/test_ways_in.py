@@ -5,18 +5,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 from reservoirpy import nodes
 
 import memcurve
 from command import Command, failed
+from memcurve.core.types import Floats
 from memcurve.data.measuring.models import as_model
 from memcurve.views.cli.measure import _subject
 from memcurve.views.cli.options import NetworkOptions
 from refusals import refuses
 from written import ARCHIVES
-
-Floats = NDArray[np.float64]
 
 RNG = np.random.default_rng(5)
 N = 7

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from command import failed, inside
+from command import Command, failed
 from memcurve.studies.paper import CLAIMS, FIGURES, Settings, reproduce
 from memcurve.studies.paper.claims import _TEXTS, CORRECTED, FAILS, HOLDS
 from refusals import refuses
@@ -45,8 +45,6 @@ def test_claims(tmp_path: Path) -> None:
     assert told[-1] == ("claims", len(CLAIMS), len(CLAIMS))
     assert len(outcomes) == len(CLAIMS) >= 20
     verdicts = {(o.where, o.statement): o.verdict for o in outcomes}
-    for outcome in outcomes:
-        print(f"{outcome.verdict:20} {outcome.where}: {outcome.statement} [{outcome.figure}]")
     assert sum(v == HOLDS for v in verdicts.values()) >= 9
     expected = {
         "Example, delay reservoir": CORRECTED,
@@ -71,12 +69,10 @@ def test_claims(tmp_path: Path) -> None:
     assert "Claims</h2>" in page.read_text()
 
 
-def test_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command(tmp_path: Path, command: Command) -> None:
     asked = ("paper", "--quick", "--output", tmp_path, "--figure")
-    done = inside(monkeypatch, capsys, *asked, 6)
+    done = command(*asked, 6)
     assert done.code == 0, done.err
     assert "index.html" in done.out
     assert (tmp_path / "figure6.png").exists()
-    assert "got 9" in failed(inside(monkeypatch, capsys, *asked, 9), 2)
+    assert "got 9" in failed(command(*asked, 9), 2)

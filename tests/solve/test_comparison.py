@@ -2,13 +2,12 @@
 
 import json
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command import inside
+from command import Command
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 from memcurve.core.limits import TooLargeError
 from memcurve.memory.methods import METHODS
@@ -57,17 +56,14 @@ def test_the_exact_method_with_options_is_a_row_of_its_own() -> None:
     assert [row.label for row in found.rows] == ["exact", "exact (tolerance=0.001)"]
 
 
-def test_command(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command(tmp_path: Path, command: Command) -> None:
     picture = tmp_path / "compare.png"
-    run = partial(inside, monkeypatch, capsys, "compare")
-    done = run("--size", 30, "--plot", picture)
+    done = command("compare", "--size", 30, "--plot", picture)
     assert done.code == 0, done.err
     for name in ("exact", "naive", "neutral", "osm", "osm_plus", "montecarlo"):
         assert name in done.out
     methods = ["--methods", "naive", "osm"]
-    done = run("--ensemble", "normal", "--size", 20, *methods, "--json")
+    done = command("compare", "--ensemble", "normal", "--size", 20, *methods, "--json")
     rows = json.loads(done.out)["rows"]
     assert [row["method"] for row in rows] == ["exact", "naive", "osm"]
     assert rows[0]["total"] == pytest.approx(20, abs=0.05)
@@ -108,16 +104,14 @@ def test_naive_fails_where_noise_is_below_rounding() -> None:
     assert seen.largest_error < 1e-9
 
 
-def test_command_with_input_and_noise(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_command_with_input_and_noise(command: Command) -> None:
     asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
-    code, out, err = inside(monkeypatch, capsys, *asked, "--noise", "1e-2", "--lags", 15)
+    code, out, err = command(*asked, "--noise", "1e-2", "--lags", 15)
     assert code == 0
     assert "input AR(1) 0.9; observation noise 0.01" in out
     assert "naive" in out
     assert "osm" not in out
-    code, out, err = inside(monkeypatch, capsys, *asked, "--noise", 1, 2)
+    code, out, err = command(*asked, "--noise", 1, 2)
     assert (code, out) == (2, "")
     assert "single level" in err
     assert len(err.splitlines()) == 1

@@ -59,7 +59,6 @@ def test_against_high_precision(network: LinearNetwork) -> None:
     curve = fisher_curve(network, lags=40)
     known = exact_fisher(network.A, network.C, 40)
     off = np.abs(curve.channels - known)
-    print(f"{network.name}: off by {off.max():.1e} of {known.max():.1e}; {curve.diagnostics}")
     assert off.max() <= FISHER * known.max()
     assert np.all(np.abs(curve.values - known.sum(axis=1)) <= curve.error)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from command import failed, inside
+from command import Command, failed
 from memcurve import (
     LinearNetwork,
     StateNoise,
@@ -220,14 +220,12 @@ def test_arrays_are_refused_by_their_headers(room, tmp_path: Path) -> None:
         require_room_for_array((3, 100_000_000), "a table", itemsize=4)
 
 
-def test_the_command_says_so_in_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, room
-) -> None:
+def test_the_command_says_so_in_one_line(command: Command, room) -> None:
     room(24e9)
-    text = failed(inside(monkeypatch, capsys, "curve", "--size", 100_000))
+    text = failed(command("curve", "--size", 100_000))
     assert "a network of --size 100000 is too large" in text
     room(2.5e4)
-    text = failed(inside(monkeypatch, capsys, "curve", "--size", 30))
+    text = failed(command("curve", "--size", 30))
     assert "`network` must fit into memory" in text
     assert len(text.splitlines()) == 1
 

@@ -69,7 +69,6 @@ def test_published_experiment_osm_plus() -> None:
     assert np.all(curve.bands[:, 0] <= curve.bands[:, 1])
     exact = memory_curve(SPARSE, 200)
     off = np.abs(PUBLISHED["osm_plus_mean"] - exact.values).max()
-    print(f"published OSM+ with 1000 masks: off by {off:.3f}")
     assert 0.2 < off < 0.35
 
 
@@ -139,7 +138,6 @@ def test_exact_bias() -> None:
         error = found.std() / np.sqrt(replications)
         scores[lag] = (found.mean() - exact[lag]) / error
         printed_scores[lag] = (found.mean() - printed[lag]) / error
-    print(np.round(scores, 1), np.round(printed_scores, 1))
     assert np.abs(scores).max() < 4
     assert np.abs(printed_scores).max() > 6
 

@@ -191,6 +191,5 @@ def test_quantised_states_simulated(step: float) -> None:
         unexplained = ((targets - states @ weights) ** 2).sum(0) / (targets**2).sum(0)
         totals.append(np.sum(1 - unexplained * length / (length - 10)))
     error = np.std(totals, ddof=1) / np.sqrt(batches)
-    print(f"predicted {predicted:.4f}, simulated {np.mean(totals):.4f} ± {error:.4f}")
     assert error < 0.02
     assert abs(np.mean(totals) - predicted) <= STANDARD_ERRORS * error
