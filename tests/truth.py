@@ -26,6 +26,18 @@ PRIME = 2**61 - 1
 
 Process = tuple[Sequence[float], Sequence[float]]
 WHITE: Process = ((), ())
+#: White noise through filters of each kind, short and long.
+PROCESSES: dict[str, Process] = {
+    "AR .3": ([0.3], []),
+    "AR .9": ([0.9], []),
+    "AR −.5": ([-0.5], []),
+    "AR .99": ([0.99], []),
+    "AR(2)": ([1.2, -0.72], []),
+    "MA .5": ([], [0.5]),
+    "MA .999": ([], [0.999]),
+    "ARMA(1,1)": ([0.7], [0.4]),
+    "ARMA(2,2)": ([0.5, -0.3], [0.4, 0.2]),
+}
 
 
 class Truth(NamedTuple):
