@@ -8,7 +8,15 @@ from scipy.sparse import csr_array
 
 from draws import of_radius, seeds
 from hostile import FAMILIES, draw
-from memcurve import Float32, LinearNetwork, ObservationNoise, Quantised, inputs, memory_curve
+from memcurve import (
+    Float32,
+    LinearNetwork,
+    ObservationNoise,
+    Quantised,
+    ensembles,
+    inputs,
+    memory_curve,
+)
 from memcurve.core.errors import UncertainResultError
 from memcurve.inputs.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis
@@ -156,6 +164,16 @@ def test_a_single_direction_is_left_out(seed: int) -> None:
     rng = np.random.default_rng(seed)
     A = np.diag(rng.uniform(-0.9, 0.9, 5))
     check(LinearNetwork(A, np.append(rng.standard_normal(4), 10 ** rng.uniform(-19, -15))))
+
+
+@pytest.mark.parametrize("readout", [None, [0, 5, 30]])
+def test_modes_of_a_state_space_layer_below_rounding(readout: list[int] | None) -> None:
+    """Blocks of conjugate pairs hold memory far below eps: their states have a closed form."""
+    A, C = ensembles.lru_ring(24, seed=3).real_pair()
+    network = LinearNetwork(A.toarray(), C, readout)
+    outcome = solved(network, ObservationNoise(1e-19), "cascade")
+    assert outcome.largest_error.max() < 1e-11
+    holds(outcome, 0, exact(network, 1e-19 * np.ones(network.size)))
 
 
 @pytest.mark.parametrize("readout", [None, [0, 2, 7]])

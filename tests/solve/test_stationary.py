@@ -107,6 +107,15 @@ def test_neutral_to_the_mask(name: str) -> None:
     assert first.total == pytest.approx(second.total, rel=COLOURED)
 
 
+def test_poles_that_are_stored_numbers() -> None:
+    """They are all that matters, though states of a chain grow by two from node to node."""
+    chain = ensembles.chain(60)
+    certified = memory_curve(chain, 60, input=ARMA([0.9]), method="certified")
+    curve = memory_curve(chain, 60, input=ARMA([0.9]), solver="cascade")
+    assert curve.error.max() < 1e-8
+    assert np.all(np.abs(curve.values - certified.values) <= curve.error)
+
+
 @pytest.mark.parametrize("noise", [None, 1e-3, Float32()])
 def test_densities_that_vanish(noise: Any) -> None:
     """γ = (1, ½) has f(π) = 0, and no root of f is a filter: it is e_t + e_{t−1} all the same."""

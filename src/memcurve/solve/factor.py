@@ -17,7 +17,6 @@ are found, since columns of K hardly differ and its singular values fall by doze
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
@@ -26,8 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.types import EPS, TINY, Complexes, Floats
-from memcurve.solve.allpass import cascade, section_poles
+from memcurve.core.types import EPS, TINY, Floats
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error
 from memcurve.solve.filters import Filter
@@ -282,48 +280,6 @@ def _band_arnoldi(A: Floats, C: Floats, size: float, smallest: float) -> Reduced
     )  # fmt: skip
 
 
-def graded_realization(model: ReducedModel) -> tuple[Floats, Floats, Floats]:
-    """Input-normal A', C' and the map T to the states, x = Tξ, without eigenvalues.
-
-    With S the scale of graded coordinates and L from R = LWᵀ, or from G = LLᵀ where several inputs
-    do not fade: A' = L⁻¹S⁻¹HSL, C' = L⁻¹S⁻¹c, T = QSL, graded: small directions are kept.
-    """
-    from scipy.linalg import solve_triangular
-
-    m, R = model.reached, None
-    H, c, log_sizes = model.H[:m, :m], model.c[:m], model.log_sizes[:m]
-    with contextlib.suppress(*([UncertainResultError] if c.shape[1] > 1 else [])):
-        R, log_sizes = _graded(model, m, 0.0, (TAIL, TAIL))[:2]
-    with np.errstate(all="ignore"):
-        sizes = np.exp(log_sizes)
-        A = np.where(H == 0, 0.0, H * (sizes / sizes[:, None]))
-        C, T = c / sizes[:, None], np.diag(sizes)
-    if not (sizes.min(initial=1.0) > 0 and np.isfinite(sizes).all()):
-        raise UncertainResultError("responses differ so much in size that float64 overflows.")
-    passes = 3 if R is None else 2  # the later ones for the rounding of those before
-    for k in range(passes):
-        if R is None:
-            try:
-                L: Any = np.linalg.cholesky(solve_stein(A, C @ C.T))
-            except np.linalg.LinAlgError:
-                L = np.zeros((m, m))
-        else:
-            L = orthonormal(np.asfortranarray(R.T))[1].T.copy()
-        lengths = np.sqrt((L**2).sum(axis=1))
-        if L.shape[1] < m or not (np.abs(np.diag(L)) > PARALLEL * lengths).all():
-            raise UncertainResultError("graded directions of the responses are nearly parallel.")
-        with np.errstate(all="ignore"):
-            product = A @ L
-        if not np.isfinite(product).all():
-            raise UncertainResultError("responses differ so much in size that float64 overflows.")
-        A = np.asarray(solve_triangular(L, product, lower=True))
-        C, T = np.asarray(solve_triangular(L, C, lower=True)), T @ L
-        if R is not None and k < passes - 1:
-            R = faded(A, C, np.ones(m), TAIL)[0]
-    assert model.read is not None
-    return A, C, model.read(T)
-
-
 # --- from responses to the factor
 
 
@@ -374,11 +330,11 @@ def _factor(
         lags = model.first_lags(tails[1] * level)
         m = min(n, lags * d)
     try:
-        R, log_sizes, beyond, by_noise = _graded(model, m, level, tails, lags)
+        R, log_sizes, beyond, by_noise = graded_responses(model, m, level, tails, lags)
     except UncertainResultError:  # those reached far below the noise may last far longer
         if fixed or not (m := model.cut(level)) < n:
             raise
-        R, log_sizes, beyond, by_noise = _graded(model, m, level, tails, lags)
+        R, log_sizes, beyond, by_noise = graded_responses(model, m, level, tails, lags)
     if model.scale is None:
         model.scale = log_sizes
     with np.errstate(under="ignore", over="ignore"):
@@ -494,7 +450,7 @@ def orthonormal(X: Floats) -> tuple[Floats, Floats]:
     return Q, T
 
 
-def _graded(
+def graded_responses(
     model: ReducedModel, m: int, level: float, tails: tuple[float, float], lags: int = 0
 ) -> tuple[Floats, Floats, float, bool]:
     """Responses in coordinates in which each direction has about unit variance; their scale.
@@ -649,36 +605,3 @@ def state_covariance(A: Floats, C: Floats, filters: Sequence[Filter]) -> tuple[F
             present[:, j] = responses_to(A, C[:, j : j + 1], len(each.gamma)) @ each.gamma
     drive = present @ C.T
     return present, solve_stein(A, drive + drive.T - C @ C.T)
-
-
-# --- the source for what does not fade
-
-
-def cascade_of(
-    A: Floats, C: Floats, poles: Complexes | None, read: bool = True
-) -> tuple[Floats, Floats, Floats]:
-    """A', C' of the all-pass cascade with these poles, and M = A M A'ᵀ + C C'ᵀ, if ``read``."""
-    if poles is None or not np.abs(poles).max(initial=0.0) < 1:
-        raise UncertainResultError("the controllable eigenvalues are not known well enough.")
-    try:
-        A1, c = cascade(section_poles(poles))
-    except ValueError:
-        raise UncertainResultError("rounding hides which eigenvalues are a pair.") from None
-    C1 = c[:, None]
-    return A1, C1, solve_stein(A, C @ C1.T, A1) if read else np.zeros((0, len(A1)))
-
-
-def lasting_factor(
-    A: Floats, C: Floats, poles: Complexes | None, read: bool, smallest: float = EXHAUSTED
-) -> KrylovFactor:
-    """From poles, or of several inputs from graded coordinates; W has yet to be listed."""
-    if C.shape[1] == 1:
-        A1, C1, M = cascade_of(A, C, poles, read)
-        colour = 0.0  # those of a single input are to the last digits, relative to each section
-    else:
-        A1, C1, M = graded_realization(hessenberg(A, C, smallest))
-        # their covariance is Σ A'^k(1 + E)(A'^k)ᵀ with what directions are off by
-        E = np.linalg.norm(A1 @ A1.T + C1 @ C1.T - np.eye(len(A1))) + 2 * EPS * np.sqrt(len(A1))
-        colour = float(E) * power_norms(A1).squares
-    M = M if read else np.zeros((0, len(A1)))
-    return KrylovFactor(M=M, W=C1.T, inputs=C.shape[1], colour=colour, input_normal=(A1, C1))

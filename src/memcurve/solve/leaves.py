@@ -36,16 +36,14 @@ from memcurve.solve.factor import (
     TAIL,
     KrylovFactor,
     ReducedModel,
-    cascade_of,
     feed_forward,
-    graded_realization,
     hessenberg,
     krylov_factor,
-    lasting_factor,
 )
 from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
+from memcurve.solve.realization import cascade_of, graded_realization, lasting_factor, modes_of
 from memcurve.solve.spectrum import counting_poles
 
 #: Relative error of an input's density above which a filter does not stand for it. Doubled: errors
@@ -418,8 +416,12 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
     with np.errstate(divide="ignore"):
         condition = float(max(b[1] for b in bounds) / np.float64(min(b[0] for b in bounds)))
 
+    # where poles are stored numbers, and states not asked for or a closed form of them, rounding
+    # leaves each number as it is but for its last digits
+    exact = single and (modes_of(space.A, space.C) if read else problem.states.is_feed_forward)
+
     def again(rng: np.random.Generator, own: tuple[Filter, ...]) -> KrylovFactor:
-        A, C = _changed(space.A, space.C, rng)
+        A, C = (_changed_in_place if exact else _changed)(space.A, space.C, rng)
         own_poles = chosen(eigenvalues(A)) if single else None
         # an input that rounding alone keeps going goes on here, so that what it is worth shows
         return lasting_factor(A, C, own_poles, read, smallest=0.0).listing(lags)
@@ -452,6 +454,12 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
     if not (np.isfinite(A).all() and np.isfinite(C).all()):
         raise UncertainResultError("the weights are close to the limits of float64.")
     return A, C
+
+
+def _changed_in_place(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """A network each number of which is changed by some of its last digits."""
+    change = rng.standard_normal
+    return A * (1 + 4 * EPS * change(A.shape)), C * (1 + 4 * EPS * change(C.shape))
 
 
 def _listed(answer: Answer, problem: Problem) -> Answer:
