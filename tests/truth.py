@@ -263,6 +263,12 @@ def _sum_over_powers(matrix: arb_mat, start: arb_mat) -> arb_mat:
     return total + arb_mat(n, n, [arb(0, bound)] * (n * n))
 
 
+def gramian(A: np.ndarray, C: np.ndarray) -> arb_mat:
+    """Σ A^jCCᵀ(A^j)ᵀ, to the precision of the context."""
+    start = _matrix(np.reshape(C, (len(A), -1)))
+    return _sum_over_powers(_matrix(A), start * start.transpose())
+
+
 def _squares(matrix: arb_mat) -> arb:
     return sum((x * x for x in matrix.entries()), arb(0))
 

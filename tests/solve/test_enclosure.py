@@ -120,18 +120,6 @@ def test_agrees_with_the_plain_enclosure(network: Any) -> None:
     assert found.memory.sum() == pytest.approx(rank, abs=1e-11)
 
 
-def test_cycles_that_hear_the_same_hold_one_state() -> None:
-    A = 0.9 * np.roll(np.eye(8), 1, axis=0)
-    found = run(A, np.ones(8), lags=30)
-    assert (found.rank, found.total) == (1, 1.0)
-    expected = 0.19 * 0.81 ** np.arange(30)
-    assert found.memory[:, 0] == pytest.approx(expected, rel=1e-14)
-    noisy = run(A, np.ones(8), lags=3, observation=np.full(8, 0.3))
-    expected = truth(A, np.ones(8), 3, observation=0.3**2).memory
-    assert noisy.memory == pytest.approx(expected, abs=LAST_DIGIT)
-    assert noisy.rank == 1
-
-
 @pytest.mark.parametrize("process", ["white", "AR(1)", "finite"])
 def test_copies_add_nothing_but_less_noise(process: str) -> None:
     """Two equal halves; noise on some copies does not matter where another has none."""

@@ -9,7 +9,7 @@ from memcurve import LinearNetwork, UnstableNetworkError, ensembles, memory_curv
 from memcurve.network.graph import balanced, eigenvalues
 from memcurve.solve import spectrum
 from memcurve.solve.spectrum import schur_modes
-from tolerances import CLOSED_FORM, agree
+from tolerances import agree
 
 # whether a mode counts up to rounding may depend on the processor
 pytestmark = pytest.mark.filterwarnings("ignore::memcurve.core.errors.RankWarning")
@@ -37,20 +37,6 @@ def walk_matrix(weights: np.ndarray, tail: int) -> np.ndarray:
     if tail < size:
         A[tail, -1] = weights[-1]
     return A
-
-
-@pytest.mark.parametrize(("tail", "length", "p"), [(0, 5, 0.5), (3, 4, -0.3), (4, 1, 0.9)])
-def test_tail_into_a_cycle(tail: int, length: int, p: float) -> None:
-    """MC_τ = 1 on the tail, then (1 − p²) p^{2⌊(τ − t)/c⌋}; the tail's weights do not matter."""
-    weights = np.full(tail + length, 2.0)
-    weights[-length:] = 1.0
-    weights[-1] = p
-    curve = memory_curve(LinearNetwork(walk_matrix(weights, tail), np.eye(tail + length)[0]), 40)
-    turns = (np.arange(40) - tail) // length
-    truth = np.where(turns < 0, 1.0, (1 - p**2) * p ** (2.0 * turns))
-    assert np.abs(curve.values - truth).max() <= CLOSED_FORM
-    assert np.abs(curve.loss - (1 - truth)).max() <= CLOSED_FORM
-    assert curve.rank == tail + length
 
 
 def test_stability_of_a_cycle_is_decided_exactly() -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from flint import arb, arb_mat, ctx
+from flint import arb_mat, ctx
 from scipy.linalg import solve_discrete_lyapunov
 
 from memcurve import (
@@ -16,26 +16,22 @@ from memcurve import (
 )
 from refusals import refuses
 from tolerances import CLOSED_FORM, FISHER, LAST_DIGIT, SMALL_DIRECT
+from truth import gramian
 
 
 def unit(network: LinearNetwork) -> LinearNetwork:
     return network.replace(C=network.C / np.linalg.norm(network.C))
 
 
-def exact_fisher(A: np.ndarray, C: np.ndarray, lags: int, bits: int = 400) -> np.ndarray:
+def exact_fisher(A: np.ndarray, C: np.ndarray, lags: int) -> np.ndarray:
     """F_τ for unit noise and each column of C, from the definition: R is summed, then solved."""
-    with ctx.workprec(bits):
-        matrix = arb_mat(np.asarray(A, float).tolist())
-        R, power = arb_mat(np.eye(len(A)).tolist()), matrix
-        while max(float(abs(x).mid()) for x in power.entries()) > 1e-60:
-            R = R + power * R * power.transpose()
-            power = power * power
+    with ctx.workprec(400):
         x, rows = arb_mat(np.reshape(C, (len(A), -1)).tolist()), []
+        matrix, inverse = arb_mat(np.asarray(A, float).tolist()), gramian(A, np.eye(len(A))).inv()
         for _ in range(lags):
-            y = R.solve(x)
-            F = [sum((x[i, k] * y[i, k] for i in range(len(A))), arb(0)) for k in range(x.ncols())]
-            assert all(float(f.rad()) <= 1e-25 * float(f.mid()) for f in F), "more bits needed"
-            rows.append([float(f.mid()) for f in F])
+            F = x.transpose() * inverse * x
+            rows.append([float(F[k, k].mid()) for k in range(x.ncols())])
+            assert all(float(F[k, k].rad()) <= 1e-25 * rows[-1][k] for k in range(x.ncols()))
             x = matrix * x
     return np.array(rows)
 

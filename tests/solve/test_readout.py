@@ -41,15 +41,6 @@ def test_totals_hold_where_the_map_is_off(process: ARMA, level: float) -> None:
         assert np.all(np.abs(one.total - other.total) <= one.total_error)
 
 
-@pytest.mark.parametrize("node", [0, 3])
-def test_one_node_of_a_ring(node: int) -> None:
-    """Node j hears z_{t−j}, z_{t−j−N}, …: MC_τ = (1 − ρ^{2N}) ρ^{2N⌊τ/N⌋} at τ ≡ j only."""
-    curve = memory_curve(ensembles.cyclic(5, spectral_radius=0.9).replace(readout=[node]), 30)
-    known = (1 - 0.9**10) * 0.9 ** (10.0 * (curve.lags // 5)) * (curve.lags % 5 == node)
-    assert np.abs(curve.values - known).max() <= CLOSED_FORM
-    assert curve.total == 1
-
-
 def test_reading_all_is_the_usual() -> None:
     network = ensembles.normal(20, seed=4)
     usual = memory_curve(network, 60)

@@ -57,22 +57,6 @@ def test_observation_noise_of_every_size(kind: str, held: Callable[..., None]) -
 # Closed forms and limits
 
 
-@pytest.mark.parametrize("deviation", [1e-150, 1e-8, 0.1, 1.0, 30.0])
-def test_ring_of_equal_states(deviation: float) -> None:
-    """N equal states of variance v = 1/(1 − ρ²) are one, read with noise s²/N.
-
-    MC_τ = ρ^{2τ}/(v + s²/N), in total v/(v + s²/N); the rank, and the limit s → 0, is one.
-    """
-    size, radius = 9, 0.8
-    ring = ensembles.cyclic(size, spectral_radius=radius).replace(C=np.ones(size))
-    curve = memory_curve(ring, 25, noise=deviation)
-    whole = 1 / (1 - radius**2)
-    read = whole + deviation**2 / size
-    assert np.abs(curve.values - radius ** (2.0 * curve.lags) / read).max() <= CLOSED_FORM
-    assert curve.total == pytest.approx(whole / read, rel=CLOSED_FORM)
-    assert curve.rank == 1
-
-
 @pytest.mark.parametrize("kind", ["normal", "symmetric", "orthogonal", "uniform"])
 def test_without_noise_the_exact_curve_comes_back(kind: str) -> None:
     network = ensembles.make(kind, 40, seed=7)

@@ -16,19 +16,9 @@ from memcurve import (
     information,
     memory_curve,
 )
+from truth import gramian
 
 KINDS = {"normal": ensembles.normal, "symmetric": ensembles.symmetric}
-
-
-def gramian(A: Any, C: Any, bits: int = 1500, doublings: int = 12) -> Any:
-    """Σ A^jCCᵀ(A^j)ᵀ as midpoints of balls."""
-    flint.ctx.prec = bits
-    P, X = flint.arb_mat(A.tolist()), flint.arb_mat(np.reshape(C, (len(A), -1)).tolist())
-    X = X * X.transpose()
-    for _ in range(doublings):
-        X, P = X + P * X * P.transpose(), P * P
-        X, P = (flint.arb_mat([[x.mid() for x in row] for row in M.tolist()]) for M in (X, P))
-    return X
 
 
 def trace(M: Any) -> Any:
@@ -41,14 +31,12 @@ def test_energies_to_the_last_digits(kind: str, size: int) -> None:
     network = KINDS[kind](size, spectral_radius=0.9, seed=1)
     target = np.linspace(-1, 1, size)
     found = control_energy(network, target)
-    try:
-        X = gramian(network.A, network.C, bits=3000 if size > 50 else 1500)
+    with flint.ctx.workprec(3000 if size > 50 else 1500):
+        X = gramian(network.A, network.C)
         inverse = X.inv()
         x = flint.arb_mat([[float(v)] for v in target])
         energy = float((x.transpose() * inverse * x)[0, 0])
         traces, logarithm = float(trace(inverse)), float(X.det().log())
-    finally:
-        flint.ctx.prec = 53
     worst = float(found.errors.max())
     assert worst < 1e-9
     assert (1 / found.values**2).sum() == pytest.approx(traces, rel=2 * worst)
@@ -81,11 +69,9 @@ def test_hankel_values_to_the_last_digits(kind: str, output: str) -> None:
         "all": np.eye(size), "one": np.eye(size)[:, :1], "weights": np.linspace(-1, 2, size),
     }[output]  # fmt: skip
     found = hankel_values(network, None if output == "all" else weights)
-    try:
+    with flint.ctx.workprec(1500):
         G, Q = gramian(network.A, network.C), gramian(network.A.T, weights)
         squares, logarithm = float(trace(G * Q)), float((G.det() * Q.det()).log())
-    finally:
-        flint.ctx.prec = 53
     assert len(found) == size
     assert found.errors.max() < 1e-8
     assert (found.values**2).sum() == pytest.approx(squares, rel=1e-11)

@@ -9,6 +9,7 @@ from scipy.signal import firwin
 
 import memcurve
 from memcurve import LinearNetwork, ensembles, memory_curve, task_error
+from truth import gramian
 
 NETWORK = ensembles.normal(30, spectral_radius=0.9, seed=1)
 TARGETS: dict[str, Any] = {
@@ -22,26 +23,19 @@ TARGETS: dict[str, Any] = {
 }
 
 
-def exact(network: LinearNetwork, h: Any, noise: float, lags: int = 900) -> float:
+def exact(network: LinearNetwork, h: Any, noise: float) -> float:
     """1 − g·(KKᵀ + s²)⁻¹g/‖h‖², g = Kh, with 400 digits."""
-    flint.ctx.prec = 1400
-    try:
+    with flint.ctx.workprec(1400):
         A, v = flint.arb_mat(network.A.tolist()), flint.arb_mat([[c] for c in network.C.tolist()])
-        n, K = network.size, []
-        for _ in range(lags):
-            K.append(v)
-            v = A * v
-        whole = flint.arb_mat([[k[i, 0].mid() for k in K] for i in range(n)])
-        weights = [float(x) for x in h[:lags]] + [0.0] * (lags - len(h[:lags]))
-        g = whole * flint.arb_mat([[x] for x in weights])
-        G = whole * whole.transpose()
-        for i in range(n):
+        g = flint.arb_mat(network.size, 1)
+        for weight in h.tolist():
+            g += v * flint.arb(weight)
+            v = (A * v).mid()
+        G = gramian(network.A, network.C)
+        for i in range(network.size):
             G[i, i] += flint.arb(noise) ** 2
-        x = G.solve(g)
-        size = sum((flint.arb(w) ** 2 for w in weights), flint.arb(0))
-        return float(1 - (g.transpose() * x)[0, 0] / size)
-    finally:
-        flint.ctx.prec = 53
+        size = sum((flint.arb(w) ** 2 for w in h.tolist()), flint.arb(0))
+        return float(1 - (g.transpose() * G.solve(g))[0, 0] / size)
 
 
 @pytest.mark.parametrize("noise", [None, 1e-3, 1e-9])
