@@ -7,8 +7,9 @@ import pytest
 from scipy.sparse import csr_array
 
 import memcurve
-from memcurve import Float32, Float64, LinearNetwork, MemoryCurve, Quantised, memory_curve
+from memcurve import Float32, Float64, LinearNetwork, MemoryCurve, Quantised, inputs, memory_curve
 from memcurve.inputs.noise import Noise, floating_point_deviations, number_formats
+from memcurve.solve.analysis import Analysis
 from memcurve.studies.sweeping import evaluate
 from tolerances import agree
 
@@ -220,3 +221,15 @@ def test_noise_whose_square_vanishes_next_to_the_largest_state() -> None:
     network = LinearNetwork(DIAGONAL, [1, 1e200, 1])
     exact, proven = (memory_curve(network, 9, noise=1e-3, method=m) for m in ("exact", "certified"))
     assert agree(exact, proven)
+
+
+@pytest.mark.parametrize("phi", [0.9, 0.9999])
+def test_sizes_under_inputs_that_remember_long(phi: float) -> None:
+    loops, input = np.diag(DIAGONAL), inputs.ARMA([phi])
+    network = LinearNetwork(DIAGONAL, np.ones(3))
+    variances = (1 + loops * phi) / ((1 - loops**2) * (1 - loops * phi))  # of unit input
+    assert Analysis(network).deviations((input,)) == pytest.approx(np.sqrt(variances), rel=1e-10)
+    narrow = Quantised(bits=12, low=-0.1, high=0.1)
+    assert memory_curve(network, 5, input=input, noise=narrow).total == 0
+    curve, free = (memory_curve(network, 5, input=input, noise=n) for n in (Float32(), None))
+    assert curve.total == pytest.approx(free.total, rel=1e-4)

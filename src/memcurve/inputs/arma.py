@@ -103,6 +103,14 @@ class ARMA(InputProcess):
         """Order q if there is no AR part, else None."""
         return None if len(self.ar) else len(self.ma)
 
+    def realization(self) -> tuple[Floats, Floats]:
+        """F (order, order) and g of states s_t = F s_{t−1} + g e_t, the first of which is z_t."""
+        order = max(len(self.ar), len(self.ma) + 1)
+        F, g = np.eye(order, k=1), np.zeros((order, 1))
+        F[: len(self.ar), 0] += self.ar
+        g[: len(self.ma) + 1, 0] = [1.0, *self.ma]
+        return F, g
+
     def density_bounds(self) -> tuple[float, float]:
         """Return the minimum and the maximum of f over all ω, rounded outward.
 

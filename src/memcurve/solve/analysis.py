@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +38,7 @@ from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import fits, require_room_for_states
 from memcurve.core.progress import ProgressCallback, silent
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
-from memcurve.inputs import InputProcess
+from memcurve.inputs import ARMA, InputProcess
 from memcurve.network import LinearNetwork, graph
 from memcurve.network.device import DeviceMatrix, on_host
 from memcurve.network.graph import ORDINARY, Indices
@@ -48,9 +48,9 @@ from memcurve.solve import modular
 from memcurve.solve import spectrum as spectra
 from memcurve.solve.errors import UNKNOWN, Sensitivity, pole_sensitivity
 from memcurve.solve.factor import TAIL, state_covariance
-from memcurve.solve.filters import Filter, filters_of, impulses
+from memcurve.solve.filters import filters_of, impulses
 from memcurve.solve.modular import MinimalPolynomial, UncontrollableModes, sparse_if_few
-from memcurve.solve.powers import power_norms, sums_of_powers
+from memcurve.solve.powers import power_norms, solve_stein, sums_of_powers
 from memcurve.solve.spectrum import NOT_ROUNDING, PBHTest, Poles, Spectrum
 
 #: An analysis is kept with its network up to this many states: beyond, its arrays are too large to
@@ -242,12 +242,12 @@ class Analysis:
         key = None if white else tuple(map(id, processes))
         if key not in self._sizes:
             with np.errstate(all="ignore"):
-                sizes = self._state_sizes(filters_of(processes))
+                sizes = self._state_sizes(processes)
             self._sizes[key] = (processes, sizes)  # kept, so that no other gets its id
         return self._sizes[key][1]
 
     def _state_sizes(
-        self, filters: tuple[Filter, ...], *, few: int = 300
+        self, processes: tuple[InputProcess, ...], *, few: int = 300
     ) -> tuple[Floats, Indices]:
         """By products, or a Stein equation where they take long; in units of their own if cheap."""
         dense = not self.products_only
@@ -258,7 +258,7 @@ class Analysis:
             units = np.full(len(self), np.frexp(np.abs(self.mask).max())[1])
             A, C = self.multiplied, np.ldexp(self.mask, -units[:, None])
         try:
-            sizes = sizes_by_products(A, C, impulses(filters))
+            sizes = sizes_by_products(A, C, impulses(filters_of(processes)))
             if not own and sizes.min() < VANISHED * sizes.max():
                 raise UncertainResultError("the states differ too much in size.")
             return sizes, units
@@ -268,7 +268,8 @@ class Analysis:
             if not (dense and fits(len(self), "noise")):
                 raise
         A, C, units = self._in_own_units()
-        variances = np.diag(state_covariance(A, C, filters)[1])
+        masks = np.split(C, C.shape[1], axis=1)
+        variances = np.sum([*map(partial(_variances, A), masks, processes)], axis=0)
         if not np.isfinite(variances).all():
             raise UncertainResultError("the states differ too much in size for float64.")
         return np.sqrt(np.maximum(variances, 0.0)), units
@@ -533,6 +534,16 @@ def sizes_by_products(
             if float(backend.squares(x).sum()) * later <= max(TAIL**2 * least, EPS**3 * largest):
                 return np.asarray(np.sqrt(backend.host(total)))
     raise UncertainResultError("the states take too long to settle.")
+
+
+def _variances(A: Floats, c: Floats, process: InputProcess) -> Floats:
+    """Variances of the states driven by one input, however long it remembers."""
+    if process.is_white or not isinstance(process, ARMA):
+        return np.diag(state_covariance(A, c, filters_of((process,)))[1])
+    F, g = process.realization()
+    joint = np.block([[A, c @ F[:1]], [np.zeros((len(F), len(A))), F]])
+    mask = np.concatenate([c * g[0], g]) / np.sqrt(process.variance)
+    return np.diag(solve_stein(joint, mask @ mask.T))[: len(A)]
 
 
 def _same_digits(scaled: Floats, numbers: Floats) -> bool:

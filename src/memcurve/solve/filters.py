@@ -18,7 +18,7 @@ from memcurve.inputs import ARMA, InputProcess
 from memcurve.solve.powers import sums_of_powers
 
 #: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
-LONGEST_FILTER = 2**15
+LONGEST_FILTER = 2**16
 #: Grid on which the square root of a density is taken, per lag of the longest filter. Doubled:
 #: densities that nearly vanish are known better, in twice the time.
 OVERSAMPLING = 8
