@@ -63,11 +63,11 @@ def memory_capacity(
     node = drawn_reservoir(model, None if z is None else z.shape[1])[0]
     if z is not None:
         node.reset()
-        given: Any = z[:, 0] if z.shape[1] == 1 else z
+        inputs: Any = z[:, 0] if z.shape[1] == 1 else z
         washout = min(k_max, len(z) // 3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RecordingWarning)  # they are among the curve's notes
-            curve = memory_from_data(node.run(z), given, k_max + 1, washout=washout)
+            curve = memory_from_data(node.run(z), inputs, k_max + 1, washout=washout)
     elif is_linear(node):
         curve = memory_curve(as_network(node), k_max + 1)
     else:

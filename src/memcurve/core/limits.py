@@ -95,15 +95,15 @@ def require_room_for_states(
 ) -> None:
     """Raise a TooLargeError where a question has no room; ``reason`` says why it takes so much."""
     cost = estimated_cost(states, question, columns=columns)
-    room = _lacking(cost.bytes)
-    if room is None:
+    free = _lacking(cost.bytes)
+    if free is None:
         return
-    largest = int(states * math.sqrt(room / cost.bytes))  # a little less where columns count, too
+    largest = int(states * math.sqrt(free / cost.bytes))  # a little less where columns count, too
     reason = f"About {largest:,} states would fit: {reason}. " if reason else ""
     raise TooLargeError(
         f"`network` must fit into memory, got {states:,} states that are solved together: they "
         f"take about {_size(cost.bytes)} of memory and, by estimate, {in_words(cost.seconds)}, "
-        f"but {_size(room)} are available. {reason}Use fewer nodes, lags or samples, or a part "
+        f"but {_size(free)} are available. {reason}Use fewer nodes, lags or samples, or a part "
         f"of the network; a `readout` of some nodes does not help, as all nodes influence those "
         f"that are read. Or record some nodes in a simulation, for memory_from_data."
     )
@@ -119,10 +119,10 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
 
 def require_room(need: int, what: str, remedy: str) -> None:
     """Raise a TooLargeError where so many bytes cannot be had; ``what`` is what takes them."""
-    room = _lacking(need)
-    if room is not None:
+    free = _lacking(need)
+    if free is not None:
         raise TooLargeError(
-            f"{what} takes about {_size(need)} of memory, but {_size(room)} are available. {remedy}"
+            f"{what} takes about {_size(need)} of memory, but {_size(free)} are available. {remedy}"
         )
 
 
@@ -151,8 +151,8 @@ def require_room_for_columns(
 
 def available_memory() -> int | None:
     """Bytes that can be had without swapping, or None where the system does not tell."""
-    rooms = [room for room in (_system_room(), *_control_group_rooms()) if room is not None]
-    return min(rooms, default=None)
+    limits = [limit for limit in (_system_room(), *_control_group_rooms()) if limit is not None]
+    return min(limits, default=None)
 
 
 def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:
@@ -162,8 +162,8 @@ def fits(states: int, question: str | Work, *, columns: int | None = None) -> bo
 
 def _lacking(need: int) -> int | None:
     """What is available, where so many bytes are not."""
-    room = None if need <= _ALWAYS_THERE else available_memory()
-    return room if room is not None and need > room else None
+    free = None if need <= _ALWAYS_THERE else available_memory()
+    return free if free is not None and need > free else None
 
 
 def one_thread() -> Any:
@@ -193,12 +193,12 @@ def _system_room() -> int | None:
 def _control_group_rooms() -> Iterator[int]:
     """What containers and batch systems leave: the limits of this process' control groups."""
     root = Path("/sys/fs/cgroup")
-    own = PurePosixPath("/")
+    group_path = PurePosixPath("/")
     with contextlib.suppress(OSError):
         for line in Path("/proc/self/cgroup").read_text("utf-8").splitlines():
             if line.startswith("0::"):
-                own = PurePosixPath(line.removeprefix("0::"))
-    for group in (own, *own.parents):
+                group_path = PurePosixPath(line.removeprefix("0::"))
+    for group in (group_path, *group_path.parents):
         folder = root / str(group).lstrip("/")
         with contextlib.suppress(OSError, ValueError):  # "max" is no number: no limit
             limit = int((folder / "memory.max").read_text())

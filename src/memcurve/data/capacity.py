@@ -262,9 +262,9 @@ def _notes(result: Capacity, constant: int, inputs: Floats, highest: int) -> Ite
     if (beyond := significant - rows // estimation.ROWS_PER_SIGNIFICANT) > 0:
         yield note("capacity.singly", count=significant, rows=rows, beyond=beyond)
     for degree, (window, lag) in result.reach.items():
-        own = result.significant(degree)
-        last = sum(t.capacity for t in own if t.lags[-1] == lag)
-        wide = sum(t.capacity for t in own if t.lags[-1] - t.lags[0] == window > 0)
+        targets = result.significant(degree)
+        last = sum(t.capacity for t in targets if t.lags[-1] == lag)
+        wide = sum(t.capacity for t in targets if t.lags[-1] - t.lags[0] == window > 0)
         if last > AT_THE_EDGE:
             yield note("capacity.lag", degree=degree, capacity=last, lag=lag)
         if wide > AT_THE_EDGE and window < lag:

@@ -441,15 +441,15 @@ def _by_moments(
         dict(zip((shift + offset for offset in pattern.offsets), pattern.degrees, strict=True))
         for pattern, shift in chosen
     ]
-    places = {frozenset(own.items()): s for s, own in enumerate(factors)}
+    indices = {frozenset(factor.items()): s for s, factor in enumerate(factors)}
     entries: dict[tuple[int, int], list[tuple[int, int, float]]] = {}  # of D: row, column, value
-    for s, own in enumerate(factors):
-        for lag, degree in own.items():
-            rest = {at: d for at, d in own.items() if at != lag}
+    for s, factor in enumerate(factors):
+        for lag, degree in factor.items():
+            rest = {at: d for at, d in factor.items() if at != lag}
             for pair, lower, value in _off(polynomials.name, degree):
                 other = rest | ({lag: lower} if lower else {})
-                if (place := places.get(frozenset(other.items()))) is not None:
-                    entries.setdefault(pair, []).append((s, place, value))
+                if (index := indices.get(frozenset(other.items()))) is not None:
+                    entries.setdefault(pair, []).append((s, index, value))
     changes = np.zeros((len(entries), len(chosen)))
     for change, listed in zip(changes, entries.values(), strict=True):
         rows, columns, values = zip(*listed, strict=True)

@@ -104,9 +104,9 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
     stretches = stuck_stretches(x, z)
     if together := [one for one in stretches if one.column is None]:
         first, last = _longest_between(together, len(x))
-        enough = last - first >= columns.LEAST
-        _say_stuck("stuck" if enough else "stuck.everywhere", together, len(x), washout, report)
-        if not enough:
+        suffices = last - first >= columns.LEAST
+        _say_stuck("stuck" if suffices else "stuck.everywhere", together, len(x), washout, report)
+        if not suffices:
             return replace(nothing_else, found=tuple(report))
         part, start = slice(washout + last), washout + first
         rest = _of_one_input(all_x[part], all_z[part], start, names)
@@ -116,36 +116,36 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
     if stretches:
         _say_stuck("stuck.columns", stretches, len(x), washout, report)
     x, z, some, whole = columns.without_gaps(x, z, stretches, report)
-    kept = columns.distinct_columns(x, some, report)
+    selected = columns.distinct_columns(x, some, report)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
         report.add("constant_input", value=z[0])
     else:
         targets, coloured, period = _check_input(z, washout, report)
-    if len(kept) == 0 or constant:
-        return Findings(tuple(report), kept=kept, washout=washout)
-    rows, width = len(x), len(kept)
+    if len(selected) == 0 or constant:
+        return Findings(tuple(report), kept=selected, washout=washout)
+    rows, width = len(x), len(selected)
     if rows < 20 * width:
         kind = "perfect" if rows <= width else "unreliable" if rows < 10 * width else "slow"
         wanted, ratio = 20 * width, rows / width
         report.add(f"short.{kind}", rows=rows, columns=width, ratio=ratio, wanted=wanted)
     half = min(rows // 2, max(LONG, 20 * width) // 2)
-    head, body = (x[a : a + half][:, kept] for a in (0, rows // 2))
+    head, body = (x[a : a + half][:, selected] for a in (0, rows // 2))
     floor, step = columns.check_storage(body, z, report)
     if not period:  # a repeated peak is no clipping
-        columns.check_clipping(x, kept, report)
+        columns.check_clipping(x, selected, report)
     start = _check_transient(head, body, z, whole[:half], washout, report)
     # of a long recording its middle, unless the input repeats: its targets cover the first period
     first, last = (start, rows) if rows < 2 * half + 2 else (rows // 2, rows // 2 + half)
-    basis = _check_rank(x[first:last][:, kept], floor, report)
+    basis = _check_rank(x[first:last][:, selected], floor, report)
     if period:
         first, last = start, min(period, start + 2 * half)
-        basis = columns.basis_of(x[first:last][:, kept], 8 * EPS)[0]
+        basis = columns.basis_of(x[first:last][:, selected], 8 * EPS)[0]
     shift = _check_alignment(basis, [one[first:last] for one in targets], report)
     partly = note("partly_checked", rows=rows, checked=2 * half)
     return Findings(
         report.worst_first(),
-        kept=kept,
+        kept=selected,
         step=step,
         shift=shift,
         washout=washout + start,
@@ -168,11 +168,11 @@ def _merged(channels: Sequence[Findings]) -> Findings:
         return channels[0]
     report = Collected()
     report += [one for one in channels[0] if one.name not in _OF_INPUT]
-    silent = [any(one.name == "unpaired" for one in each) for each in channels]
+    unrelated = [any(one.name == "unpaired" for one in each) for each in channels]
     # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
     # that follows another
-    excused: dict[str, Level] = {} if all(silent) else {"unpaired": "info"}
-    if not all(each.shift < 0 or mute for each, mute in zip(channels, silent, strict=True)):
+    excused: dict[str, Level] = {} if all(unrelated) else {"unpaired": "info"}
+    if not all(each.shift < 0 or mute for each, mute in zip(channels, unrelated, strict=True)):
         excused["misaligned"] = "warning"
     for k, each in enumerate(channels):
         for one in (one for one in each if one.name in _OF_INPUT):
@@ -323,8 +323,8 @@ def _check_transient(
         return 0
     mean, deviation = body.mean(axis=0), columns.deviations_of(body)
     _, s, vt = np.linalg.svd(np.linalg.qr((body - mean) / deviation, mode="r"))
-    kept = s > max(1e-12 * s[0], TINY)
-    whitening = vt[kept].T / s[kept]
+    significant = s > max(1e-12 * s[0], TINY)
+    whitening = vt[significant].T / s[significant]
     first, later = (
         (((part - mean) / deviation @ whitening) ** 2).sum(axis=1) for part in (head, body)
     )

@@ -30,7 +30,7 @@ def without_gaps(
     x: Floats, z: Floats, stretches: list[Stretch], report: Collected
 ) -> tuple[Floats, Floats, Indices, NDArray[np.bool_]]:
     """States and input with medians in place of NaN, the columns there mostly, and whole rows."""
-    own = np.isnan(x)
+    recorded_gaps = np.isnan(x)
     if stretches:
         x = without_stuck(x, stretches)
     gaps = np.isnan(x)
@@ -45,7 +45,7 @@ def without_gaps(
             x.shape[1],
             what="NaN, or nothing that moves," if stretches else "NaN",
         )
-    missing = own[:, some].any(axis=1) | np.isnan(z)
+    missing = recorded_gaps[:, some].any(axis=1) | np.isnan(z)
     if missing.any():
         rows, where = len(z) - int(missing.sum()), ""
         if 2 * rows < len(z):
@@ -98,28 +98,28 @@ def distinct_columns(x: Floats, some: Indices, report: Collected) -> Indices:
     columns = x.shape[1]
     low, high = x.min(axis=0), x.max(axis=0)
     still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
-    constant, kept = some[still[some]], some[~still[some]]
+    constant, selected = some[still[some]], some[~still[some]]
     if len(constant):
-        kind = "constant_columns" if len(kept) else "constant_columns.all"
+        kind = "constant_columns" if len(selected) else "constant_columns.all"
         report.columns(kind, constant, columns)
-    clocks = kept[np.array([counts_rows(x[:, column]) for column in kept], bool)]
+    clocks = selected[np.array([counts_rows(x[:, column]) for column in selected], bool)]
     if len(clocks):
-        kept = np.setdiff1d(kept, clocks)
+        selected = np.setdiff1d(selected, clocks)
         report.columns("clocks", clocks, columns)
-    sample = standardised(x[:: max(1, len(x) // 2000)][:, kept])
+    sample = standardised(x[:: max(1, len(x) // 2000)][:, selected])
     # 1 − |r| is quadratic in the difference: a first look only
-    alike = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
+    correlated = np.triu(abs(sample.T @ sample) > (1 - 1e-10) * len(sample), 1)
     copies = {
-        int(kept[j]): int(kept[i])
-        for i, j in np.argwhere(alike)
-        if _affinely_equal(x[:, kept[i]], x[:, kept[j]])
+        int(selected[j]): int(selected[i])
+        for i, j in np.argwhere(correlated)
+        if _affinely_equal(x[:, selected[i]], x[:, selected[j]])
     }
     if copies:
         copy, original = min(copies.items())
         pair = {"copy": report.few([copy]), "original": report.few([original])}
         more = " …" if len(copies) > 1 else ""
         report.columns("equal_columns", sorted(copies), columns, **pair, more=more)
-    return np.setdiff1d(kept, list(copies)).astype(np.int64)
+    return np.setdiff1d(selected, list(copies)).astype(np.int64)
 
 
 def _affinely_equal(one: Floats, other: Floats) -> bool:
@@ -196,11 +196,11 @@ def _lattice_step(column: Floats, distinct: int) -> float:
     return step if off <= 0.01 * step + noise else np.nan
 
 
-def check_clipping(x: Floats, kept: Indices, report: Collected) -> None:
+def check_clipping(x: Floats, selected: Indices, report: Collected) -> None:
     """Look for columns that sit at an extreme, not zero, far more often than next to it."""
     clipped: dict[int, None] = {}  # an ordered set
     most = 0.0
-    for j in kept.tolist():
+    for j in selected.tolist():
         column = x[:, j]
         for extreme in (column.min(), column.max()):
             share = float((column == extreme).mean())

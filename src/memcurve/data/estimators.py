@@ -83,8 +83,8 @@ ESTIMATORS: dict[str, Callable[[Floats, Floats], Floats]] = {
 def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
     """The curve that one of them gives; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
-    there = present(Z, X)
-    Z, X = Z[there], X[there]
+    valid = present(Z, X)
+    Z, X = Z[valid], X[valid]
     require_rows(*X.shape)
     channels = ESTIMATORS[estimator](X, Z).reshape(lags, -1)
     values = channels.sum(axis=1)

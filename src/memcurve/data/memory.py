@@ -130,23 +130,23 @@ def memory_from_data(
                 notes.append(note("stuck", others=others, **rows_left_out))
             whole = recording
             recording = io.View(whole, lambda X, z, first: (without_stuck(X, stretches, first), z))
-        kept = findings.kept
+        selected = findings.kept
         coloured = findings.coloured
         if innovations is None:
             innovations = coloured
-        said = (one for one in findings if one.level == "warning" or one.name == "clocks")
-        notes += [Note("finding", str(one)) for one in said]
+        reported = (one for one in findings if one.level == "warning" or one.name == "clocks")
+        notes += [Note("finding", str(one)) for one in reported]
         further["findings"] = [dataclasses.asdict(one) for one in findings]
     else:
         X, z = io.first_rows(recording, CHECKED_ROWS)
         coloured = any(map(is_coloured, z[washout:].reshape(-1, source.channels).T))
-        kept = np.flatnonzero([not counts_rows(column) for column in X.T])
-        if len(kept) < source.columns:
-            gone = source.columns - len(kept)
-            notes.append(note("clocks", count=gone, columns=source.columns))
-    if len(kept) < source.columns:
-        recording = io.View(recording, lambda X, z, _: (X[:, kept], z), len(kept))
-        further["kept"] = kept.tolist()
+        selected = np.flatnonzero([not counts_rows(column) for column in X.T])
+        if len(selected) < source.columns:
+            clocks = source.columns - len(selected)
+            notes.append(note("clocks", count=clocks, columns=source.columns))
+    if len(selected) < source.columns:
+        recording = io.View(recording, lambda X, z, _: (X[:, selected], z), len(selected))
+        further["kept"] = selected.tolist()
     count = _lag_count(lags, recording, washout)
     start = max(washout, count - 1)
     if innovations:
@@ -255,8 +255,8 @@ def _standardised(recording: io.Source, washout: int) -> tuple[io.Source, Note |
 def _raw_memory(recording: io.Source, order: int, lags: int, start: int) -> dict[str, Any]:
     """R² of the coloured input itself, for the diagnostics."""
     Z, X = io.lagged(recording, lags, start, min(recording.length, start + SAMPLED_ROWS))
-    there = io.present(Z, X)
-    Z[~there], X[~there] = Z[there].mean(axis=0), X[there].mean(axis=0)  # which add nothing
+    valid = io.present(Z, X)
+    Z[~valid], X[~valid] = Z[valid].mean(axis=0), X[valid].mean(axis=0)  # which add nothing
     channels = [
         r2_above_shifted(X, Z[:, k :: recording.channels]) for k in range(recording.channels)
     ]

@@ -139,7 +139,7 @@ class Sample(NamedTuple):
 
     Z: Floats
     X: Floats
-    there: NDArray[np.bool_]
+    valid: NDArray[np.bool_]
 
 
 def triangular_factor(
@@ -148,20 +148,20 @@ def triangular_factor(
     """Read the recording from row ``start`` on, which must be at least ``lags`` − 1."""
     width = 1 + lags * source.channels + source.columns
     size = max(CHUNK * width, LEAST_ROWS)
-    R, count, at = np.zeros((0, width)), 0, start
+    R, count, row = np.zeros((0, width)), 0, start
     total = -(-(source.length - start + lags - 1) // size)
     chunks = lagged_chunks(source, lags, start, size)
     lags *= source.channels
     low, high = np.full(source.channels, np.inf), np.full(source.channels, -np.inf)
     stretches, parts = _stretches(start, source.length), list[Floats]()
     for Z, X in watched(chunks, "reading", total, progress):
-        block, there = np.hstack([np.ones((len(Z), 1)), Z, X]), present(Z, X)
-        parts += [block[max(a - at, 0) : max(b - at, 0), 1:].copy() for a, b in stretches]
-        at += len(block)
-        block = block if there.all() else block[there]
-        now = block[:, 1 : 1 + source.channels]
-        low = np.minimum(low, now.min(axis=0, initial=np.inf))
-        high = np.maximum(high, now.max(axis=0, initial=-np.inf))
+        block, valid = np.hstack([np.ones((len(Z), 1)), Z, X]), present(Z, X)
+        parts += [block[max(a - row, 0) : max(b - row, 0), 1:].copy() for a, b in stretches]
+        row += len(block)
+        block = block if valid.all() else block[valid]
+        newest = block[:, 1 : 1 + source.channels]
+        low = np.minimum(low, newest.min(axis=0, initial=np.inf))
+        high = np.maximum(high, newest.max(axis=0, initial=-np.inf))
         R = np.asarray(np.linalg.qr(np.concatenate([R, block]), mode="r"))
         count += len(block)
     require_rows(count, source.columns)
@@ -181,9 +181,9 @@ def triangular_factor(
         )
     rows = (np.concatenate(parts) - mean) / scale
     Z, X = rows[:, :lags], rows[:, lags:]
-    there = present(Z, X)
-    rows[~there] = 0.0
-    return factor, Sample(Z, X, there)
+    valid = present(Z, X)
+    rows[~valid] = 0.0
+    return factor, Sample(Z, X, valid)
 
 
 def _stretches(start: int, stop: int) -> list[tuple[int, int]]:
@@ -208,8 +208,8 @@ def require_varying(low: Floats, high: Floats) -> None:
 def _require_independent(factor: Factor) -> None:
     """Refuse lagged inputs that follow from one another: their responses cannot be told apart."""
     Z = factor.R[: factor.lags, : factor.lags]
-    own = np.abs(np.diag(Z)) / np.maximum(np.sqrt((Z**2).sum(axis=0)), TINY)
-    dependent = np.flatnonzero(own < DEPENDENT)
+    independent_share = np.abs(np.diag(Z)) / np.maximum(np.sqrt((Z**2).sum(axis=0)), TINY)
+    dependent = np.flatnonzero(independent_share < DEPENDENT)
     if len(dependent):
         lag, channel = divmod(int(dependent[0]), factor.inputs)
         which = f" of input {channel}" if factor.inputs > 1 else ""
@@ -309,11 +309,11 @@ class _Rows(NamedTuple):
     u: Floats
     r: Floats
     leverage: Floats
-    there: NDArray[np.bool_]  # the others are zero, and add nothing to sums
+    valid: NDArray[np.bool_]  # the others are zero, and add nothing to sums
 
     def pairs(self, j: int) -> int:
         """How many pairs of rows that are there lie j apart; at j = 0, how many rows."""
-        return int((self.there[: len(self.there) - j] & self.there[j:]).sum())
+        return int((self.valid[: len(self.valid) - j] & self.valid[j:]).sum())
 
 
 def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
@@ -323,7 +323,7 @@ def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
     e = sample.X @ inverse - g
     u = e @ fit.response.T
     leverage = np.minimum((e**2).sum(axis=1) / fit.freedom, 0.9)
-    part = _Rows(g, e, u, sample.Z - g @ fit.response.T - u, leverage, sample.there)
+    part = _Rows(g, e, u, sample.Z - g @ fit.response.T - u, leverage, sample.valid)
     null = _null_cut(fit)
     bias = _row_bias(fit, part, rows)
     last = _last_significant(fit.raw - bias, null)
@@ -424,8 +424,8 @@ def _influence(fit: Fit, part: _Rows, Z: Floats, rows: int) -> Floats:
     lift = 1 / (1 - part.leverage)[:, None]
     influence = (2 * part.u * part.r * lift + part.u**2) * lift * np.sqrt(rows / fit.freedom)
     influence += (Z[:, : fit.inputs] ** 2 - 1) @ _scale_weights(fit)
-    influence -= influence[part.there].mean(axis=0)
-    influence[~part.there] = 0.0
+    influence -= influence[part.valid].mean(axis=0)
+    influence[~part.valid] = 0.0
     return np.asarray(influence)
 
 
@@ -435,29 +435,29 @@ def _scale_weights(fit: Fit) -> Floats:
     With K_i = Σ_m b_m b_mᵀ over the columns of input i, its own variance adds b_m·(1 − K_i) b_m,
     and that of another takes b_m·K_i b_m; of a single input, b_m·W b_m is left.
     """
-    b, d, own = fit.response, fit.inputs, np.arange(len(fit.response)) % fit.inputs
+    b, d, channel = fit.response, fit.inputs, np.arange(len(fit.response)) % fit.inputs
     parts = [b[k : fit.length : d] for k in range(d)]
     shared = np.array([((b @ (part.T @ part)) * b).sum(axis=1) for part in parts])
-    shared[own, np.arange(len(b))] = 0.0
+    shared[channel, np.arange(len(b))] = 0.0
     along = ((b @ fit.residual) * b).sum(axis=1)
-    return np.where(own == np.arange(d)[:, None], along + shared.sum(axis=0), -shared)
+    return np.where(channel == np.arange(d)[:, None], along + shared.sum(axis=0), -shared)
 
 
 def _errors(
     fit: Fit, part: _Rows, influence: Floats, memory: Floats, chance: Floats, end: int, rows: int
 ) -> tuple[Floats, Floats, float, float]:
     """Standard errors of every lag, and of sums: each input's, all up to ``end``, all listed."""
-    d, given = fit.inputs, part.pairs(0)
+    d, count = fit.inputs, part.pairs(0)
     share = np.clip(memory / np.maximum(fit.raw, TINY), 0, 1)
     by_lag = chance[:, 0].reshape(-1, d)
     weighted = (influence * np.sqrt(share)).reshape(len(influence), -1, d).sum(axis=2)
-    error = np.sqrt(variance_of_mean(weighted, given, rows) + by_lag.sum(axis=1))
-    own = (influence * share).reshape(len(influence), -1, d)[:, : end + 1].sum(axis=1)
-    by_channel = np.sqrt(variance_of_mean(own, given, rows) + by_lag[: end + 1].sum(axis=0))
+    error = np.sqrt(variance_of_mean(weighted, count, rows) + by_lag.sum(axis=1))
+    by_input = (influence * share).reshape(len(influence), -1, d)[:, : end + 1].sum(axis=1)
+    by_channel = np.sqrt(variance_of_mean(by_input, count, rows) + by_lag[: end + 1].sum(axis=0))
     stops = [(end + 1) * d, len(memory)]
     sums = np.pad(np.cumsum(influence * share, axis=1), [(0, 0), (1, 0)])[:, stops]
     noise = np.pad(_variance_of_sums(chance, 0, d), (1, 0))[stops]
-    total, listed = np.sqrt(variance_of_mean(sums, given, rows) + noise).tolist()
+    total, listed = np.sqrt(variance_of_mean(sums, count, rows) + noise).tolist()
     # tails are fitted to each sum: a longer one is no more certain for it
     return error, by_channel, total, max(total, listed)
 
@@ -469,7 +469,7 @@ def _chance(fit: Fit, part: _Rows) -> Floats:
     same input: those of different ones are independent.
     """
     d, left = fit.inputs, 1 - fit.raw
-    part = part._replace(e=part.e[:20_000], there=part.there[:20_000])
+    part = part._replace(e=part.e[:20_000], valid=part.valid[:20_000])
     depth = max(1, min(len(left) // d, 80, len(part.e) // 4))
     shares = np.zeros((len(left), depth))
     shares[:, 0] = 2 * float((fit.residual**2).sum()) * left**2

@@ -16,7 +16,7 @@ HEAVIEST = 0.8
 UNSEEN_TAIL = 3.5
 
 
-def variance_of_mean(series: Floats, given: int, rows: int) -> Floats:
+def variance_of_mean(series: Floats, count: int, rows: int) -> Floats:
     """Squared standard error of the mean of each column over ``rows``, of which ``given`` are here.
 
     To the long-run variance L comes what values too rare to have come up may add. Beyond the
@@ -27,10 +27,10 @@ def variance_of_mean(series: Floats, given: int, rows: int) -> Floats:
     # quantiles of a mean over its own long-run variance are wider than normal ones (Kiefer and
     # Vogelsang 2005): by 1.33 times the share of the rows that Bartlett's window has
     long_run = long_run_variance(series) * (1 + 3.5 * len(series) ** (-2 / 3))
-    shape, largest = pareto_tail(series, given, rows)
+    shape, largest = pareto_tail(series, count, rows)
     cluster = np.maximum(long_run / np.maximum((series**2).mean(axis=0), TINY), 1.0)
     unseen = UNSEEN_TAIL * cluster * largest * shape / (1 - shape) / rows
-    return np.asarray(long_run * len(series) / given / rows + unseen**2)
+    return np.asarray(long_run * len(series) / count / rows + unseen**2)
 
 
 def long_run_variance(series: Floats) -> Floats:
@@ -42,13 +42,13 @@ def long_run_variance(series: Floats) -> Floats:
     return np.asarray(np.maximum(variance, 0.0) / len(series))
 
 
-def pareto_tail(series: Floats, given: int, rows: int) -> tuple[Floats, Floats]:
+def pareto_tail(series: Floats, values: int, rows: int) -> tuple[Floats, Floats]:
     """Shape ξ of the tail of each column's moduli (Hill), and the largest of ``rows`` values then.
 
     ``given`` of the values are there, the others are zero.
     """
-    counts = sorted({max(LEAST_TAIL, int(share * given)) for share in TAIL_SHARES})
-    if given < 4 * counts[-1]:
+    counts = sorted({max(LEAST_TAIL, int(share * values)) for share in TAIL_SHARES})
+    if values < 4 * counts[-1]:
         return np.zeros(series.shape[1]), np.zeros(series.shape[1])
     first = len(series) - 1 - counts[-1]
     top = np.sort(np.partition(np.abs(series), first, axis=0)[first:], axis=0)[::-1]
@@ -57,4 +57,4 @@ def pareto_tail(series: Floats, given: int, rows: int) -> tuple[Floats, Floats]:
     lightest, column = shapes.argmin(axis=0), np.arange(series.shape[1])
     shape = np.minimum(shapes[lightest, column], HEAVIEST)
     count = np.array(counts)[lightest]
-    return shape, np.exp(logs[count, column]) * (count * rows / given) ** shape
+    return shape, np.exp(logs[count, column]) * (count * rows / values) ** shape

@@ -18,8 +18,8 @@ def open_market(file: Path) -> Array:
     """Open a matrix; scipy.io.mmread takes 1,5 for 1 and 1.5D3 for 1.5, and may end Python."""
     with file.open(encoding="utf-8", errors="replace") as stream:
         first = stream.readline()
-    mark, thing, layout, field, symmetry = first.lower().split()
-    if (mark, thing) != ("%%matrixmarket", "matrix") or layout not in ("array", "coordinate"):
+    mark, kind, layout, field, symmetry = first.lower().split()
+    if (mark, kind) != ("%%matrixmarket", "matrix") or layout not in ("array", "coordinate"):
         raise ValueError(f"unknown first line {first!r}")
     sizes = [int(size) for size in next(content_lines(file), (0, ""))[1].split()]
     rows, columns, *announced = sizes

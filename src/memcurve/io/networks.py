@@ -387,13 +387,13 @@ def _parts(
             parts["notes"] = notes_of([*texts(contents, "notes"), *parts["notes"]], "network")
         return parts
     if matrix is not None or mask is not None:
-        asked, remedy = f"matrix={matrix!r}", "leave `matrix` out"
+        option, remedy = f"matrix={matrix!r}", "leave `matrix` out"
         if matrix is None:
-            asked, remedy = f"mask={mask!r}", f"give one of {', '.join(MASKS)}, numbers, or"
+            option, remedy = f"mask={mask!r}", f"give one of {', '.join(MASKS)}, numbers, or"
             remedy += f" a {', '.join(SINGLE)} file of them"
         if_edges = " If it lists edges, say so: edges=True." if ending in TEXT else ""
         raise NetworkFileError(
-            f"{file}: a {ending} file holds one array without a name, got {asked}; {remedy}."
+            f"{file}: a {ending} file holds one array without a name, got {option}; {remedy}."
             f"{if_edges}"
         )
     maybe = ending in TEXT and counts_nodes(Text(file))

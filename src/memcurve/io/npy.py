@@ -34,8 +34,8 @@ def open_npy(file: Path) -> Array:
     """Open the one array of a file; of the map onto it, too, only a block at a time is kept."""
     with file.open("rb") as stream:
         shape, dtype, begin = _header(stream, file)
-    room = file.stat().st_size - begin
-    refusal = _refusal(file, "", dtype, room >= math.prod(shape) * dtype.itemsize)
+    stored_bytes = file.stat().st_size - begin
+    refusal = _refusal(file, "", dtype, stored_bytes >= math.prod(shape) * dtype.itemsize)
 
     def load() -> NDArray[Any]:
         with file.open("rb") as stream:

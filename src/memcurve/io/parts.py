@@ -51,15 +51,15 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
         raise _no_pair(archive, pairs, has_mask)
     A = whole(archive.arrays[pair[0]])
     C = None if has_mask else _own_mask(archive.arrays[pair[1]], A)
-    own = archive.first([c for a, c in usual if a == pair[0]])
-    notes: list[str | Note] = [_REPLACED.format(own)] if has_mask and own is not None else []
-    used = {*pair, own, *EXTRAS, *_TEXTS}
+    stored = archive.first([c for a, c in usual if a == pair[0]])
+    notes: list[str | Note] = [_REPLACED.format(stored)] if has_mask and stored is not None else []
+    used = {*pair, stored, *EXTRAS, *_TEXTS}
     further: Parts = {}
     if pair[0].removeprefix(start) in _RESERVOIRS:
         alone = mask is not None or (named and not start)  # of a struct, W says which it is
         leak = None if alone else archive.first([start + name for name in _LEAKS])
         bias = None if alone else archive.first([start + _BIAS])
-        further, about = _reservoir_parts(archive, pair, {*pair, own}, C, leak, bias, A.shape[0])
+        further, about = _reservoir_parts(archive, pair, {*pair, stored}, C, leak, bias, A.shape[0])
         notes = [about[0], *notes, *about[1:]]
     elif _HIDDEN in pair[0]:
         further, about = _torch_parts(archive, pair[0], named)
@@ -157,10 +157,10 @@ def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, lis
     if others and not named:
         mask = hidden.replace(_HIDDEN, "weight_ih_l")
         raise archive.fault("layers", name=hidden, others=", ".join(others), mask=mask)
-    said = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
+    note = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
     if others:
-        said = f"one layer of several: {', '.join(others)} left out"
-    notes: list[str | Note] = [said] if others or not named else []
+        note = f"one layer of several: {', '.join(others)} left out"
+    notes: list[str | Note] = [note] if others or not named else []
     names = [hidden.replace(_HIDDEN, f"bias_{part}_l") for part in ("ih", "hh")]
     biases = [_flat(archive, name) for name in names if name in archive.arrays]
     return ({"shift": np.sum(biases, axis=0)} if biases else {}), notes
@@ -190,8 +190,8 @@ def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
         )
     notes = [f"read as a matrix, A of shape {(rows, rows)}; {hint}"] if hint else []
     if rows < columns and has_mask:
-        own = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
-        notes.insert(0, f"an array of {rows} × {columns} is read as [A | C]; {own}")
+        replaced = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
+        notes.insert(0, f"an array of {rows} × {columns} is read as [A | C]; {replaced}")
     A, C = (values[:, :rows], values[:, rows:]) if rows < columns else (values, None)
     C = None if has_mask else as_mask(C)
     return {"A": A, "C": C, "notes": notes_of(notes, "network")}

@@ -307,11 +307,11 @@ def _member(
     archive: Archive, names: Names | None, usual: Sequence[str], option: str, alone: bool
 ) -> Array:
     """The array of that name, a usual one, or (``alone``) the only one there is."""
-    there = list(archive.arrays)
+    names_stored = list(archive.arrays)
     wanted = None if names is None else [name.removeprefix("/") for name in _listed(names)]
     if wanted is None:
-        name = _usual(archive, there, usual, option, alone and len(there) == 1)
-    elif len(wanted) == 1 and wanted[0] in there:
+        name = _usual(archive, names_stored, usual, option, alone and len(names_stored) == 1)
+    elif len(wanted) == 1 and wanted[0] in names_stored:
         [name] = wanted
     else:
         raise archive.fault("one_array", option=option, names=names, listing=archive.listing)
@@ -412,8 +412,8 @@ def _matching(contents: Array, names: list[str], wanted: str, option: str) -> li
         pattern = re.escape(wanted).replace(r"\*", ".*").replace(r"\?", ".")
         matches = [k for k, name in enumerate(names) if re.fullmatch(pattern, name)]
     if not matches:
-        there = contents.listing or f"{names[0]} … {names[-1]}, which are their numbers"
-        raise contents.fault("no_column", column=wanted, there=there, option=option)
+        listing = contents.listing or f"{names[0]} … {names[-1]}, which are their numbers"
+        raise contents.fault("no_column", column=wanted, there=listing, option=option)
     return matches
 
 

@@ -224,8 +224,8 @@ def memory_capacity(
     22.819
     """
     curve = memory_curve(network, lags, **question)
-    asked = curve if lags is None else curve[:lags]
-    return TotalMemory(asked.total, asked.total_error)
+    summed = curve if lags is None else curve[:lags]
+    return TotalMemory(summed.total, summed.total_error)
 
 
 def forecasting_curve(
@@ -262,8 +262,8 @@ def forecasting_curve(
     horizons = require_size(horizons, "horizons")
     if horizons > MOST_HORIZONS:
         raise ValueError(f"`horizons` must be at most {MOST_HORIZONS:,}, got {horizons:,}.")
-    asked = {"input": input, "noise": one_level(noise), "horizons": horizons}
-    problem = Problem.of(as_network(network), 1, kind="forecasting", **asked)
+    question = {"input": input, "noise": one_level(noise), "horizons": horizons}
+    problem = Problem.of(as_network(network), 1, kind="forecasting", **question)
     return _warned(ask(problem, method, options=options))
 
 

@@ -396,17 +396,17 @@ def stacked(layers: Sequence[LinearNetwork], *, delayed: bool = False) -> Linear
                 f"({layer.size}, {layers[k - 1].size})."
             )
     ends = np.cumsum([0, *(layer.size for layer in layers)])
-    own = [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
+    span = [slice(a, b) for a, b in itertools.pairwise(ends.tolist())]
     # one row [A, C, shift] for each node
     rows = np.zeros((ends[-1], ends[-1] + layers[0].inputs + 1), dtype=complex)
-    rows[own[0], ends[-1] : -1] = layers[0].C.reshape(layers[0].size, -1)
+    rows[span[0], ends[-1] : -1] = layers[0].C.reshape(layers[0].size, -1)
     for k, layer in enumerate(layers):
         if k > 0 and delayed:
-            rows[own[k], own[k - 1]] = layer.C.reshape(layer.size, -1)
+            rows[span[k], span[k - 1]] = layer.C.reshape(layer.size, -1)
         elif k > 0:  # within the step
-            rows[own[k]] = layer.C.reshape(layer.size, -1) @ rows[own[k - 1]]
-        rows[own[k], own[k]] = layer.A.toarray() if layer.is_sparse else layer.A
-        rows[own[k], -1] += 0 if layer.shift is None else layer.shift
+            rows[span[k]] = layer.C.reshape(layer.size, -1) @ rows[span[k - 1]]
+        rows[span[k], span[k]] = layer.A.toarray() if layer.is_sparse else layer.A
+        rows[span[k], -1] += 0 if layer.shift is None else layer.shift
     if not any(layer.is_complex for layer in layers):
         rows = rows.real
     A, C, shift = rows[:, : ends[-1]], rows[:, ends[-1] : -1], rows[:, -1]

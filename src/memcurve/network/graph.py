@@ -172,10 +172,10 @@ def _covered(edges: Any) -> NDArray[np.bool_]:
         ways = csr_array((slack, owner[places], ends), shape=(size + 1, size + 1))
         distance = dijkstra(ways, indices=np.flatnonzero(~has_one), min_only=True)
         offered = np.maximum(distance[size] - distance[:size], 0.0)
-        asked = np.zeros(columns)
-        asked[driver[has_one]] = offered[has_one]
-        slack += asked[places] - offered[rows]
-        price += asked
+        raised = np.zeros(columns)
+        raised[driver[has_one]] = offered[has_one]
+        slack += raised[places] - offered[rows]
+        price += raised
     # drivers with a price must all be taken: of two matchings, one has all nodes, one all of these
     dear = np.flatnonzero(price > 0)
     taker = np.full(columns, -1)

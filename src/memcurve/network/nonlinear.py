@@ -213,20 +213,20 @@ def _leak_rates(leak: Any, size: int, argument: str, above: float = -1.0) -> Any
 
 def _require_activation(function: Activation, size: int) -> None:
     """Raise unless ``function`` maps an array of states to real numbers of the same shape."""
-    given = np.zeros((2, size))
+    zeros = np.zeros((2, size))
     with np.errstate(all="ignore"):  # the values show what matters
         try:
-            values = np.asarray(function(given.copy()))
+            values = np.asarray(function(zeros.copy()))
         except Exception as error:
             raise ValueError(
                 f"`activation` must map an array to one of the same shape; it raised "
                 f"{type(error).__name__}: {error}."
             ) from error
     real = values.dtype.kind in "biuf"
-    if values.shape != given.shape or not real or not np.isfinite(values).all():
+    if values.shape != zeros.shape or not real or not np.isfinite(values).all():
         raise ValueError(
             f"`activation` must map an array to finite real numbers of the same shape, got "
-            f"{values!r} from zeros of shape {given.shape}."
+            f"{values!r} from zeros of shape {zeros.shape}."
         )
 
 

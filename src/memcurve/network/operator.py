@@ -86,8 +86,8 @@ class Operator:
                 f"raised {type(error).__name__}: {error}."
             ) from error
         self._require_alike(x, y)
-        total, given = self.backend.host([y.sum(), x.sum()])
-        if not np.isfinite(total) and np.isfinite(given):
+        output_sum, input_sum = self.backend.host([y.sum(), x.sum()])
+        if not np.isfinite(output_sum) and np.isfinite(input_sum):
             many = int(np.count_nonzero(~np.isfinite(self.backend.host(y))))
             largest = float(np.abs(self.backend.host(x)).max())
             raise ValueError(
@@ -109,8 +109,8 @@ class Operator:
         rng = np.random.default_rng(SEED)
         size, (a, b) = self.shape[0], (0.7, -1.9)
         x, y = rng.standard_normal((2, size))
-        given = (x, y, a * x + b * y)
-        first, second, both = (self.backend.host(self._times(self.backend.put(v))) for v in given)
+        vectors = (x, y, a * x + b * y)
+        first, second, both = (self.backend.host(self._times(self.backend.put(v))) for v in vectors)
         parts = abs(a) * np.linalg.norm(first) + abs(b) * np.linalg.norm(second)
         defect = float(np.linalg.norm(both - (a * first + b * second)))
         if not defect <= LINEAR * parts:

@@ -228,20 +228,20 @@ class RankRows(Operator):
         if isinstance(rows, np.ndarray):
             self._needed = np.arange(count)
         else:
-            here = np.zeros(count, dtype=bool)
-            here[rows.indices] = True
-            self._needed = np.flatnonzero(here)
-            places = (np.cumsum(here) - 1).astype(rows.indices.dtype)[rows.indices]
+            is_used = np.zeros(count, dtype=bool)
+            is_used[rows.indices] = True
+            self._needed = np.flatnonzero(is_used)
+            columns = (np.cumsum(is_used) - 1).astype(rows.indices.dtype)[rows.indices]
             shape = (self._size, len(self._needed))
-            self._rows = type(rows)((rows.data, places, rows.indptr), shape=shape)
+            self._rows = type(rows)((rows.data, columns, rows.indptr), shape=shape)
         bounds = np.searchsorted(self._needed, ends)
         wanted = np.split(self._needed, bounds[:-1])
         starts = ends - np.diff(ends, prepend=0)
-        asked = ranks.communicator.alltoall(
+        requested = ranks.communicator.alltoall(
             [part - start for part, start in zip(wanted, starts, strict=True)]
         )
-        self._sent = np.concatenate(asked)
-        self._counts = [len(part) for part in asked], [len(part) for part in wanted]
+        self._sent = np.concatenate(requested)
+        self._counts = [len(part) for part in requested], [len(part) for part in wanted]
 
     def _exchanged(self, x: Floats) -> NDArray[Any]:
         """The numbers of a whole vector that these rows multiply."""
@@ -269,12 +269,12 @@ class RankRows(Operator):
     def scaled(self, scale: Floats) -> RankRows:
         if np.ptp(scale) == 0:
             return self
-        here, there = self.backend.put(scale)[:, None], scale[self._needed]
+        row_scale, column_scale = self.backend.put(scale)[:, None], scale[self._needed]
         changed = copy.copy(self)
         if isinstance(self._rows, np.ndarray):
-            changed._rows = self._rows * (there / here)
+            changed._rows = self._rows * (column_scale / row_scale)
         else:
-            changed._rows = self._rows.multiply(there).multiply(1 / here).tocsr()
+            changed._rows = self._rows.multiply(column_scale).multiply(1 / row_scale).tocsr()
         return changed
 
     def rounding(self, X: Floats, AX: Floats) -> Floats:

@@ -285,10 +285,10 @@ def among_nulls(result: Any, *, ax: Axes | None = None) -> Axes:
         heights = place + jitter.uniform(-0.22, 0.22, len(values))
         name = None if place else "surrogates"
         ax.plot(scores, heights, "o", color="0.6", ms=2.5, alpha=0.5, label=name)
-        own = row.z if np.isfinite(row.z) else np.nan
+        score = row.z if np.isfinite(row.z) else np.nan
         name = None if place else "network"
-        ax.plot([own], [place], "D", color=colours[row.null], ms=6.5, label=name)
-        furthest = float(np.nanmax([furthest, abs(own), *np.abs(scores)]))
+        ax.plot([score], [place], "D", color=colours[row.null], ms=6.5, label=name)
+        furthest = float(np.nanmax([furthest, abs(score), *np.abs(scores)]))
         if np.isinf(row.z):  # all draws agree, on another value
             side, sign = (0.98, ">") if row.z > 0 else (0.02, "<")
             style: dict[str, Any] = {"transform": ax.get_yaxis_transform(), "ms": 8}

@@ -142,8 +142,8 @@ def side_by_side(*networks: Any) -> StateAffineNetwork:
     >>> memcurve.capacities(side_by_side(one, memcurve.ensembles.delay_line(2))).total
     3.0
     """
-    own = on_shared_functions(*networks)
-    return functools.reduce(lambda a, b: cascade(a, b, np.zeros((b.size, a.size))), own)
+    converted = on_shared_functions(*networks)
+    return functools.reduce(lambda a, b: cascade(a, b, np.zeros((b.size, a.size))), converted)
 
 
 def cascade(first: Any, second: Any, weights: ArrayLike) -> StateAffineNetwork:
@@ -205,9 +205,9 @@ def features(network: Any, degree: int, *, input: Any = "uniform") -> StateAffin
     {1: 2.0, 2: 3.0}
     """
     degree = require_size(degree, "degree")
-    own = as_state_affine(network, input)
-    monomials = list(itertools.combinations_with_replacement(range(own.size + 1), degree))
-    return _monomials([own] * degree, monomials, lambda index: tuple(sorted(index)))
+    converted = as_state_affine(network, input)
+    monomials = list(itertools.combinations_with_replacement(range(converted.size + 1), degree))
+    return _monomials([converted] * degree, monomials, lambda index: tuple(sorted(index)))
 
 
 def _monomials(
@@ -258,8 +258,8 @@ def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
             f"`networks` must be driven by one input, got {', '.join(o.name for o in laws)}, of "
             f"which values or probabilities differ."
         )
-    own = [as_state_affine(n, law) for n in networks]
-    functions = list(dict.fromkeys(f for n in own for f in n.functions))
+    converted = [as_state_affine(n, law) for n in networks]
+    functions = list(dict.fromkeys(f for n in converted for f in n.functions))
     if all(isinstance(f, Power) for f in functions):
         functions = [Power(k) for k in range(max(f.power for f in functions) + 1)]
 
@@ -273,7 +273,7 @@ def on_shared_functions(*networks: Any) -> list[StateAffineNetwork]:
             p=spread(n, n.p), q=spread(n, n.q), functions=functions,
             outputs=n.outputs and tuple(spread(n, part) for part in n.outputs),
         )
-        for n in own
+        for n in converted
     ]  # fmt: skip
 
 

@@ -152,12 +152,12 @@ def _located(
                 "floats have."
             )
         return _in_balls(network, reached, noise, "letters are rounded away", notify)
-    own = None
+    floats = None
     try:
-        own = _in_floats(network, letters, reached, noise, notify)
-        if own.error <= SMALL_ERROR:
-            return own
-        why = f"the error is {own.error:.1e}"
+        floats = _in_floats(network, letters, reached, noise, notify)
+        if floats.error <= SMALL_ERROR:
+            return floats
+        why = f"the error is {floats.error:.1e}"
     except whitening.NotWhiteError as error:
         why = str(error)
     limits = f"balls are for up to {MOST_STATES} states whose p and q have formulas"
@@ -166,16 +166,16 @@ def _located(
             return _in_balls(network, reached, noise, why, notify)
         except UncertainResultError as error:
             limits = str(error).rstrip(".")
-    if own is None and noise is not None:
+    if floats is None and noise is not None:
         with suppress(whitening.NotWhiteError):
-            own = _under_noise(network, letters, reached, noise)
-    if own is None or own.error > LARGEST_ERROR:
+            floats = _under_noise(network, letters, reached, noise)
+    if floats is None or floats.error > LARGEST_ERROR:
         raise UncertainResultError(
             f"in floating point {why}, and {limits}. What is known: the total without noise is "
             f"{reached.outputs}. Give `noise`, or more of it, e.g. 1e-3 of the states' size."
         )
-    text = f"floating point reaches no more than an error of {own.error:.1e} here, and {limits}"
-    return replace(own, note=Note("arithmetic", text))
+    text = f"floating point reaches no more than an error of {floats.error:.1e} here, and {limits}"
+    return replace(floats, note=Note("arithmetic", text))
 
 
 def _in_balls(
@@ -270,8 +270,8 @@ def _under_noise(
     step_T, step_r = whitening.changes(letters.sizes)
     for share in (0.0, 1.0):
         T, r = letters.T + share * step_T, letters.r + share * step_r
-        own = whitening.WhiteNetwork(T, r, one, one)  # in the coordinates of the letters themselves
-        read = _read(network, letters, own, noise, share * whitening.CHANGE) or Outputs(T, r)
+        plain = whitening.WhiteNetwork(T, r, one, one)  # the coordinates of the letters
+        read = _read(network, letters, plain, noise, share * whitening.CHANGE) or Outputs(T, r)
         G = whitening.solve(T, r.T @ r, 1e-13)
         deviations = _deviations(noise, np.diag(read.covariance(G)), read.mean)
         trees.append(Tree.under_noise(T, r, G, read.over(deviations), letters.weights))
@@ -365,19 +365,19 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
 
 
 def _result(
-    network: StateAffineNetwork, own: WordCoordinates, degree: int | None, lags: int | None,
+    network: StateAffineNetwork, words: WordCoordinates, degree: int | None, lags: int | None,
     notify: ProgressCallback,
 ) -> Capacities:  # fmt: skip
-    tree, rank, notes = own.tree, own.rank, list(network.notes)
-    if own.reached < network.size:
-        text = f"the input reaches {own.reached} of {network.size} states"
+    tree, rank, notes = words.tree, words.rank, list(network.notes)
+    if words.reached < network.size:
+        text = f"the input reaches {words.reached} of {network.size} states"
         notes.append(Note("reach", text))
     total = float(rank)
-    if own.is_noisy:
+    if words.is_noisy:
         total = tree.total()
         text = f"usable capacities under observation noise; without noise the total is {rank}"
         notes.append(Note("question", text))
-    notes.append(own.note)
+    notes.append(words.note)
     notify("degrees", 0, None)
     by_degree, table, window, delay = dict[int, float](), np.zeros((0, 0)), np.zeros(0), np.zeros(0)
     line = tree.line(lags or LAGS, negligible=LEFT_OF_CURVE if lags is None else -1.0)
@@ -400,19 +400,19 @@ def _result(
         text = f"interrupted: {missing} are incomplete, and what follows is missing"
         notes.append(Note("other", text))
     beyond = total - sum(by_degree.values())
-    if by_degree and beyond > max(LEFT * total, own.error):
+    if by_degree and beyond > max(LEFT * total, words.error):
         text = f"{beyond:.3g} of the capacity is of degrees above {max(by_degree)}"
         notes.append(Note("lags", text))
     name = network.name or repr(network)
     curve = MemoryCurve(
-        lags=np.arange(len(line)), values=line, error=np.full(len(line), own.error),
-        loss=1 - line, total=by_degree.get(1, float(line.sum())), total_error=own.error,
+        lags=np.arange(len(line)), values=line, error=np.full(len(line), words.error),
+        loss=1 - line, total=by_degree.get(1, float(line.sum())), total_error=words.error,
         rank=None, channels=line[:, None], method="exact", notes=tuple(notes),
-        diagnostics={"solver": f"words in {own.arithmetic}"}, network=name,
+        diagnostics={"solver": f"words in {words.arithmetic}"}, network=name,
     )  # fmt: skip
     return Capacities(
         total=total, by_degree=by_degree, by_delay=delay, by_window=window, table=table,
-        curve=curve, error=own.error, rank=rank, states=network.read_states, name=name,
-        arithmetic=own.arithmetic, notes=tuple(notes),
+        curve=curve, error=words.error, rank=rank, states=network.read_states, name=name,
+        arithmetic=words.arithmetic, notes=tuple(notes),
         listed=tuple(WordCapacity(*pair) for pair in search.words),
     ).with_tree(tree, search)  # fmt: skip

@@ -103,7 +103,7 @@ def polynomial_letters(law: Law, count: int) -> Floats:
 
 def orthonormal(values: Floats) -> tuple[Floats, Floats, Floats]:
     """Orthonormal rows E, C with values = CᵀE, and sizes of which the rounding of C is a share."""
-    rows, lost = list[Floats](), list[float]()
+    rows, cancellation = list[Floats](), list[float]()
     C = np.zeros((len(values), len(values)))
     for i, value in enumerate(values):
         C[: len(rows), i], rest = projected(value, rows)
@@ -112,10 +112,10 @@ def orthonormal(values: Floats) -> tuple[Floats, Floats, Floats]:
         if length > 64 * EPS * whole:
             C[len(rows), i] = length
             rows.append(rest / length)
-            lost.append(whole / length)
+            cancellation.append(whole / length)
     C = C[: len(rows)]
     # of functions that nearly depend on those before, rounding leaves less, in all directions
-    leaks = np.where(np.array(lost) > NEAR, 8 * EPS / CHANGE * np.array(lost), 0.0)
+    leaks = np.where(np.array(cancellation) > NEAR, 8 * EPS / CHANGE * np.array(cancellation), 0.0)
     return np.array(rows), C, np.abs(C) + np.outer(leaks, np.linalg.norm(values, axis=1))
 
 

@@ -233,8 +233,8 @@ class StateAffineNetwork(Connected):
                 x = step(self.p, self.q, f, before)
                 if t >= washout:
                     read = x if self.readout is None else x @ self.readout.T
-                    own = self.outputs  # which depend on the input of the same step
-                    states[:, t - washout] = read if own is None else step(*own, f, before)
+                    outputs = self.outputs  # which depend on the input of the same step
+                    states[:, t - washout] = read if outputs is None else step(*outputs, f, before)
         if not np.isfinite(states).all():
             raise UnstableNetworkError(
                 f"the states of this network overflow within {steps} steps; scale `p` down."

@@ -337,9 +337,9 @@ def _hermitian_basis(d: int) -> Complexes:
     return np.array(basis, dtype=complex)
 
 
-def _matrix(given: Any, argument: str) -> Complexes:
+def _matrix(operator: Any, argument: str) -> Complexes:
     """A square complex matrix, of an array or of QuTiP."""
-    matrix = np.asarray(given.full() if hasattr(given, "full") else given, dtype=complex)
+    matrix = np.asarray(operator.full() if hasattr(operator, "full") else operator, dtype=complex)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not np.isfinite(matrix).all():
         raise ValueError(f"`{argument}` must be finite square matrices, got shape {matrix.shape}.")
     return matrix

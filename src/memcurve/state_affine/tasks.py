@@ -145,13 +145,13 @@ def predicted_error(
             target = WordTarget("words", dict(target), sum(squares))
         if not target.variance > 0:
             raise ValueError("`target` must vary, got one of variance 0.")
-        own = as_state_affine(network, target.input or "uniform")
-        if target.input is not None and not own.input.is_same(target.input):
+        converted = as_state_affine(network, target.input or "uniform")
+        if target.input is not None and not converted.input.is_same(target.input):
             raise ValueError(
-                f"`target` must be of the input of the network, {own.input.name}; got "
+                f"`target` must be of the input of the network, {converted.input.name}; got "
                 f"{target.name} of an input that is {target.input.name}."
             )
-        words = coordinates(own, noise)
+        words = coordinates(converted, noise)
         share, error = words.tree.explained(target.coefficients) / target.variance, words.error
         slack = np.sqrt(max(target.missing, 0.0))
     # |√share − √truth| ≤ √missing, by the triangle inequality
@@ -164,8 +164,8 @@ def _of_teacher(
     network: StateAffineNetwork, teacher: StateAffineNetwork, noise: Any
 ) -> tuple[float, float]:
     """From the covariance X of the two networks, X = Σ T X T'ᵀ + Σ r r'ᵀ, over the same letters."""
-    own, other = on_shared_functions(network, teacher.replace(outputs=None))
-    white, letters = coordinates(own, noise), letters_of(other)
+    student, other = on_shared_functions(network, teacher.replace(outputs=None))
+    white, letters = coordinates(student, noise), letters_of(other)
     tree, T, r = white.tree, letters.T, letters.r
     X = term = tree.r.T @ r
     for _ in range(MOST_STEPS):

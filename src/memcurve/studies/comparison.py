@@ -148,14 +148,14 @@ def compare(
     lags = 2 * subject.states if lags is None else lags
     problem = Problem.of(subject, lags, input=input, noise=one_level(noise))
     chosen = dict(options or {})
-    asked = _methods(methods, problem, chosen)
-    for name in [*(name for name, _, _ in asked), *chosen]:
+    runs = _methods(methods, problem, chosen)
+    for name in [*(name for name, _, _ in runs), *chosen]:
         table_entry(METHODS, name, "method")
     seconds, exact = _timed(problem, "exact", chosen.get("exact", {}), None)
     rows = [_row(exact, "exact", float(exact.channel_errors.max()), seconds)]
-    for name, label, given in asked:
+    for name, label, method_options in runs:
         try:
-            seconds, curve = _timed(problem, name, given, seed)
+            seconds, curve = _timed(problem, name, method_options, seed)
         except (
             UncertainResultError, UnstableNetworkError, TooLargeError, np.linalg.LinAlgError,
         ) as error:  # fmt: skip
@@ -174,13 +174,13 @@ def _methods(
     """Name, label and options of the methods to run besides the exact one."""
     if methods is None:
         methods = [m.name for m in METHODS.values() if m.compared and m.can_answer(problem)]
-    asked = []
+    runs = []
     for one in [methods] if isinstance(methods, str) or not np.iterable(methods) else methods:
-        name, own = name_and_options(one, "methods")
-        words = ", ".join(f"{option}={value}" for option, value in own.items())
-        given = options.get(name, {}) if isinstance(one, str) else own
-        asked.append((name, f"{name} ({words})" if words else name, given))
-    return [entry for entry in asked if entry[1] != "exact"]  # with options it is another row
+        name, pair_options = name_and_options(one, "methods")
+        words = ", ".join(f"{option}={value}" for option, value in pair_options.items())
+        method_options = options.get(name, {}) if isinstance(one, str) else pair_options
+        runs.append((name, f"{name} ({words})" if words else name, method_options))
+    return [entry for entry in runs if entry[1] != "exact"]  # with options it is another row
 
 
 def _timed(

@@ -227,13 +227,13 @@ def filtered(R: Floats, filters: tuple[solve.Filter, ...]) -> Floats:
     return np.ascontiguousarray(weights.reshape(-1, len(R)).T)
 
 
-def faded_responses(H: Floats, c: Floats, enough: float) -> tuple[Floats, float]:
+def faded_responses(H: Floats, c: Floats, tolerance: float) -> tuple[Floats, float]:
     """[c, Hc, …] to where the rest is small enough, and a bound on the rest."""
     gramian, d = solve.solve_stein(H, c @ c.T), c.shape[1]
     lags, power = 1, H
     while True:
         later = float(np.sqrt(max(float(np.trace(power @ gramian @ power.T)), 0.0)))
-        if later <= enough:
+        if later <= tolerance:
             return solve.responses_to(H, c, lags), later
         if not np.isfinite(later) or 2 * lags * d * len(H) > MOST_ENTRIES:
             raise UncertainResultError(

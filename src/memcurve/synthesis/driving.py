@@ -132,17 +132,17 @@ def best_mask(
             f"`network` must have at most {MOST_STATES:,} states, as dense matrices of them are "
             f"decomposed hundreds of times; got {subject.states:,}. Take a part of it."
         )
-    own, A = subject.real_pair()[1], as_dense(subject)
-    size = float(np.linalg.norm(own)) or 1.0  # of a zero mask, one
-    has_own = subject.inputs == width and own.any()
+    own_mask, A = subject.real_pair()[1], as_dense(subject)
+    size = float(np.linalg.norm(own_mask)) or 1.0  # of a zero mask, one
+    has_own = subject.inputs == width and own_mask.any()
     problem = Climb(A, s / size, counted, width, _free(subject, nodes))
     with few_threads(len(A)), np.errstate(all="ignore"):
         draws = [_normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
         values = [problem.climb(C)[0] for C in draws]
         rounded = float(np.mean([problem.rounding(C) for C in draws]))
         starts = [draws[int(np.argmax(values))], problem.loudest()]
-        if has_own and own[problem.free].any():
-            starts.append(_normalised(own[problem.free]))
+        if has_own and own_mask[problem.free].any():
+            starts.append(_normalised(own_mask[problem.free]))
         _, C = max((problem.climbed(C) for C in starts), key=lambda end: end[0])
         bound = problem.bound(C)
     mask = size * problem.spread(C)

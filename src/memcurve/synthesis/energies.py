@@ -317,13 +317,13 @@ def information(network: Any, noise: float) -> Information:
     few, d = subject.states <= FEW_STATES, subject.inputs
     total, error, chain = np.nan, np.inf, None
     try:
-        found = directions.directions_of(subject, s, seen=0.0, listed=True)
-        sigma = found.sigma / s
+        factor = directions.directions_of(subject, s, seen=0.0, listed=True)
+        sigma = factor.sigma / s
         total = 0.5 * float(np.log1p(sigma**2).sum())
         # |δ½log(1 + σ²/s²)| ≤ |δσ|/(2s), and the tail beyond what was listed
-        error = float(np.sqrt(len(sigma)) * found.left / (2 * s))
-        error += 2 * found.error * max(1.0, total)
-        chain = _chain(sigma, found.V, d)
+        error = float(np.sqrt(len(sigma)) * factor.left / (2 * s))
+        error += 2 * factor.error * max(1.0, total)
+        chain = _chain(sigma, factor.V, d)
         is_left = np.cumsum(chain[::-1])[::-1] > NEGLIGIBLE * total
         chain = chain[: max(1, int(np.count_nonzero(is_left)))]
     except UncertainResultError:

@@ -194,8 +194,8 @@ def _bound(rows: Floats, chosen: Any, value: float, best: float) -> float:
     for step in range(int(np.clip(WORK / (2 * rows.size * k), 1, 150))):
         if best - value <= CLOSE * value:
             break
-        own, vectors = np.linalg.eigh(J)
-        P = (vectors / (1 + np.maximum(own, 0.0))) @ vectors.T
+        values, vectors = np.linalg.eigh(J)
+        P = (vectors / (1 + np.maximum(values, 0.0))) @ vectors.T
         gains = np.square(rows @ P).sum(axis=1)
         top = np.argpartition(-gains, count - 1)[:count]
         best = min(best, float(np.square(np.eye(k) - P).sum() + gains[top].sum()))

@@ -105,8 +105,8 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     if goal is not None or isinstance(network, StateAffineNetwork):
         if input is not None:
             raise ValueError("`input` must be left out: it is that of the state-affine network.")
-        own = network if isinstance(network, StateAffineNetwork) else as_network(network)
-        return _of_words(own, goal, target, noise)
+        subject = network if isinstance(network, StateAffineNetwork) else as_network(network)
+        return _of_words(subject, goal, target, noise)
     subject, level = as_network(network), one_level(noise)
     h = _coefficients(target, subject.inputs)
     s = 0.0 if level is None or noise == 0 else directions.noise_level(noise)
@@ -245,7 +245,7 @@ def _noisy(problem: solve.Problem, h: Floats, s: float, input: Any) -> tuple[flo
     return nmse, float(off + 8 * EPS * np.sqrt(len(u)) * np.sqrt(nmse))
 
 
-def _left(u: Floats, V: Floats, lost: Floats, later: Floats | None = None) -> float:
+def _left(u: Floats, V: Floats, noisy: Floats, later: Floats | None = None) -> float:
     """Σu² less what orthonormal V hold, of which a share is ``lost``, relative to Σu².
 
     With ``later``, (k, n), V has rows beyond those given, and Σ VᵀV over them is later·laterᵀ.
@@ -259,7 +259,7 @@ def _left(u: Floats, V: Floats, lost: Floats, later: Floats | None = None) -> fl
         rest, held = rest - V @ again, held + again
     else:
         beyond = float(np.square(held @ later).sum())
-    return float((rest @ rest + beyond + (lost * held**2).sum()) / (u @ u))
+    return float((rest @ rest + beyond + (noisy * held**2).sum()) / (u @ u))
 
 
 def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) -> float:
@@ -275,12 +275,12 @@ def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) ->
             directions.filtered(directions.faded_responses(A, C, 1e-13)[0], filters).T
         )
         u = directions.filtered(h.reshape(1, -1), filters)[0]
-    lost = np.zeros(V.shape[1])
+    noisy = np.zeros(V.shape[1])
     if s or not problem.reads_all:
         rows = np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows] @ R.T
         sigma, Z = directions.jacobi(rows)
         count = len(sigma) if s else problem.rank
         Z = Z[:, :count]
-        V, lost = V @ Z, 1 / (1 + (sigma[:count] / s) ** 2) if s else lost[:count]
+        V, noisy = V @ Z, 1 / (1 + (sigma[:count] / s) ** 2) if s else noisy[:count]
         later = None if later is None else Z.T @ later
-    return _left(u, np.asarray(V), lost, later)
+    return _left(u, np.asarray(V), noisy, later)

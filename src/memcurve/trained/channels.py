@@ -72,10 +72,10 @@ def _block(A: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
     squares = sigma**2 + noise**2 + change**2
     W = U.transpose(0, 2, 1) / np.sqrt(squares)[:, :, None]
     W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]
-    X, known = _modes(T * sizes[:, :, None], A), (sigma**2 / squares).sum(axis=1)
-    half, nine_tenths = (_lags(powers, W, X, left * known) for left in (0.5, 0.1))
+    X, usable = _modes(T * sizes[:, :, None], A), (sigma**2 / squares).sum(axis=1)
+    half, nine_tenths = (_lags(powers, W, X, left * usable) for left in (0.5, 0.1))
     later = np.square(W @ _summed(powers, _advanced(A, X))).sum(axis=(1, 2))
-    age = later / np.where(known > 0, known, 1.0)  # nothing is remembered where nothing drives
+    age = later / np.where(usable > 0, usable, 1.0)  # nothing is remembered where nothing drives
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A).max(axis=1)
     with np.errstate(divide="ignore"):
         slowest = np.where(moduli > 0, -1 / np.log(np.where(moduli > 0, moduli, 0.5)), 0.0)
@@ -228,9 +228,9 @@ def _ranks(A: Numbers, drive: Numbers | None, is_full: NDArray[np.bool_]) -> NDA
     elif drive is not None and drive.ndim == 3:
         ranks = np.array([_driven_rank(*each) for each in zip(A, drive, strict=True)])
     else:  # complex modes count twice, conjugates and equal ones are the same
-        poles, silent = A.real + 1j * np.abs(A.imag), 2.0
-        ordered = np.sort_complex(poles if drive is None else np.where(drive == 0, silent, poles))
-        is_new = (np.diff(ordered, axis=1, prepend=np.inf) != 0) & (ordered != silent)
+        poles, none = A.real + 1j * np.abs(A.imag), 2.0
+        ordered = np.sort_complex(poles if drive is None else np.where(drive == 0, none, poles))
+        is_new = (np.diff(ordered, axis=1, prepend=np.inf) != 0) & (ordered != none)
         twice = np.where(ordered.imag == 0, 1, 2) if np.iscomplexobj(A) else 1
         ranks = np.asarray((is_new * twice).sum(axis=1))
     return ranks
@@ -260,8 +260,8 @@ def channel_hankel_values(
     accuracy; not so for matrices. Errors as for :func:`memcurve.hankel_values`: of numbers rounded
     at random.
     """
-    rng, given = np.random.default_rng(SEED), [poles, drive, output]
-    values, *runs = [_hankel(*given), *(_hankel(*_rounded(given, rng)) for _ in range(3))]
+    rng, arrays = np.random.default_rng(SEED), [poles, drive, output]
+    values, *runs = [_hankel(*arrays), *(_hankel(*_rounded(arrays, rng)) for _ in range(3))]
     with np.errstate(divide="ignore", invalid="ignore"):
         change = np.abs(np.log(runs) - np.log(values)).max(axis=0)
     change = np.where(values > 0, np.where(np.isfinite(change), change, np.inf), 0.0)

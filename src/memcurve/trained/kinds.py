@@ -167,12 +167,12 @@ def _s4(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
     B = complex_of(stored[3]).reshape(-1, n)
     P = complex_of(stored[2]).reshape(-1, len(B), n)  # (rank, copies, modes)
     B, P = (np.concatenate([x.real, x.imag], axis=-1) for x in (B, P.transpose(1, 0, 2)))
-    own = np.arange(len(w)) % len(B)
+    copies = np.arange(len(w)) % len(B)
     A, k = np.zeros((len(w), 2 * n, 2 * n)), np.arange(n)
     A[:, k, k] = A[:, n + k, n + k] = w.real
     A[:, n + k, k], A[:, k, n + k] = w.imag, -w.imag
-    A = (steps / 2) * (A - 2 * (P.transpose(0, 2, 1) @ P)[own])
-    drive = steps * B[own, :, None]
+    A = (steps / 2) * (A - 2 * (P.transpose(0, 2, 1) @ P)[copies])
+    drive = steps * B[copies, :, None]
     both = np.linalg.solve(np.eye(2 * n) - A, np.concatenate([np.eye(2 * n) + A, drive], axis=2))
     return Recurrence(both[:, :, :-1], both[:, :, -1:])
 
@@ -265,8 +265,8 @@ def _mlstm_decay(bias: Floats, tensors: Tensors, at: Setting) -> Floats:
     if "fgate.bias" in tensors:
         return np.asarray(expit(bias))
     cap = at.value("gate_soft_cap", 15.0)
-    own = bias[len(bias) // 2 :] if "ifgate_preact.bias" in tensors else bias
-    return np.asarray(expit(cap * np.tanh(own / cap)))
+    gate_bias = bias[len(bias) // 2 :] if "ifgate_preact.bias" in tensors else bias
+    return np.asarray(expit(cap * np.tanh(gate_bias / cap)))
 
 
 def _slstm(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
@@ -338,13 +338,13 @@ class StoredLayer(NamedTuple):
     prefix: str
     kind: Kind
     names: tuple[str, ...]
-    place: int | None = None  # among layers that are stacked along the first axis
+    position: int | None = None  # among layers that are stacked along the first axis
 
     @property
     def name(self) -> str:
         """What the layer is called: its prefix, or else its kind."""
         name = self.prefix.rstrip("./") or self.kind.name
-        return name if self.place is None else f"{name}[{self.place}]"
+        return name if self.position is None else f"{name}[{self.position}]"
 
 
 def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[StoredLayer]:
@@ -365,6 +365,6 @@ def recognised(shapes: Mapping[str, tuple[int, ...]]) -> Iterator[StoredLayer]:
                 more = [n for n in kind.optional if f"{prefix}{n}" in shapes]
                 shape = shapes[f"{prefix}{chosen[0]}"]
                 is_stacked = len(shape) == kind.axes + 1 > 1
-                for place in range(shape[0]) if is_stacked else (None,):
-                    yield StoredLayer(prefix, kind, (*chosen, *more), place)
+                for position in range(shape[0]) if is_stacked else (None,):
+                    yield StoredLayer(prefix, kind, (*chosen, *more), position)
                 break

@@ -309,11 +309,11 @@ def given_noise(noise: Any) -> float | None:
 
 
 def layer_noise(
-    checkpoint: Checkpoint, layer: StoredLayer, given: float | None
+    checkpoint: Checkpoint, layer: StoredLayer, level: float | None
 ) -> tuple[float, str]:
     """The noise of a layer, by default the rounding of its number format; and that format."""
     number_format = checkpoint.number_format(f"{layer.prefix}{layer.names[0]}")
-    noise = _format_noise(FORMATS.get(number_format, 23)) if given is None else given
+    noise = _format_noise(FORMATS.get(number_format, 23)) if level is None else level
     return noise, number_format
 
 
@@ -324,10 +324,10 @@ def _format_noise(digits: int) -> float:
 def layer_tensors(checkpoint: Checkpoint, layer: StoredLayer) -> dict[str, Any]:
     """The tensors of a layer by the names after its prefix, its own part of stacked ones."""
     tensors = {name: checkpoint.read(f"{layer.prefix}{name}") for name in layer.names}
-    if layer.place is None:
+    if layer.position is None:
         return tensors
     together = layer.kind.together
-    return {name: np.asarray(together(tensor))[layer.place] for name, tensor in tensors.items()}
+    return {name: np.asarray(together(tensor))[layer.position] for name, tensor in tensors.items()}
 
 
 def layer_recurrence(checkpoint: Checkpoint, layer: StoredLayer, gate: Any = None) -> Recurrence:
@@ -362,12 +362,12 @@ def _layer(
     hankel: bool,
 ) -> LayerMemory:
     noise, number_format = layer_noise(checkpoint, layer, level)
-    recurrence, said = layer_recurrence(checkpoint, layer), layer.kind.gate
+    recurrence, about = layer_recurrence(checkpoint, layer), layer.kind.gate
     if gate[0] is not None:
-        given, said = _given_gate(layer, *gate, recurrence.gates)
-        recurrence = layer_recurrence(checkpoint, layer, given)
-    elif said:
-        said = f"{said}, at rest"
+        values, about = _given_gate(layer, *gate, recurrence.gates)
+        recurrence = layer_recurrence(checkpoint, layer, values)
+    elif about:
+        about = f"{about}, at rest"
     A, drive = recurrence.A, recurrence.drive
     require_decay(A, layer.name)
     memory = channel_memory(A, drive, noise)
@@ -378,23 +378,23 @@ def _layer(
     if hankel:
         fields["hankel"], fields["hankel_error"] = _hankel(recurrence, channels, states)
     return LayerMemory(
-        layer.name, layer.kind.name, said, states, channels, inputs, number_format, noise, **fields
+        layer.name, layer.kind.name, about, states, channels, inputs, number_format, noise, **fields
     )
 
 
 def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> tuple[Floats, str]:
     """One value for each of ``count`` gates, and what is said of them."""
-    values, said = exact_array(gate, "gates"), "as given"
+    values, text = exact_array(gate, "gates"), "as given"
     if values.size > count == values.shape[-1]:
         values = np.quantile(values.reshape(-1, count), quantile, axis=0)
-        said = f"{quantile:g} quantile of a recording"
+        text = f"{quantile:g} quantile of a recording"
     if not layer.kind.gate or values.size != count:
         rule = f"hold {count} values, one per channel" if layer.kind.gate else "leave out"
         raise ValueError(
             f"`gates` must {rule} for {layer.name!r}, a layer of kind {layer.kind.name}; got shape "
             f"{np.shape(gate)}."
         )
-    return values, said
+    return values, text
 
 
 def require_decay(A: Numbers, name: str) -> None:
@@ -424,8 +424,8 @@ def _hankel(recurrence: Recurrence, channels: int, states: int) -> tuple[Floats,
 
 def _row(layer: LayerMemory) -> dict[str, Any]:
     """A row of the table, medians over the channels."""
-    own = {name: getattr(layer, name) for name in ("channels", "states", "inputs", "noise")}
-    row = {"layer": layer.name, "kind": layer.kind, "gate": layer.gate or "none", **own}
+    cells = {name: getattr(layer, name) for name in ("channels", "states", "inputs", "noise")}
+    row = {"layer": layer.name, "kind": layer.kind, "gate": layer.gate or "none", **cells}
     row |= {name: float(np.median(getattr(layer, name))) for name in _MEDIANS}
     low, high = np.quantile(layer.usable, [0.1, 0.9])
     return row | {

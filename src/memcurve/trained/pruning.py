@@ -147,7 +147,7 @@ def pruned_layers(
     (True, (4, 11))
     """
     rule = "above 0, how far usable memory may fall"
-    enough = require_number(tolerance, "tolerance", rule, lambda x: x > 0)
+    largest_fall = require_number(tolerance, "tolerance", rule, lambda x: x > 0)
     checkpoint, level = open_model(model), memory.given_noise(noise)
     groups: dict[str, list[StoredLayer]] = {}
     for each in memory.selected(checkpoint, select):
@@ -161,16 +161,16 @@ def pruned_layers(
             if len(separate) < len(group):
                 untouched += [each.name for each in group]
                 continue
-            needed = [each.needed(enough) for each in separate]
+            needed = [each.needed(largest_fall) for each in separate]
             count = max(int(each.max()) for each in needed)  # stacked layers stay of one size
-            layers = [one.cut(count, own) for one, own in zip(separate, needed, strict=True)]
+            layers = [one.cut(count, modes) for one, modes in zip(separate, needed, strict=True)]
             rows += [layer for layer, _ in layers]
             for name in layers[0][1]:
                 parts = [changed[name] for _, changed in layers]
-                is_stacked = group[0].place is not None
+                is_stacked = group[0].position is not None
                 tensors[f"{group[0].prefix}{name}"] = np.stack(parts) if is_stacked else parts[0]
         notify("layers", len(groups), len(groups))
-    return PrunedModel(tuple(rows), tuple(untouched), tensors, noise, enough)
+    return PrunedModel(tuple(rows), tuple(untouched), tensors, noise, largest_fall)
 
 
 @dataclass(frozen=True)
@@ -230,20 +230,20 @@ class _LayerAnalysis:
 
     def _refitted(self, keep: Any) -> tuple[Numbers, float]:
         """Output weights by ridge regression on the states that stay, and the outputs' change."""
-        fitted, lost, whole = [], 0.0, 0.0
+        fitted, residual, whole = [], 0.0, 0.0
         for k, (T, size, stays) in enumerate(zip(self.rows, self.sizes, keep, strict=True)):
             weights = self.recurrence.output_weights(k)
             assert weights is not None
-            turned = weights.reshape(2, len(T) // 2, -1).transpose(1, 0, 2).reshape(len(T), -1)
-            outputs = T.T @ (size[:, None] * turned)
+            rotated = weights.reshape(2, len(T) // 2, -1).transpose(1, 0, 2).reshape(len(T), -1)
+            outputs = T.T @ (size[:, None] * rotated)
             rows = (2 * stays[:, None] + [0, 1]).ravel()
             R = T[rows]
             v = np.linalg.solve(R @ R.T + self.noise**2 * np.eye(len(R)), R @ outputs)
-            lost += float(np.square(outputs - R.T @ v).sum())
+            residual += float(np.square(outputs - R.T @ v).sum())
             whole += float(np.square(outputs).sum())
             parts = (v / size[rows, None]).reshape(len(stays), 2, -1)
             fitted.append((parts[:, 0] - 1j * parts[:, 1]).T)
-        return np.stack(fitted), float(np.sqrt(lost / whole)) if whole else 0.0
+        return np.stack(fitted), float(np.sqrt(residual / whole)) if whole else 0.0
 
 
 def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
@@ -255,10 +255,10 @@ def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
         U, sigma, _ = np.linalg.svd(T)
         N = (U * (noise**2 / (sigma**2 + noise**2))[:, None, :]) @ U.transpose(0, 2, 1)
         blocks = N.reshape(len(N), modes, parts, modes, parts)
-        own = np.einsum("ckakb->ckab", blocks)
+        diagonal = np.einsum("ckakb->ckab", blocks)
         squares = np.einsum("ckajd,ckbjd->ckab", blocks, blocks)
         floor = np.finfo(float).tiny * np.eye(parts)
-        cost = parts - np.einsum("ckaa->ck", np.linalg.solve(own + floor, squares))
+        cost = parts - np.einsum("ckaa->ck", np.linalg.solve(diagonal + floor, squares))
         worst = np.argmin(np.where(alive, cost, np.inf), axis=1)
         each = np.arange(len(T))
         alive[each, worst], turns[each, worst] = False, turn

@@ -190,8 +190,8 @@ def measurement_report(
     notes: list[Note] = []
     with progress_callback(progress) as report_progress:
         report_progress("memory", 0, 4)
-        asked: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
-        curve = measure(subject, precision=precision, noise=noise, budget=half, **asked)
+        common: dict[str, Any] = {"input": input, "seed": rng, "progress": False}
+        curve = measure(subject, precision=precision, noise=noise, budget=half, **common)
         report_progress("consistency", 1, 4)
         states, washout = (int(curve.diagnostics[name]) for name in ("states", "washout"))
         z = draw(1, washout + max(LEAST_ROWS, ROWS_PER_STATE * states))
@@ -211,7 +211,7 @@ def measurement_report(
             try:
                 profile = measure_scales(
                     model if start is None and inputs is None else subject,
-                    scales, precision=max(precision, 0.02 * states), budget=third, **asked,
+                    scales, precision=max(precision, 0.02 * states), budget=third, **common,
                 )  # fmt: skip
             except (ModelError, UnstableNetworkError, ValueError) as problem:
                 notes.append(note("scales_left_out", problem=problem))

@@ -367,8 +367,8 @@ class Command(_OneByOne):
         try:
             status, written, complaints = self._run(lines.encode())
             if status:
-                said = complaints.strip().splitlines()[-1:] or ["it said nothing"]
-                raise ModelError(f"the command {self.name} ended with status {status}: {said[0]}")
+                last = complaints.strip().splitlines()[-1:] or ["it said nothing"]
+                raise ModelError(f"the command {self.name} ended with status {status}: {last[0]}")
             rows = [line.replace(",", " ").split() for line in written.splitlines() if line]
             return np.array(rows, float)
         except OSError as error:
@@ -380,13 +380,13 @@ class Command(_OneByOne):
 
     def _run(self, lines: bytes) -> tuple[int, str, str]:
         """Exit status of the command, and what it wrote: to files, since it may never stop."""
-        with contextlib.ExitStack() as until_read:
-            given, *written = (until_read.enter_context(tempfile.TemporaryFile()) for _ in range(3))
-            given.write(lines)
-            given.seek(0)
-            process = subprocess.Popen(self.line, stdin=given, stdout=written[0], stderr=written[1])
-            until_read.callback(process.wait)
-            until_read.callback(process.kill)
+        with contextlib.ExitStack() as stack:
+            stdin, *written = (stack.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+            stdin.write(lines)
+            stdin.seek(0)
+            process = subprocess.Popen(self.line, stdin=stdin, stdout=written[0], stderr=written[1])
+            stack.callback(process.wait)
+            stack.callback(process.kill)
             end = time.monotonic() + self.timeout
             while (status := process.poll()) is None:
                 if max(os.fstat(file.fileno()).st_size for file in written) > MOST_WRITTEN:
@@ -399,8 +399,8 @@ class Command(_OneByOne):
                 time.sleep(0.005)
             for file in written:
                 file.seek(0)
-            said, complained = (file.read().decode("utf-8", "replace") for file in written)
-            return status, said, complained
+            output, errors = (file.read().decode("utf-8", "replace") for file in written)
+            return status, output, errors
 
 
 def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Model:
@@ -421,8 +421,8 @@ def as_model(model: Any, *, start: Any = None, inputs: int | None = None) -> Mod
             f"`model` must be a NonlinearNetwork or LinearNetwork, a torch module, a reservoirpy "
             f"node or model, a function, or one of memcurve.models; got {type(model).__name__}."
         )
-    given = {"start": start, "inputs": inputs}
-    options = {name: value for name, value in given.items() if value is not None}
+    arguments = {"start": start, "inputs": inputs}
+    options = {name: value for name, value in arguments.items() if value is not None}
     if unknown := sorted(set(options) - set(inspect.signature(made).parameters)):
         name = type(model).__name__
         raise TypeError(f"a model of type {name} takes no {', '.join(unknown)}; leave it out.")

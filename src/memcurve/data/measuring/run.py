@@ -158,10 +158,10 @@ def measure(
     with progress_callback(progress) as report_progress:
         report_progress("washout", 0, None)
         settled = forgetting(model, draw, max(noise_floor, noise * 1e-3))
-        away = settled.washout if washout is None else require_limit(washout, "washout")
-        asked = None if lags is None else require_size(lags, "lags")
+        discarded = settled.washout if washout is None else require_limit(washout, "washout")
+        count = None if lags is None else require_size(lags, "lags")
         options = {"level": level, "noise_floor": noise_floor}
-        bench = _Bench(model, draw, rng, noise, away, coloured, settled.time, asked, options)
+        bench = _Bench(model, draw, rng, noise, discarded, coloured, settled.time, count, options)
         findings = bench.first_look()
         if step_limit is None and budget is None:
             least = 2 * (bench.lead + bench.first_rows)
@@ -175,7 +175,7 @@ def measure(
         "reached": stopped is None,
         "steps": bench.steps,
         "replicas": bench.count,
-        "washout": away,
+        "washout": discarded,
         "own_noise": settled.own_noise,
         "forgets": settled.forgets,
         "findings": [dataclasses.asdict(one) for one in findings],
@@ -231,7 +231,7 @@ class _Bench:
     washout: int
     coloured: bool
     time: float  # in which it forgets
-    asked: int | None  # lags
+    lag_count: int | None  # as asked for
     options: dict[str, Any]
     more: int = 1  # times the usual number of lags
     X: list[Floats] = field(default_factory=list)
@@ -239,7 +239,7 @@ class _Bench:
     rows: int = 0
     steps: int = 0
     count: int = 0
-    kept: Any = field(default_factory=lambda: slice(None))  # columns that hold something
+    columns: Any = field(default_factory=lambda: slice(None))  # those that vary
     states: int = 0
 
     @property
@@ -247,12 +247,12 @@ class _Bench:
         usual = max(2 * self.states, data.USUAL_LAGS)
         # what came before the washout is forgotten, and inputs before it belong to no other replica
         reach = max(usual, self.washout - ORDER * self.coloured)
-        return self.asked or min(self.more * usual, reach)
+        return self.lag_count or min(self.more * usual, reach)
 
     def reaches_further(self, curve: MemoryCurve) -> bool:
         """Whether there is memory at most of the lags listed; then more are from here on."""
         before = self.lags
-        if self.asked is None and curve.diagnostics["end_lag"] >= ENDS_BEFORE * before:
+        if self.lag_count is None and curve.diagnostics["end_lag"] >= ENDS_BEFORE * before:
             self.more *= 2
         return self.lags > before
 
@@ -279,7 +279,7 @@ class _Bench:
             raise ModelError(
                 f"no memory can be estimated from the states of {self.model.name}:\n  {listed}"
             )
-        self.kept, self.states = findings.kept, len(findings.kept)
+        self.columns, self.states = findings.kept, len(findings.kept)
         return findings
 
     def extend(self, rows: int) -> None:
@@ -287,13 +287,13 @@ class _Bench:
         count = 1
         if self.model.together:
             count = int(np.clip(WASHED_OUT * rows / self.lead, 1, REPLICAS))
-        each = -(-rows // count)
-        z = self.draw(count, self.lead + each)
-        X = settled_run(self.model, z, 0, self.noise, self.rng)[:, :, self.kept]
+        rows_each = -(-rows // count)
+        z = self.draw(count, self.lead + rows_each)
+        X = settled_run(self.model, z, 0, self.noise, self.rng)[:, :, self.columns]
         X[:, : self.lead] = np.nan  # rows that do not count, though their inputs do
         self.X.append(X.reshape(-1, X.shape[2]))
         self.z.append(z.reshape(-1, z.shape[2]))
-        self.rows += count * each
+        self.rows += count * rows_each
         self.steps += count * z.shape[1]
         self.count += count
 
@@ -302,18 +302,18 @@ class _Bench:
         if len(self.X) > 1:
             self.X, self.z = [np.concatenate(self.X)], [np.concatenate(self.z)]
         z = self.z[0][:, 0] if self.model.inputs == 1 else self.z[0]
-        asked = {"checks": False, "innovations": self.coloured, **self.options}
-        curve = data.memory_from_data(self.X[0], z, self.lags, **asked)
+        arguments = {"checks": False, "innovations": self.coloured, **self.options}
+        curve = data.memory_from_data(self.X[0], z, self.lags, **arguments)
         wanted = int(ROWS_PER_TIME * self.time)
         if self.rows >= wanted:
             return curve
         wider = wanted / self.rows
-        said = note("few_rows.time", rows=self.rows, time=self.time, wanted=wanted, wider=wider)
+        warning = note("few_rows.time", rows=self.rows, time=self.time, wanted=wanted, wider=wider)
         rows_wanted = max(wanted, curve.diagnostics["rows_wanted"])
         return dataclasses.replace(
             curve,
             total_error=wider * curve.total_error,
-            notes=(*curve.notes, said),
+            notes=(*curve.notes, warning),
             diagnostics={**curve.diagnostics, "rows_wanted": rows_wanted},
         )
 
@@ -328,7 +328,7 @@ def _until_precise(
 ) -> tuple[MemoryCurve, str | None]:
     """Extend and look until the interval is narrow enough; why not, otherwise."""
     wanted: float = bench.first_rows
-    room = SHARE_OF_MEMORY * (available_memory() or np.inf) / 8 / bench.states
+    most_rows = SHARE_OF_MEMORY * (available_memory() or np.inf) / 8 / bench.states
     curve: MemoryCurve | None = None
     while True:
         began = time.monotonic()
@@ -361,10 +361,10 @@ def _until_precise(
         wanted = bench.rows * min(growth, affordable)
         if step_limit is not None and bench.steps + bench.lead >= step_limit:
             return curve, ENDED["steps"]
-        if wanted > room:
-            if bench.rows * LEAST_GROWTH > room:
+        if wanted > most_rows:
+            if bench.rows * LEAST_GROWTH > most_rows:
                 return curve, ENDED["memory"]
-            wanted = room
+            wanted = most_rows
 
 
 def _width(curve: MemoryCurve, of: str) -> float:

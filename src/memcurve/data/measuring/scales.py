@@ -151,7 +151,7 @@ def measure_scales(
         report_progress("input scales", len(each), len(each))
     if not measured:
         raise ModelError(f"no scale could be measured: {notes[0]}")
-    limit, said = _limit(model, noise_floor, input)
+    limit, limit_notes = _limit(model, noise_floor, input)
     curves = tuple(measured.values())
     return ScaleProfile(
         model=subject.name,
@@ -160,7 +160,7 @@ def measure_scales(
         errors=np.array([curve.total_error for curve in curves]),
         curves=curves,
         limit=limit,
-        notes=(*notes, said),
+        notes=(*notes, limit_notes),
     )
 
 

@@ -71,8 +71,8 @@ def as_network(
         return network
     adapter = _adapter(network)
     taken = inspect.signature(adapter).parameters
-    own = [p.name for p in taken.values() if p.kind is p.KEYWORD_ONLY]
-    accepted = [option for option in own if option not in ("readout", "name")]
+    keywords = [p.name for p in taken.values() if p.kind is p.KEYWORD_ONLY]
+    accepted = [option for option in keywords if option not in ("readout", "name")]
     unknown = [f"`{option}`" for option in options if option not in accepted]
     if unknown:
         listed = ", ".join(f"`{option}`" for option in accepted) or "no options"
@@ -83,8 +83,8 @@ def as_network(
     if readout is not None and "readout" in taken:
         options["readout"], readout = readout, None
     converted = adapter(network, **options)
-    given = {"readout": readout, "name": name}
-    changes = {part: value for part, value in given.items() if value is not None}
+    overrides = {"readout": readout, "name": name}
+    changes = {part: value for part, value in overrides.items() if value is not None}
     return converted.replace(**changes) if changes else converted
 
 

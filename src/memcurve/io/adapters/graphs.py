@@ -135,7 +135,7 @@ def _of_class(mask: Any, labels: Sequence[str]) -> Any:
     classes = [class_of(cell) for cell in labels]
     if mask not in classes:
         raise ValueError(f"`mask` must be a class of cells, {sorted({*classes})}; got {mask!r}.")
-    return [cell for cell, own in zip(labels, classes, strict=True) if own == mask]
+    return [cell for cell, cell_class in zip(labels, classes, strict=True) if cell_class == mask]
 
 
 def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
@@ -147,8 +147,8 @@ def _mask(mask: Any, places: dict[Any, int]) -> NDArray[Any]:
     if isinstance(mask, str):
         mask = [mask]
     if isinstance(mask, Mapping):
-        given = {_place(places, node, "mask"): value for node, value in mask.items()}
-        return node_mask(given, len(places))
+        weights = {_place(places, node, "mask"): value for node, value in mask.items()}
+        return node_mask(weights, len(places))
     if isinstance(mask, list | tuple | set | frozenset | range):
         return node_mask({_place(places, node, "mask"): 1.0 for node in mask}, len(places))
     return exact_array(mask, "mask")

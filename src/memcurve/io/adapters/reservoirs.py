@@ -21,19 +21,19 @@ _RESERVOIRS = ("Reservoir", "LocalPlasticityReservoir", "IPReservoir", "ES2N", "
 
 def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork:
     """A reservoir's weights, leak and bias; linearised unless its activation is the identity."""
-    own = _reservoir(obj)
-    source = _label(own)
-    if _kind(own) != "Reservoir":
+    reservoir = _reservoir(obj)
+    source = _label(reservoir)
+    if _kind(reservoir) != "Reservoir":
         raise TypeError(
             f"`network` must be a Reservoir of reservoirpy 0.4, or a Model with one, got {source}; "
             f"run it with memcurve.measure, or {RECORD}."
         )
-    node, notes = _initialised(own, input_dim)
+    node, notes = _initialised(reservoir, input_dim)
     W, Win, activation = exact_or_sparse(node.W, "W"), node.Win, _activation(node, source)
     bias, lr = _dense(node.bias, "bias"), _dense(node.lr, "lr")
     # x ← (1 − lr)·x + lr·f(W x + Win u + bias)
     network = recurrent_network(W, Win, source=source, activation=activation, lr=lr, bias=bias)
-    name = own.name or f"Reservoir, N={network.size}"
+    name = reservoir.name or f"Reservoir, N={network.size}"
     return network.replace(name=name, notes=(*network.notes, *notes))
 
 
@@ -44,14 +44,14 @@ def is_linear(node: Any) -> bool:
 
 def drawn_reservoir(obj: Any, input_dim: int | None) -> tuple[Any, int]:
     """A copy of a node with states, or of that of a model, to be run; and its number of inputs."""
-    own = _reservoir(obj)
-    is_readout = _kind(own) not in _RESERVOIRS and hasattr(own, "fit")
-    if is_readout or not hasattr(own, "initialized"):
+    reservoir = _reservoir(obj)
+    is_readout = _kind(reservoir) not in _RESERVOIRS and hasattr(reservoir, "fit")
+    if is_readout or not hasattr(reservoir, "initialized"):
         raise TypeError(
             f"`model` must be a reservoirpy node with states, or a Model with one, got "
-            f"{_label(own)}."
+            f"{_label(reservoir)}."
         )
-    node = copy.deepcopy(_initialised(own, input_dim)[0])
+    node = copy.deepcopy(_initialised(reservoir, input_dim)[0])
     return node, int(node.input_dim)
 
 

@@ -74,15 +74,15 @@ def curves_of_poles(
            [0.9494, 0.9471, 0.1612, 0.1417]])
     """
     backend = Backend.of(poles, "poles")
-    given = backend.float64(poles, "poles")
-    if len(given.shape) == 0 or given.shape[-1] == 0:
+    values = backend.float64(poles, "poles")
+    if len(values.shape) == 0 or values.shape[-1] == 0:
         raise ValueError(
-            f"`poles` must have shape (..., n) with n of at least one, got {tuple(given.shape)}."
+            f"`poles` must have shape (..., n) with n of at least one, got {tuple(values.shape)}."
         )
     lags, paired = validated_lags(lags), require_flag(add_conjugates, "add_conjugates")
-    *shape, size = map(int, given.shape)
+    *shape, size = map(int, values.shape)
     stack = int(np.prod(shape, dtype=int))
-    flat = backend.complex128(backend.xp.reshape(given, (stack, size)))
+    flat = backend.complex128(backend.xp.reshape(values, (stack, size)))
     if paired:
         flat = backend.xp.concat([flat, backend.xp.conj(flat)], axis=1)
     host_poles = to_host(flat)
@@ -119,11 +119,11 @@ def lattice_curves(
 
 
 def _one_by_one(poles: Complexes, lags: int | None) -> tuple[Floats, Floats]:
-    curves = [memory_of_poles(own, lags) for own in poles]
+    curves = [memory_of_poles(spectrum, lags) for spectrum in poles]
     count = max(len(memory) for memory, _ in curves)
-    for k, own in enumerate(poles):
+    for k, spectrum in enumerate(poles):
         if len(curves[k][0]) < count:
-            curves[k] = memory_of_poles(own, count)
+            curves[k] = memory_of_poles(spectrum, count)
     memory, loss = zip(*curves, strict=True)
     return np.stack(memory), np.stack(loss)
 

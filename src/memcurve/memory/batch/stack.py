@@ -97,7 +97,7 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
         A = A * (scale[:, None, :] / scale[:, :, None])
     poles = _eigenvalues(backend, A)
     pairs = zip(scaled, to_host(poles), strict=True)
-    sensitivity = np.array([_sensitivity(matrix, own) for matrix, own in pairs])
+    sensitivity = np.array([_sensitivity(matrix, spectrum) for matrix, spectrum in pairs])
     result.require_stable(np.where(np.isnan(sensitivity)[:, None], 0.0, to_host(poles)), "A")
     if np.iscomplexobj(host) or np.iscomplexobj(mask):  # real and imaginary parts are states each
         poles = backend.xp.concat([poles, backend.xp.conj(poles)], axis=1)
@@ -219,17 +219,17 @@ def _exact_curve(A: Floats, C: Floats, number: int, lags: int | None) -> MemoryC
 
 
 def _joined(
-    backend: Backend, curves: tuple[Array, ...], places: NDArray[Any], exact: dict[int, MemoryCurve]
+    backend: Backend, curves: tuple[Array, ...], rows: NDArray[Any], exact: dict[int, MemoryCurve]
 ) -> tuple[Array, ...]:
     """Curves at some places, memory_curve's at others: none rises, so its end bounds the rest."""
-    memory = np.zeros((len(places) + len(exact), curves[0].shape[1]))
+    memory = np.zeros((len(rows) + len(exact), curves[0].shape[1]))
     joined = memory, memory + 0.0, memory + 1.0
-    for part, own in zip(joined, curves, strict=True):
-        part[places] = to_host(own)
+    for part, values in zip(joined, curves, strict=True):
+        part[rows] = to_host(values)
     for k, curve in exact.items():
         joined[1][k] = curve.values[-1] + curve.error[-1]
-        for part, own in zip(joined, (curve.values, curve.error, curve.loss), strict=True):
-            part[k, : len(curve)] = own
+        for part, values in zip(joined, (curve.values, curve.error, curve.loss), strict=True):
+            part[k, : len(curve)] = values
     return tuple(map(backend.put, joined))
 
 

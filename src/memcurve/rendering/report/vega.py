@@ -91,15 +91,15 @@ def described(chart: Chart) -> str:
 def remarks(chart: Chart) -> list[str]:
     """What a reader should know about how a chart is drawn."""
     drawn = sum(decimated(chart, series).x.size for series in chart.series)
-    there = sum(visible(chart, series).x.size for series in chart.series)
-    lost = sum(
+    count = sum(visible(chart, series).x.size for series in chart.series)
+    not_positive = sum(
         int(np.sum((chart.log_x & (series.x <= 0)) | (chart.log_y & (series.y <= 0))))
         for series in chart.series
     )
     stays = "every peak stays" if chart.kind == "lines" else "the outermost stay"
-    thinned = f"{drawn:,} of {there:,} points are drawn, chosen so that {stays}."
-    dropped = f"Values that are not positive are not on the logarithmic axis: {lost:,}."
-    return [thinned] * (drawn < there) + [dropped] * (lost > 0)
+    thinned = f"{drawn:,} of {count:,} points are drawn, chosen so that {stays}."
+    dropped = f"Values that are not positive are not on the logarithmic axis: {not_positive:,}."
+    return [thinned] * (drawn < count) + [dropped] * (not_positive > 0)
 
 
 # Charts: layers from the back to the front
@@ -257,12 +257,12 @@ def _title(text: str) -> list[str]:
     return textwrap.wrap(text, TITLE_LETTERS) or [""]
 
 
-def padded(low: float, high: float, log: bool, room: float = 0.012) -> tuple[float, float]:
+def padded(low: float, high: float, log: bool, margin: float = 0.012) -> tuple[float, float]:
     """A range with so much room at both ends, as a share."""
     if log:
-        factor = (high / low) ** room
+        factor = (high / low) ** margin
         return low / factor, high * factor
-    return low - room * (high - low), high + room * (high - low)
+    return low - margin * (high - low), high + margin * (high - low)
 
 
 def _scale(log: bool, *, zero: bool) -> Spec:
@@ -300,11 +300,11 @@ def _tick_label(axis: str, log: bool) -> str:
 
 def visible(chart: Chart, series: Series) -> Series:
     """The points that a chart can show, in order of x; y is NaN where a line is interrupted."""
-    given = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
-    x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in given)
+    parts = [v for v in (series.x, series.y, series.low, series.high) if v is not None]
+    x, y, *band = (np.array(values, dtype=np.float64).ravel() for values in parts)
     if chart.kind != "lines":
-        there = np.isfinite(x) & np.isfinite(y)
-        return replace(series, x=x[there], y=y[there], low=None, high=None)
+        finite = np.isfinite(x) & np.isfinite(y)
+        return replace(series, x=x[finite], y=y[finite], low=None, high=None)
     order = np.argsort(x, kind="stable")
     x, y, *band = (v[order[_has_place(x[order], chart.log_x)]] for v in (x, y, *band))
     if band:  # drawn where both ends are; on a logarithmic axis zero is its lower end

@@ -115,25 +115,25 @@ def audit(
     if network is None:
         network = sparse_normal(100, spectral_radius=0.9, density=0.1, seed=1)
     subject = as_network(network)
-    with progress_callback(progress) as listener, Analysis.kept(subject):
+    with progress_callback(progress) as callback, Analysis.kept(subject):
         steps = itertools.count()
 
         def notify(step: str) -> None:
-            listener(step, next(steps), None)
+            callback(step, next(steps), None)
 
         processes = processes_for(input, subject.inputs)
-        asked = _Asked(subject, processes, noise, seed, facts)
+        task = _Task(subject, processes, noise, seed, facts)
         notify("exact memory")
         try:
             _require_time_for(subject)
-            curve = _curve(subject, input=asked.input)
+            curve = _curve(subject, input=task.input)
         except TooLargeError as error:
-            return _at_scale(asked, shortly(error), notify, listener)
-        return _in_full(asked, curve, estimates, notify)
+            return _at_scale(task, shortly(error), notify, callback)
+        return _in_full(task, curve, estimates, notify)
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _Task:
     """What an audit is asked, and the ``facts`` of a claim."""
 
     network: LinearNetwork
@@ -175,12 +175,12 @@ class _Asked:
 
 
 def _in_full(
-    asked: _Asked, curve: MemoryCurve, estimates: bool, notify: Callable[[str], None]
+    task: _Task, curve: MemoryCurve, estimates: bool, notify: Callable[[str], None]
 ) -> Audit:
     """The audit of a network whose curve without noise is known."""
-    subject = asked.network
+    subject = task.network
     notify("usable memory")
-    usable = usable_memory(subject, asked.input, asked.noise)
+    usable = usable_memory(subject, task.input, task.noise)
     notify("what is lost")
     budget = rank_budget_of(subject, curve)
     rank = budget.most
@@ -193,24 +193,24 @@ def _in_full(
 
         def plain() -> MemoryCurve:
             count = 2 * subject.states + 1
-            return curve[:count] if asked.white and len(curve) >= count else _curve(subject, count)
+            return curve[:count] if task.white and len(curve) >= count else _curve(subject, count)
 
         standard = Problem.of(subject, 2 * subject.states + 1)
-        claimed = asked.facts.get("claimed")
-        shown, more = standard_estimates(standard, rank, plain, asked.seed, notify, claimed=claimed)
+        claimed = task.facts.get("claimed")
+        shown, more = standard_estimates(standard, rank, plain, task.seed, notify, claimed=claimed)
         condition = condition_of(standard, rank) if shown else condition
         left_out += more
     claim = None
-    if asked.facts:
+    if task.facts:
         notify("the claim")
-        last, listed = asked.facts.get("k_max", 0), curve
+        last, listed = task.facts.get("k_max", 0), curve
         if last >= len(curve) and curve.total - float(curve.values.sum()) >= 1e-9:
-            listed = _curve(subject, last + 1, input=asked.input)
-        tolerance = asked.tolerance(curve.total)
-        claim = asked.judged(usable, tolerance, curve=listed, estimates=shown)
+            listed = _curve(subject, last + 1, input=task.input)
+        tolerance = task.tolerance(curve.total)
+        claim = task.judged(usable, tolerance, curve=listed, estimates=shown)
     notify("what could be gained")
     return Audit(
-        **asked.fields(),
+        **task.fields(),
         curve=curve,
         rank_budget=budget,
         estimates=shown,
@@ -219,15 +219,15 @@ def _in_full(
         condition=condition,
         claim=claim,
         notes=(*curve.notes, *left_out),
-        gains=_gains(asked),
+        gains=_gains(task),
     )
 
 
-def _gains(asked: _Asked) -> dict[str, float]:
+def _gains(task: _Task) -> dict[str, float]:
     """What could be gained under the noise of the audit; nothing where that takes long."""
-    noise, network = one_level(asked.noise), asked.network
+    noise, network = one_level(task.noise), task.network
     plain = noise is None or isinstance(noise, ObservationNoise)
-    if not (asked.white and plain and network.C.any() and network.states <= MOST_GAINED):
+    if not (task.white and plain and network.C.any() and network.states <= MOST_GAINED):
         return {}
     level = USUAL_NOISE if noise is None else float(noise.levels[0])
     gains: dict[str, float] = {}
@@ -254,26 +254,26 @@ def _require_time_for(network: LinearNetwork) -> None:
 
 
 def _at_scale(
-    asked: _Asked, why: str, notify: Callable[[str], None], listener: ProgressCallback
+    task: _Task, why: str, notify: Callable[[str], None], callback: ProgressCallback
 ) -> Audit:
     """The audit of a network that is too large for its curve without noise."""
-    subject = asked.network
+    subject = task.network
     analysis = Analysis.of(subject)
-    with analysis.telling(listener, products_only=True):
-        usable, missing = usable_memory_at_scale(subject, asked.input, asked.noise, notify)
+    with analysis.telling(callback, products_only=True):
+        usable, missing = usable_memory_at_scale(subject, task.input, task.noise, notify)
         notify("what is lost")
-        budget, unknown = rank_budget_of_wiring(subject, listener)
+        budget, unknown = rank_budget_of_wiring(subject, callback)
         claim = None
-        if asked.facts:
+        if task.facts:
             notify("the claim")
-            bounds = _bounds(usable, budget, white=asked.white)
-            tolerance = asked.tolerance(bounds.least)
+            bounds = _bounds(usable, budget, white=task.white)
+            tolerance = task.tolerance(bounds.least)
             start = bounds.start(subject, budget.most, tolerance)
-            claim = asked.judged(usable, tolerance, curve=start, estimates=(), bounds=bounds)
+            claim = task.judged(usable, tolerance, curve=start, estimates=(), bounds=bounds)
     dense = (say("left_out.dense"), say("reasons.dense"))
     left_out = ((say("left_out.curve"), why), *unknown, *missing, dense)
     return Audit(
-        **asked.fields(),
+        **task.fields(),
         rank_budget=budget,
         usable=usable,
         claim=claim,

@@ -158,10 +158,10 @@ def usable_memory_at_scale(
     for name, least in starts.items():
         notify(f"usable memory, {name}")
         levels = sorted({least, *LEVELS.tolist(), *steps.values()})
-        asked = np.array(levels[levels.index(least) :])
-        problem = Problem.of(network, input=processes, noise=noises.ObservationNoise(asked))
+        family_levels = np.array(levels[levels.index(least) :])
+        problem = Problem.of(network, input=processes, noise=noises.ObservationNoise(family_levels))
         try:
-            family = zip(asked.tolist(), ask_family(problem), strict=True)
+            family = zip(family_levels.tolist(), ask_family(problem), strict=True)
         except (UncertainResultError, TooLargeError) as error:
             if name in steps:
                 left_out.append((say("left_out.usable", name=name), shortly(error)))
@@ -198,12 +198,12 @@ def shortly(error: Exception) -> str:
 
 
 def _is_quick(
-    network: LinearNetwork, processes: tuple[InputProcess, ...], given: noises.Noise | None
+    network: LinearNetwork, processes: tuple[InputProcess, ...], noise: noises.Noise | None
 ) -> bool:
     """Whether few directions hold the memory above the noise; unknown for coloured input."""
     if not all(process.is_white for process in processes):
         return False
-    if given is not None and given.state(np.ones(1)).any():
+    if noise is not None and noise.state(np.ones(1)).any():
         return False
     with contextlib.suppress(UncertainResultError):
         krylov_model(Analysis.of(network), float(LEVELS[0]))

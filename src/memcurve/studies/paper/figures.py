@@ -180,9 +180,9 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
         size = network.size
         shown = round(1.5 * size)
         lags = np.arange(shown)
-        asked: dict[str, Any] = {"distribution": mask, "mask_options": mask_options}
-        asked |= {"seed": settings.seed, "masks": settings.masks, "progress": progress}
-        osm_plus = memory_curve(network, shown, method="osm_plus", **asked)
+        arguments: dict[str, Any] = {"distribution": mask, "mask_options": mask_options}
+        arguments |= {"seed": settings.seed, "masks": settings.masks, "progress": progress}
+        osm_plus = memory_curve(network, shown, method="osm_plus", **arguments)
         streams = np.random.default_rng(settings.seed).spawn(settings.masks)
         ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
         each = watched(ones, "naive masks", len(ones), progress)
@@ -240,10 +240,10 @@ def spectra(settings: Settings, progress: Progress) -> Drawn:
     circle = np.exp(1j * np.linspace(0, 2 * np.pi, 400))
     findings = []
     for ax, kind in zip(axes, titles, strict=True):
-        asked: dict[str, Any] = {"seed": settings.seed, "spectral_radius": 1.0}
+        arguments: dict[str, Any] = {"seed": settings.seed, "spectral_radius": 1.0}
         if kind in ("normal", "sparse_normal", "uniform"):
-            asked["scaling"] = "circular_law"
-        values = eigenvalues(ensembles.make(kind, settings.size, **asked).A)
+            arguments["scaling"] = "circular_law"
+        values = eigenvalues(ensembles.make(kind, settings.size, **arguments).A)
         ax.plot(circle.real, circle.imag, color="0.6", lw=1)
         ax.scatter(values.real, values.imag, s=14, color=COLOURS[0])
         ax.set(xlabel="real part", ylabel="imaginary part", aspect="equal")

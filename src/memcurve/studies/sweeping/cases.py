@@ -275,17 +275,17 @@ class Case:
 
     def __post_init__(self) -> None:
         # equal cases have one form, and so one key: 1 is 1.0, "white" is None, order means nothing
-        given = dict(vars(self))
+        fields = dict(vars(self))
         for name in sorted(self.ensemble_options.keys() & set(LIFTED)):
-            if given[name] is not None:
+            if fields[name] is not None:
                 raise ValueError(
-                    f"`{name}` must be given once, got {given[name]!r} and, among the options of "
+                    f"`{name}` must be given once, got {fields[name]!r} and, among the options of "
                     f"ensemble {self.ensemble!r}, {self.ensemble_options[name]!r}."
                 )
         if self.file is not None:
-            given |= self._of_file()
+            fields |= self._of_file()
         for name, tidy in TIDY.items():
-            value = None if given[name] is None else tidy(given[name])
+            value = None if fields[name] is None else tidy(fields[name])
             object.__setattr__(self, name, value)
         if self.file is None:
             arguments.require_size(self.size)
@@ -358,14 +358,14 @@ def evaluate(case: Mapping[str, Any]) -> dict[str, float | int | None]:
     >>> evaluate({"ensemble": "orthogonal", "size": 10, "seed": 1, "keep": ["total", "rank"]})
     {'rank': 10, 'total': 10.0}
     """
-    asked = Case(**case)
+    checked = Case(**case)
     with one_thread(), rank_among_notes():
-        network = network_of(asked)
-        curve = _curve(asked, network)
+        network = network_of(checked)
+        curve = _curve(checked, network)
         if not math.isfinite(curve.total):
-            raise UncertainResultError(f"method {asked.method!r} gives a total of {curve.total}.")
-        answer = AnsweredCase(asked, network, curve)
-        return {name: _plain(QUANTITIES[name].of(answer)) for name in asked.keep}
+            raise UncertainResultError(f"method {checked.method!r} gives a total of {curve.total}.")
+        answer = AnsweredCase(checked, network, curve)
+        return {name: _plain(QUANTITIES[name].of(answer)) for name in checked.keep}
 
 
 def network_of(case: Case) -> LinearNetwork:
@@ -376,8 +376,8 @@ def network_of(case: Case) -> LinearNetwork:
         if leak is not None and case.leak is not None:
             raise ValueError(f"`leak` must not be given: {case.file} has a leak rate.")
         return with_leak(network, leak if case.leak is None else case.leak)
-    given: dict[str, Any] = {"seed": case.seed, **case.ensemble_arguments}
-    network = ensembles.make(case.ensemble or "", case.size or 1, **given)
+    arguments: dict[str, Any] = {"seed": case.seed, **case.ensemble_arguments}
+    network = ensembles.make(case.ensemble or "", case.size or 1, **arguments)
     several = ensembles.with_inputs(network, case.inputs, case.mask, case.seed)
     return with_leak(several, case.leak)
 
@@ -417,8 +417,8 @@ class AnsweredCase:
         for kind in (noises.Float64(), noises.Float32()):
             if not kind.readable(deviations).all():  # which no noise of one size stands for
                 levels.pop(kind.label, None)
-                own = memory_curve(self.network, 1, input=self.case.input, noise=kind)
-                totals[kind.label] = own.total
+                curve = memory_curve(self.network, 1, input=self.case.input, noise=kind)
+                totals[kind.label] = curve.total
         family = noise_profile(self.network, [*levels.values()], lags=1, input=self.case.input)
         return totals | dict(zip(levels, family.known_totals.tolist(), strict=True))
 

@@ -78,8 +78,8 @@ def draw(sweep: CaseTable, quantity: str | None = None, ax: Axes | None = None) 
     """Draw the rows of a sweep, see :meth:`memcurve.Sweep.plot`."""
     table = sweep.finished
     if quantity is not None and quantity not in table.quantities:
-        kept = ", ".join(table.quantities)
-        raise ValueError(f"`quantity` must be one that was kept, {kept}; got {quantity!r}.")
+        quantities = ", ".join(table.quantities)
+        raise ValueError(f"`quantity` must be one that was kept, {quantities}; got {quantity!r}.")
     picture = chosen_picture(sweep, quantity)
     if all(value is None for name in picture.quantities for value in table.columns()[name]):
         named = ", ".join(picture.quantities)

@@ -206,11 +206,11 @@ def _checked(content: Mapping[str, Any]) -> dict[str, Any]:
         if name in content and not isinstance(content[name], kind):
             raise ValueError(f"{name}: must be {what}, got {content[name]!r}.")
     axes = {}
-    for axis, given in content["grid"].items():
+    for axis, written in content["grid"].items():
         if axis not in AXES:
             raise ValueError(f"grid.{axis}: there is no such axis; axes are {', '.join(AXES)}.")
         try:
-            axes[axis] = _axis_values(axis, given)
+            axes[axis] = _axis_values(axis, written)
         except (TypeError, ValueError) as error:
             # the axis is named already
             raise ValueError(f"grid.{axis}: {str(error).removeprefix(f'`{axis}` ')}") from None
@@ -233,11 +233,11 @@ def _require_fields(table: Mapping[str, Any], fields: Sequence[str], needed: Seq
             raise ValueError(f"{name}: is missing; give it a value.")
 
 
-def _axis_values(axis: str, given: Any) -> Sequence[Any]:
+def _axis_values(axis: str, written: Any) -> Sequence[Any]:
     """The values of an axis as a study writes them; long ranges are not expanded."""
-    if isinstance(given, Mapping) and axis in NUMBERS:
-        return _range_values(axis, given)
-    values = tuple(given) if isinstance(given, list | tuple) else (given,)
+    if isinstance(written, Mapping) and axis in NUMBERS:
+        return _range_values(axis, written)
+    values = tuple(written) if isinstance(written, list | tuple) else (written,)
     if axis == "file":
         values = tuple(itertools.chain.from_iterable(map(_files, values)))
     if not values:
@@ -249,18 +249,18 @@ def _axis_values(axis: str, given: Any) -> Sequence[Any]:
     return tidy
 
 
-def _range_values(axis: str, given: Mapping[str, Any]) -> Sequence[Any]:
+def _range_values(axis: str, bounds: Mapping[str, Any]) -> Sequence[Any]:
     """``{from, to}``, with ``step`` for whole numbers, ``count`` and ``log`` for others."""
-    _require_fields(given, RANGE, needed=("from", "to"))
-    first, last = (_value(axis, given[end]) or 0 for end in ("from", "to"))
-    step = require_size(given.get("step", 1), "step")
-    log = require_flag(given.get("log", False), "log")
+    _require_fields(bounds, RANGE, needed=("from", "to"))
+    first, last = (_value(axis, bounds[end]) or 0 for end in ("from", "to"))
+    step = require_size(bounds.get("step", 1), "step")
+    log = require_flag(bounds.get("log", False), "log")
     if isinstance(first, str) or isinstance(last, str) or not first <= last:
         raise ValueError(f"must go from a number up to another, got {first!r} and {last!r}.")
     if log and first <= 0:
         raise ValueError(f"must begin above 0 with log = true, got {first!r}.")
-    if "count" in given:
-        count = require_size(given["count"], "count", 2)
+    if "count" in bounds:
+        count = require_size(bounds["count"], "count", 2)
         if count > MOST_VALUES:
             raise ValueError(f"must have a `count` of at most {MOST_VALUES:,}, got {count:,}.")
         numbers = (np.geomspace if log else np.linspace)(first, last, count).tolist()
@@ -273,15 +273,15 @@ def _range_values(axis: str, given: Mapping[str, Any]) -> Sequence[Any]:
     return range(int(first), int(last) + 1, step)
 
 
-def _files(given: Any) -> list[str]:
+def _files(source: Any) -> list[str]:
     """The file of a network, or all those in a folder."""
-    if not isinstance(given, str):
-        raise ValueError(f"must be a file, a list of files or a folder; got {given!r}.")
-    if not Path(given).is_dir():
-        return [given]
-    files = sorted(str(path) for path in Path(given).iterdir() if path.suffix in NETWORK_FORMATS)
+    if not isinstance(source, str):
+        raise ValueError(f"must be a file, a list of files or a folder; got {source!r}.")
+    if not Path(source).is_dir():
+        return [source]
+    files = sorted(str(path) for path in Path(source).iterdir() if path.suffix in NETWORK_FORMATS)
     if not files:
-        raise ValueError(f"the folder {given} has no file of a network.")
+        raise ValueError(f"the folder {source} has no file of a network.")
     return files
 
 

@@ -58,8 +58,8 @@ def _application(*, overview: bool) -> App:
         suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
     )
     for name, summary in COMMANDS.items():
-        said = summary if overview else None  # else it would stand for all of the docstring
-        made.command(f"memcurve.views.cli.{name}:{name}", name=name, help=said)
+        help_text = summary if overview else None  # else it would stand for all of the docstring
+        made.command(f"memcurve.views.cli.{name}:{name}", name=name, help=help_text)
     made.register_install_completion_command(help="Install tab completion in your shell.")
     return made
 
@@ -68,8 +68,8 @@ def main() -> None:
     """Entry point: ends with an exit code, and with one line on stderr where something is wrong."""
     how: Any = {"result_action": "return_value", "print_error": False, "exit_on_error": False}
     overview = sys.argv[1:] in ([], ["--help"], ["-h"])
-    asked = _application(overview=True) if overview else app
-    sys.exit(exit_code(lambda: asked(**how), _options))
+    application = _application(overview=True) if overview else app
+    sys.exit(exit_code(lambda: application(**how), _options))
 
 
 def _options() -> dict[str, str]:

@@ -24,8 +24,8 @@ def capacities(
     require_at_most_one(noise=noise is not None, shots=shots is not None)
     output.require_other_than(None if ".py:" in model else Path(model))
     network = from_python(model) if ".py:" in model else _read(Path(model))
-    given = noise if shots is None else quantum.ShotNoise(shots)
-    output.show_document(all_of(network, given, degree=degree, lags=lags))
+    level = noise if shots is None else quantum.ShotNoise(shots)
+    output.show_document(all_of(network, level, degree=degree, lags=lags))
 
 
 def _read(file: Path) -> Any:
@@ -33,5 +33,5 @@ def _read(file: Path) -> Any:
     from memcurve import StateAffineNetwork, load_network
     from memcurve.io import readable
 
-    own = StateAffineNetwork.is_stored(readable(file))
-    return StateAffineNetwork.load(file) if own else load_network(file)
+    is_state_affine = StateAffineNetwork.is_stored(readable(file))
+    return StateAffineNetwork.load(file) if is_state_affine else load_network(file)

@@ -39,9 +39,9 @@ def connectome(
     from memcurve.studies.connectome import USUAL_NOISE, compare_with_nulls
 
     usual = "rewire,shuffle" if blocks is None else "blocks,shuffle"
-    asked = [name.strip() for name in (null or usual).split(",")]
-    place = store or Path(f"{file.name.split('.')[0]}.nulls.sqlite")
-    output.require_other_than(file, place)
+    nulls = [name.strip() for name in (null or usual).split(",")]
+    path = store or Path(f"{file.name.split('.')[0]}.nulls.sqlite")
+    output.require_other_than(file, path)
     is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml", ".gexf"))
     if is_graph and part.nodes is None:
         part = replace(part, nodes=file)
@@ -53,7 +53,7 @@ def connectome(
         ("blocks", "--blocks", blocks),
         ("spatial", "--positions", positions),
     ):
-        if (columns is None) == (name in asked):
+        if (columns is None) == (name in nulls):
             raise UsageError(f"--null {name} and {option}, columns of --nodes, need each other.")
         if columns is None:
             continue
@@ -64,15 +64,15 @@ def connectome(
         else:
             axes = [column.strip() for column in columns.split(",")]
             options[name] = {"positions": table.numbers(axes, labels).tolist()}
-    with stoppable(place):
+    with stoppable(path):
         result = compare_with_nulls(
             network,
-            [(name, options.get(name, {})) for name in asked],
+            [(name, options.get(name, {})) for name in nulls],
             draws=draws,
             seed=part.seed,
             spectral_radius=spectral_radius,
             rank=rank,
-            store=place,
+            store=path,
             retry_failed=executor.retry_failed,
             progress=True,
             noise=noise or USUAL_NOISE,
@@ -86,8 +86,8 @@ def _print(result: NullComparison) -> None:
     about = f"{result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
     about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
     right = range(2, len(result.HEADER))
-    said: Any = {"more": result.sentence, "notes": result.notes}
-    print_table(("network", about), result.HEADER, result.table(), right=right, **said)
+    rest: Any = {"more": result.sentence, "notes": result.notes}
+    print_table(("network", about), result.HEADER, result.table(), right=right, **rest)
 
 
 def _network(file: Path, inputs: str | None, part: opt.FileOptions) -> LinearNetwork:

@@ -118,14 +118,14 @@ class Printer:
             whole = cells if k in right else " ".join(cells).split()
             least[k] = max(map(cell_len, (*heads[k].split(), *whole)), default=0)
             widths[k] = max(map(cell_len, (heads[k], *cells)))
-        room, gaps = self.console.width - indent, len(shown) - 1
-        gap = 2 if sum(least.values()) + 2 * gaps <= room else 1
-        room -= gap * gaps
+        width, gaps = self.console.width - indent, len(shown) - 1
+        gap = 2 if sum(least.values()) + 2 * gaps <= width else 1
+        width -= gap * gaps
         # the longest name folds within words where nothing else helps
         longest = max((k for k in shown if k not in right), key=least.__getitem__, default=shown[0])
-        name = room - sum(least.values()) + least[longest]
+        name = width - sum(least.values()) + least[longest]
         least[longest] = min(least[longest], max(name, LEAST_CELL))
-        while sum(widths.values()) > max(room, sum(least.values())):
+        while sum(widths.values()) > max(width, sum(least.values())):
             widths[max(shown, key=lambda k: widths[k] - least[k])] -= 1
         table = Table(
             box=None, pad_edge=False, padding=(0, gap, 0, 0), header_style="bold",

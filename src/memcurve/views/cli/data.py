@@ -113,8 +113,8 @@ def _print_findings(printer: Printer, result: MemoryCurve) -> None:
         return
     for k, one in enumerate(findings):
         head, level = ("" if k else "checks"), one["level"]
-        said = _as_options(f" {one['message']}; {one['remedy']}")
-        text = styled(f"{level}:", _COLOURS[level]).append_text(styled(said))
+        words = _as_options(f" {one['message']}; {one['remedy']}")
+        text = styled(f"{level}:", _COLOURS[level]).append_text(styled(words))
         printer.wrapped(text, f"{head:>14}  ", "bold", hanging=True)
 
 

@@ -41,21 +41,21 @@ def measure(
     for name, value in (("steps", steps), ("lags", lags)):
         alone: dict[str, Any] = {name: value is not None, "report": report, "scales": scales}
         require_at_most_one(**alone)
-    subject, said = _subject(model, options, command, activation, input_scale)
+    subject, more = _subject(model, options, command, activation, input_scale)
     output.require_other_than(None if model is None else Path(model))
-    given: dict[str, Any] = {"precision": precision, "budget": budget}
-    given = {name: value for name, value in given.items() if value is not None}
-    given |= {"seed": options.seed, "progress": True, **options.arguments()}
+    arguments: dict[str, Any] = {"precision": precision, "budget": budget}
+    arguments = {name: value for name, value in arguments.items() if value is not None}
+    arguments |= {"seed": options.seed, "progress": True, **options.arguments()}
     from memcurve.data import measuring
 
     if report:
-        output.show_document(_with_notes(measuring.measurement_report(subject, **given), said))
+        output.show_document(_with_notes(measuring.measurement_report(subject, **arguments), more))
     elif scales is not None:
-        profile = _with_notes(measuring.measure_scales(subject, scales, **given), said)
+        profile = _with_notes(measuring.measure_scales(subject, scales, **arguments), more)
         output.show(profile, _print_profile)
     else:
-        curve = measuring.measure(subject, lags, steps=steps, **given)
-        output.show(_with_notes(curve, said), print_memory)
+        curve = measuring.measure(subject, lags, steps=steps, **arguments)
+        output.show(_with_notes(curve, more), print_memory)
 
 
 def _print_profile(profile: ScaleProfile) -> None:

@@ -362,8 +362,8 @@ class ExecutorOptions:
 
     def arguments(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.sweep` that say where the cases are computed."""
-        given = self.workers is not None
-        require_at_most_one(serial=self.serial, dask=self.dask, workers=given)
+        several = self.workers is not None
+        require_at_most_one(serial=self.serial, dask=self.dask, workers=several)
         if self.workers is not None and self.workers < 1:
             raise UsageError(f"--workers must be at least 1, got {self.workers}.")
         if self.dask is not None:

@@ -47,9 +47,9 @@ class UsageError(ValueError):
 
 def require_at_most_one(**options: Any) -> None:
     """Raise where several of these options are given: they exclude each other."""
-    given = [option_name(name) for name, v in options.items() if v is not None and v is not False]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} exclude each other; give one of them.")
+    names = [option_name(name) for name, v in options.items() if v is not None and v is not False]
+    if len(names) > 1:
+        raise UsageError(f"{' and '.join(names)} exclude each other; give one of them.")
 
 
 def option_name(argument: str) -> str:
@@ -165,9 +165,9 @@ def exit_code(
     except Exception as error:
         from memcurve.core.errors import ModelError, UncertainResultError
 
-        own = (CycloptsError, UncertainResultError, ModelError)
+        expected = (CycloptsError, UncertainResultError, ModelError)
         named = (ValueError, TypeError, ImportError, OverflowError, OSError, MemoryError)
-        if not (isinstance(error, (*own, *named)) or _in_users_file(error)):  # our mistake
+        if not (isinstance(error, (*expected, *named)) or _in_users_file(error)):  # our mistake
             raise
         text, code = _explained(error, options)
         _report(error, text)
@@ -220,12 +220,12 @@ def _is_usage(error: Exception, text: str) -> bool:
 
 def _unknown(error: UnknownOptionError, options: list[str]) -> str:
     """What is said of an option that is none: which has its name, or nearly so, or as a word."""
-    asked = error.token.keyword or error.token.value
+    word_given = error.token.keyword or error.token.value
     words = {word: name for name in options for word in name[2:].split("-")}
     words |= {name[2:]: name for name in options}
-    near = difflib.get_close_matches(asked.strip("-"), words, 1)
+    near = difflib.get_close_matches(word_given.strip("-"), words, 1)
     remedy = f"Did you mean {words[near[0]]}?" if near else "See --help for all options."
-    return f"Unknown option: {asked}. {remedy}"
+    return f"Unknown option: {word_given}. {remedy}"
 
 
 def _tell(text: str) -> None:

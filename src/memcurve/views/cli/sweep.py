@@ -39,17 +39,17 @@ def sweep(
     from memcurve.studies.sweeping import sweep as run
 
     chosen = Study.load(study, quick=quick)
-    place = store or Path(f"{chosen.name}.sqlite")
-    output.require_other_than(Path(study), place, what="study")
+    path = store or Path(f"{chosen.name}.sqlite")
+    output.require_other_than(Path(study), path, what="study")
     if study in shipped() and not Path(study).is_file() and not status:
         output = replace(output, plot=output.plot or Path(f"{chosen.name}.png"))
     if status:
-        result = Sweep.open(place, chosen)
+        result = Sweep.open(path, chosen)
     else:
-        with stoppable(place):
+        with stoppable(path):
             result = run(
                 chosen,
-                place,
+                path,
                 retry_failed=executor.retry_failed,
                 case_timeout=case_timeout,
                 progress=True,

@@ -122,12 +122,12 @@ def asked(network: LinearNetwork, settings: PageSettings, lags: int) -> Answer:
 
 def usable(network: LinearNetwork, settings: PageSettings) -> Answer:
     """Usable memory in number formats and against noise, as a chart; or why there is none."""
-    given = settings.arguments()
-    profile = usable_memory(network, given.get("input"), given.pop("noise", None))
+    arguments = settings.arguments()
+    profile = usable_memory(network, arguments.get("input"), arguments.pop("noise", None))
     if profile.reason:
         return {"trouble": profile.reason}
     single = profile.at("float32")
-    drawn = usable_chart(profile, asked_curve(network, 1, **given).total)
+    drawn = usable_chart(profile, asked_curve(network, 1, **arguments).total)
     lines = [{"name": one.name, "x": one.x, "y": one.y} for one in drawn.series]
     axes = {"x": drawn.x_label, "y": drawn.y_label}
     return {
@@ -209,12 +209,12 @@ class Worker(ProcessPool):
         self.call(usable, tiny, settings)
         self.call(standard, tiny, next(iter(shown_methods())), 2, 0)
 
-    def result(self, wanted: Callable[[], bool], function: Callable[..., Any], *given: Any) -> Any:
+    def result(self, wanted: Callable[[], bool], function: Callable[..., Any], *values: Any) -> Any:
         """The result of a call; Stale where it is not ``wanted`` any more when its turn comes."""
         with self._turn:
             if not wanted():
                 raise Stale
-            return self.call(function, *given).result()
+            return self.call(function, *values).result()
 
 
 def answer(question: str, given: Answer, worker: Worker, wanted: Callable[[], bool]) -> Answer:

@@ -71,10 +71,10 @@ def served_page(file: str | None, file_name: str) -> str:
 
 def _page(facts: dict[str, Any], served: str) -> str:
     # “<” in a name must not end the script that the facts stand in
-    given = json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
+    embedded = json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
     parts = {name: _text(f"play/{name}.js") for name in ("memory", "page")}
     return Template(_text("play/page.html")).substitute(
-        parts, style=_text("play/page.css"), live=served, facts=given, version=__version__
+        parts, style=_text("play/page.css"), live=served, facts=embedded, version=__version__
     )
 
 

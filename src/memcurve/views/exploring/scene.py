@@ -52,18 +52,18 @@ class PageSettings:
     moves: tuple[tuple[complex, complex], ...] = ()
 
     @classmethod
-    def of(cls, given: Any) -> PageSettings:
+    def of(cls, content: Any) -> PageSettings:
         """Settings as the page sends them; a ValueError or TypeError where they make no sense."""
-        if not isinstance(given, dict):
-            raise TypeError(f"settings must be given by name, got {given!r}.")
-        moves = given.get("moves", [])
+        if not isinstance(content, dict):
+            raise TypeError(f"settings must be given by name, got {content!r}.")
+        moves = content.get("moves", [])
         if len(moves) > MOST_MOVES:
             raise ValueError(f"`moves` must be at most {MOST_MOVES}, got {len(moves)}.")
         moved = tuple((complex(a, b), complex(c, d)) for a, b, c, d in moves)
-        settings = cls(**given | {"moves": moved})
-        for name, known in (("ensemble", [*ENSEMBLES]), ("mask", [OWN_MASK, *MASKS])):
-            if (value := getattr(settings, name)) not in known:
-                raise ValueError(f"`{name}` must be one of {', '.join(known)}, got {value!r}.")
+        settings = cls(**content | {"moves": moved})
+        for name, names in (("ensemble", [*ENSEMBLES]), ("mask", [OWN_MASK, *MASKS])):
+            if (value := getattr(settings, name)) not in names:
+                raise ValueError(f"`{name}` must be one of {', '.join(names)}, got {value!r}.")
         if not 1 <= settings.size <= MOST_NODES:
             raise ValueError(f"`size` must be from 1 to {MOST_NODES}, got {settings.size}.")
         return settings
