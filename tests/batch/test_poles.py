@@ -7,7 +7,7 @@ import pytest
 
 from memcurve import memory_curve
 from memcurve.memory.batch import MemoryCurves, curves_of_poles
-from memcurve.memory.batch.poles import WITHOUT_CONJUGATES
+from memcurve.memory.curve import note
 from memcurve.solve.allpass import memory_of_poles
 from oracle import drawn_poles, true_losses
 from refusals import refuses
@@ -136,5 +136,5 @@ def test_complex_poles_without_their_conjugates_are_told():
     np.testing.assert_allclose(both.values, memory_curve((poles, np.ones(2)), 5).values, atol=1e-12)
     paired = np.append(poles, poles.conj())
     for given, alone in ((poles, True), (paired, False), ([0.9, 0.5], False)):
-        assert (WITHOUT_CONJUGATES in curves_of_poles(given, 5).notes) == alone
-    assert WITHOUT_CONJUGATES not in both.notes
+        assert (note("complex_once") in curves_of_poles(given, 5).notes) == alone
+    assert note("complex_once") not in both.notes

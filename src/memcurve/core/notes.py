@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -70,6 +70,17 @@ class Note(str):
         )
 
 
+class NoteTexts:
+    """Notes by name: sentences in a table for each kind, which are filled with facts."""
+
+    def __init__(self, tables: Mapping[Any, Mapping[str, str]]) -> None:
+        self._texts = {name: (kind, tables[kind][name]) for kind in tables for name in tables[kind]}
+
+    def __call__(self, name: str, /, **facts: Any) -> Note:
+        kind, text = self._texts[name]
+        return Note(kind, text.format(**facts))
+
+
 def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
     """Notes as they are; plain strings become notes of ``kind``."""
     return tuple(note if isinstance(note, Note) else Note(kind, note) for note in notes)
@@ -81,6 +92,6 @@ def counted(count: int, noun: str) -> str:
 
 
 def texts_beside(module: str, name: str = "") -> dict[str, Any]:
-    """What is said, from the file of TOML beside a module, of the same name or of another."""
+    """Texts from the TOML file beside a module, of the same name or of another."""
     file = Path(module).with_name(name) if name else Path(module).with_suffix(".toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))

@@ -38,11 +38,11 @@ def progress_callback(progress: Progress) -> Iterator[ProgressCallback]:
         with (_bars if terminal else _lines)(0.0 if progress else PATIENCE) as show:
             yield show
     else:
-        yield silent
+        yield no_progress
 
 
-def silent(label: str, done: int, total: int | None) -> None:
-    """Say nothing."""
+def no_progress(label: str, done: int, total: int | None) -> None:
+    """Show nothing."""
 
 
 def is_notebook() -> bool:
@@ -107,7 +107,7 @@ def _lines(patience: float) -> Iterator[ProgressCallback]:
 
 
 def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
-    """Go through ``items`` and tell ``progress`` after each."""
+    """Go through ``items`` and report progress after each."""
     with progress_callback(progress) as notify:
         notify(label, 0, total)
         for done, item in enumerate(items, 1):

@@ -4,17 +4,14 @@ The code that decides names a kind and gives the facts.
 """
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
-from memcurve.core.notes import Note, NoteKind, texts_beside
+from memcurve.core.notes import NoteTexts, texts_beside
 from memcurve.data.findings import Finding, Level
 
 _TEXTS = texts_beside(__file__)
-_NOTES = {
-    kind: (cast("NoteKind", about), sentence)
-    for about, sentences in _TEXTS["notes"].items()
-    for kind, sentence in sentences.items()
-}
+#: The note of a name, filled with facts.
+note = NoteTexts(_TEXTS["notes"])
 #: Why a measurement ended before it was precise.
 ENDED: dict[str, str] = _TEXTS["ended"]
 #: Sentences of the measurement report.
@@ -56,9 +53,3 @@ def shortened(things: Iterable[Any]) -> str:
     """The first five, separated by commas."""
     texts = [str(thing) for thing in things]
     return ", ".join(texts[:5]) + (" …" if len(texts) > 5 else "")
-
-
-def note(kind: str, **facts: Any) -> Note:
-    """The note of a kind, filled with facts."""
-    about, sentence = _NOTES[kind]
-    return Note(about, sentence.format(**facts))

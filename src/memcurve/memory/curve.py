@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 
 from memcurve.core import cells
 from memcurve.core.arguments import require_number
-from memcurve.core.notes import Note
+from memcurve.core.notes import Note, NoteTexts, texts_beside
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, Floats, Free, Integers
 
+#: The note of a name in ``notes.toml``, filled with facts.
+note = NoteTexts(texts_beside(__file__, "notes.toml"))
 _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": "total Fisher"}
 
 

@@ -1,4 +1,4 @@
-"""The one place where an answer becomes a MemoryCurve."""
+"""From the answer of a solver to a MemoryCurve."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.notes import Note
-from memcurve.memory.curve import MemoryCurve
+from memcurve.memory.curve import MemoryCurve, note
 from memcurve.solve import MOST_DEFAULT_LAGS, NEGLIGIBLE_MEMORY, Answer, Problem
 
 
 def curves_of(
     problem: Problem, answer: Answer, *, method: str, seed: Any = None
 ) -> tuple[MemoryCurve, ...]:
-    """One MemoryCurve a noise level."""
+    """One MemoryCurve for each noise level."""
     levels = enumerate(problem.levels.tolist())
     return tuple(_curve(problem, answer, k, level, method, seed) for k, level in levels)
 
@@ -49,11 +49,8 @@ def _curve(
         missing = total - float(summed.sum())
         capped = not ahead and problem.lags is None and len(summed) == MOST_DEFAULT_LAGS
         if capped and missing > NEGLIGIBLE_MEMORY:
-            text = (
-                f"lags stop at {len(summed)}: {missing:.3g} of the memory {total:.6g} lies beyond "
-                f"(the default aims at {NEGLIGIBLE_MEMORY:g}); give `lags` to see further"
-            )
-            notes.append(Note("lags", text))
+            facts = {"missing": missing, "total": total, "negligible": NEGLIGIBLE_MEMORY}
+            notes.append(note("truncated", count=len(summed), **facts))
     return MemoryCurve(
         lags=np.arange(len(summed)) + (1 if ahead else 0),
         values=summed,
@@ -97,20 +94,13 @@ def _traces(problem: Problem, *, block: int = 2**15) -> dict[str, float]:
 def _question_notes(problem: Problem, level: float, rank: int | None) -> list[Note]:
     notes, noise = [], problem.noise
     if problem.kind == "forecasting" and problem.is_white:
-        notes.append(Note("question", "white input cannot be forecast: every capacity is zero"))
+        notes.append(note("white_forecast"))
     if noise is not None:
         size = f" of standard deviation {level:g}" if noise.is_scaled else ""
         without = "" if rank is None else f"; without noise the total for white input is {rank}"
-        text = (
-            f"usable memory under {noise.label}{size}, relative to input of unit variance{without}"
-        )
-        notes.append(Note("question", text))
+        notes.append(note("usable", noise=f"{noise.label}{size}", without=without))
     if not problem.is_white:
-        text = (
-            f"coloured input ({', '.join(problem.input_names)}): the number of states is no bound "
-            f"on the total, and the curve need not fall from lag to lag"
-        )
-        notes.append(Note("question", text))
+        notes.append(note("coloured", inputs=", ".join(problem.input_names)))
     return notes
 
 
@@ -123,8 +113,5 @@ def _colour_bounds(problem: Problem, answer: Answer, k: int) -> tuple[list[Note]
     low = rank * min(float(b[0]) for b in bounds)
     high = rank * max(float(b[1]) for b in bounds)
     both = float(answer.total[k] + answer.total_forecast[k])
-    text = (
-        f"memory and forecasting capacity together are {both:.6g}, between N·min f = {low:.4g} and "
-        f"N·max f = {high:.4g} as they must be"
-    )
-    return [Note("question", text)], {"memory_plus_forecasting": both, "bounds": [low, high]}
+    said = note("colour_bounds", both=both, low=low, high=high)
+    return [said], {"memory_plus_forecasting": both, "bounds": [low, high]}

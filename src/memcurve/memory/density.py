@@ -15,6 +15,7 @@ from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.notes import Note
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import EPS, TINY, Complexes, Floats
+from memcurve.memory.curve import note
 from memcurve.network import LinearNetwork
 from memcurve.network.continuous import ContinuousNetwork, exponential
 from memcurve.rendering.report import Chart, Series
@@ -145,14 +146,14 @@ def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note
     scale = math.ldexp(1.0, -1 - math.frexp(max(float(np.linalg.norm(network.A)), TINY))[1])
     spectrum = Analysis.of(LinearNetwork(network.A * scale, network.C)).spectrum
     if spectrum.rank == 0:
-        return np.zeros(0, complex), [Note("question", "no input reaches the network")]
+        return np.zeros(0, complex), [note("no_input")]
     poles = spectrum.poles
     if poles is None or len(poles) != spectrum.rank:
         raise UncertainResultError(
             f"rounding hides which {spectrum.rank} of {network.size} eigenvalues are controllable."
         )
-    text = f"{spectrum.rank} of {network.size} modes are controllable, the others left out"
-    notes = [Note("rank", text)] if spectrum.rank < network.size else []
+    is_partial = spectrum.rank < network.size
+    notes = [note("uncontrollable", rank=spectrum.rank, size=network.size)] * is_partial
     return poles / scale, notes
 
 

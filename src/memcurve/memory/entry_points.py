@@ -471,7 +471,7 @@ def ask_family(
         stack.enter_context(backend_of(A).collective())
         if progress is not False:  # else whoever asks tells
             notify = stack.enter_context(progress_callback(progress))
-            stack.enter_context(problem.analysis.telling(notify))
+            stack.enter_context(problem.analysis.reporting(notify))
         answer = declared.answer(problem, seed, options)
     return curves_of(problem, answer, method=declared.name, seed=seed)
 

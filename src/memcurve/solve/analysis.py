@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import fits, require_room_for_states
-from memcurve.core.progress import ProgressCallback, silent
+from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
 from memcurve.inputs import ARMA, InputProcess
 from memcurve.network import LinearNetwork, graph
@@ -73,7 +73,7 @@ class Analysis:
         #: Reduced models of this network, by the source and by the units of its states.
         self.models: dict[Any, Any] = {}
         #: Whom to tell how far long work is.
-        self.notify: ProgressCallback = silent
+        self.notify: ProgressCallback = no_progress
 
     @classmethod
     def of(cls, network: LinearNetwork) -> Analysis:
@@ -97,8 +97,8 @@ class Analysis:
                 network.__dict__.pop("_analysis", None)
 
     @contextlib.contextmanager
-    def telling(self, notify: ProgressCallback, *, products_only: bool = False) -> Iterator[None]:
-        """Tell how far long work is; usable memory from products with A alone, if so."""
+    def reporting(self, notify: ProgressCallback, *, products_only: bool = False) -> Iterator[None]:
+        """Report the progress of long work; usable memory from products with A alone, if so."""
         before = self.notify, self.products_only
         self.notify, self.products_only = notify, self.products_only or products_only
         try:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.progress import ProgressCallback, silent
+from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, SEED, TINY, Floats
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.operator import Operator
@@ -57,7 +57,7 @@ class Arnoldi:
         level: float,
         *,
         rows: NDArray[np.intp] | None = None,
-        notify: ProgressCallback = silent,
+        notify: ProgressCallback = no_progress,
     ) -> ReducedModel:
         """Reduce (A, C), whose states (or some rows) are read with errors of size ``level``."""
         size, backend = len(C), backend_of(A)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room_for_array
-from memcurve.core.progress import ProgressCallback, silent
+from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import SEED, Complexes, Floats
 from memcurve.network.graph import Indices, eigenvalues
 
@@ -133,7 +133,7 @@ def minimal_polynomial(
     A: Any,
     C: Floats,
     most: int | None = None,
-    notify: ProgressCallback = silent,
+    notify: ProgressCallback = no_progress,
     small_chance: float = 1e-7,
 ) -> MinimalPolynomial:
     """Exact for the stored numbers of a dense or sparse A and a mask C (n,), or several (n, d).
@@ -292,7 +292,7 @@ def krylov_rank(
     C: Floats,
     rows: Indices | None = None,
     most: int | None = None,
-    notify: ProgressCallback = silent,
+    notify: ProgressCallback = no_progress,
 ) -> int:
     """Rank of [C, AC, A²C, …] of masks C (n, d), or of some rows; ``most``: a bound that is known.
 

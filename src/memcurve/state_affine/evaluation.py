@@ -12,7 +12,7 @@ from memcurve.core.arguments import require_size
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, require_room_for_states
 from memcurve.core.notes import Note
-from memcurve.core.progress import Progress, ProgressCallback, progress_callback, silent
+from memcurve.core.progress import Progress, ProgressCallback, no_progress, progress_callback
 from memcurve.core.types import EPS, SEED, Floats
 from memcurve.inputs.noise import Noise, noise_of
 from memcurve.memory import MemoryCurve
@@ -22,7 +22,7 @@ from memcurve.state_affine.linear import as_linear, capacities_of_linear
 from memcurve.state_affine.network import StateAffineNetwork, step
 from memcurve.state_affine.precise import MOST_STATES, white_precisely
 from memcurve.state_affine.ranks import Reached, reached_by_words
-from memcurve.state_affine.result import LISTED, Capacities, WordCapacity
+from memcurve.state_affine.result import LISTED, Capacities, WordCapacity, note
 from memcurve.state_affine.tree import Outputs, Search, Tree, Word
 
 SMALL_ERROR = 1e-9  # above it balls follow, where the network is small enough
@@ -37,13 +37,6 @@ LEFT = 1e-9  # share of the total that the degrees may leave
 LAGS = 100_000
 LEFT_OF_CURVE = 1e-13
 SAMPLE = 400  # shortest words on which two runs are compared
-#: What is said of errors in floating point.
-SAYS = {
-    "estimated": "the error is estimated, by computing again with every number changed by 2e-12 of "
-    "itself; the rank is exact modulo primes",
-    "rounded": "the rank is that of the numbers up to their rounding, and the error an estimate: p "
-    "and q were computed, and have no last digits to count with",
-}
 MARGIN = 2.0  # the error was at most a third of the change of two runs, in 131 networks
 
 
@@ -125,7 +118,7 @@ def coordinates(
     network: StateAffineNetwork,
     noise: Any = None,
     basis: Any = None,
-    notify: ProgressCallback = silent,
+    notify: ProgressCallback = no_progress,
 ) -> WordCoordinates:
     """White coordinates of a network, in floats or, where these are not enough, in balls."""
     noise = observation_noise(noise)
@@ -174,8 +167,7 @@ def _located(
             f"in floating point {why}, and {limits}. What is known: the total without noise is "
             f"{reached.outputs}. Give `noise`, or more of it, e.g. 1e-3 of the states' size."
         )
-    text = f"floating point reaches no more than an error of {floats.error:.1e} here, and {limits}"
-    return replace(floats, note=Note("arithmetic", text))
+    return replace(floats, note=note("floats", error=floats.error, limits=limits))
 
 
 def _in_balls(
@@ -183,9 +175,7 @@ def _in_balls(
 ) -> WordCoordinates:
     deviations = None if noise is None else partial(_deviations, noise)
     tree, bits = white_precisely(network, reached, notify, deviations)
-    text = f"computed in balls of {bits} bits: in floating point {why}"
-    note = Note("arithmetic", text)
-    return _compared([tree], reached, noise, note, "balls")
+    return _compared([tree], reached, noise, note("balls", bits=bits, why=why), "balls")
 
 
 def _in_floats(
@@ -279,11 +269,11 @@ def _under_noise(
 
 
 def _estimated(network: StateAffineNetwork) -> Note:
-    return Note("proof", SAYS["rounded" if network.rounding == "absolute" else "estimated"])
+    return note("rounded" if network.rounding == "absolute" else "estimated")
 
 
 def _compared(
-    trees: list[Tree], reached: Reached, noise: Any, note: Note, arithmetic: str = "floats"
+    trees: list[Tree], reached: Reached, noise: Any, basis: Note, arithmetic: str = "floats"
 ) -> WordCoordinates:
     """The first of some runs; its differences from others, and from its rounding, for its error."""
     tree, *others = trees
@@ -292,7 +282,7 @@ def _compared(
     change = max(float(np.abs(_sampled(tree) - _sampled(other)).max()) for other in others)
     return WordCoordinates(
         tree=tree, reached=reached.rank, rank=reached.outputs, is_noisy=noise is not None,
-        error=MARGIN * change + 8 * EPS * tree.T.shape[1], note=note, arithmetic=arithmetic,
+        error=MARGIN * change + 8 * EPS * tree.T.shape[1], note=basis, arithmetic=arithmetic,
     )  # fmt: skip
 
 
@@ -370,13 +360,11 @@ def _result(
 ) -> Capacities:  # fmt: skip
     tree, rank, notes = words.tree, words.rank, list(network.notes)
     if words.reached < network.size:
-        text = f"the input reaches {words.reached} of {network.size} states"
-        notes.append(Note("reach", text))
+        notes.append(note("unreached", reached=words.reached, size=network.size))
     total = float(rank)
     if words.is_noisy:
         total = tree.total()
-        text = f"usable capacities under observation noise; without noise the total is {rank}"
-        notes.append(Note("question", text))
+        notes.append(note("noisy", rank=rank))
     notes.append(words.note)
     notify("degrees", 0, None)
     by_degree, table, window, delay = dict[int, float](), np.zeros((0, 0)), np.zeros(0), np.zeros(0)
@@ -397,12 +385,10 @@ def _result(
         with suppress(UncertainResultError):  # of an alphabet without end
             search.first(LISTED)
     except KeyboardInterrupt:
-        text = f"interrupted: {missing} are incomplete, and what follows is missing"
-        notes.append(Note("other", text))
+        notes.append(note("interrupted", missing=missing))
     beyond = total - sum(by_degree.values())
     if by_degree and beyond > max(LEFT * total, words.error):
-        text = f"{beyond:.3g} of the capacity is of degrees above {max(by_degree)}"
-        notes.append(Note("lags", text))
+        notes.append(note("degrees", beyond=beyond, highest=max(by_degree)))
     name = network.name or repr(network)
     curve = MemoryCurve(
         lags=np.arange(len(line)), values=line, error=np.full(len(line), words.error),

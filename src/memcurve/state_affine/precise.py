@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.progress import ProgressCallback, silent
+from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, Floats
 from memcurve.solve import ball_arithmetic as balls
 from memcurve.state_affine.letters import DEGREES
@@ -27,7 +27,7 @@ SAME = 1e-14  # to this
 def white_precisely(
     network: StateAffineNetwork,
     reached: Reached,
-    notify: ProgressCallback = silent,
+    notify: ProgressCallback = no_progress,
     deviations: Any = None,
 ) -> tuple[Tree, int]:
     """White coordinates, every entry of which is right to its last digit, and the bits it took."""

@@ -17,6 +17,7 @@ from memcurve.inputs.noise import Noise
 from memcurve.state_affine.builders import from_functions
 from memcurve.state_affine.laws import law_of
 from memcurve.state_affine.network import HALF_CIRCLE, Power, StateAffineNetwork
+from memcurve.state_affine.result import note
 
 MOST_QUBITS = 6  # the superoperator of one more takes 2 GB
 ROUNDING = 1e-14  # of the entries of a channel; others are of order one
@@ -318,10 +319,8 @@ def _symmetry(p: Floats, q: Floats, labels: list[str], n: int) -> tuple[list[int
         even = [i for i in allowed if i not in set(odd)]
         driven = np.abs(p[:, odd][:, :, even]).max(initial=0.0)
         if odd and max(driven, np.abs(q[:, odd]).max(initial=0.0)) < ROUNDING * 100:
-            notes.append(
-                f"the parity {axis * n} is conserved: {len(even)} of {len(allowed)} Pauli strings "
-                f"can be reached, the others stay zero and are left out"
-            )
+            counts = {"reached": len(even), "count": len(allowed)}
+            notes.append(note("parity", parity=axis * n, **counts))
             allowed = even or odd[:1]  # a network has a state
     return allowed, notes
 

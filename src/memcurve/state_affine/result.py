@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from memcurve.core.arguments import require_number, require_size
-from memcurve.core.notes import Note, counted
+from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
 from memcurve.memory import MemoryCurve
@@ -20,16 +20,11 @@ from memcurve.state_affine.tree import Tree, Word
 LISTED = 20  # words that tables and reports list
 VISIBLE = 1e-3  # share of the largest number of a picture below which nothing is seen
 MOST_DEGREES = 12  # that one line of text each is printed for
-#: What reports say.
-SAYS = {
-    "title": "Capacities of {name}",
-    "subtitle": "{states} read; all numbers come from moment equations, none from simulation",
-    "total": "The total capacity is {total}; the rank of the states read is {rank}.",
-    "linear": "Linear memory makes up {linear} of it, nonlinear functions of past inputs {rest}.",
-    "degrees": "Sum over all products of past inputs of each degree.",
-    "lags": "Capacity for products whose oldest factor lies this many steps back.",
-    "words": "In decreasing order; p2[3] is the polynomial of degree 2 of z(t-3).",
-}
+_TEXTS = texts_beside(__file__)
+#: Sentences of the report.
+REPORT: dict[str, str] = _TEXTS["report"]
+#: The note of a name, filled with facts.
+note = NoteTexts(_TEXTS["notes"])
 
 
 class WordCapacity(NamedTuple):
@@ -213,11 +208,11 @@ class Capacities(Reported):
         linear = self.by_degree.get(1, 0.0)
         rest = f"{self.total - linear:.6g}"
         return Document(
-            title=SAYS["title"].format(name=self.name),
-            subtitle=SAYS["subtitle"].format(states=counted(self.states, "state")),
+            title=REPORT["title"].format(name=self.name),
+            subtitle=REPORT["subtitle"].format(states=counted(self.states, "state")),
             verdict=[
-                SAYS["total"].format(total=f"{self.total:.6g}", rank=self.rank),
-                SAYS["linear"].format(linear=f"{linear:.6g}", rest=rest),
+                REPORT["total"].format(total=f"{self.total:.6g}", rank=self.rank),
+                REPORT["linear"].format(linear=f"{linear:.6g}", rest=rest),
             ],
             good=None,
             figures=[
@@ -227,9 +222,9 @@ class Capacities(Reported):
                 ("error of each number", f"{self.error:.1e} ({self.arithmetic})"),
             ],
             sections=[
-                Section("Capacity by degree", SAYS["degrees"], table=by_degree),
-                Section(chart.title, SAYS["lags"], chart=chart),
-                Section("The largest capacities", SAYS["words"], table=largest),
+                Section("Capacity by degree", REPORT["degrees"], table=by_degree),
+                Section(chart.title, REPORT["lags"], chart=chart),
+                Section("The largest capacities", REPORT["words"], table=largest),
             ],
             notes=self.notes,
             footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",

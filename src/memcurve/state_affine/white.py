@@ -18,7 +18,7 @@ from scipy.linalg import cholesky, qr, solve_triangular
 from scipy.sparse.linalg import LinearOperator, gmres
 
 from memcurve.core.errors import UncertainResultError
-from memcurve.core.progress import ProgressCallback, silent
+from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, SEED, Floats
 
 DROPPED = 1e-13  # share of a letter below which a direction is rounding
@@ -75,7 +75,7 @@ class Doubling:
         return Q
 
 
-def solve(T: Floats, Q: Floats, tolerance: float, notify: ProgressCallback = silent) -> Floats:
+def solve(T: Floats, Q: Floats, tolerance: float, notify: ProgressCallback = no_progress) -> Floats:
     """X = Φ(X) + Q with a relative residual of ``tolerance``, by preconditioned GMRES."""
     size = len(Q)
     live = T[[bool(one.any()) for one in T]] if len(T) else T
@@ -221,7 +221,7 @@ class WhiteNetwork:
         return replace(self, T=T, r=r, states=self.states @ L, inverse=inverse)
 
 
-def whitened(T: Floats, r: Floats, notify: ProgressCallback = silent) -> WhiteNetwork:
+def whitened(T: Floats, r: Floats, notify: ProgressCallback = no_progress) -> WhiteNetwork:
     """White coordinates from letters, backward stable; an error where G is not positive."""
     notify("words", 0, None)
     units = state_units(T, r)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from memcurve.core.arguments import exact_array, require_number, table_entry
-from memcurve.core.notes import Note, counted
+from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
 from memcurve.core.progress import Progress, progress_callback
 from memcurve.core.result import installed_versions
 from memcurve.core.types import Floats
@@ -32,16 +32,11 @@ LEAST_NOISE = 1e-100
 LEAST_DECAYS = 1e-12, 1e-15
 #: Columns of the table that are medians over the channels.
 _MEDIANS = ("usable", "half", "nine_tenths", "mean_age", "time_constant")
+_TEXTS = texts_beside(__file__)
+_REPORT: dict[str, str] = _TEXTS["report"]
 #: Columns that the command and the report show, and what they are called there.
-_HEADS = {
-    "layer": "layer", "kind": "kind", "channels": "channels", "states": "states",
-    "usable": "usable", "error": "error", "half": "half within", "nine_tenths": "9/10 within",
-    "mean_age": "mean age", "time_constant": "time const.",
-}  # fmt: skip
-_LEGEND = (
-    "Medians over the channels. Half and nine tenths of the usable memory lie within so many "
-    "steps; mean age is its mean lag, the time constant that of the slowest mode (decay to 1/e)."
-)
+_HEADS: dict[str, str] = _TEXTS["heads"]
+_note = NoteTexts(_TEXTS["notes"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,9 +156,8 @@ class ModelMemory(report.Reported):
             for k, each in enumerate(self.layers)
         )  # fmt: skip
         return report.Chart(
-            "Steps that hold nine tenths of the usable memory", "share of the channels, %",
-            "steps", series, log_y=True,
-        )  # fmt: skip
+            _REPORT["chart"], "share of the channels, %", "steps", series, log_y=True
+        )
 
     def document(self) -> report.Document:
         """The report that ``to_html`` and ``to_markdown`` render."""
@@ -172,20 +166,20 @@ class ModelMemory(report.Reported):
         table = report.Table(tuple(heads), tuple(map(tuple, rows)), numbers)
         longest = max(self.layers, key=lambda each: float(np.median(each.mean_age)))
         half, most = (_cell(float(np.median(x))) for x in (longest.half, longest.nine_tenths))
+        count = counted(len(self.layers), "recurrent layer")
         verdict = [
-            f"{self.model} has {counted(len(self.layers), 'recurrent layer')}.",
-            f"The longest memory is that of {longest.name}: half of the usable memory of its "
-            f"median channel lies within {half} steps, nine tenths within {most}.",
+            _REPORT["count"].format(model=self.model, count=count),
+            _REPORT["longest"].format(layer=longest.name, half=half, most=most),
         ]
         return report.Document(
-            title=f"Memory of the layers of {self.model}",
+            title=_REPORT["title"].format(model=self.model),
             subtitle=about,
             verdict=verdict,
             good=None,
             figures=[("layers", str(len(self.layers)))],
             sections=[
-                report.Section("Layers", _LEGEND, table=table),
-                report.Section("Channels", "Sorted in ascending order.", chart=self.chart()),
+                report.Section("Layers", _REPORT["layers"], table=table),
+                report.Section("Channels", _REPORT["channels"], chart=self.chart()),
             ],
             notes=[str(note) for note in self.notes],
             footer=", ".join(f"{name} {version}" for name, version in self.versions.items()) + ".",
@@ -257,7 +251,7 @@ def layers(
             try:
                 rows.append(_layer(checkpoint, each, gate, level, hankel))
             except NetworkFileError as error:
-                notes.append(Note("unused", f"left out: {error}"))
+                notes.append(_note("left_out", error=error))
                 if len(notes) == len(chosen):
                     raise
         notify("layers", len(chosen), len(chosen))
@@ -267,13 +261,10 @@ def layers(
             f"layers are {', '.join(repr(row.name) for row in rows[:6])}."
         )
     for kind in dict.fromkeys(each.kind for each in chosen):
-        notes.append(Note("method", f"{kind.name}: {kind.source}"))
+        notes.append(_note("rule", kind=kind.name, source=kind.source))
         if kind.gate:
-            notes.append(
-                Note("question", f"{kind.name} is gated by its input and computed at a fixed gate, "
-                     f"{kind.gate}{' or as given' if gates else ', at rest'}: with the gate driven "
-                     f"by its input the memory differs")
-            )  # fmt: skip
+            at = f"{kind.gate}{' or as given' if gates else ', at rest'}"
+            notes.append(_note("gated", kind=kind.name, gate=at))
     return ModelMemory(checkpoint.name, tuple(rows), tuple(notes))
 
 

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.arguments import require_flag
-from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Complexes, Floats
 from memcurve.memory.batch.result import MemoryCurves, require_stable, stacked, truncation_notes
+from memcurve.memory.curve import note
 from memcurve.network.backend import Array, Backend, has_gradient, to_host
 from memcurve.solve import Lags, curve_error, memory_of_poles, validated_lags
 
@@ -29,12 +29,6 @@ from memcurve.solve import Lags, curve_error, memory_of_poles, validated_lags
 LOOK_EVERY = 256
 #: Imaginary parts of conjugate pairs add up to nothing, up to this share: rounding.
 _PAIRED = 1e-9
-ALL_COUNT = Note("proof", "all given poles are taken to be controllable")
-WITHOUT_CONJUGATES = Note(
-    "question",
-    "complex poles count once, as for a readout with complex weights; read through real and "
-    "imaginary parts, as by memory_curve and layers, they count twice: add_conjugates=True",
-)
 
 
 def curves_of_poles(
@@ -88,9 +82,9 @@ def curves_of_poles(
     host_poles = to_host(flat)
     require_stable(host_poles, "poles")
     curves = lattice_curves(backend, flat, np.zeros(stack), lags)
-    notes = [*truncation_notes(curves[0], lags), ALL_COUNT]
+    notes = [*truncation_notes(curves[0], lags), note("all_controllable")]
     if np.any(np.abs(host_poles.imag.sum(axis=1)) > _PAIRED * np.abs(host_poles.imag).sum(axis=1)):
-        notes.append(WITHOUT_CONJUGATES)
+        notes.append(note("complex_once"))
     rank = np.full(stack, host_poles.shape[1])
     return stacked(backend, tuple(shape), curves, rank, "lattice", notes)
 

@@ -15,7 +15,7 @@ from memcurve.core.errors import UnstableNetworkError
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
 from memcurve.core.types import Codec, Complexes
-from memcurve.memory.curve import MemoryCurve
+from memcurve.memory.curve import MemoryCurve, note
 from memcurve.network.backend import Array, Backend, to_host
 from memcurve.rendering import plot
 from memcurve.solve import MOST_DEFAULT_LAGS
@@ -217,5 +217,4 @@ def truncation_notes(values: Array, asked: int | None) -> list[Note]:
     """A note where the default number of lags ends before the memory does."""
     if asked is not None or values.shape[1] < MOST_DEFAULT_LAGS:
         return []
-    text = f"lags are truncated at {values.shape[1]}: memory beyond is in `total`; give `lags`"
-    return [Note("lags", text)]
+    return [note("truncated_stack", count=values.shape[1])]

@@ -20,19 +20,12 @@ from memcurve.core.notes import Note
 from memcurve.core.types import SEED, Complexes, Floats
 from memcurve.memory.batch import result
 from memcurve.memory.batch.poles import lattice_curves
-from memcurve.memory.curve import MemoryCurve
+from memcurve.memory.curve import MemoryCurve, note
 from memcurve.memory.entry_points import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.backend import Array, Backend, blocks, has_gradient, to_host
 from memcurve.network.graph import balanced
 
-NO_MASK = Note(
-    "question",
-    "no mask was given: the curves hold for a random mask, and for any mask with the same "
-    "controllable modes",
-)
-UNPROVEN = Note("method", "some modes may be uncontrollable")
-UNCERTAIN = Note("arithmetic", "the eigenvalues are too uncertain in plain floating point")
 _BY_POLES = "Eigenvalues go to memcurve.memory.batch.curves_of_poles."
 
 
@@ -86,11 +79,10 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
         )
     backend = Backend.of(A, "A")
     shape, A, mask = _flat(backend, backend.float64(A, "A"), C)
-    notes, host = [NO_MASK] if C is None else [], to_host(A)
+    notes, host = [note("no_mask")] if C is None else [], to_host(A)
     if len(host) == 0:
         empty = lattice_curves(backend, A[:, 0, :], np.zeros(0), lags)
-        note = Note("question", "the stack is empty")
-        return result.stacked(backend, shape, empty, np.zeros(0), "", [note])
+        return result.stacked(backend, shape, empty, np.zeros(0), "", [note("empty_stack")])
     scaled, factors = map(np.stack, zip(*map(balanced, host), strict=True))
     if (factors != 1).any():  # powers of two: nothing is rounded
         scale = backend.put(factors)
@@ -104,20 +96,17 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
         host, mask = _in_real_parts(host), np.concatenate([mask.real, mask.imag], axis=1)
     certain = sensitivity <= solve.LARGEST_ERROR
     proven = fully_excited(backend, host, np.where(certain[:, None], mask, 0.0))
-    for reason, which in (UNPROVEN, certain & ~proven), (UNCERTAIN, ~certain):
+    for reason, which in ("unproven", certain & ~proven), ("uncertain", ~certain):
         if not which.any():
             continue
-        networks = result.listed(np.flatnonzero(which))
+        notes.append(note(reason, networks=result.listed(np.flatnonzero(which))))
         if has_gradient(A):
             raise UncertainResultError(
-                f"{networks} of the stack cannot be computed with a gradient, since {reason}; "
-                f"without one, memory_curve would compute them. Leave them out, or detach `A`."
+                f"{notes[-1]}; that has no gradient. Leave them out, or detach `A`."
             )
-        text = f"{networks}: one by one on the CPU, by memory_curve, as {reason}"
-        notes.append(Note(reason.kind, text))
     exact = {k: _exact_curve(host[k], mask[k], k, lags) for k in np.flatnonzero(~proven).tolist()}
     for k, curve in exact.items():
-        notes += [Note(note.kind, f"network {k}: {note}") for note in curve.notes]
+        notes += [Note(one.kind, f"network {k}: {one}") for one in curve.notes]
     places, rank = np.flatnonzero(proven), np.full(len(host), mask.shape[1])
     poles, sensitivity = backend.rows(poles, places), sensitivity[places]
     curves = lattice_curves(backend, poles, sensitivity, lags)

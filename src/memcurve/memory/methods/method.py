@@ -17,6 +17,7 @@ from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.limits import Work, one_thread
 from memcurve.core.notes import Note
 from memcurve.core.types import Floats
+from memcurve.memory.curve import note as noted
 from memcurve.solve import Answer, Feature, Problem
 
 Run = TypeVar("Run", bound=Callable[..., Answer])
@@ -141,10 +142,9 @@ def estimate(
     channels = memory.reshape(len(memory), -1)
     unknown = np.full(channels.shape, np.nan)
     summed = float(channels.sum()) if total is None else total
-    text = "no error bound: this method cannot tell how far it is off; method='exact' can"
     return replace(
         Answer.of_memory(channels, unknown, summed, np.nan),
-        notes=[Note("method", note), Note("unbounded", text)],
+        notes=[Note("method", note), noted("no_error")],
         options=dict(options or {}),
         diagnostics=dict(diagnostics or {}),
         bands=bands,

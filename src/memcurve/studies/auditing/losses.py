@@ -167,11 +167,11 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
 
 def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move in proportion."""
-    groups, silent = proportional_rows(states.stored, states.mask)
+    groups, constant = proportional_rows(states.stored, states.mask)
     losses, surplus = list[Loss](), Counter[tuple[int, ...]]()
-    if silent:
-        nodes = _nodes(states.nodes[silent], network.size)
-        losses.append(_of_nodes("cancelled", len(silent), nodes, network))
+    if constant:
+        nodes = _nodes(states.nodes[constant], network.size)
+        losses.append(_of_nodes("cancelled", len(constant), nodes, network))
     for group in groups:  # real and imaginary parts of the same nodes are one
         surplus[_nodes(states.nodes[group], network.size)] += len(group) - 1
     # the largest groups one by one, the others in one sentence

@@ -259,7 +259,7 @@ def _at_scale(
     """The audit of a network that is too large for its curve without noise."""
     subject = task.network
     analysis = Analysis.of(subject)
-    with analysis.telling(callback, products_only=True):
+    with analysis.reporting(callback, products_only=True):
         usable, missing = usable_memory_at_scale(subject, task.input, task.noise, notify)
         notify("what is lost")
         budget, unknown = rank_budget_of_wiring(subject, callback)

@@ -150,8 +150,8 @@ def _tidy_noise(noise: Any) -> float | str | None:
     if isinstance(noise, str):
         read = noises.parse_noise([noise])  # a word may stand for no noise, or for a number
         if not isinstance(read, float):
-            silent = isinstance(read, noises.StateNoise) and read.deviation == 0
-            return None if silent else noise.strip().lower()
+            is_zero = isinstance(read, noises.StateNoise) and read.deviation == 0
+            return None if is_zero else noise.strip().lower()
         noise = read
     level = noises.noise_of(
         arguments.require_number(noise, "noise", "at least 0", lambda s: s >= 0)

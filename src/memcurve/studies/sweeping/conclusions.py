@@ -7,7 +7,7 @@ from memcurve.core.notes import counted
 from memcurve.studies.sweeping.cases import QUANTITIES
 from memcurve.studies.sweeping.tables import SAME, TEXTS, CaseTable, number_text
 
-PROSE = TEXTS["conclusions"]
+PROSE: dict[str, str] = TEXTS["conclusions"]
 
 
 def concluded(table: CaseTable) -> str:

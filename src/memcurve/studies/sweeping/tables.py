@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from memcurve.core.notes import Note, NoteKind, counted, texts_beside
+from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
 from memcurve.studies.sweeping.cases import BEYOND, QUANTITIES, label, number_of_states
 from memcurve.studies.sweeping.store import CaseResult
 from memcurve.studies.sweeping.studies import AXES, Study
@@ -17,7 +17,8 @@ from memcurve.studies.sweeping.studies import AXES, Study
 #: Totals that differ by less count as equal. Doubled: hardly a change.
 SAME = 1e-6
 #: Notes and conclusions, by kind.
-TEXTS: dict[str, dict[str, str]] = texts_beside(__file__, "sentences.toml")
+TEXTS: dict[str, Any] = texts_beside(__file__, "sentences.toml")
+_note = NoteTexts(TEXTS["notes"])
 #: Values of fields that a case leaves out.
 DEFAULTS = {"noise": 0.0, "input": "white", "inputs": 1, "mask": "own"}
 STATISTICS = ("mean", "sd", "min", "max")
@@ -153,30 +154,27 @@ class CaseTable:
     def notes(self) -> tuple[Note, ...]:
         """What one should know before quoting the numbers: failures, gaps, differing versions."""
         notes = []
-
-        def add(text: str, kind: NoteKind = "sweep", **facts: Any) -> None:
-            notes.append(Note(kind, TEXTS["notes"][text].format(**facts)))
-
         if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
             [(error, times)] = errors.most_common(1)
-            others = TEXTS["notes"]["other_errors"].format(count=len(errors) - 1)
+            others = TEXTS["words"]["other_errors"].format(count=len(errors) - 1)
             others *= len(errors) > 1
-            add("failed", cases=counted(count, "case"), times=times, error=error, others=others)
+            facts = {"times": times, "error": error, "others": others}
+            notes.append(_note("failed", cases=counted(count, "case"), **facts))
         if count := self.counts["pending"]:
-            add("pending", count=count)
+            notes.append(_note("pending", count=count))
         for name in self.quantities:
             entries = self.summary([name])
             unknown, count = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
             about = {"name": name, "unknown": unknown, "finished": unknown + count}
             if unknown and QUANTITIES[name].missing == BEYOND:
-                add("lags", "lags", **about)
+                notes.append(_note("lags", **about))
             elif any(entry["unknown"] and entry["count"] for entry in entries):
-                add("unknown", **about)
+                notes.append(_note("unknown", **about))
         by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(by) > 1:
             parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())
-            add("versions", versions=", ".join(parts))
+            notes.append(_note("versions", versions=", ".join(parts)))
         return tuple(notes)
 
 
