@@ -36,13 +36,13 @@ def memory_capacity(
 ) -> float | Floats:
     """Memory capacity of a reservoirpy model, over lags 1 … ``k_max``.
 
-    Of a reservoir whose activation is the identity it is exact. Any other is driven until its
-    memory is known to 0.005 a node, or for a minute, or by the ``series`` given.
+    It is exact for a reservoir whose activation is the identity. Any other is driven until its
+    memory is known to 0.005 per node, or for a minute, or by the ``series`` given.
 
     Parameters
     ----------
     model : reservoirpy Model or node
-        Its reservoir counts; a readout is not trained, since the best one is what memory is about.
+        Its reservoir is used; no readout is trained, since memory is that of the best one.
     k_max : int
         The largest lag; lag 0 is left out, as reservoirpy does.
     as_list : bool
@@ -50,9 +50,9 @@ def memory_capacity(
     series : (T, 1) or (T,) array, optional
         The input to use; uniform in [-0.8, 0.8] by default.
     test_size
-        Taken for compatibility. All rows are used, and what fitting adds is taken out.
+        Accepted for compatibility. All rows are used, and the bias of fitting is removed.
     seed : int, Generator or RandomState, optional
-        Where the draws start; 0 by default.
+        Seed of everything drawn at random; 0 by default.
 
     Returns
     -------

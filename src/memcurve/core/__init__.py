@@ -1,5 +1,5 @@
-"""What every other ring uses, and what knows no mathematics.
+"""What every other ring uses, without any mathematics.
 
 Number types, errors, notes, checks of arguments, limits of memory, progress, and ``Result``, the
-surface that all results share. Imports nothing of memcurve. Start reading at ``result``.
+base class of all results. Imports nothing of memcurve. Start reading at ``result``.
 """

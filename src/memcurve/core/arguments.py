@@ -113,7 +113,7 @@ def require_density(density: Any) -> float:
 
 
 def generator(seed: Seed) -> np.random.Generator:
-    """Return the generator that ``seed`` stands for; None is refused, so that draws repeat."""
+    """The generator for a ``seed``; None is refused, so that results are reproducible."""
     if isinstance(seed, np.random.Generator):
         return seed
     if isinstance(seed, np.random.SeedSequence):
@@ -133,7 +133,7 @@ def generator(seed: Seed) -> np.random.Generator:
 
 
 def table_entry(table: Mapping[str, T], name: Any, kind: str) -> T:
-    """Return ``table[name]``, or raise a ValueError that lists the names there are."""
+    """Return ``table[name]``, or raise a ValueError that lists the valid names."""
     if not isinstance(name, str) or name not in table:
         raise ValueError(f"`{kind}` must be one of {', '.join(table)}; got {name!r}.")
     return table[name]

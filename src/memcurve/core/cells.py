@@ -1,4 +1,4 @@
-"""Tables as text: columns, HTML, CSV that any program reads and no spreadsheet runs, LaTeX."""
+"""Tables as text: columns, HTML, LaTeX, and CSV whose cells no spreadsheet takes for formulas."""
 
 import contextlib
 import csv
@@ -19,7 +19,7 @@ _DIGITS = 6
 
 
 def safe_cell(text: str) -> str:
-    """Text for a cell of a spreadsheet, which computes none of it; numbers stay what they are."""
+    """Text for a cell of a spreadsheet, which is never a formula; numbers stay numbers."""
     with contextlib.suppress(ValueError):
         float(text)
         return text

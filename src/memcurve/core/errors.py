@@ -1,4 +1,4 @@
-"""What can stop or mislead besides wrong arguments (those are ValueError and TypeError)."""
+"""Errors and warnings besides wrong arguments (those are ValueError and TypeError)."""
 
 import warnings
 from collections.abc import Iterator

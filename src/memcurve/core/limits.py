@@ -1,4 +1,4 @@
-"""What fits into memory, checked before the work begins rather than found out by a crash.
+"""Memory limits, checked before the work begins.
 
 Eigenvalues and covariances are dense: whatever the network, they take several N×N arrays for the N
 states at work. Their number was measured for each question (peak memory of a process at N = 1500
@@ -33,11 +33,11 @@ _RATE = 5e10
 
 
 class TooLargeError(MemoryError):
-    """What is asked cannot fit into the memory there is; nothing was computed or read."""
+    """The computation does not fit into memory; nothing was computed or read."""
 
 
 class Work(NamedTuple):
-    """What a question takes: N×N arrays of float64, besides A itself, and time.
+    """The cost of a question: N×N arrays of float64, besides A itself, and time.
 
     ``columns`` are arrays for each N columns of a Krylov matrix, of lags or of samples; ``times``
     is in units of the time of the eigenvalues.
@@ -150,7 +150,7 @@ def require_room_for_columns(
 
 
 def available_memory() -> int | None:
-    """Bytes that can be had without swapping, or None where the system does not tell."""
+    """Bytes available without swapping, or None where the system does not report it."""
     limits = [limit for limit in (_system_room(), *_control_group_rooms()) if limit is not None]
     return min(limits, default=None)
 
@@ -161,19 +161,19 @@ def fits(states: int, question: str | Work, *, columns: int | None = None) -> bo
 
 
 def _lacking(need: int) -> int | None:
-    """What is available, where so many bytes are not."""
+    """The bytes available if there are fewer than these, else None."""
     free = None if need <= _ALWAYS_THERE else available_memory()
     return free if free is not None and need > free else None
 
 
 def one_thread() -> Any:
-    """One thread: what is nothing but rounding is then the same wherever it is computed."""
+    """One BLAS thread, so that results that are mostly rounding are reproducible."""
     return blas_libraries().limit(limits=1, user_api="blas")
 
 
 @cache
 def blas_libraries() -> ThreadpoolController:
-    """NumPy's and SciPy's; to look for them takes as long as the curve of a small network."""
+    """The BLAS of NumPy and SciPy; finding them takes as long as the curve of a small network."""
     import scipy.linalg  # noqa: F401 - what is not loaded yet is not found
     from threadpoolctl import ThreadpoolController
 
@@ -181,7 +181,7 @@ def blas_libraries() -> ThreadpoolController:
 
 
 def _system_room() -> int | None:
-    """Memory available to any process: Linux tells; else it is the physical memory, if known."""
+    """Memory available to any process on Linux; elsewhere the physical memory, if known."""
     available = _entry(Path("/proc/meminfo"), "MemAvailable:")
     if available is not None:
         return available * 1024
@@ -191,7 +191,7 @@ def _system_room() -> int | None:
 
 
 def _control_group_rooms() -> Iterator[int]:
-    """What containers and batch systems leave: the limits of this process' control groups."""
+    """Memory limits set by containers and batch systems: the control groups of this process."""
     root = Path("/sys/fs/cgroup")
     group_path = PurePosixPath("/")
     with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""Notes: what to know before quoting a number, for people and, by kind, for code."""
+"""Notes: caveats to read before quoting a number, with a kind for code."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KINDS: tuple[str, ...] = get_args(NoteKind)
 
 
 class Note(str):
-    """A sentence to whoever prints it, with a kind for whoever asks.
+    """A caveat as a string, with a kind that code can test.
 
     Examples
     --------
@@ -45,7 +45,7 @@ class Note(str):
     kind: NoteKind
 
     def __new__(cls, kind: NoteKind, text: str) -> Note:
-        """Make a note of one of the kinds there are."""
+        """Make a note of one of :data:`KINDS`."""
         if kind not in KINDS:
             raise ValueError(f"`kind` must be one of {', '.join(KINDS)}; got {kind!r}.")
         note = super().__new__(cls, text)
@@ -87,7 +87,7 @@ def notes_of(notes: Iterable[str], kind: NoteKind) -> tuple[Note, ...]:
 
 
 def counted(count: int, noun: str) -> str:
-    """A number of things: 1 state, 2 states."""
+    """A number with its noun: 1 state, 2 states."""
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 

@@ -1,4 +1,4 @@
-"""Progress of long work: one keyword, ``progress=``, everywhere.
+"""Progress of long computations: one keyword, ``progress=``, everywhere.
 
 ``False`` shows nothing, ``True`` shows a bar on stderr, or lines now and then where that is no
 terminal, and a function is called as ``progress(label, done, total)``, with ``total=None`` where
@@ -25,7 +25,7 @@ BETWEEN_LINES = 10.0
 
 @contextlib.contextmanager
 def progress_callback(progress: Progress) -> Iterator[ProgressCallback]:
-    """The function to call with (label, done, total) as the work goes on."""
+    """The progress callback, called with (label, done, total)."""
     if not (progress is None or isinstance(progress, bool) or callable(progress)):
         raise TypeError(
             f"`progress` must be True, False, None or a function of (label, done, total); got "
@@ -53,7 +53,7 @@ def is_notebook() -> bool:
 
 @contextlib.contextmanager
 def _bars(patience: float) -> Iterator[ProgressCallback]:
-    """Bars on a terminal, which are seen once it takes so long."""
+    """Progress bars on a terminal, shown once it takes this long."""
     from rich.console import Console
     from rich.progress import BarColumn
     from rich.progress import Progress as Bars
@@ -85,7 +85,7 @@ def _bars(patience: float) -> Iterator[ProgressCallback]:
 
 @contextlib.contextmanager
 def _lines(patience: float) -> Iterator[ProgressCallback]:
-    """Lines in a notebook, a pipe or a file: none of what is soon done, then one now and then."""
+    """Lines in a notebook, pipe or file, now and then; none for short computations."""
     from memcurve.core.limits import in_words
 
     begun, due = dict[str, tuple[float, int]](), time.monotonic() + max(patience, PATIENCE)

@@ -1,4 +1,4 @@
-"""What all results share: JSON and its schema, files, frames, a picture, notes."""
+"""The base class of all results: JSON and its schema, files, data frames, plots."""
 
 import functools
 import json
@@ -74,7 +74,7 @@ class Result(ABC):
         """Draw the result and return matplotlib's axes."""
 
     def _derived(self) -> dict[str, Any]:
-        """What the JSON has besides the fields, for readers other than memcurve."""
+        """Entries of the JSON besides the fields, for other programs."""
         return {name: getattr(self, name) for name in self.DERIVED}
 
     def to_json(self) -> str:
@@ -150,7 +150,7 @@ def require_ending(path: str | os.PathLike[str], endings: Iterable[str] = ENDING
 
 
 def _reason(error: Exception) -> str:
-    """The first thing that is wrong, in a line."""
+    """The first validation error, in one line."""
     if not hasattr(error, "errors"):
         return str(error)
     first = error.errors()[0]
@@ -176,7 +176,7 @@ def _adapter(kind: type) -> Any:
 
 @functools.cache
 def installed_versions() -> Mapping[str, str]:
-    """Versions of what the numbers depend on."""
+    """Versions of the packages that the numbers depend on."""
     import platform
 
     import flint
@@ -193,7 +193,7 @@ def installed_versions() -> Mapping[str, str]:
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Open a draft that takes the place of a file once it is complete; links are followed."""
+    """Open a draft that replaces a file once it is complete; links are followed."""
     name = os.fspath(path)
     file = Path(path).resolve()
     if file.exists() and not file.is_file():

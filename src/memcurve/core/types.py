@@ -16,7 +16,7 @@ SEED = 20230501
 
 
 class Codec:
-    """How pydantic reads and writes arrays and free content, without being imported for it."""
+    """How pydantic reads and writes arrays and free content; pydantic is imported only then."""
 
     def __init__(self, dtype: Any) -> None:
         self.dtype = dtype

@@ -2,8 +2,8 @@
 
 A recording is checked (``checks``, ``columns``), and its memory is the regression of the states on
 past inputs (``memory``, ``regression``); ``capacity`` does the same for products of past inputs,
-``estimators`` has the standard estimators for comparison, and ``prose`` every sentence that is said
-of a recording. Start reading at ``memory``. Imports ``solve``, for its curves, and what stands
+``estimators`` has the standard estimators for comparison, and ``prose`` the sentences of findings,
+notes and reports. Start reading at ``memory``. Imports ``solve``, for its curves, and what stands
 below that; others import the names below only.
 """
 

@@ -1,7 +1,7 @@
-"""Inputs that depend on their own past: correlation in time, its test, and what is new in them.
+"""Inputs that depend on their own past: autocorrelation, its test, and innovations.
 
 A coloured input is predictable from its own past, and states can "remember" lags that they only
-guess: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of an autoregression are
+predict: ΣR² may exceed N. The *innovations* e_t = z_t − Σ_i a_i z_{t−i} of an autoregression are
 white, and their memory obeys the theory of white input: it sums to at most N.
 """
 
@@ -20,7 +20,7 @@ def correlation(one: Floats, other: Floats) -> Floats:
 
 
 def correlations(a: Floats, b: Floats) -> Floats:
-    """Those of the columns of a with those of b, one by one; 0 where one does not vary."""
+    """Correlations of the columns of a with those of b, one by one; 0 where one is constant."""
     a, b = a - a.mean(axis=0), b - b.mean(axis=0)
     aa, bb, ab = (np.einsum("ij,ij->j", p, q) for p, q in ((a, a), (b, b), (a, b)))
     scale = np.sqrt(aa * bb)

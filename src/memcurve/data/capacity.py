@@ -1,4 +1,4 @@
-"""Information processing capacity of recorded states: what they hold of the input, by degree."""
+"""Information processing capacity of recorded states, by degree."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ from memcurve.io import open_recording
 
 #: Rows per state below which the errors are unreliable.
 ROWS_PER_STATE = 20
-#: Capacity at the end of the lags or of the window that suggests more beyond.
+#: Capacity at the last lag or the end of the window that suggests more beyond.
 AT_THE_EDGE = 0.01
 
 

@@ -1,4 +1,4 @@
-"""Capacities of all targets: what these are, R² of each, and the joint estimate.
+"""Capacities of all targets: their definition, R² of each, and the joint estimate.
 
 *The targets* are products of polynomials of lagged inputs, orthonormal under the law of the input;
 they come in patterns of degrees and lag differences that are shifted in time.
@@ -233,7 +233,7 @@ class StateBasis(NamedTuple):
 
 
 def state_basis(rows: Floats, start: int) -> tuple[StateBasis, int]:
-    """Orthonormal basis of the centred states, and how many of them are constant."""
+    """Orthonormal basis of the centred states, and the number of constant ones."""
     n, states = rows.shape
     if n < states + 3:
         raise ValueError(
@@ -283,7 +283,7 @@ class Correlator:
 
 
 class Scan(NamedTuple):
-    """All targets of one degree: R² of each, and what chance adds to those of capacity 0."""
+    """All targets of one degree: R² of each, and its bias for targets of capacity 0."""
 
     reach: Reach
     patterns: list[Pattern]
@@ -293,7 +293,7 @@ class Scan(NamedTuple):
 
     @property
     def single(self) -> Floats:
-        """R² less what chance adds."""
+        """R² less its bias by chance."""
         return np.asarray(self.raw - (1 - self.raw) * self.bias)
 
     @property
@@ -310,7 +310,7 @@ class Scan(NamedTuple):
 
 
 def scan(basis: StateBasis, polynomials: Polynomials, reach: Reach) -> Scan:
-    """Look at all targets of one degree."""
+    """R² of all targets of one degree."""
     correlator = basis.correlator(reach.lag)
     shapes = list(patterns(reach, len(polynomials.values) - 1))
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
@@ -459,7 +459,7 @@ def _by_moments(
 
 
 def _off(family: str, d: int) -> Iterator[tuple[tuple[int, int], int, float]]:
-    """By a sample mean of p_i p_j, i ≤ j, how much of which p_e is in p_d: (i, j), e, share.
+    """The share of p_e in p_d for each sample mean of p_i p_j, i ≤ j: (i, j), e, share.
 
     Polynomials of the data are p_d − Σ_{i<d} m_id p_i − (m_dd − 1) p_d/2 to first order. Hermite's
     are of (z − m_01)/(1 + m_02/√2), with p_d′ = √d p_{d−1}. Legendre's are off by O(1/T) only.
@@ -560,13 +560,13 @@ def estimate(
 
 
 def _dimensions(E: Floats) -> float:
-    """(tr S)²/tr S² of S = EᵀE: the dimensions that chance has."""
+    """(tr S)²/tr S² of S = EᵀE: the effective dimension of the residuals."""
     S = E.T @ E
     return max(float(np.trace(S) ** 2 / max(float((S**2).sum()), TINY)), 1.0)
 
 
 def _serial_factor(E: Floats, lags: int) -> float:
-    """How chance adds up over shifts of one pattern, which see the same residuals in turn."""
+    """Factor on chance over shifts of one pattern, which see the same residuals in turn."""
     E = E[:20_000]  # which tell as much
     S = E.T @ E
     by_chance = float(np.trace(S)) ** 2 / len(E)

@@ -2,7 +2,7 @@
 
 A recording is states X (T×N) and the input z (T) that drove them, row t of X already driven by
 z_t. Wrong pairing, clipping, a transient or input that repeats show in the numbers only as more or
-less memory; here they are named, with the remedy. Nothing is changed.
+less memory; here they are named, with the remedy. No data are changed.
 
 Recordings longer than :data:`LONG` rows (or 20N) are read whole for what one pass finds (numbers
 that are not finite, constant, equal and clipped columns, everything about z); the rest is checked
@@ -41,10 +41,10 @@ MOST_DECIDE = 0.67
 #: deviations, with the states that follow, hides the others.
 MOST_LEVERAGE = 10.0
 #: Shape of the tail of the squared input from which on its variance is hardly known: 0.67 for
-#: Student's t of 3 degrees, 0.4 for 5. Doubled: nothing is said of any tail.
+#: Student's t of 3 degrees, 0.4 for 5. Doubled: no tail is reported.
 HEAVY = 0.7
 #: An input that is held changes so often at least: fewer changes are a multiple of two rows apart
-#: by chance. Doubled: shorter recordings of held input are said to be coloured.
+#: by chance. Doubled: shorter recordings of held input are reported as coloured.
 LEAST_CHANGES = 20
 
 
@@ -84,7 +84,7 @@ take shift=2, states[2:] with inputs[:-2], unless this delay is the system's own
 
 
 def checked(x: Floats, z: Floats, washout: int = 0, names: Sequence[str] = ()) -> Findings:
-    """The same, of valid arguments."""
+    """The same for valid arguments."""
     if len(z) - washout < columns.LEAST:
         raise ValueError(
             f"`states` must have at least {columns.LEAST} rows after the washout, got {len(z)} "
@@ -155,7 +155,7 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
     )
 
 
-#: Findings that are about the input, or its relation to the states.
+#: Findings about the input, or its relation to the states.
 _OF_INPUT = (
     "not_finite", "missing_rows", "constant_input", "heavy_tails", "held", "repeated", "coloured",
     "dependent", "alignment_untested", "unpaired", "misaligned",
@@ -169,8 +169,8 @@ def _merged(channels: Sequence[Findings]) -> Findings:
     report = Collected()
     report += [one for one in channels[0] if one.name not in _OF_INPUT]
     unrelated = [any(one.name == "unpaired" for one in each) for each in channels]
-    # the states may well hold nothing of some inputs, if they do of others; and seem to lead one
-    # that follows another
+    # states that remember some inputs need not remember all; and they seem to lead an input that
+    # follows another
     excused: dict[str, Level] = {} if all(unrelated) else {"unpaired": "info"}
     if not all(each.shift < 0 or mute for each, mute in zip(channels, unrelated, strict=True)):
         excused["misaligned"] = "warning"
@@ -187,7 +187,7 @@ def _merged(channels: Sequence[Findings]) -> Findings:
 
 
 def _check_finite(x: Floats, z: Floats, washout: int, report: Collected) -> None:
-    """An infinite number is no gap, but something that went wrong."""
+    """Report infinite numbers, which unlike NaN are not gaps but overflow."""
     bad = np.isinf(x).any(axis=1) | np.isinf(z)
     if bad.any():
         ends = np.concatenate([[-1], np.flatnonzero(bad), [len(z)]]) + washout
@@ -260,7 +260,7 @@ def _check_input(
             what = "later ones and squares of" if chaotic else "squares of later and"
             series = "the innovations of the input are" if coloured else "the input is"
             report.add("dependent", series=series, what=what, p=min(p, chaos))
-            # of volatile inputs the signs are still a coin's; what the past tells is no null
+            # signs of volatile inputs are still random; what the past predicts is no null model
             targets = [] if chaotic or coloured else [signs]
     return targets, coloured, period
 
@@ -367,7 +367,7 @@ def _check_rank(x: Floats, floor: float, report: Collected) -> Floats:
 
 
 def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) -> int:
-    """By how many steps the states are late (or lead, negative), where the input tells."""
+    """The delay of the states in steps (negative if they lead), as far as the input shows it."""
     n, rank = basis.shape
     if not targets or n < max(columns.LEAST, 2 * rank):
         report.add(f"alignment_untested.{'rows' if targets else 'input'}")

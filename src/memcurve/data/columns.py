@@ -1,4 +1,4 @@
-"""What the columns of a recording are: states, or gaps, constants, clocks, copies; and how stored.
+"""The columns of a recording: states, or gaps, constants, clocks, copies; their number formats.
 
 Nothing is changed but for medians in place of NaN.
 """
@@ -80,7 +80,7 @@ def _median(series: Floats) -> float:
 
 def counts_rows(column: NDArray[Any]) -> bool:
     """Whether a column is time or the row number: its steps are equal up to digits or jitter."""
-    for part in (column[:LEAST], column):  # a few rows tell at once of most that are none
+    for part in (column[:LEAST], column):  # a few rows rule out most columns
         series = part[np.isfinite(part)].astype(float)
         steps = np.diff(series)
         if not ((steps >= 0).all() or (steps <= 0).all()):

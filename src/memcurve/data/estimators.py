@@ -1,4 +1,4 @@
-"""The estimators people use, for comparison: regressions of past inputs on the states.
+"""Standard estimators, for comparison: regressions of past inputs on the states.
 
 Each takes states X (n, N) and lagged inputs Z (n, lags) and returns one value per lag. What they
 estimate is not always the memory; a note says so.
@@ -53,7 +53,7 @@ def thresholded(X: Floats, Z: Floats) -> Floats:
 def r2_above_shifted(X: Floats, Z: Floats) -> tuple[Floats, float]:
     """In-sample R² above that of inputs shifted out of reach, which is returned too.
 
-    What the shifted inputs give by chance is taken out as Ezekiel does. Rows are consecutive: the
+    Ezekiel's correction removes the chance level of the shifted inputs. Rows are consecutive: the
     sums Σ_t Q_t z_{t+s} of all circular shifts s come from one Fourier transform.
     """
     n, lags = Z.shape
@@ -81,7 +81,7 @@ ESTIMATORS: dict[str, Callable[[Floats, Floats], Floats]] = {
 
 
 def estimated(recording: Source, lags: int, start: int, estimator: str) -> MemoryCurve:
-    """The curve that one of them gives; the recording is loaded whole."""
+    """The curve of one estimator; the recording is loaded whole."""
     Z, X = lagged(recording, lags, start, recording.length)
     valid = present(Z, X)
     Z, X = Z[valid], X[valid]

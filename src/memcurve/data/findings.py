@@ -1,4 +1,4 @@
-"""What the checks of a recording find, for people and for programs."""
+"""Findings of the checks of a recording."""
 
 import dataclasses
 import textwrap
@@ -26,9 +26,9 @@ class Finding:
         ``"error"`` (no memory number means anything), ``"warning"`` (numbers are biased, or mean
         something else) or ``"info"``.
     name : str
-        What was found, for programs, e.g. ``"misaligned"``.
+        A name for programs, e.g. ``"misaligned"``.
     message, remedy : str
-        What was found, and what to do about it, for people.
+        What was found, and what to do about it.
     """
 
     level: Level
@@ -89,7 +89,7 @@ class Findings(Result, Sequence[Finding]):
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Findings that bias the numbers, or say that they mean something else."""
+        """Findings that bias the numbers, or change their meaning."""
         return tuple(one for one in self.found if one.level == "warning")
 
     @property
@@ -103,7 +103,7 @@ class Findings(Result, Sequence[Finding]):
         return {name: [getattr(one, name) for one in self] for name in names}
 
     def _attributes(self) -> Mapping[str, Any]:
-        """What is known besides the findings: None is left out; netCDF has no booleans."""
+        """Facts besides the findings: None is left out; netCDF has no booleans."""
         names = ("step", "shift", "washout", "period")
         figures = {name: value for name in names if (value := getattr(self, name)) is not None}
         return {**figures, "coloured": int(self.coloured)}

@@ -52,7 +52,7 @@ def memory_from_data(
     skip_rows: int | None = None,
     progress: Progress = False,
 ) -> MemoryCurve:
-    """Memory of a network known by its recorded states, lag by lag and in total.
+    """Memory of a network from its recorded states, lag by lag and in total.
 
     The states are regressed on the lagged input; see :mod:`memcurve.data.regression`.
 
@@ -75,7 +75,7 @@ def memory_from_data(
     level : float
         Of the intervals ``bands``; ``error`` is half their width.
     estimator : str
-        ``"regression"`` (default), or one that people use, for comparison: ``"in_sample"``,
+        ``"regression"`` (default), or a standard one, for comparison: ``"in_sample"``,
         ``"ezekiel"``, ``"split"``, ``"k_fold"``, ``"thresholded"``.
     innovations : bool, optional
         Whether to take the memory of the innovations of the input; by default where the input is
@@ -151,7 +151,7 @@ def memory_from_data(
     start = max(washout, count - 1)
     if innovations:
         models = [fit_autoregression(without_nan(z)) for z in _inputs(recording, washout).T]
-        if lags is None:  # what is new in the input goes on coming out for a while
+        if lags is None:  # innovations affect the input for a while
             settling = max(model.settling() for model in models)
             count = _lag_count(None, recording, washout, settling)
         order = max(len(model.weights) for model in models)

@@ -1,4 +1,4 @@
-"""What is said of a recording or a measurement: every sentence is in ``prose.toml``, by its kind.
+"""Sentences about recordings and measurements: all are in ``prose.toml``, by kind.
 
 The code that decides names a kind and gives the facts.
 """
@@ -26,7 +26,7 @@ def finding(kind: str, *, level: Level | None = None, **facts: Any) -> Finding:
 
 
 class Collected(list[Finding]):
-    """Findings as they come up, of columns that may have names."""
+    """A list of findings, about columns that may have names."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         super().__init__()
@@ -45,7 +45,7 @@ class Collected(list[Finding]):
         self.add(kind, count=len(which), columns=of, names=self.few(which), **facts)
 
     def worst_first(self) -> tuple[Finding, ...]:
-        """Errors, then warnings, each in the order that they came up."""
+        """Errors, then warnings, each in the order in which they were found."""
         return tuple(sorted(self, key=lambda one: get_args(Level).index(one.level)))
 
 

@@ -12,8 +12,8 @@ rest, u_t = e_t·b_τ and r_t = z_{t−τ} − (g_t + e_t)·b_τ.
 taken for independent. *Rows that are missing* are left out of R, and zeros in sums over pairs.
 
 A total over all lags would be mostly the noise of those without memory. It ends where no sum over
-the lags that follow stands out from noise (after Lepski), which finds thin tails that no lag shows
-by itself; its interval allows for what may be left there unseen.
+later lags is significant (after Lepski), which finds thin tails that no single lag shows; its
+interval allows for undetected memory beyond.
 """
 
 from collections.abc import Iterator
@@ -206,7 +206,7 @@ def require_varying(low: Floats, high: Floats) -> None:
 
 
 def _require_independent(factor: Factor) -> None:
-    """Refuse lagged inputs that follow from one another: their responses cannot be told apart."""
+    """Refuse linearly dependent lagged inputs: their responses cannot be separated."""
     Z = factor.R[: factor.lags, : factor.lags]
     independent_share = np.abs(np.diag(Z)) / np.maximum(np.sqrt((Z**2).sum(axis=0)), TINY)
     dependent = np.flatnonzero(independent_share < DEPENDENT)
@@ -245,12 +245,12 @@ class Fit(NamedTuple):
 
     @property
     def inflation(self) -> float:
-        """What residuals that were fitted are too small by."""
+        """The factor by which fitted residuals are too small."""
         return 1 / max(1 - self.unexplained / self.freedom, 0.05)
 
     @property
     def widening(self) -> float:
-        """How much wider intervals are where lagged inputs nearly follow from one another."""
+        """How much wider intervals are for nearly collinear lagged inputs."""
         return float(np.sqrt(self.collinearity)) if self.collinearity > MOST_INFLATION else 1.0
 
 
@@ -317,7 +317,7 @@ class _Rows(NamedTuple):
 
 
 def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
-    """Correct and judge a fit by a sample of the ``rows`` of the recording, or all of them."""
+    """Bias and standard errors of a fit, from a sample of the ``rows`` or all of them."""
     inverse = np.linalg.inv(fit.unwhiten)
     g = sample.Z[:, : fit.length] @ (fit.B @ inverse)
     e = sample.X @ inverse - g
@@ -400,7 +400,7 @@ def _serial_bias(fit: Fit, part: _Rows, count: int) -> Floats:
 
 
 def _null_cut(fit: Fit) -> float:
-    """What a lag without memory exceeds with probability NULL_LEVEL, after the correction."""
+    """The value that a lag without memory exceeds with probability NULL_LEVEL, after correction."""
     from scipy.stats import chi2
 
     K = fit.unexplained
@@ -412,7 +412,7 @@ def _null_cut(fit: Fit) -> float:
 
 
 def _last_significant(memory: Floats, null: float) -> int:
-    """Last lag above the cut, leaving out late ones that stand alone."""
+    """Last lag above the threshold, without isolated late ones."""
     for last in np.flatnonzero(memory > null)[::-1].tolist():
         if last == 0 or memory[max(0, last - 4) : last + 1].mean() >= null / 2:
             return int(last)
@@ -489,7 +489,7 @@ def _variance_of_sums(chance: Floats, first: int, inputs: int) -> Floats:
 
 
 def _end(memory: Floats, chance: Floats, last: int, inputs: int) -> int:
-    """The lag after which no sum of memory stands out from noise, ``last`` or a later one."""
+    """The lag after which no sum of memory is significant, ``last`` or a later one."""
     for end in range(last, len(memory) - 1):
         sums = np.cumsum(memory[end + 1 :])
         if not np.any(sums > STANDS_OUT * np.sqrt(_variance_of_sums(chance, end + 1, inputs))):
@@ -516,7 +516,7 @@ def _profile(fit: Fit, inference: Inference) -> list[float]:
 def _notes(
     factor: Factor, fit: Fit, inference: Inference, level: float, left_out: int
 ) -> Iterator[Note]:
-    """What one should know before quoting the numbers."""
+    """Caveats to read before quoting the numbers."""
     rows, lags = factor.rows, factor.lags // factor.inputs
     kind = "zero" if inference.end < 0 else "end" if inference.end < lags - 1 else "all"
     yield note(f"total.{kind}", rows=rows, level=level, lags=lags, end=inference.end)

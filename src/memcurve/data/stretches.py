@@ -69,7 +69,7 @@ def without_stuck(
 def _stuck(
     states: NDArray[Any], still: Bools, changes: NDArray[np.int64], alone: bool
 ) -> list[tuple[int, int]]:
-    """Rows, from … to, of the runs of steps without movement that are no chance."""
+    """First and last rows of runs without movement that are too long for chance."""
     ends = np.flatnonzero(np.diff(np.concatenate([[0], still, [0]]).astype(np.int8)))
     first, last = ends[::2], ends[1::2]  # rows first … last are equal
     length = changes[last] - changes[first] if len(ends) else np.zeros(0, np.int64)

@@ -1,4 +1,4 @@
-"""Noise on the states: what limits the memory that can be used.
+"""Noise on the states, which limits usable memory.
 
 A network's states are read as x_t + e_t, with independent errors e of known standard deviations,
 relative to input of unit variance. Noise ε that enters the recursion, x_t = Ax_{t−1} + Cz_t + ε_t,
@@ -25,7 +25,7 @@ from memcurve.core.types import Floats
 Flags = NDArray[np.bool_]
 
 #: Gaussian states stay within 2 to this power times their standard deviations, but for one number
-#: in 10¹⁵. Doubled: states within a factor of 64 of the largest number count as lost.
+#: in 10¹⁵. Doubled: states within a factor of 64 of the largest number are not read.
 REACH_BITS = 3
 #: Standard deviations within which a state must stay in the range of a converter, or a note says
 #: that it is clipped: 6e-5 of its values lie beyond. Doubled: notes on clipping that never occurs.
@@ -95,7 +95,7 @@ class Noise(ABC):
         ]
 
     def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
-        """Which states are out of the range, whether they are then unreadable, and what to say."""
+        """Which states are out of range, whether they are then unreadable, and a remark."""
         return []
 
 

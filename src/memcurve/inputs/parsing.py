@@ -34,7 +34,7 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
         if len(input) != count:
             raise ValueError(
                 f"`input` must hold one process for each of the network's {count} inputs, got "
-                f"{len(input)}; give a single process if all inputs are alike."
+                f"{len(input)}; give a single process if all inputs have the same one."
             )
         return tuple(processes_for(one, 1)[0] for one in input)
     if input is None:
@@ -50,7 +50,7 @@ def processes_for(input: Any, count: int) -> tuple[InputProcess, ...]:
     return (input,) * count
 
 
-#: What drives a network where nothing else is said.
+#: The default input.
 WHITE = White()
 
 
@@ -97,7 +97,7 @@ def parse(text: str) -> InputProcess:
 
 
 def _of_series(path: Path) -> Autocovariance:
-    """The law of the numbers in a file."""
+    """The process estimated from the numbers in a file."""
     if not path.is_file():
         raise FileNotFoundError(
             f"`series` must be an existing file, got {str(path)!r}; check the path."

@@ -1,4 +1,4 @@
-"""InputProcess: what every stationary input can be asked."""
+"""InputProcess: the interface of stationary inputs."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ One module opens each format (``npy``, ``hdf5``, ``tensors``, ``text``, ``market
 ``graphs``), without loading it and without ever running a pickle; ``arrays`` has what they return.
 ``networks`` makes a LinearNetwork of that, with ``parts`` for arrays by name, ``edges`` and
 ``nodes`` for lists of these, and ``recordings`` states and their input, in chunks. Imports
-networks, masks and what stands below them; what others use of it is named here, and nothing else is
-imported from outside. Start reading at :func:`load_network`.
+``network`` and ``core``; what others use of it is named here, and nothing else is imported from
+outside. Start reading at :func:`load_network`.
 """
 
 from memcurve.io.arrays import Archive as Archive

@@ -1,4 +1,4 @@
-"""What any file is opened as: one array or table, or arrays by name, their sizes known unread."""
+"""Opened files: one array or table, or arrays by name, whose sizes are known before reading."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def words(where: str, kind: str, **facts: Any) -> str:
 
 
 def worded(file: Path, where: str, kind: str, **facts: Any) -> NetworkFileError:
-    """The error that says so of a file."""
+    """The error with that description, about a file."""
     return NetworkFileError(f"{file}: {words(where, kind, **facts)}")
 
 
@@ -77,7 +77,7 @@ class Array:
 
     @property
     def label(self) -> str:
-        """What errors call it, e.g. ``"run.npz: X"``."""
+        """Its name in errors, e.g. ``"run.npz: X"``."""
         return self.name if self.file is None else f"{self.file}: {self.name}"
 
     def fault(self, kind: str, **facts: Any) -> ValueError:
@@ -107,7 +107,7 @@ class Array:
             array = self.load()
             if hasattr(array, "check_format"):  # scipy would follow wrong indices out of range
                 array.check_format(full_check=True)
-                if (np.diff(array.indptr) < 0).any():  # not looked at where no entry is stored
+                if (np.diff(array.indptr) < 0).any():  # not checked where no entry is stored
                     raise ValueError("the rows of the sparse array overlap")
             return array
 
@@ -211,7 +211,7 @@ def stem_of(path: str | os.PathLike[str]) -> str:
 
 
 def name_as_text(name: str) -> str:
-    """A file's name as pictures and JSON can take it: it need not be UTF-8."""
+    """A file's name for pictures and JSON: on disk it need not be UTF-8."""
     return os.fsencode(name).decode("utf-8", "replace")
 
 
@@ -267,7 +267,7 @@ def reading(file: Path | None) -> Iterator[None]:
 
 
 def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
-    """Return an array that is there, or is sliced as if it were, e.g. a dataset of h5py."""
+    """Return an array in memory, or one that can be sliced, e.g. a dataset of h5py."""
 
     def blocks(start: int) -> Iterator[NDArray[Any]]:
         step = block_rows(array.shape, array.dtype)
@@ -279,7 +279,7 @@ def in_memory(array: Any, name: str, file: Path | None = None) -> Array:
 
 
 def block_rows(shape: Sequence[int], dtype: np.dtype[Any]) -> int:
-    """Return how many rows make a block."""
+    """The number of rows in a block."""
     return max(1, BLOCK // max(1, math.prod(shape[1:]) * dtype.itemsize))
 
 

@@ -135,7 +135,7 @@ def parsed_text(
     names: Sequence[int],
     has_empty: bool,
 ) -> Any | None:
-    """Columns of some lines, float64 or text; None where they are few, or need a closer look."""
+    """Columns of some lines, float64 or text; None if they are few, or pyarrow rejects them."""
     joined = "\n".join(lines)
     if len(joined) < _LONG or f'{separator} "' in joined or "\0" in joined:
         return None

@@ -44,7 +44,7 @@ def networkx_graph(file: Path) -> Any:
 
 
 def graph_labels(graph: Any) -> tuple[list[str], str]:
-    """What the nodes of a graph are called, and by which attribute."""
+    """Names of the nodes of a graph, and the attribute that has them."""
     for attribute in ("label", "name"):
         labels = [str(data.get(attribute, "")) for _, data in graph.nodes(data=True)]
         if "" not in labels and len({*labels}) == len(labels):

@@ -77,7 +77,7 @@ def elsewhere(item: Any) -> str | None:
 
 
 def linked(group: Any, name: str) -> str | None:
-    """The same of what is called ``name`` in a group, which is not looked at before its link."""
+    """The same for ``name`` in a group; its link is checked before it is opened."""
     h5py = optional("h5py", "reading it", "files")
     if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
         return "an external link"

@@ -93,7 +93,7 @@ def _header(stream: IO[bytes], file: Path) -> tuple[tuple[int, ...], np.dtype[An
 
 
 def _refusal(file: Path, name: str, dtype: np.dtype[Any], is_complete: bool) -> str | None:
-    """Say why an array is never read, if so."""
+    """The reason why an array is never read, if any."""
     if dtype.hasobject:
         return _PICKLE.format(file=file)
     return None if is_complete else f"{file}: {name}is incomplete; write or download it again."

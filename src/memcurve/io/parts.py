@@ -21,7 +21,7 @@ PAIRS = (("A", "C"), *((W, Win) for W in _RESERVOIRS for Win in ("Win", "W_in"))
 _SYSTEM = ("A", "B")
 _LEAKS = ("lr", "leak", "leak_rate", "leaking_rate")
 _BIAS = "bias"
-#: What the recurrent weights of a torch layer are called, before its number.
+#: Name of the recurrent weights of a torch layer, before its number.
 _HIDDEN = "weight_hh_l"
 #: Further parts of a network that are read from a .npz file, where they are there.
 EXTRAS = ("shift", "readout")
@@ -76,7 +76,7 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
 
 
 def _struct(archive: Archive, matrix: str | None) -> str:
-    """What stands before the names of a network's arrays: the name of the one struct of a pair."""
+    """The prefix of a network's arrays: the name of the struct that has a pair."""
     if matrix is not None:
         return matrix[: matrix.rfind(".") + 1]
     keys = archive.arrays.keys()
@@ -114,7 +114,7 @@ def _reservoir_parts(
     bias: str | None,
     size: int,
 ) -> tuple[Parts, list[str | Note]]:
-    """The leak rate and the bias beside W and Win, and what is said of these."""
+    """The leak rate and the bias beside W and Win, and notes on these."""
     missing = "an activation" if bias is not None else "an activation or bias"
     taken = f"{' and '.join(pair)} taken as a linear network: the file does not specify {missing}"
     unused = _unused(archive, {*used, leak, bias})
@@ -131,7 +131,7 @@ def _reservoir_parts(
 
 
 def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:
-    """What is said of arrays that may be part of the network, and were not used."""
+    """A note on arrays that may be part of the network, and were not used."""
     structs = {name[: dot.start()] for name in used if name for dot in re.finditer(r"\.", name)}
     others = [key for key in archive.arrays if key not in {*used, *structs} and key[:2] != "A_"]
     text = f"not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
@@ -148,7 +148,7 @@ def _torch_pair(archive: Archive, has_mask: bool) -> tuple[str, ...] | None:
 
 
 def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, list[str | Note]]:
-    """The constant of a torch layer, the sum of its two biases, and what is said of the layer."""
+    """The constant of a torch layer, the sum of its two biases, and notes on the layer."""
     prefix = hidden[: hidden.rindex(_HIDDEN)] + _HIDDEN
     others = [key for key in archive.arrays if key.startswith(prefix) and key != hidden]
     rows, *columns = np.shape(archive.arrays[hidden])
@@ -198,7 +198,7 @@ def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
 
 
 def texts(archive: Archive, name: str) -> list[str]:
-    """The texts in an archive, or numbers as texts, if there are any of that name."""
+    """The texts, or numbers as texts, of that name in an archive."""
     stored = archive.arrays.get(name)
     if stored is None or stored.dtype is None or stored.dtype.kind not in "Uiu":
         return []

@@ -1,7 +1,7 @@
-"""Recordings that need not fit into memory: states and input, handed out in chunks of any length.
+"""Recordings that need not fit into memory: states and input, read in chunks of any length.
 
-Which arrays or columns are the states and the input follows from their names. Views of a recording
-and lagged inputs are what estimators read.
+Names decide which arrays or columns are the states and the input. Estimators read views of a
+recording and lagged inputs.
 """
 
 import os
@@ -70,7 +70,7 @@ class Source:
         self._states, self._inputs = states, inputs
 
     def __repr__(self) -> str:
-        """Say which recording it is, and how large."""
+        """Name and size of the recording."""
         return f"<Source {self.name}: {self.length} rows of {self.columns} states>"
 
     def chunks(self, rows: int, start: int = 0) -> Iterator[tuple[Floats, Floats]]:
@@ -353,7 +353,7 @@ def _column_names(contents: Array) -> list[str]:
 
 
 def _labels(contents: Array, columns: list[int]) -> list[str]:
-    """What messages call these columns, unless it is their number in any case."""
+    """Names of these columns in messages, unless they are their numbers."""
     names = _column_names(contents)
     is_named = contents.names is not None or columns != [*range(len(names))]
     return [names[k] for k in columns] if is_named else []
@@ -501,7 +501,7 @@ def lagged(source: Source, lags: int, start: int, stop: int) -> tuple[Floats, Fl
 
 
 def present(Z: Floats, X: Floats) -> NDArray[np.bool_]:
-    """Whether each row is there: the state, and all inputs that it is compared with."""
+    """Whether each row is complete: the state, and all inputs that it is compared with."""
     return np.asarray(np.isfinite(X).all(axis=1) & np.isfinite(Z).all(axis=1))
 
 

@@ -83,7 +83,7 @@ def require_safe(version: str, file: Path) -> None:
 
 
 def as_array(value: Any, name: str, file: Path | None = None) -> Array:
-    """Describe a tensor, an array or a number that is there."""
+    """A tensor, an array or a number as an Array."""
     kind = str(getattr(value, "dtype", type(value).__name__)).removeprefix("torch.")
     layout = str(getattr(value, "layout", "torch.strided"))
     is_sparse = hasattr(value, "toarray") or layout != "torch.strided"

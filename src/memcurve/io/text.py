@@ -76,7 +76,7 @@ class Text:
     """
 
     def __init__(self, file: Path, skip: int | None = 0) -> None:
-        """Look at the first lines below ``skip`` ones, or (None) from a header of words on."""
+        """Read the first lines below ``skip`` ones, or (None) from a header of words on."""
         self.file, self._skipped = file, skip or 0
         with reading(file):
             comment, top = _first_lines(file, self._skipped)
@@ -120,7 +120,7 @@ class Text:
     def parsed(
         self, batch: Batch, *, numbers: Sequence[int], names: Sequence[int] = (), has_empty: bool
     ) -> Any | None:
-        """Columns of numbers and of names by pyarrow; None where some line needs a closer look."""
+        """Columns of numbers and of names by pyarrow; None if some line must be read by field."""
         sign = self.separator or " "
         return parsed_text(batch.lines, sign, self._decimal, self.width, numbers, names, has_empty)
 
@@ -332,5 +332,5 @@ def real_number(field: str) -> float | None:
 
 
 def is_missing(field: str) -> bool:
-    """Whether a field says that there is no value."""
+    """Whether a field marks a missing value."""
     return field.lower().lstrip("+-") in _MISSING_VALUES

@@ -1,4 +1,4 @@
-"""What users ask: memory curves and ranks of linear networks, by the exact or another method.
+"""Memory curves and ranks of linear networks, by the exact or another method.
 
 ``entry_points`` has the functions, ``curve`` their result, ``methods`` the exact, certified and
 published ways to compute a curve, ``batch`` many small networks at once. Imports ``solve`` and the

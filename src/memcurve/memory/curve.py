@@ -26,7 +26,7 @@ _TOTALS = {"memory": "total memory", "forecasting": "total capacity", "Fisher": 
 class MemoryCurve(Result):
     """Memory of a network lag by lag, with the error of every number.
 
-    Forecasting and Fisher memory curves are of this type too; ``kind`` tells them apart.
+    Forecasting and Fisher memory curves are of this type too; ``kind`` says which it is.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class MemoryCurve(Result):
         5 % and 95 % quantiles of methods that average over masks; for memory from data intervals
         of the ``level`` among ``options``.
     notes : tuple of Note
-        Everything one should know before quoting the numbers.
+        Caveats to read before quoting the numbers.
     kind : str
         ``"memory"``, ``"forecasting"`` (lags are steps ahead, from 1 on) or ``"Fisher"``.
     method, options, seed, network, versions

@@ -142,7 +142,7 @@ def memory_density(network: ContinuousNetwork, times: ArrayLike | None = None) -
 
 
 def controllable_poles(network: ContinuousNetwork) -> tuple[Complexes, list[Note]]:
-    """The controllable eigenvalues: those of A scaled by a power of two, a network in steps."""
+    """The controllable eigenvalues, from those of A scaled by a power of two, in discrete time."""
     scale = math.ldexp(1.0, -1 - math.frexp(max(float(np.linalg.norm(network.A)), TINY))[1])
     spectrum = Analysis.of(LinearNetwork(network.A * scale, network.C)).spectrum
     if spectrum.rank == 0:

@@ -469,7 +469,7 @@ def ask_family(
         raise unstable(problem.analysis.unstable_radius)
     with contextlib.ExitStack() as stack:
         stack.enter_context(backend_of(A).collective())
-        if progress is not False:  # else whoever asks tells
+        if progress is not False:  # else the caller reports progress
             notify = stack.enter_context(progress_callback(progress))
             stack.enter_context(problem.analysis.reporting(notify))
         answer = declared.answer(problem, seed, options)

@@ -32,7 +32,7 @@ class InputNormal(Result):
         A' and C', n being the rank of the network. Do not ask ``eigvals`` for the eigenvalues,
         which are those of the network: A' is extremely non-normal.
     T : (states, n) array
-        The state transformation; rows of states that no input reaches are zero.
+        The state transformation; rows of unreached states are zero.
     gramian_residual, dynamics_residual, input_residual : float
         Largest entry of A'A'ᵀ + C'C'ᵀ − I; ‖AT − TA'‖ relative to ‖A‖‖T‖; ‖C − TC'‖ to ‖C‖.
 

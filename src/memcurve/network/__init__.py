@@ -1,6 +1,6 @@
 """Networks: linear ones, whose memory is computed, and nonlinear ones, which are simulated.
 
-Ensembles and masks draw them, ``graph`` knows their wiring, ``tall`` is the backend of
+``ensembles`` and ``masks`` draw them, ``graph`` analyses their wiring, ``tall`` is the backend of
 tall arrays (host, device, ranks of an MPI job). Imports ``core``. Start reading at ``linear``.
 """
 

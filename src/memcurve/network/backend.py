@@ -1,4 +1,4 @@
-"""Where arrays live: NumPy, or torch, cupy, jax and others through array-api-compat.
+"""Array backends: NumPy, or torch, cupy, jax and others through array-api-compat.
 
 Numbers are computed where the array is. Decisions (stability, rank, how many lags) are made on
 the host, from values that carry no gradient, so that they never become part of a graph.
@@ -29,7 +29,7 @@ def _compat() -> Any:
 
 
 def _library(array: Any) -> str:
-    """Which of the libraries that need care an array is of; lists and numbers are NumPy's."""
+    """The library of an array, if it needs special care; lists and numbers are NumPy's."""
     if isinstance(array, np.ndarray | np.generic | list | tuple | int | float | complex):
         return "numpy"
     compat = _compat()
@@ -138,14 +138,14 @@ class Backend:
 
 
 def blocks(stack: int, size: int) -> Iterator[slice]:
-    """Slices of a stack of matrices N×N, as many at a time as find room."""
+    """Slices of a stack of N×N matrices, as many at a time as fit."""
     width = max(1, TOGETHER // size**2)
     for start in range(0, stack, width):
         yield slice(start, min(start + width, stack))
 
 
 def without_gradient(array: Any) -> Any:
-    """The same values outside of any graph."""
+    """The same values, detached from the autograd graph."""
     library = _library(array)
     if library == "jax":
         import jax
@@ -155,7 +155,7 @@ def without_gradient(array: Any) -> Any:
 
 
 def has_gradient(array: Any) -> bool:
-    """Whether somebody wants to differentiate with respect to this array."""
+    """Whether gradients with respect to this array are requested."""
     library = _library(array)
     if library == "torch":
         import torch

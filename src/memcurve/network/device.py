@@ -20,7 +20,7 @@ MOST_IN_32_BITS = 2**31 - 1
 
 
 def is_elsewhere(A: Any) -> bool:
-    """Whether A is a sparse matrix of torch, cupy or jax, or one made of it."""
+    """Whether A is a sparse matrix of torch, cupy or jax, or a DeviceMatrix."""
     if isinstance(A, DeviceMatrix):
         return True
     # none of these is imported for the question: what is theirs has imported them
@@ -37,7 +37,7 @@ class DeviceMatrix:
     """A sparse matrix by rows in float64 on a device; its copy ``host`` is made when asked for."""
 
     ndim = 2
-    #: As an operator says it: more than products is known of this one.
+    #: As of operators: the entries of this one are known, not only its products.
     has_entries = True
 
     def __init__(
@@ -171,12 +171,12 @@ class DeviceMatrix:
 
 
 def on_host(A: Any) -> Any:
-    """The matrix as NumPy or scipy has it."""
+    """The matrix as a NumPy or scipy array."""
     return A.host if isinstance(A, DeviceMatrix) else A
 
 
 def mask_on_host(C: Any, backend: HostBackend) -> Any:
-    """The mask as NumPy has it; one of another library must be where A is."""
+    """The mask as a NumPy array; one of another library must be on the device of A."""
     if isinstance(C, np.ndarray | np.generic | Sequence) or hasattr(C, "toarray"):
         return C
     library = Backend.of(C, "C")
@@ -184,7 +184,7 @@ def mask_on_host(C: Any, backend: HostBackend) -> Any:
         return C
     if DeviceBackend(library) != backend:
         raise ValueError(
-            f"`C` must be where `A` is, {backend}, or an array of NumPy; got one of "
+            f"`C` must be on the device of `A`, {backend}, or a NumPy array; got one of "
             f"{DeviceBackend(library)}; move it there first."
         )
     return to_host(library.float64(C, "C"))

@@ -1,4 +1,4 @@
-"""Diagonal recurrences, as state-space layers have them: eigenvalues and B → LinearNetwork."""
+"""Diagonal recurrences of state-space layers: eigenvalues and B → LinearNetwork."""
 
 from __future__ import annotations
 

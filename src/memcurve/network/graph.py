@@ -1,4 +1,4 @@
-"""What the pattern of non-zeros decides, exactly: reachability, components, eigenvalue blocks.
+"""What follows exactly from the non-zero pattern: reachability, components, eigenvalue blocks.
 
 A network's graph has an edge j → i wherever ``A[i, j] != 0``: node j drives node i.
 """
@@ -28,13 +28,12 @@ MOST_EDGES = 2**31 - 1
 
 
 class StructuralRank(NamedTuple):
-    """What the wiring alone allows, whatever the weights.
+    """Controllability that follows from the wiring alone, for generic weights.
 
     Attributes
     ----------
     rank : int
-        The rank of [C, AC, A²C, …] for almost all weights on the edges there are, and the largest
-        for any.
+        The rank of [C, AC, A²C, …] for almost all weights on these edges, and the largest for any.
     unreached : int array
         Nodes that no input reaches.
     surplus : int array
@@ -48,7 +47,7 @@ class StructuralRank(NamedTuple):
 
 
 def has_no_zeros(A: Any) -> bool:
-    """Whether A is dense with every entry non-zero: one component, everything reachable."""
+    """Whether A is dense without zeros: one component, every node reachable."""
     return isinstance(A, np.ndarray) and bool(A.all())
 
 
@@ -223,11 +222,11 @@ def largest_modulus(A: Any) -> float:
 
 
 class CrowdedSpectrumError(ValueError):
-    """Too many eigenvalues are of about the largest size to tell which is the largest."""
+    """Too many eigenvalues have nearly the largest modulus to decide which is the largest."""
 
 
 def stands_out(A: Any) -> bool:
-    """Whether few steps find the largest eigenvalue, or pair, of A; else many are as large."""
+    """Whether few Arnoldi steps find the largest eigenvalue, or pair, of A."""
     return _arpack(A, 40, 10) is not None
 
 
@@ -244,7 +243,7 @@ def _arpack(A: Any, space: int, restarts: int) -> tuple[complex, NDArray[Any]] |
 
 
 def leading_mode(A: Any) -> tuple[complex, NDArray[Any], NDArray[Any]] | None:
-    """A largest eigenvalue of a sparse A, and unit eigenvectors; None where none is found soon."""
+    """A largest eigenvalue of a sparse A, and unit eigenvectors; None if Arnoldi is slow."""
     space, restarts = (150, 8) if A.shape[0] <= MOST_IN_WIDE_SPACE else (40, 20)
     left, right = _arpack(A.T, space, restarts), _arpack(A, space, restarts)
     if left is None or right is None:
@@ -295,7 +294,7 @@ def in_units(A: Floats) -> tuple[Floats, float]:
 
 
 def balanced(A: NDArray[Any]) -> tuple[NDArray[Any], Floats]:
-    """Return D⁻¹AD and diag D, powers of two that make rows and columns alike; none underflows."""
+    """Return D⁻¹AD and diag D, powers of two that balance rows and columns; none underflows."""
     from scipy.linalg.lapack import dgebal, zgebal
 
     if _is_balanced(A):

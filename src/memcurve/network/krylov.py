@@ -1,4 +1,4 @@
-"""The Krylov matrix K = [C, AC, A²C, …] and how it squeezes: why standard methods fail.
+"""The Krylov matrix K = [C, AC, A²C, …] and its squeezing: why standard methods fail.
 
 The part θ_{j+1} of A^jC orthogonal to the columns before it shrinks faster than exponentially
 ("Krylov subspace squeezing" in the paper), so that K is numerically of much lower rank than it is.

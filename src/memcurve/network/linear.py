@@ -126,8 +126,8 @@ class LinearNetwork(Connected):
     labels : sequence of str, optional
         A name for each node, by which audits call it; ``readout`` may name nodes by these.
     notes : sequence of str, optional
-        What one should know about where the network comes from, e.g. that it is linearised. The
-        notes of every result computed from the network begin with these.
+        Caveats about the origin of the network, e.g. that it is linearised. The notes of every
+        result computed from the network begin with these.
 
     Notes
     -----
@@ -210,7 +210,7 @@ class LinearNetwork(Connected):
         return nodes * (2 if self.is_complex else 1)
 
     def names(self, nodes: Iterable[int]) -> list[str]:
-        """What these nodes are called: their labels, or else their numbers from 0 on."""
+        """Names of these nodes: their labels, or else their numbers from 0 on."""
         return [str(node) if self.labels is None else self.labels[node] for node in nodes]
 
     @cached_property
@@ -266,7 +266,7 @@ class LinearNetwork(Connected):
         return np.concatenate([states.real, states.imag], axis=-1)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but what was found out about the network and can be found again."""
+        """Everything but cached properties, which can be computed again."""
         return {k: v for k, v in self.__dict__.items() if k != "_analysis"}
 
     def replace(self, **changes: Any) -> LinearNetwork:
@@ -365,7 +365,7 @@ def validated_mask(C: Any, size: int, argument: str = "C", matrix: str = "A") ->
 
 
 def validated_labels(labels: Any, size: int) -> tuple[str, ...]:
-    """A name for each node, no two alike."""
+    """A name for each node, all different."""
     names = tuple(labels) if isinstance(labels, Iterable) else ()
     names = () if isinstance(labels, str) else names
     if not all(isinstance(name, str) for name in names) or len(names) != size:

@@ -140,7 +140,7 @@ class NonlinearNetwork(Connected):
         return not isinstance(self.leak, float) or self.leak != 1
 
     def fixed_point(self) -> Floats:
-        """The states that the network settles at without input, found by iteration from rest."""
+        """The fixed point without input, found by iteration from rest."""
         x, moved = np.zeros((1, self.size)), np.inf
         push = np.zeros(self.size) if self.shift is None else self.shift
         with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""Operator: a connectivity that is known by its products only, checked when it is first used."""
+"""Operator: a connectivity known only by its products, checked when it is first used."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Operator:
 
     ndim = 2
     backend: HostBackend
-    #: What is there of A, in a word; and whether that is entries.
+    #: What is known of A, in a word; and whether that includes entries.
     kind, has_entries = "products only", False
 
     def __init__(self, products: Any) -> None:

@@ -1,4 +1,4 @@
-"""Scaling a connectivity to a wanted size: by its spectral radius, its norm, or in expectation."""
+"""Scaling a connectivity: by its spectral radius, its norm, or in expectation."""
 
 from __future__ import annotations
 

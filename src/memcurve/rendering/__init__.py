@@ -1,5 +1,5 @@
-"""How results look: ``plot`` draws them, ``report`` makes documents of them.
+"""Plots and reports of results: ``plot`` draws them, ``report`` makes documents of them.
 
-Results call these from their own ``plot`` and ``to_html``, so that this ring stands next to
-``core``, which is all it imports. Start reading at ``report.document``.
+Results call these from their own ``plot`` and ``to_html``, so that this ring imports
+only ``core``. Start reading at ``report.document``.
 """

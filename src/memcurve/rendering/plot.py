@@ -1,9 +1,9 @@
 """Pictures of results, on matplotlib axes.
 
 Every function draws on ``ax``, or else on a new figure, and returns the axes. Results draw
-themselves with these functions, which know no classes of results but only what a curve, a profile
-or a capacity has. Lines are declared as a ``memcurve.rendering.report.Chart``, which reports
-draw as well.
+themselves with these functions, which use only the attributes of a curve, a profile or a
+capacity, not the classes of results. Lines are declared as a
+``memcurve.rendering.report.Chart``, which reports draw as well.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 
 #: What :func:`save` writes.
 ENDINGS = (".png", ".pdf", ".svg", ".jpg", ".webp")
-#: Okabe and Ito's colours, which most colour-blind readers can tell apart.
+#: Okabe and Ito's colours, which most colour-blind readers can distinguish.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: A line of no more points gets a marker at each. Doubled: markers that touch.
 MOST_MARKERS = 60
@@ -194,8 +194,8 @@ def profile(family: Any, *, ax: Axes | None = None) -> Axes:
 def floor_profile(curve: Any, *, ax: Axes | None = None) -> Axes:
     """Draw the total memory of a recording against the noise floor of its states.
 
-    ``curve`` comes from :func:`memcurve.memory_from_data` with its default estimator. What is lost
-    as the floor rises is memory in directions in which the states hardly vary.
+    ``curve`` comes from :func:`memcurve.memory_from_data` with its default estimator. As the
+    floor rises, memory in directions in which the states hardly vary is lost.
 
     Examples
     --------
@@ -411,7 +411,7 @@ def _labelled(ax: Axes, x_label: str, y_label: str, columns: int = 1, grid: Any 
 
 
 def _interval(result: Any) -> str:
-    """What the bands of an estimate are; nothing for others."""
+    """The meaning of the bands of an estimate; empty for others."""
     if result.bands is None or "level" not in result.options:
         return ""
     return f"{100 * result.options['level']:g} % interval"

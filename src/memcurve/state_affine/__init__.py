@@ -1,10 +1,9 @@
 """Exact capacities of state-affine networks: bilinear, quantum, selective, polynomial features.
 
 ``network`` has the network and ``laws`` the law of its input; ``letters`` expands it, ``white``
-finds coordinates in which its covariance is the identity, ``precise`` the same in balls, ``ranks``
-the exact dimension; ``tree`` evaluates words, and ``evaluation`` is the entry point. Imports
-``memory`` and the rings below it; others import the names below only. Start reading at
-``evaluation``.
+finds input-normal coordinates, ``precise`` the same in balls, ``ranks`` the exact dimension;
+``tree`` evaluates words, and ``evaluation`` is the entry point. Imports ``memory`` and the rings
+below it; others import the names below only. Start reading at ``evaluation``.
 """
 
 from memcurve.state_affine import laws as laws

@@ -34,7 +34,7 @@ def bilinear(
     Parameters
     ----------
     A, B : (N, N) arrays
-        Connectivity, and what the input multiplies.
+        Connectivity, and the weights that the input multiplies.
     C : (N,) array
         Input mask.
     bias : (N,) array, optional
@@ -245,7 +245,7 @@ def _monomials(
 
 
 def _rounding(*networks: StateAffineNetwork) -> str:
-    """What the numbers of networks together stand for."""
+    """The weakest ``rounding`` of several networks."""
     return max((n.rounding for n in networks), key=ROUNDINGS.index)
 
 

@@ -72,7 +72,7 @@ def capacities(
         Number of lags of the memory curve; by default as many as have memory.
     basis : sequence of functions, optional
         b_0 = 1, b_1, …, orthonormal for the law of the input, in place of polynomials: a word's
-        numbers are then places in this list.
+        numbers are then indices into this list.
     progress : bool or function
         As for :func:`memcurve.memory_curve`.
 
@@ -120,7 +120,7 @@ def coordinates(
     basis: Any = None,
     notify: ProgressCallback = no_progress,
 ) -> WordCoordinates:
-    """White coordinates of a network, in floats or, where these are not enough, in balls."""
+    """Input-normal coordinates of a network, in floats or, if these do not suffice, in balls."""
     noise = observation_noise(noise)
     letters = letters_of(network, basis)
     notify("exact rank", 0, None)
@@ -136,7 +136,7 @@ def _located(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, basis: Any,
     notify: ProgressCallback,
 ) -> WordCoordinates:  # fmt: skip
-    """In floats or, where these are not enough, in balls."""
+    """In floats or, if these do not suffice, in balls."""
     if network.rounding == "formula" and reached.outputs:
         if basis is not None or not network.is_precise:
             raise ValueError(
@@ -185,7 +185,7 @@ def _in_floats(
     noise: Any,
     notify: ProgressCallback,
 ) -> WordCoordinates:
-    """A tree in floating point, with the change under a change of all numbers for its error."""
+    """A tree in floating point, whose error is its change under random perturbations."""
     # of numbers known only up to rounding, the rank modulo primes may be too high: that of words
     # is taken where it is clear
     is_rounded = network.rounding == "absolute"
@@ -255,7 +255,7 @@ def _read(
 def _under_noise(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any
 ) -> WordCoordinates:
-    """Usable capacities where the structure without noise is not known: it is not needed."""
+    """Usable capacities without input-normal coordinates, which noise makes unnecessary."""
     trees, one = [], np.eye(network.size)
     step_T, step_r = whitening.changes(letters.sizes)
     for share in (0.0, 1.0):
@@ -275,7 +275,7 @@ def _estimated(network: StateAffineNetwork) -> Note:
 def _compared(
     trees: list[Tree], reached: Reached, noise: Any, basis: Note, arithmetic: str = "floats"
 ) -> WordCoordinates:
-    """The first of some runs; its differences from others, and from its rounding, for its error."""
+    """The first of several runs, with its differences from the others and rounding as error."""
     tree, *others = trees
     if tree.G is None:
         others.append(tree.rounded())
@@ -287,7 +287,7 @@ def _compared(
 
 
 def _sampled(tree: Tree) -> Floats:
-    """What two runs are compared on: short words, the memory curve and the first degrees."""
+    """The numbers on which two runs are compared: short words, memory curve, first degrees."""
     words, letters = list[Word](), range(min(len(tree.weights), 4))
     level: list[Word] = [(k,) for k in letters if k]
     while level and len(words) + len(level) <= SAMPLE:
@@ -343,7 +343,7 @@ def _no_variance(network: StateAffineNetwork, radius: float) -> UnstableNetworkE
     exponent, error = float(rates.mean()), float(rates.std() / np.sqrt(replicas))
     sign = int(exponent > 2 * error) - int(exponent < -2 * error)
     fate = (
-        "whether trajectories forget their start cannot be told", "states grow without bound",
+        "whether trajectories forget their start is undecided", "states grow without bound",
         "trajectories forget their start almost surely, but with bursts so large that their "
         "variance is infinite",
     )[sign]  # fmt: skip

@@ -34,11 +34,11 @@ class Law:
     Attributes
     ----------
     name : str
-        What tables call it.
+        The name in tables.
     nodes, weights : (n,) arrays
         E f(z) = Σ weights·f(nodes).
     is_discrete : bool
-        Whether the nodes are all the values there are.
+        Whether the nodes are the only values.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Law:
         return np.array(rows) / root
 
     def require_finite(self, squares: Floats, what: str) -> None:
-        """Refuse a mean of squares, given at the nodes, that is infinite as far as these tell."""
+        """Refuse a mean of squares, given at the nodes, that appears to be infinite."""
         ends = [0, 1, -2, -1]
         if self.is_discrete or self.weights[ends].sum() > AT_THE_ENDS:  # no tail
             return

@@ -35,7 +35,7 @@ class Letters(NamedTuple):
 def letters_of(
     network: StateAffineNetwork, basis: Sequence[Callable[[Any], Any]] | None = None
 ) -> Letters:
-    """The letters of a network in floating point; ``basis`` takes the place of polynomials."""
+    """The letters of a network in floating point; ``basis`` replaces polynomials."""
     law = network.input
     root = np.sqrt(law.weights)
     if network.is_polynomial and law.is_precise and basis is None:

@@ -1,4 +1,4 @@
-"""Capacities of linear networks: their words are delays, and the memory curve has them all."""
+"""Capacities of linear networks: their words are delays, so the memory curve has them all."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +20,7 @@ NO_MEMORY = 1e-11  # of all lags not listed, to be taken for nothing; it is part
 
 
 def as_linear(network: StateAffineNetwork, noise: Any) -> LinearNetwork | None:
-    """The linear network that this one is, if it is one: p constant, q of degree one."""
+    """The equivalent linear network, if there is one: p constant, q of degree one."""
     if not network.is_polynomial or network.p[1:].any():
         return None
     if network.outputs is not None or network.readout is not None:
@@ -35,7 +35,7 @@ def as_linear(network: StateAffineNetwork, noise: Any) -> LinearNetwork | None:
 def capacities_of_linear(
     network: Any, noise: Any, lags: int | None, progress: Progress
 ) -> Capacities:
-    """Every capacity of a linear network, or of what stands for one."""
+    """Every capacity of a linear network."""
     network = as_network(network)
     if network.inputs > 1:
         raise ValueError(

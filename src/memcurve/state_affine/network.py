@@ -23,7 +23,7 @@ from memcurve.core.types import Floats
 from memcurve.network.linear import Connected, validated_readout
 from memcurve.state_affine.laws import Law, discrete, law_of
 
-#: What the stored numbers stand for; of networks joined, the last of these.
+#: What the stored numbers mean; of joined networks, the last of these.
 ROUNDINGS = ("relative", "formula", "absolute")
 #: The functions that a formula may use, of balls.
 _BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lambda z: z.sqrt())
@@ -31,7 +31,7 @@ _BALLS = SimpleNamespace(exp=lambda z: z.exp(), log=lambda z: z.log(), sqrt=lamb
 
 @dataclass(frozen=True)
 class Formula:
-    """A function of the input that can be computed in floats and in any number of digits.
+    """A function of the input that can be computed at any precision.
 
     ``formula(z, m)`` takes exp, log and sqrt from ``m``: numpy for arrays, or those of balls.
 

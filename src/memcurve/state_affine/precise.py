@@ -1,4 +1,4 @@
-"""White coordinates in ball arithmetic: proven, from the formulas of p and q on."""
+"""Input-normal coordinates in ball arithmetic: proven, from the formulas of p and q on."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -30,7 +30,7 @@ def white_precisely(
     notify: ProgressCallback = no_progress,
     deviations: Any = None,
 ) -> tuple[Tree, int]:
-    """White coordinates, every entry of which is right to its last digit, and the bits it took."""
+    """Input-normal coordinates, accurate to the last digit of every entry, and the bits used."""
     notify("more digits", 0, None)
     exact = network.is_polynomial or network.input.is_discrete
     before: Tree | None = None

@@ -301,7 +301,7 @@ def _string(letters: str) -> Complexes:
 
 
 def _place(string: Any, n: int) -> int:
-    """The number of a Pauli string that may be read."""
+    """The index of a Pauli string that can be read."""
     letters = set(string) if isinstance(string, str) and len(string) == n else set()
     if letters <= {"I"} or not letters <= set(_LETTERS):
         raise ValueError(
@@ -312,7 +312,7 @@ def _place(string: Any, n: int) -> int:
 
 
 def _symmetry(p: Floats, q: Floats, labels: list[str], n: int) -> tuple[list[int], list[str]]:
-    """States that a conserved parity allows, and what is to be said of the others."""
+    """States that a conserved parity allows, and notes on the others."""
     allowed, notes = list(range(len(labels))), list[str]()
     for axis in "ZXY":
         odd = [i for i in allowed if sum(a not in ("I", axis) for a in labels[i]) % 2]

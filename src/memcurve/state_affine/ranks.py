@@ -13,7 +13,7 @@ class Reached(NamedTuple):
     """Words that form a basis of what all words reach, modulo a prime."""
 
     words: list[tuple[int, int]]  # the place of a word here, or −1, and a letter put before it
-    rows: list[int]  # states whose coordinates tell these words apart
+    rows: list[int]  # states whose coordinates distinguish these words
     read: list[int]  # states or outputs that are read and that no others give
 
     @property

@@ -51,7 +51,7 @@ class Capacities(Reported):
     Attributes
     ----------
     total : float
-        Of all words: the rank of what is read; with noise, its usable part.
+        Of all words: the rank of the states read; with noise, its usable part.
     by_degree : dict
         Degree → total of all words of that degree. ``beyond`` is the total of higher degrees.
     by_delay, by_window : (m,) arrays
@@ -107,7 +107,7 @@ class Capacities(Reported):
             object.__setattr__(self, "table", np.zeros((0, 0)))
 
     def with_tree(self, tree: Any, search: Any) -> Capacities:
-        """The same, with the coordinates that single words are computed in."""
+        """The same, with the coordinates in which single words are computed."""
         object.__setattr__(self, "_tree", tree)
         object.__setattr__(self, "_search", search)
         return self
@@ -125,7 +125,7 @@ class Capacities(Reported):
 
     @property
     def tree(self) -> Tree:
-        """White coordinates, from which any capacity follows; a file does not hold them."""
+        """Input-normal coordinates, which determine any capacity; files do not store them."""
         tree: Tree = self._coordinates()[0]
         return tree
 

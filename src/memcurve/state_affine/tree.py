@@ -238,8 +238,8 @@ class Search:
 
     A newer letter never raises a capacity of the states, so that ‖c_w‖² bounds all words that end
     with w; where not all states are read, or with noise, so does their total c_wᵀ H c_w with
-    H = Σ outᵀout + Σ TᵀHT. Two heaps: words whose newer letters are still to be looked at, by that
-    bound, and words that were looked at, by their capacity.
+    H = Σ outᵀout + Σ TᵀHT. Two heaps: words still to be extended, by that bound, and words that
+    were extended, by their capacity.
     """
 
     def __init__(self, tree: Tree) -> None:

@@ -1,4 +1,4 @@
-"""White coordinates of a state-affine network, in floating point.
+"""Input-normal (white) coordinates of a state-affine network, in floating point.
 
 With letters T_k = E[p φ_k], r_k = E[r φ_k] of the centred recursion ξ_t = p(z)ξ_{t−1} + r(z),
 E r = 0, the covariance G solves G = Σ T_k G T_kᵀ + Σ r_k r_kᵀ. In coordinates in which G = I,
@@ -36,7 +36,7 @@ DIRECT = 16  # states up to which the equation is solved as one linear system
 
 
 class NotWhiteError(UncertainResultError):
-    """No white coordinates were found in floating point."""
+    """No input-normal coordinates were found in floating point."""
 
 
 def applied(T: Floats, X: Floats) -> Floats:
@@ -88,7 +88,7 @@ def solve(T: Floats, Q: Floats, tolerance: float, notify: ProgressCallback = no_
         return np.asarray((X + X.T) / 2)
     # a few powers are cheap; all of them help where coordinates differ by many orders
     for count in (_worthwhile_powers(T[0]), 60):
-        with np.errstate(over="ignore", invalid="ignore"):  # the residual tells
+        with np.errstate(over="ignore", invalid="ignore"):  # the residual shows it
             X, residual = _refined(live, Q, Doubling(T[0], count), tolerance, notify)
         if residual < 100 * tolerance:
             return X
@@ -272,7 +272,7 @@ def _largest_sizes(T: Floats, sizes: Floats, sweeps: int) -> Floats:
 
 
 def changes(sizes: tuple[Floats, Floats], draw: int = 0) -> tuple[Floats, Floats]:
-    """Random changes of T and r, zeros too, by ``CHANGE`` of their sizes, as by rounding."""
+    """Random perturbations of T and r, zeros too, by ``CHANGE`` of their sizes, as by rounding."""
     rng, units = np.random.default_rng([SEED, draw]), state_units(*sizes)
     T, r = sizes[0] / units[:, None] * units, sizes[1] / units
     T, r = (

@@ -1,9 +1,9 @@
-"""Networks that remember what is wanted: curves to networks, better masks and readouts, pruning.
+"""Design of networks: from curves to networks, better masks and readouts, pruning.
 
 ``designing`` makes a network for a memory curve, ``whitening`` gives a curve its best realization,
-``driving`` and ``reading`` choose input weights and the nodes to read, ``pruning`` leaves out what
-noise hides; ``tasks`` and ``energies`` read errors of linear tasks, information, Hankel values and
-control energies off the same factor. Imports ``memory`` and the rings below it through their
+``driving`` and ``reading`` choose input weights and the nodes to read, ``pruning`` omits what noise
+hides; ``tasks`` and ``energies`` compute errors of linear tasks, information, Hankel values and
+control energies from the same factor. Imports ``memory`` and the rings below it through their
 façades; others import the names below only. Start reading at ``designing``.
 """
 

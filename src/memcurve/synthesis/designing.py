@@ -49,7 +49,7 @@ REALIZATIONS: dict[str, Callable[[Floats, Complexes], tuple[Floats, Floats]]] = 
 class Design(SynthesisResult):
     """A network made for a memory curve, from :func:`memcurve.design`.
 
-    Its notes say why a curve cannot be reached, where that is proven.
+    The notes say why a curve cannot be reached, where that is proven.
 
     Attributes
     ----------
@@ -60,12 +60,12 @@ class Design(SynthesisResult):
     realization : str
         ``"banded"``, ``"cascade"`` or ``"dense"``.
     wanted, reached : (lags,) arrays
-        The curve that was asked for, and that of the network.
+        The wanted curve, and that of the network.
     error : float
         Bound on the error of ``reached``.
     least_gap : float
-        Proven: the curve of every network, of any size, is at least so far from the wanted one at
-        some lag. Zero where nothing is known against it.
+        Proven lower bound: the curve of every network, of any size, is at least so far from the
+        wanted one at some lag. Zero if no obstruction is known.
     poles : (n,) complex array
         Eigenvalues of the network, in conjugate pairs.
     schur : (n + 1,) array
@@ -113,7 +113,7 @@ class Design(SynthesisResult):
         return float(np.abs(self.poles).max())
 
     def rounded(self, bits: int) -> Design:
-        """The design with Schur parameters of so many bits, 2 to 52: stable, whatever is lost.
+        """The design with Schur parameters of so many bits, 2 to 52: stable at any precision.
 
         Examples
         --------
@@ -236,12 +236,12 @@ CURVES: dict[str, Callable[[Floats, int], Floats]] = {
 
 
 def wanted_curve(curve: Any, size: int) -> Floats:
-    """The values that ``curve`` stands for, from lag 0 on, if the memory of a network may be so."""
+    """The values of ``curve`` from lag 0 on, if the memory of a network may be so."""
     if isinstance(curve, str) or callable(curve):
         lags = np.arange(LAGS * size + LAGS, dtype=float)
         make = table_entry(CURVES, curve, "curve") if isinstance(curve, str) else None
         values = _evaluated(curve, lags) if make is None else make(lags, size)
-        # where nothing is left to see, a few lags more than the network has states tell enough
+        # a few lags more than states are enough where the rest is invisible
         visible = int(np.count_nonzero(values > 1e-4))
         values = values[: max(visible, min(len(values), 10 * size + 40))]
     else:
@@ -267,7 +267,7 @@ def _evaluated(curve: Callable[[Any], Any], lags: Floats) -> Floats:
 
 
 def _require_curve(values: Floats, size: int, *, slack: float = 1e-9) -> None:
-    """Raise a ValueError that names the rule which a curve breaks."""
+    """Raise a ValueError that names the rule broken by a curve."""
     rising = np.flatnonzero(np.diff(values) > slack)
     if len(rising):
         lag = int(rising[0]) + 1

@@ -1,8 +1,8 @@
 """Directions of the states above the noise: singular values and vectors of K = [C, AC, A²C, …].
 
-K = UΣVᵀ, rows of UΣ = KV are the states in white coordinates: from the responses of the reduced
-model (H, c) of ``solve``, which has the Σ and V of all above the noise; where these do not fade,
-from K = TWᵀ with white states ξ = Wᵀz and x = Tξ, no lag listed.
+K = UΣVᵀ, rows of UΣ = KV are the states in input-normal coordinates. From the responses of the
+reduced-order model (H, c) of ``solve``, which has Σ and V above the noise; where these do not fade,
+from K = TWᵀ with white states ξ = Wᵀz and x = Tξ, without a list of lags.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ SEEN = 1e-5
 SLOPE = 3 * np.sqrt(3) / 8
 #: Reduced models of dense networks that are off by more are not used. Doubled: twice the error.
 UNSURE = 1e-6
-#: Up to so many states white coordinates are found without lags. Doubled: a minute.
+#: Up to so many states input-normal coordinates are found without lags. Doubled: a minute.
 FEW_STATES = 1500
 #: Noise has fourth powers that are numbers.
 LEAST_NOISE = 1e-70
@@ -76,7 +76,7 @@ class Directions(NamedTuple):
         return float(off + cut + self.error * max(1.0, float(self.shares.sum())))
 
     def rows(self, network: LinearNetwork) -> Floats:
-        """KV: all states of a network (states, k) in white coordinates, in units of these."""
+        """KV: all states of a network (states, k) in input-normal coordinates, in their units."""
         if self.states is not None:
             return self.states
         A, X = network.real_pair()
@@ -98,7 +98,7 @@ def noise_level(noise: Any, argument: str = "noise") -> float:
 
 
 def driven_problem(network: LinearNetwork, noise: float | None, input: Any = None) -> solve.Problem:
-    """The question of usable memory, if there is an input to remember."""
+    """The problem of usable memory, if an input reaches what is read."""
     problem = solve.Problem.of(network, noise=noise, input=input)
     if not problem.is_driven:
         raise ValueError(
@@ -120,7 +120,7 @@ def stable_subject(network: Any) -> LinearNetwork:
 
 
 def called(network: LinearNetwork) -> str:
-    """The name of a network, or how large it is."""
+    """The name of a network, or its size."""
     return network.name or f"{network.size} nodes"
 
 
@@ -244,7 +244,7 @@ def faded_responses(H: Floats, c: Floats, tolerance: float) -> tuple[Floats, flo
 
 
 def rounded_network(network: LinearNetwork, rng: np.random.Generator) -> LinearNetwork:
-    """The network, every weight changed in its last digits; zeros stay."""
+    """The network, every weight perturbed in its last digits; zeros stay."""
     A = network.A.copy()
     entries = A if isinstance(A, np.ndarray) else A.data
     factors = 1 + 2 * EPS * rng.standard_normal(entries.shape)
@@ -290,7 +290,7 @@ def state_map(network: LinearNetwork) -> Floats:
 def measured(
     network: LinearNetwork, compute: Callable[[LinearNetwork], Floats]
 ) -> tuple[Floats, Floats]:
-    """Positive numbers and relative errors: changes of logarithms of networks rounded at random."""
+    """Positive numbers and relative errors: changes of logarithms under random rounding."""
     rng, values = np.random.default_rng(SEED), compute(network)
     others = [compute(rounded_network(network, rng)) for _ in range(3)]
     count = min(map(len, [values, *others]))

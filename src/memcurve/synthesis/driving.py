@@ -1,4 +1,4 @@
-"""Input weights that make most of a network."""
+"""Input weights that maximise usable memory."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -19,15 +19,14 @@ from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: States at most: matrices of their square are decomposed some hundred times. Doubled: an hour.
 MOST_STATES = 1500
-#: Random masks that are compared with, and of which the best is a start. Doubled: twice the time
-#: of a tenth of it.
+#: Random masks for comparison; the best is a starting point. Doubled: a tenth more time.
 DRAWS = 20
 #: Steps of an ascent, times the cube of the states. Doubled: masks some hundredths better.
 WORK = 2e9
 #: Lags that may count, and how many of them. Doubled: ten seconds more each.
 LAST_LAG = 500_000
 MOST_LAGS = 10_000
-#: Lags of which no mask keeps more than this are left out of an ascent. Doubled: a lag less.
+#: Lags of which no mask retains more than this are left out of an ascent. Doubled: a lag less.
 FADED = 1e-20
 #: A is normal if AAᵀ − AᵀA is below this, relative to ‖A‖². Doubled: nothing.
 NORMAL = 1e-12
@@ -46,15 +45,16 @@ class MaskChoice(SynthesisResult):
     value : float
         Usable memory, over the lags asked for, with ``error``.
     bound : float
-        Proven: no mask of this norm, with as many inputs, has more.
+        Proven upper bound for all masks of this norm with as many inputs.
     random, random_error : float
         Mean over random masks, and its standard error with that of rounding.
     own : float
-        Usable memory with the network's own mask; NaN where it has other inputs than asked for.
+        Usable memory with the network's own mask; NaN if the number of inputs differs.
     lags : int array or None
         The lags that count; None for all.
     before, after : (lags,) arrays
-        Usable memory lag by lag of the own mask (zeros where it has other inputs), and of this one.
+        Usable memory lag by lag with the own mask (zeros if the number of inputs differs), and
+        with this one.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def best_mask(
     nodes : sequence of int, optional
         Nodes that may be driven; by default all.
     seed : int, SeedSequence or Generator
-        Of the random masks that are compared with.
+        Of the random masks for comparison.
 
     Examples
     --------

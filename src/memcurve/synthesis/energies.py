@@ -1,4 +1,4 @@
-"""Control energies, information and Hankel values, from the same white coordinates as memory."""
+"""Control energies, information and Hankel values, from the input-normal realization."""
 
 import contextlib
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class HankelValues(GradedResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ControlEnergy(GradedResult):
-    """Energies that it takes to steer the states, from :func:`memcurve.control_energy`.
+    """Control energies of the states, from :func:`memcurve.control_energy`.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class ControlEnergy(GradedResult):
     errors : (n,) array
         Their relative errors.
     rank, states : int
-        n and the number of states; where they differ, no input reaches some directions.
+        n and the number of states; if they differ, some directions are unreachable.
     energy : float
         Least Σz² of inputs that lead from rest to the ``target``; NaN where there is none.
     energy_error : float
@@ -117,15 +117,15 @@ class ControlEnergy(GradedResult):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Information(SynthesisResult):
-    """What noisy states tell of past inputs, in nats, from :func:`memcurve.information`.
+    """Mutual information of noisy states and past inputs, in nats, by :func:`memcurve.information`.
 
     Attributes
     ----------
     total : float
         Mutual information of the states and all past inputs, with ``error``.
     given_newer : (lags,) array
-        What the states tell of the input at each lag to those who know all newer ones; over all
-        lags its sum is the total. Of each input alone they tell −½ log(1 − MC_τ).
+        Information about the input at each lag, conditional on all newer ones; over all lags its
+        sum is the total. About each input alone it is −½ log(1 − MC_τ).
 
     Examples
     --------
@@ -151,7 +151,7 @@ class Information(SynthesisResult):
 
 
 def control_energy(network: Any, target: Any = None) -> ControlEnergy:
-    """Energy that it takes to steer a network from rest: λ_min, traces, a given state.
+    """Energy to steer a network from rest: λ_min, trace, a given state.
 
     The least Σz² that leads to the state x is xᵀG⁻¹x, G = Σ A^jCCᵀ(A^j)ᵀ. With x = Tξ and white ξ
     it is ‖T⁻¹x‖², and λ_min(G) = σ_min(T)²: relatively accurate where G, in floating point, has no
@@ -219,7 +219,7 @@ def _energy(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> F
 
 
 def hankel_values(network: Any, output: Any = None) -> HankelValues:
-    """Hankel singular values of a network: how much of the past each state carries on.
+    """Hankel singular values of a network: how much of the past each state transmits.
 
     Singular values of the map from past inputs to future outputs, √λ(GQ) with the observability
     Gramian Q. By Jacobi rotations of a graded matrix: relatively accurate, also for those that

@@ -25,20 +25,20 @@ from memcurve.synthesis.whitening import NOTICEABLE, Whitened, whitened
 #: Up to so many nodes an audit tries other masks. Doubled: they take a fifth of its time by
 #: themselves.
 FEW_NODES = 100
-#: Rounding of the Gramian, relative to the noise, that is told in no digit. Doubled: nothing.
+#: Rounding of the Gramian, relative to the noise, that changes no printed digit. Doubled: nothing.
 CLEAR = 1e-4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Improvement(SynthesisResult):
-    """What a network could gain at one noise level, from :func:`memcurve.improvement`.
+    """Possible gains of a network at one noise level, from :func:`memcurve.improvement`.
 
     Attributes
     ----------
     usable, error : float
         Usable memory of the network as it is.
     mask, readout, white, small : MaskChoice, ReadoutChoice, Whitened, Pruned or None
-        What each way gives; None where it is not for this network, and a note says why.
+        The result of each way; None if it does not apply, with a note that says why.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Improvement(SynthesisResult):
     notes: tuple[Note, ...] = ()
 
     def rows(self) -> list[tuple[str, float, str]]:
-        """Each way, the usable memory that it reaches, and what is proven or kept."""
+        """Each way, the usable memory that it reaches, and its bound."""
         reached: dict[str, Callable[[Any], float]] = {
             "mask": lambda way: way.value,
             "white": lambda way: float(way.after[2]),
@@ -157,7 +157,7 @@ def improvement(
 
 
 def quick_gains(network: LinearNetwork, noise: float) -> dict[str, float]:
-    """Usable memory now and with each way, as far as it takes no time: for audits."""
+    """Usable memory now and with each quick improvement: for audits."""
     if network.readout is not None or network.is_complex:
         return {}
     A, mask, size = as_dense(network), network.real_pair()[1], network.size

@@ -21,18 +21,18 @@ from memcurve.synthesis.result import PROSE, Network, SynthesisResult
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pruned(SynthesisResult):
-    """A network cut down to what noise leaves of it, from :func:`memcurve.pruned`.
+    """A network reduced to the directions above the noise, from :func:`memcurve.pruned`.
 
     Attributes
     ----------
     network : LinearNetwork
-        The pruned network, or the one that was given where nothing can be cut. Where some nodes
-        are read, its last nodes stand for them. Below ``noise`` its memory differs.
+        The pruned network, or the given one if nothing can be cut. If only some nodes are read,
+        its last nodes represent them. Below ``noise`` its memory differs.
     bound : float
         Bound on how far its memory is from that of the given one, at every lag, at ``noise``
         and above.
     noise, tolerance : float
-        What was asked for.
+        As requested.
     states : int
         States of the given network.
     before, after : (lags,) arrays

@@ -1,4 +1,4 @@
-"""Which nodes to read."""
+"""Choosing the nodes to read."""
 
 import contextlib
 from dataclasses import dataclass
@@ -34,9 +34,9 @@ class ReadoutChoice(SynthesisResult):
     nodes : (count,) int array
         The nodes, in the order in which they were chosen.
     value : float
-        Usable memory that they hold, with ``error``.
+        Usable memory of these nodes, with ``error``.
     bound : float
-        Proven: no choice of as many nodes holds more.
+        Proven upper bound for all choices of as many nodes.
     steps : (count,) array
         Usable memory of the first node, of the first two, and so on.
     random, random_error : float
@@ -46,7 +46,7 @@ class ReadoutChoice(SynthesisResult):
     all_nodes : float
         Usable memory of all nodes.
     names : tuple of str
-        What the network calls the nodes.
+        Labels of the nodes.
 
     Examples
     --------
@@ -79,9 +79,9 @@ class ReadoutChoice(SynthesisResult):
 
 
 def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -> ReadoutChoice:
-    """The nodes that hold most of the usable memory, chosen one by one.
+    """The nodes with most of the usable memory, chosen greedily.
 
-    In white coordinates x = Tξ the memory usable from nodes S is U(S) = tr J(I + J)⁻¹ with
+    In input-normal coordinates x = Tξ the memory usable from nodes S is U(S) = tr J(I + J)⁻¹ with
     J = Σ_{i∈S} t_i t_iᵀ/s². A node adds ‖Pt_i‖²/(s² + t_iᵀPt_i), P = (I + J)⁻¹. U is concave in
     weights w of the nodes, so that for every w of sum ``count`` no choice exceeds
     U(w) + Σ_top g − w·g, g_i = ‖Pt_i‖²/s²; nor Σ_top U({i}), what each holds by itself: the least

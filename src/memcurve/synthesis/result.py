@@ -1,6 +1,6 @@
-"""What results of this ring share: a network as JSON, a report, a picture.
+"""The base class of results of this ring: a network as JSON, a report, a plot.
 
-What each kind says and draws is data, in ``result.toml``.
+Sentences, figures and charts of each kind are data, in ``result.toml``.
 """
 
 import re
@@ -66,7 +66,7 @@ def _network_of_json(content: Any) -> LinearNetwork:
 
 
 class SynthesisResult(Reported):
-    """A result that is told by a few figures, one chart and the sentences of its kind."""
+    """A result with a few figures, one chart and the sentences of its kind."""
 
     @property
     def _prose(self) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class SynthesisResult(Reported):
         return self._filled(self._prose["figures"])
 
     def _filled(self, rows: Iterable[Sequence[str]]) -> list[tuple[str, str]]:
-        """Texts with their numbers; what has no value for a network is left out."""
+        """Texts filled with numbers; those without a value for this network are left out."""
         filled = [(name, text.format(self=self)) for name, text in rows]
         return [(name, text) for name, text in filled if "nan" not in re.findall(r"\w+", text)]
 

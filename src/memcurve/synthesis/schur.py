@@ -1,6 +1,6 @@
 """Poles ↔ Schur parameters ↔ networks with white states.
 
-An all-pass filter of degree n is as good as its n Schur parameters γ_0 … γ_{n−1}, any numbers in
+An all-pass filter of degree n is equivalent to its n Schur parameters γ_0 … γ_{n−1}, any numbers in
 (−1, 1), and a last γ_n = ±1: b_k is γ_k·Π_{i<k}(1 − γ_i²) and a function of the parameters before.
 With Θ_k = [[γ_k, ρ_k], [ρ_k, −γ_k]], ρ_k = √(1 − γ_k²), the five-diagonal (CMV) matrix::
 
@@ -34,7 +34,7 @@ def schur_parameters(poles: Complexes) -> Floats:
         parameters[k] = cosine
         H[k : k + 2, k:] = np.array([[cosine, sine], [sine, -cosine]]) @ H[k : k + 2, k:]
     parameters[n] = np.sign(H[n, n])
-    parameters[np.abs(parameters) < EPS] = 0.0  # products of rounding are wild weights
+    parameters[np.abs(parameters) < EPS] = 0.0  # rounding noise would give badly scaled weights
     return parameters
 
 

@@ -20,7 +20,7 @@ from memcurve.state_affine import StateAffineNetwork, WordTarget, as_target, pre
 from memcurve.synthesis import directions
 from memcurve.synthesis.result import SynthesisResult
 
-#: Errors up to this are small. Doubled: fewer networks are looked at more closely.
+#: Errors up to this are small. Doubled: fewer networks go to the projection.
 LARGEST_ERROR = 1e-10
 #: Up to so many states that takes no time, and is done where nothing else answers. Doubled: eight
 #: times as long, some seconds and a minute.
@@ -41,8 +41,8 @@ class TaskError(SynthesisResult):
     error : float
         Bound on the error of ``nmse``.
     weighted : float
-        What capacities alone would suggest, Σh_k²(1 − MC_k)/Σh_k²: not the error of the task, as it
-        leaves out that errors at different lags are correlated. NaN for coloured or several inputs.
+        The error that capacities alone would suggest, Σh_k²(1 − MC_k)/Σh_k². It ignores that errors
+        at different lags are correlated. NaN for coloured or several inputs.
     target : (lags,) array or (lags, inputs) array
         Coefficients h, newest first.
 
@@ -246,7 +246,7 @@ def _noisy(problem: solve.Problem, h: Floats, s: float, input: Any) -> tuple[flo
 
 
 def _left(u: Floats, V: Floats, noisy: Floats, later: Floats | None = None) -> float:
-    """Σu² less what orthonormal V hold, of which a share is ``lost``, relative to Σu².
+    """Σu² less the part in orthonormal V, of which noise hides the share ``noisy``, over Σu².
 
     With ``later``, (k, n), V has rows beyond those given, and Σ VᵀV over them is later·laterᵀ.
     """
@@ -263,7 +263,7 @@ def _left(u: Floats, V: Floats, noisy: Floats, later: Floats | None = None) -> f
 
 
 def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) -> float:
-    """The projection on what is read, in white coordinates that keep the smallest directions."""
+    """The projection on the states read, in coordinates that keep the smallest directions."""
     problem = solve.Problem.of(network, input=input)
     A, C, T = solve.input_normal_realization(problem.analysis)
     filters, u, later = solve.filters_of(problem.processes), h.reshape(-1), None

@@ -1,4 +1,4 @@
-"""The realization of a memory curve that noise harms least."""
+"""The realization of a memory curve that is most robust to noise."""
 
 import contextlib
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from memcurve.synthesis import directions
 from memcurve.synthesis.result import Network, SynthesisResult
 from memcurve.synthesis.schur import banded, schur_parameters
 
-#: Levels of noise at which the gain is told.
+#: Levels of noise at which the gain is reported.
 LEVELS = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 #: Relative gain of usable memory that a sentence speaks of. Doubled: fewer gains are named.
 NOTICEABLE = 1e-3
@@ -91,7 +91,7 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
 
     At state power P = tr G the usable memory of n states is at most n·(P/n)/(P/n + s²), with
     equality if and only if G = (P/n)I (Jensen): states that are white. Then MC_τ(s) is MC_τ times
-    that factor. Poles make the curve, the realization decides what noise leaves of it.
+    that factor. The poles determine the curve, the realization how much of it survives noise.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ def _block(A: Numbers, drive: Numbers | None, noise: float) -> ChannelMemory:
     total, change = (sigma**2 / (sigma**2 + noise**2)).sum(axis=1), row_error(A, drive)
     if A.ndim == 3:
         change = change + _measured_change(A, drive, sigma)
-    # ages are those of what rounding leaves of the states
+    # ages are those of the states above rounding
     squares = sigma**2 + noise**2 + change**2
     W = U.transpose(0, 2, 1) / np.sqrt(squares)[:, :, None]
     W = W / np.where(sizes > 0, sizes, 1.0)[:, None, :]

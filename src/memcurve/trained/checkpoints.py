@@ -45,7 +45,7 @@ class Checkpoint:
 
 
 def open_model(model: Any) -> Checkpoint:
-    """Open whatever holds a model's tensors, and those that its configuration implies."""
+    """Open a model's tensors, and those that its configuration implies."""
     checkpoint = _opened(model)
     checkpoint.archive.arrays.update(io.tensor_tree(_implied(checkpoint.config)).arrays)
     return checkpoint
@@ -101,7 +101,7 @@ def _folder(path: Path) -> Checkpoint:
 
 
 def _config(weights: Path) -> dict[str, Any]:
-    """What the configuration beside weights says."""
+    """The configuration stored beside the weights."""
     config = weights.with_name("config.json")
     return _json(config) if config.is_file() else {}
 
@@ -125,5 +125,5 @@ def _json(path: Path) -> dict[str, Any]:
 
 
 def _number(content: dict[str, Any]) -> Any:
-    """What JSON has no word for, as transformers writes it: ``{"__float__": "Infinity"}``."""
+    """Numbers that JSON lacks, as transformers writes them: ``{"__float__": "Infinity"}``."""
     return float(content["__float__"]) if [*content] == ["__float__"] else content

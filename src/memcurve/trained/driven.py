@@ -25,7 +25,7 @@ def measure_layer(
 
     White noise z_t enters the layer along one random direction of its input, and its output is
     regressed on z as :func:`memcurve.memory_from_data` does: what can be read from the output
-    linearly, where :func:`memcurve.layers` tells what the states hold at a fixed gate.
+    linearly, whereas :func:`memcurve.layers` computes the memory of the states at a fixed gate.
 
     Parameters
     ----------

@@ -27,13 +27,13 @@ Numbers = NDArray[Any]
 
 
 class Setting(NamedTuple):
-    """What else decides: the gate asked for, None at rest, and the model's configuration."""
+    """Further settings: the gate requested, None at rest, and the model's configuration."""
 
     gate: Any = None
     config: Mapping[str, Any] = {}
 
     def value(self, name: str, default: Any = None) -> Any:
-        """Of this name in the configuration or a part of it, as multimodal models have them."""
+        """An entry of the configuration or, in multimodal models, of a part of it."""
         parts = [self.config, *(each for each in self.config.values() if isinstance(each, Mapping))]
         return next((part[name] for part in parts if part.get(name) is not None), default)
 
@@ -42,7 +42,7 @@ class Recurrence(NamedTuple):
     """Poles (channels, modes), or matrices where modes act on each other, and how they are driven.
 
     ``drive`` has a third axis where a channel has several inputs; ``output`` has the weights of
-    what a channel gives on, y = Re Σ_k c_k x_k: (channels, outputs, modes); None: all states.
+    the outputs of a channel, y = Re Σ_k c_k x_k: (channels, outputs, modes); None: all states.
     """
 
     A: Numbers
@@ -301,7 +301,7 @@ def _is_square(shapes: Sequence[tuple[int, ...]]) -> bool:
     return first == second > 1 and len(rest) in (1, 2) and rest[0] == first
 
 
-#: How the poles of each kind follow from its tensors, and what else is looked at.
+#: How the poles of each kind follow from its tensors, and which other tensors are read.
 _RULES: dict[str, dict[str, Any]] = {
     "LRU": {"recurrence": _lru},
     "S5": {"recurrence": _s5},
@@ -342,7 +342,7 @@ class StoredLayer(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What the layer is called: its prefix, or else its kind."""
+        """Name of the layer: its prefix, or else its kind."""
         name = self.prefix.rstrip("./") or self.kind.name
         return name if self.position is None else f"{name}[{self.position}]"
 

@@ -41,7 +41,7 @@ _note = NoteTexts(_TEXTS["notes"])
 
 @dataclass(frozen=True, eq=False)
 class LayerMemory:
-    """One layer: what it is, and the memory of each of its channels.
+    """One layer and the memory of each of its channels.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class ModelMemory(report.Reported):
     layers : tuple of LayerMemory
         In the order of the checkpoint; ``result["name"]`` is one of them.
     notes : tuple of Note
-        On gates, and on layers that were left out, as their weights have diverged.
+        On gates, and on layers left out because their weights have diverged.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def _layer(
 
 
 def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> tuple[Floats, str]:
-    """One value for each of ``count`` gates, and what is said of them."""
+    """One value for each of ``count`` gates, and a description."""
     values, text = exact_array(gate, "gates"), "as given"
     if values.size > count == values.shape[-1]:
         values = np.quantile(values.reshape(-1, count), quantile, axis=0)
@@ -389,7 +389,7 @@ def _given_gate(layer: StoredLayer, gate: Any, quantile: float, count: int) -> t
 
 
 def require_decay(A: Numbers, name: str) -> None:
-    """Refuse modes that never forget, as far as float64 tells."""
+    """Refuse modes that do not decay in float64."""
     if A.size == 0:
         raise NetworkFileError(f"{name}: its tensors are empty; a layer has one mode or more.")
     moduli = np.abs(np.linalg.eigvals(A) if A.ndim == 3 else A)
@@ -425,7 +425,7 @@ def _row(layer: LayerMemory) -> dict[str, Any]:
 
 
 def as_table(model: ModelMemory) -> tuple[str, list[str], list[list[str]]]:
-    """What was computed, in a line; heads and rows that the command and the report show."""
+    """A line on what was computed; heads and rows that the command and the report show."""
     noise = ", ".join(f"{s:.2g}" for s in sorted({each.noise for each in model.layers}))
     count = counted(len(model.layers), "recurrent layer")
     columns = model.columns()

@@ -8,7 +8,7 @@ usable memory falls, so that the fall of the total bounds that of every lag::
 
 With T the states in input-normal coordinates (rows scaled to one) and K = (TTᵀ + s²)⁻¹, leaving
 out the rows R costs |R| − s²·tr(K_RR⁻¹(K²)_RR). One mode after the other is left out, that which
-costs least; what is lost in all is taken from the singular values of the rows that stay.
+costs least; the total loss follows from the singular values of the remaining rows.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from memcurve.trained.kinds import Kind, Numbers, Recurrence, StoredLayer
 
 @dataclass(frozen=True)
 class PrunedLayer:
-    """What became of one layer.
+    """One layer after pruning.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class PrunedLayer:
     modes, kept : int
         Modes of a channel, before and after.
     needed : (channels,) array
-        Modes that each channel needs; the largest of these are kept of all channels.
+        Modes that each channel needs; all channels keep as many as the largest of these.
     bound : float
         By how much usable memory of any channel falls, at most; no MC_τ falls by more.
     output_error : float
@@ -73,7 +73,7 @@ class PrunedModel:
     tensors : dict
         All tensors that changed, under their names.
     noise, tolerance : float
-        What was asked for; None for the rounding of the format of the weights.
+        As requested; None for the rounding of the format of the weights.
 
     Examples
     --------

@@ -34,7 +34,7 @@ CONSISTENT = 0.9
 
 @dataclass(frozen=True)
 class Consistency:
-    """Consistent dimensions, tr(Σ⁻¹Γ) of two runs of one input, of all, and half the interval."""
+    """Consistent dimensions, tr(Σ⁻¹Γ) of two runs of one input, of all; half the interval."""
 
     total: float
     error: float
@@ -48,7 +48,7 @@ class Consistency:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MeasurementReport(Reported):
-    """What was measured of a model, from :func:`memcurve.measurement_report`.
+    """Measurements of a model, from :func:`memcurve.measurement_report`.
 
     Attributes
     ----------

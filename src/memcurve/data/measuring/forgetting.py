@@ -27,10 +27,10 @@ PAIRS = 8
 PAIRS_ONE_BY_ONE = 2
 #: The distance has stopped falling where its last quarter is above this share of the third.
 STANDS_STILL = 0.97
-#: Differences between two runs of one series that are worth a word; up to the second, rounding.
+#: Differences between two runs of one series that are reported; up to the second, rounding.
 SEEN = 1e-6
 ROUNDING = 1e-13
-#: States that are larger than this are on their way out of the numbers: their squares overflow.
+#: Larger states are about to overflow: their squares do.
 TOO_LARGE = 1e100
 
 
@@ -82,7 +82,7 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
 
 
 def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
-    """Distances of the same run made again: at its end, and at its beginning beyond that."""
+    """Distances of a repeated run: at its end, and at its beginning beyond that."""
     apart = _distances(states, checked_run(model, inputs)).mean(axis=0)
     first, last = float(apart[:16].max()), float(apart[-(len(apart) // 4) :].mean())
     if first <= ROUNDING:  # then later ones are rounding, which chaos makes large

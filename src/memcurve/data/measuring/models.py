@@ -1,4 +1,4 @@
-"""Models that can be simulated: inputs in, states out, from an initial state of their own.
+"""Models that can be simulated: inputs in, states out, each run from the initial state.
 
 All become a :class:`Model`, which drives any number of replicas; a physical device behind a
 function is one too.
@@ -232,7 +232,7 @@ class Step(_OneByOne):
         return np.array(rows)
 
     def _works_together(self) -> bool:
-        """Whether a step for two states at once agrees with one for each, at random states."""
+        """Whether a step for two states at once agrees with a step for each, at random states."""
         rng = np.random.default_rng(0)
         states = self.start + 0.1 * rng.standard_normal((2, len(self.start)))
         z = rng.uniform(*(self.input_range or (-0.5, 0.5)), (2, self.inputs))
@@ -434,7 +434,7 @@ def _itself(model: Model) -> Model:
 
 
 def is_driven(model: Any) -> bool:
-    """Whether an object can be simulated but is not a linear network, or close to one."""
+    """Whether an object can be simulated but is not a linear network, or converted to one."""
     if isinstance(model, Model | StateAffineNetwork):
         return True
     if isinstance(model, NonlinearNetwork):

@@ -81,7 +81,7 @@ def measure(
     """Memory of any model that can be simulated, to a requested precision.
 
     The model is driven by random inputs until the confidence interval of its memory is narrow
-    enough, and from enough rows to hold, or a budget is spent; the result says which.
+    enough, and reliable, or a budget is spent; the result says which.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def measure(
     precision : float
         Half the width that the interval may have, in inputs remembered.
     of : str
-        Of what: ``"total"``, or ``"lags"``, the widest of all lags listed.
+        Of the ``"total"``, or of ``"lags"``: the widest interval of all lags listed.
     input : optional
         Independent Gaussian numbers of unit variance by default, or numbers spread evenly over the
         range that a model takes; a process of :mod:`memcurve.inputs`, or one for each input; or a
@@ -106,8 +106,8 @@ def measure(
     seed : int, SeedSequence or Generator
         Seed of the inputs. Required.
     budget : float, optional
-        Seconds after which to stop. How far that is depends on the machine and what else it does:
-        the same seed then gives other numbers.
+        Seconds after which to stop; the same seed then gives other numbers, since the number of
+        steps depends on the machine and its load.
     steps : int, optional
         Steps after which to stop, of all replicas together; where neither is given, a million, or
         fewer for more than 50 states.
@@ -258,7 +258,7 @@ class _Bench:
 
     @property
     def first_rows(self) -> int:
-        """Rows of the first look."""
+        """Rows of the first estimate."""
         return max(LEAST_ROWS, ROWS_PER_STATE * self.states, ROWS_PER_LAG * self.lags)
 
     @property
@@ -267,7 +267,7 @@ class _Bench:
         return max(self.washout, self.lags - 1 + ORDER * self.coloured)
 
     def first_look(self) -> data.Findings:
-        """Check a first run as a recording is; its columns that hold nothing are left out."""
+        """Check a first run as recordings are; columns that do not vary are left out."""
         z = self.draw(1, self.washout + LEAST_ROWS)
         X = settled_run(self.model, z, self.washout, self.noise, self.rng)
         findings = data.check_recording(X[0], z[0, self.washout :])
@@ -326,7 +326,7 @@ def _until_precise(
     step_limit: int | None,
     progress: ProgressCallback,
 ) -> tuple[MemoryCurve, str | None]:
-    """Extend and look until the interval is narrow enough; why not, otherwise."""
+    """Extend and estimate until the interval is narrow enough; else the reason why it is not."""
     wanted: float = bench.first_rows
     most_rows = SHARE_OF_MEMORY * (available_memory() or np.inf) / 8 / bench.states
     curve: MemoryCurve | None = None
@@ -353,7 +353,7 @@ def _until_precise(
             return curve, None
         now = time.monotonic()
         growth = np.clip(MARGIN * (reached / precision) ** 2, LEAST_GROWTH, MOST_GROWTH)
-        # a look takes time for every row there is, a run for new ones: no more than in proportion
+        # an estimate takes time for all rows, a run for new ones: at most in proportion
         affordable = (until - now) / max(now - began, 1e-9)
         if affordable < LEAST_GROWTH:
             return curve, ENDED["time"]
@@ -374,7 +374,7 @@ def _width(curve: MemoryCurve, of: str) -> float:
 def _notes(
     bench: _Bench, settled: Forgetting, precision: float, reached: float, stopped: str | None
 ) -> Iterator[Note]:
-    """What was done, and what the model is like."""
+    """Notes on the measurement and on the model."""
     runs = "one run" if bench.count == 1 else f"{bench.count} replicas"
     ended = ""
     if stopped is not None:

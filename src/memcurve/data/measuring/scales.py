@@ -35,7 +35,7 @@ class ScaleProfile(Result):
     scales, totals, errors : (n,) array
         What the inputs were multiplied by; the total memory, and half its interval.
     curves : tuple of MemoryCurve
-        What was measured at each scale.
+        The memory at each scale.
     limit : MemoryCurve or None
         The exact memory of the linear network that the model is for small inputs, read with the
         noise floor of the measurement; None where there is none.
@@ -176,7 +176,7 @@ def _limit(model: Any, floor: float, input: Any) -> tuple[MemoryCurve | None, No
 
 
 class _OfEachState(ObservationNoise):
-    """A noise floor as measurements have it: a share of each state's own deviation."""
+    """The noise floor of measurements: a fraction of each state's own deviation."""
 
     is_relative = True
 

@@ -28,7 +28,7 @@ def as_network(
 
     Everything is brought to x_t = A x_{t−1} + C z_t, where the state at time t is already driven by
     the input of time t and ``A[i, j]`` is the weight from node j to node i. The ``notes`` of the
-    result say what was done to get there.
+    result say how it was converted.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ _FOREIGN: dict[str, Adapter] = {
     "networkx": from_graph,
     "cect": from_cect,
 }
-#: What answers for the networks of this package that are not linear in discrete time.
+#: Functions for networks of this package that are not linear in discrete time.
 _OWN_FUNCTIONS = {
     "StateAffineNetwork": "memcurve.capacities(network).curve is its memory curve",
     "ContinuousNetwork": "memcurve.memory_density(network) is the memory per unit of time, and "

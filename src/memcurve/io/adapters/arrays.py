@@ -13,7 +13,7 @@ from memcurve.network.device import is_elsewhere
 from memcurve.network.diagonal import diagonal_network
 from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
-#: What helps where no linear network stands for a model.
+#: The remedy for models without an equivalent linear network.
 RECORD = "record its states and use memcurve.memory_from_data(states, z)"
 #: What two vectors are, of which scipy.signal would make a filter.
 _DIAGONAL = Note(

@@ -66,7 +66,7 @@ def from_cect(
     spectral_radius: float | None = None,
     readout: Any = None,
 ) -> LinearNetwork:
-    """Numbers of synapses as a sparse A, negative for GABA and what is called inhibitory.
+    """Numbers of synapses as a sparse A, negative for GABA and classes called inhibitory.
 
     The cells are the neurons that have connections among each other. ``mask`` is a list of these, a
     dictionary {cell: weight}, an array in their order, or a class as cect has them, ``"Sensory"``,
@@ -83,7 +83,7 @@ def from_cect(
 def cect_wiring(
     dataset: Any, signs: Mapping[str, float] | None = None
 ) -> tuple[Any, list[str], list[Note]]:
-    """Numbers of synapses as a sparse A, the cells, and what to say about it."""
+    """Numbers of synapses as a sparse A, the cells, and notes."""
     from scipy.sparse import csr_array
 
     if not (hasattr(dataset, "nodes") and hasattr(dataset, "connections")):
@@ -105,7 +105,7 @@ def cect_wiring(
 def _factors(
     connections: Mapping[str, NDArray[Any]], signs: Mapping[str, float]
 ) -> tuple[dict[str, float], list[Note]]:
-    """What the numbers of synapses of each class are multiplied by, and what to say about it."""
+    """Factors on the numbers of synapses of each class, and notes on them."""
     for name in signs:
         if name not in connections:
             raise ValueError(

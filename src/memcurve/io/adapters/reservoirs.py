@@ -38,7 +38,7 @@ def from_reservoirpy(obj: Any, *, input_dim: int | None = None) -> LinearNetwork
 
 
 def is_linear(node: Any) -> bool:
-    """Whether the weights of a node say all about it."""
+    """Whether a node is linear, so that its weights determine it."""
     return _kind(node) == "Reservoir" and _own_name(node.activation) == "identity"
 
 

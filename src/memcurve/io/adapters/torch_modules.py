@@ -1,4 +1,4 @@
-"""torch.nn: RNN and RNNCell, linearised; what has gates or two directions is refused."""
+"""torch.nn: RNN and RNNCell, linearised; gated and bidirectional modules are refused."""
 
 from typing import Any
 

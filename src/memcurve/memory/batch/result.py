@@ -55,7 +55,7 @@ class MemoryCurves(Result):
     method : str
         ``"lattice"``, ``"exact"`` (one by one, by memory_curve), or both.
     notes : tuple of Note
-        Everything one should know before quoting the numbers; networks are counted in the order of
+        Caveats to read before quoting the numbers; networks are counted in the order of
         the flattened stack.
 
     Examples

@@ -99,10 +99,12 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
     for reason, which in ("unproven", certain & ~proven), ("uncertain", ~certain):
         if not which.any():
             continue
-        notes.append(note(reason, networks=result.listed(np.flatnonzero(which))))
+        networks = result.listed(np.flatnonzero(which))
+        notes.append(note(reason, networks=networks))
         if has_gradient(A):
             raise UncertainResultError(
-                f"{notes[-1]}; that has no gradient. Leave them out, or detach `A`."
+                f"{networks} of the stack cannot be computed with a gradient ({notes[-1]}). Leave "
+                f"them out, or detach `A`."
             )
     exact = {k: _exact_curve(host[k], mask[k], k, lags) for k in np.flatnonzero(~proven).tolist()}
     for k, curve in exact.items():

@@ -17,7 +17,7 @@ class Reported(Result):
 
     @abstractmethod
     def document(self) -> Document:
-        """The report, whatever it is to be rendered as."""
+        """The report, independent of its rendering."""
 
     def to_html(self) -> str:
         """One self-contained page, with interactive charts."""

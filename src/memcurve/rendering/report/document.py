@@ -1,4 +1,4 @@
-"""Document: what a report says, whatever it is rendered as.
+"""Document: the content of a report, independent of its rendering.
 
 A document is plain data: sentences, tables and charts. :func:`memcurve.rendering.report.markdown`
 and :func:`memcurve.rendering.report.html` render it, the command prints it in the terminal; none of
@@ -88,7 +88,7 @@ class Bar:
 
 @dataclass(frozen=True, eq=False)
 class Section:
-    """A title, a sentence that says what to see, and that; a ``picture`` lies beside the page."""
+    """A title, a sentence, and a table, chart or picture; a ``picture`` lies beside the page."""
 
     title: str
     text: str = ""
@@ -103,8 +103,8 @@ class Document:
     """A report.
 
     ``verdict`` are the few sentences that matter, ``word`` is the verdict in a word or two, which
-    stands beside its colour, and ``good`` says whether it is favourable; None where there is
-    nothing to judge. ``bars`` are the picture beside the verdict, and ``scale`` says what they
+    stands beside its colour, and ``good`` says whether it is favourable; None if there is no
+    judgement. ``bars`` are the picture beside the verdict, and ``scale`` says what they
     count. ``figures`` are the main numbers by name, ``notes`` what one should know before quoting
     them; ``footer`` says how the report was made.
     """

@@ -33,7 +33,7 @@ WIDE_CHART: Spec = {
 MOST_DOTS = 60
 #: Letters in a line of the title of an axis, which fits a phone. Doubled: titles that are cut.
 TITLE_LETTERS = 45
-#: Shapes of the points of a disc, as SVG has them: colours alone would not tell series apart.
+#: Shapes of the points of a disc, as SVG: colours alone would not distinguish series.
 SHAPES = {
     "circle": "<circle cx='6' cy='6' r='4'/>",
     "diamond": "<path d='M6 1l4 5-4 5-4-5z'/>",
@@ -89,7 +89,7 @@ def described(chart: Chart) -> str:
 
 
 def remarks(chart: Chart) -> list[str]:
-    """What a reader should know about how a chart is drawn."""
+    """Remarks on how a chart is drawn."""
     drawn = sum(decimated(chart, series).x.size for series in chart.series)
     count = sum(visible(chart, series).x.size for series in chart.series)
     not_positive = sum(

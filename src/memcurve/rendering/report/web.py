@@ -1,4 +1,4 @@
-"""Documents as HTML: a page that needs nothing else."""
+"""Documents as HTML: one self-contained page."""
 
 import functools
 import itertools
