@@ -22,7 +22,7 @@ from memcurve.views.exploring.answers import Stale, Worker, as_json, python_line
 from memcurve.views.exploring.files import OWN_MASK, UPLOADS
 from memcurve.views.exploring.page import served_page
 from memcurve.views.exploring.scene import MOST_NODES, PageSettings, Scene, scene_of
-from memcurve.views.exploring.stories import STRENGTHS, products, settings_of, told
+from memcurve.views.exploring.stories import STRENGTHS, products, settings_of, story_text
 from refusals import refuses
 
 
@@ -210,7 +210,7 @@ def test_unstable_files_can_be_scaled() -> None:
 
 
 def test_stories_tell_what_was_computed(scene: Scene) -> None:
-    said = told("why reservoirpy says 30")["said"]
+    said = story_text("why reservoirpy says 30")["said"]
     found = re.search(r"reports (\S+): ", said)
     assert found, said
     assert abs(float(found[1]) - 30) < 3  # as its name says
@@ -219,10 +219,10 @@ def test_stories_tell_what_was_computed(scene: Scene) -> None:
     assert f"under which the usable memory is {under:.4g}. " in said
     ring = settings_of("a cyclic network")
     held = 1 - ring.spectral_radius ** (2 * ring.size)
-    said = told("a cyclic network")["said"]
+    said = story_text("a cyclic network")["said"]
     assert f"MC_τ is {held:.3f}" in said
     assert f"{held * (1 - held):.3f}. The total is 100" in said
-    said = told("driven evenly: memory 1")["said"]
+    said = story_text("driven evenly: memory 1")["said"]
     assert "99 of 100 eigenvalues are uncontrollable, and the total memory is 1." in said
     assert "the same cycle has 100" in said
 

@@ -19,7 +19,7 @@ from memcurve.memory import METHODS, MemoryCurve, ask, one_level
 from memcurve.network import LinearNetwork
 from memcurve.solve import Problem
 
-#: Notes that say nothing about a method: they are the network's, the question's, or known of all.
+#: Kinds of notes that are not about a method, but about the network or the question.
 _KNOWN_BEFORE = ("network", "linear", "unused", "question", "unbounded")
 
 
@@ -190,7 +190,7 @@ def _timed(
     masks = np.eye(2, problem.network.inputs)
     tiny = LinearNetwork([[0.5, 0.2], [-0.2, 0.4]], masks)
     small = Problem(tiny, problem.processes, problem.noise, 1)
-    with contextlib.suppress(ValueError, UncertainResultError):  # the real run will tell
+    with contextlib.suppress(ValueError, UncertainResultError):  # the real run will report it
         ask(small, method, seed=0, options={})
     start = time.perf_counter()
     curve = ask(problem, method, seed=seed, options=options)

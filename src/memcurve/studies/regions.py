@@ -1,4 +1,4 @@
-"""Memory by region: what reading, or driving, one class or neuropil alone gives."""
+"""Memory by region: reading, or driving, one class or neuropil alone."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Where people meet memcurve: the command (``cli``) and the page to play with (``exploring``).
+"""User interfaces: the command (``cli``) and the interactive page (``exploring``).
 
 Imports every other ring; nothing imports it. Start reading at ``cli.process``.
 """

@@ -1,4 +1,4 @@
-"""Which convention, or which artefact, gives a claimed number?
+"""The convention or artefact that explains a claimed number.
 
 Every recogniser is a function of the :class:`ClaimContext` that yields the explanations that fit.
 One number cannot prove how it was made: they are ranked by how likely they are to give it.
@@ -23,7 +23,7 @@ from memcurve.studies.auditing.estimates import Estimate
 from memcurve.studies.auditing.sentences import say
 from memcurve.studies.auditing.usable import UsableMemory
 
-#: Numbers are compared to this many parts in one at best, whatever digits were given.
+#: Numbers are compared to this relative accuracy at best, whatever digits were given.
 BEST_PRECISION = 1e-6
 
 #: How an explanation came to fit: nothing was chosen, a round value of some setting was found to
@@ -40,7 +40,7 @@ SCATTER = 3.0
 class Explanation:
     """One explanation of a claimed number.
 
-    ``value`` is what this way gives, ``tolerance`` how far a number made so may lie from it.
+    ``value`` is the predicted number, ``tolerance`` how far a number obtained so may be off.
     ``fit`` is one of ``FITS``; ``likelihood`` is how usual such numbers are, times the share of
     settings that the fit leaves, times the chance that one is rounded to the claimed digits.
     """
@@ -58,7 +58,7 @@ class Claim:
     """A claimed total, judged: ``value``, and half a unit of its last digit, ``tolerance``.
 
     ``holds`` is whether it is the total memory, lag 0 or not, or the sum up to the lag that was
-    said; None where the network is too large to tell, and the claim is possible. ``explanations``
+    said; None where the network is too large to decide, and the claim is possible. ``explanations``
     are possible ones, the most likely first. The true total over all lags is between ``least`` and
     ``most``: both are that total, where it is known.
     """
@@ -78,7 +78,7 @@ class Claim:
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """What is known of the memory without noise of a network that is too large for its curve.
+    """Bounds on the memory without noise of a network that is too large for its curve.
 
     Noise never adds memory: usable memory is a lower bound, at each lag (``held``) and in all
     (``least``); the rank, or what the wiring allows it to be, is an upper one (``most``).
@@ -250,7 +250,7 @@ def absolute_correlation(case: ClaimContext) -> Iterator[Explanation]:
 
 
 def numbers_of_states(case: ClaimContext) -> Iterator[Explanation]:
-    """What OSM and OSM+ report whatever the memory is; complex nodes, of which both parts count."""
+    """The number of states, which OSM and OSM+ always report; complex nodes, which count twice."""
     rank, size, states = case.curve.rank, case.network.size, case.states
     if rank is not None and rank < states:
         yield from case.explanation("osm", float(states), "as it is", states=states, rank=rank)
@@ -326,7 +326,7 @@ def estimates_of(case: ClaimContext) -> Iterator[Explanation]:
 
 
 def few_samples(case: ClaimContext) -> Iterator[Explanation]:
-    """R² on the data it was fitted to is too large, by N/T of what is missing, at every lag.
+    """In-sample R² is too large at every lag, by N/T of the missing variance.
 
     Over lags up to k, E Σ R² ≈ Σ MC_τ + Σ (1 − MC_τ)·N/T.
     """
@@ -344,7 +344,7 @@ def few_samples(case: ClaimContext) -> Iterator[Explanation]:
 
 
 def _in_sample(case: ClaimContext, last: int, samples: int, fit: str) -> Iterator[Explanation]:
-    """What R² adds up to over lags 0 … last, unless there are too few samples to fit."""
+    """The sum of in-sample R² over lags 0 … last, unless there are too few samples to fit."""
     N = case.states
     if samples - last > N + 1:
         held, missing = _held(case, last)
@@ -480,7 +480,7 @@ def judged(case: ClaimContext) -> Claim:
 
 
 def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
-    """Right where all that is possible is what was claimed, wrong where none of it is."""
+    """Right if only the claimed value is possible, wrong if it is impossible."""
     inputs, k = case.network.inputs, case.k_max
     spans: list[tuple[int, int | None]] = [(0, None), (1, None)]
     if k is not None:

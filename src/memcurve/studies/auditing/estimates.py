@@ -1,4 +1,4 @@
-"""What standard methods report for a network, beside its exact memory."""
+"""Reports of standard methods for a network, beside its exact memory."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _ALL_RIDGE = 1e30
 
 @dataclass(frozen=True, eq=False)
 class Estimate:
-    """What one of the standard methods reports.
+    """The report of one standard method.
 
     ``key`` is ``"gramian_solve"``, ``"gramian_pinv"``, ``"osm"``, ``"osm_plus"``, ``"montecarlo"``,
     ``"reservoirpy"``, ``"conn2res"``, next to a claim also ``"braph"``, ``"braph_35"`` and
@@ -201,9 +201,8 @@ class Protocol:
 
     A readout W = (XᵀX + αI)⁻¹XᵀY is trained on the first part of a simulation to recall the input τ
     steps ago, for every lag at once; the score of a lag is the squared (or the absolute)
-    correlation of what it recalls with what was, on the rest. What is lost, and what is invented,
-    follows from the ridge α, which is a noise of variance α/T, from the number T of samples and
-    from the largest lag.
+    correlation of its output with the input on the rest. Its bias follows from the ridge α, which
+    acts as noise of variance α/T, from the number T of samples and from the largest lag.
     """
 
     key: str
@@ -236,7 +235,7 @@ class Protocol:
 
     @property
     def noise_floor(self) -> float:
-        """The noise on states driven by unit input that hides as much from it as its ridge."""
+        """The noise on states, for unit input, with the same effect as its ridge."""
         deviation = self.amplitude / np.sqrt(3)
         return float(np.sqrt(self.ridge / (self.samples - self.tested)) / deviation)
 

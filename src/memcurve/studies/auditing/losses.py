@@ -1,4 +1,4 @@
-"""Where memory is lost: states that the input does not reach, or cannot control."""
+"""States without memory of their own: unreachable, uncontrollable or redundant ones."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ MOST_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class Loss:
-    """Memory that is not there, and why.
+    """A number of states that add no memory, with the reason.
 
     ``count`` is 0 where the same states are counted by another entry already. ``kind`` is
     ``"unreached"``, ``"cancelled"``, ``"proportional"``, ``"repeated"``, ``"orthogonal"``,
@@ -45,7 +45,7 @@ class Loss:
 
 @dataclass(frozen=True)
 class RankBudget:
-    """How many states there are, and what became of them.
+    """How many states are reachable and controllable, and why others are not.
 
     ``margin`` is the relative perturbation of the mask that makes a mode uncontrollable;
     ``rank_robust`` the rank up to rounding; ``possible`` the structural rank, of large networks.
@@ -74,7 +74,7 @@ class RankBudget:
 
 
 def rank_budget_of(network: LinearNetwork, curve: MemoryCurve) -> RankBudget:
-    """Find out where a network's memory is lost; ``curve`` is its exact one."""
+    """The rank budget of a network; ``curve`` is its exact curve."""
     states = Analysis.of(network)
     rank, read = int(curve.rank or 0), network.read_states
     losses = _unreached(states, network)
@@ -99,7 +99,7 @@ def rank_budget_of(network: LinearNetwork, curve: MemoryCurve) -> RankBudget:
 def rank_budget_of_wiring(
     network: LinearNetwork, notify: ProgressCallback
 ) -> tuple[RankBudget, tuple[tuple[str, str], ...]]:
-    """What is known of a large network without its curve, and what is not, with the reason."""
+    """The rank budget of a large network without its curve, and what is unknown, with reasons."""
     analysis, read = Analysis.of(network), network.read_states
     if isinstance(network.A, Operator):
         unknown = ((say("left_out.rank"), say("reasons.products")),)
@@ -157,8 +157,8 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
     nodes = _same_nodes(states, network)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
-    # the nodes concerned and the modes lost are two views of one loss: the counts are the modes'
-    modes = _lost_modes(states, network) if states.mask.shape[1] == 1 else []
+    # nodes and uncontrollable modes are two views of one loss: the counts are those of modes
+    modes = _uncontrollable_modes(states, network) if states.mask.shape[1] == 1 else []
     rest = missing - sum(loss.count for loss in modes)
     modes += [_rest(rest)] if rest else []
     among = [replace(one, count=0, text=say("losses.among", text=one.text)) for one in nodes]
@@ -188,8 +188,8 @@ def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     return losses
 
 
-def _lost_modes(states: Analysis, network: LinearNetwork) -> list[Loss]:
-    """Modes lost to one input, as far as the curve had to tell which they are."""
+def _uncontrollable_modes(states: Analysis, network: LinearNetwork) -> list[Loss]:
+    """Uncontrollable modes of one input, as far as the curve identified them."""
     losses, alone = list[Loss](), list[Complexes]()
     for modes in sorted(states.spectrum.uncontrollable, key=lambda modes: modes.appears == 1):
         facts: dict[str, Any] = {

@@ -114,7 +114,7 @@ class Audit(Reported):
 
     @property
     def exact(self) -> MemoryCurve:
-        """The curve, which has to be there."""
+        """The curve; an error if it was not computed."""
         if self.curve is None:
             raise ValueError(
                 f"the memory curve without noise was not computed: "
@@ -241,7 +241,7 @@ def _word(audit: Audit) -> str:
 
 
 def _as_read(audit: Audit) -> str:
-    """What of a file was not used, or may be something else than it was taken for."""
+    """Parts of a file that were not used, or may have been misread."""
     unused = "; ".join(note for note in audit.notes if note.kind == "unused")
     return unused and say("verdict.as_read", unused=unused)
 
@@ -265,7 +265,7 @@ def _truth(audit: Audit) -> str:
 
 
 def _possible(audit: Audit) -> str:
-    """What is known of a total that was not computed lag by lag."""
+    """Bounds on a total that was not computed lag by lag."""
     budget, white = audit.rank_budget, audit.input == "white"
     if budget.rank is not None:
         kind = "without_noise" if white else "controllable"
@@ -278,7 +278,7 @@ def _possible(audit: Audit) -> str:
 
 
 def _lost_states(budget: RankBudget) -> str:
-    """How much is lost for which reason."""
+    """The number of lost states by reason."""
     counts = Counter[str]()
     for loss in budget.losses:
         counts[say(f"lost.{loss.kind}")] += loss.count
@@ -360,7 +360,7 @@ def _read(row: Usable) -> str:
 
 
 def _bars(audit: Audit) -> list[Bar]:
-    """The answer as a picture: what is true, what was claimed, and how much of it is usable."""
+    """Bars: the true memory, the claimed one, and the usable one."""
     bars = []
     if audit.curve is not None:
         bars.append(Bar(say("bars.total"), audit.total, _total(audit)))

@@ -40,7 +40,7 @@ from memcurve.synthesis import quick_gains
 #: Seconds that the curve without noise of a sparse network may take, by estimate. Doubled: those of
 #: a quarter more states have it, and audits of them take minutes.
 MOST_SECONDS = 15.0
-#: Up to so many states an audit tells what could be gained. Doubled: seconds for some of these.
+#: Up to so many states an audit reports possible gains. Doubled: seconds for some of these.
 MOST_GAINED = 500
 #: Noise at which it does so where none is given. Doubled: less memory, and more to be gained.
 USUAL_NOISE = 1e-3
@@ -77,12 +77,11 @@ def audit(
         The network; by default the paper's sparse normal one: 100 nodes, density 0.1, spectral
         radius 0.9. :func:`memcurve.measurement_report` does this for nonlinear models.
     claimed : float or str, optional
-        A total memory that was reported for it. Its last digit is taken to be rounded: "98.70"
-        says more than 98.7. The audit finds conventions and artefacts that give this number.
+        A total memory that was reported for it. Its last digit is taken to be rounded: "98.70" is
+        more precise than 98.7. The audit finds conventions and artefacts that give this number.
     k_max, samples, ridge, input_variance : optional
-        How the claimed number was made, as far as that is known: the largest lag summed, the
-        length of the simulation, the ridge of the readout (added to XᵀX), the variance of the
-        input. The more is known, the less is guessed.
+        How the claimed number was obtained, if known: the largest lag summed, the length of the
+        simulation, the ridge of the readout (added to XᵀX), the variance of the input.
     input : input process, optional
         As for :func:`memcurve.memory_curve`; white by default.
     noise : float or noise, optional
@@ -134,7 +133,7 @@ def audit(
 
 @dataclass(frozen=True)
 class _Task:
-    """What an audit is asked, and the ``facts`` of a claim."""
+    """The arguments of an audit, and the ``facts`` of a claim."""
 
     network: LinearNetwork
     processes: tuple[InputProcess, ...]
@@ -162,7 +161,7 @@ class _Task:
         return judged(ClaimContext(**about | self.facts | {"tolerance": tolerance} | more))
 
     def fields(self) -> dict[str, Any]:
-        """Those of an audit that say what it is of."""
+        """The fields of an audit that identify the network."""
         names = ", ".join(sorted({process.name for process in self.processes}))
         return {
             "network": self.network.name or f"N = {self.network.size}",
@@ -181,7 +180,7 @@ def _in_full(
     subject = task.network
     notify("usable memory")
     usable = usable_memory(subject, task.input, task.noise)
-    notify("what is lost")
+    notify("controllable states")
     budget = rank_budget_of(subject, curve)
     rank = budget.most
     left_out: tuple[Note, ...] = ()
@@ -224,7 +223,7 @@ def _in_full(
 
 
 def _gains(task: _Task) -> dict[str, float]:
-    """What could be gained under the noise of the audit; nothing where that takes long."""
+    """Possible gains under the noise of the audit; empty where that takes long."""
     noise, network = one_level(task.noise), task.network
     plain = noise is None or isinstance(noise, ObservationNoise)
     if not (task.white and plain and network.C.any() and network.states <= MOST_GAINED):
@@ -261,7 +260,7 @@ def _at_scale(
     analysis = Analysis.of(subject)
     with analysis.reporting(callback, products_only=True):
         usable, missing = usable_memory_at_scale(subject, task.input, task.noise, notify)
-        notify("what is lost")
+        notify("controllable states")
         budget, unknown = rank_budget_of_wiring(subject, callback)
         claim = None
         if task.facts:

@@ -1,4 +1,4 @@
-"""All that an audit says: the code that decides fills in facts and knows no sentence.
+"""Sentences of audits, filled with facts by the code that decides.
 
 The sentences are in ``sentences.toml``, by kind.
 """

@@ -1,4 +1,4 @@
-"""Why the numbers are what they are: eigenvalues and the condition of the states."""
+"""Structure behind the numbers: eigenvalues and the condition of the states."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class Eigenvalues:
 
     @property
     def all_count(self) -> bool:
-        """Whether every eigenvalue is controllable, as far as it is known."""
+        """Whether every eigenvalue is known to be controllable."""
         return self.counting is None or len(self.counting) == len(self.all)
 
     @property

@@ -1,4 +1,4 @@
-"""Usable memory: what is left in the number formats that states are stored in or read with."""
+"""Usable memory in the number formats of states, and under noise."""
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
@@ -33,7 +33,7 @@ ANY_ERROR = 1e300
 MEASURED = "12 bit"
 #: The noise, relative to the mask, where the sizes of the states are not known.
 FALLBACK = 1e-3
-#: Curves are kept as far as there is something to see.
+#: Curves are kept up to the last visible lag.
 INVISIBLE = 1e-4
 
 
@@ -71,7 +71,7 @@ class UsableMemory:
 
     @property
     def measured(self) -> Usable | None:
-        """What is left under the noise given, or else of states recorded as devices do."""
+        """Usable memory under the given noise, or else with the 12 bits of devices."""
         return next((row for row in self.rows if row.given), self.at(MEASURED))
 
 
@@ -130,7 +130,7 @@ def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
 def usable_memory_at_scale(
     network: LinearNetwork, input: Any, noise: Any, notify: Callable[[str], None]
 ) -> tuple[UsableMemory, tuple[tuple[str, str], ...]]:
-    """The same for large networks, levels as far as they fit; and what is not computed, and why."""
+    """The same for large networks, at feasible levels; and what is not computed, with reasons."""
     if not network.C.any():
         return UsableMemory(reason=say("reasons.no_input")), ()
     given, processes = noises.noise_of(noise), processes_for(input, network.inputs)
@@ -192,7 +192,7 @@ def usable_memory_at_scale(
 
 
 def shortly(error: Exception) -> str:
-    """Why something is not computed, without the rule that was broken and the advice."""
+    """The reason for an error, without the rule that was broken and the remedy."""
     first = str(error).partition(". ")[0].rstrip(".")
     return first.partition(": ")[2] if first.startswith("`") else first
 

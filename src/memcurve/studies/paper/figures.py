@@ -1,4 +1,4 @@
-"""The six figures of the paper, drawn with the exact curve, and what was measured on the way."""
+"""The six figures of the paper, drawn with the exact curve, with measurements."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from memcurve.solve import Analysis
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that a case can keep: its definition, its name in pictures, how it is found."""
+    """A number that a case can keep: its definition, its label, how it is computed."""
 
     meaning: str
     label: str
@@ -384,7 +384,7 @@ def network_of(case: Case) -> LinearNetwork:
 
 @dataclass(eq=False)
 class AnsweredCase:
-    """The curve of a case, and what several quantities need, computed at most once."""
+    """The curve of a case, and shared results of several quantities, computed at most once."""
 
     case: Case
     network: LinearNetwork
@@ -392,7 +392,7 @@ class AnsweredCase:
 
     @property
     def rank(self) -> int | None:
-        """The network's, whatever the method makes of it."""
+        """The rank of the network, whatever the method reports."""
         network = self.network
         if self.curve.rank is not None:
             return self.curve.rank
@@ -424,7 +424,7 @@ class AnsweredCase:
 
 
 def _curve(case: Case, network: LinearNetwork, exact_at: int | None = None) -> MemoryCurve:
-    """The curve that is asked for, or the exact one at so many lags."""
+    """The curve of the case's method, or the exact one at so many lags."""
     noise: Any = noises.parse_noise([case.noise]) if isinstance(case.noise, str) else case.noise
     question = {"input": case.input, "noise": noise, "seed": case.seed}
     how: dict[str, Any] = {"method": case.method, **case.options} if exact_at is None else {}

@@ -124,13 +124,13 @@ class _Loop:
         self._report()
 
     def save_what_has_arrived(self) -> None:
-        """Before the end, without waiting for anything."""
+        """Save finished results before the end, without waiting."""
         arrived = [future for future in self._arrivals(timeout=0) if not future.exception()]
         self._unsaved += [future.result() for future in arrived]
         self._save()
 
     def _send_out(self) -> bool:
-        """Give the workers what they can take; returns whether anything is under way."""
+        """Submit cases to free workers; returns whether any are running."""
         window = 1 if self._pool.inline else _CASES_PER_WORKER * self._pool.workers
         while len(self._tasks) < window:
             case = self._again.pop() if self._again else next(self._fresh, None)
@@ -164,7 +164,7 @@ class _Loop:
                 future = self._arrived.get_nowait()
 
     def _report(self) -> None:
-        """Save what has arrived, and tell how many there are."""
+        """Save new results, and report progress."""
         self._save()
         self._progress(self.counts)
         self._reported = time.monotonic()

@@ -44,7 +44,7 @@ _ONE_AT_A_TIME = threading.Lock()
 _DEATHS = 4
 #: Starts of a process that is killed meanwhile. Doubled: more patience where memory is short.
 _STARTS = 20
-#: Seconds in which a Dask scheduler that is there answers. Doubled: a wrong address is told later.
+#: Seconds in which a running Dask scheduler answers. Doubled: wrong addresses are found later.
 _ANSWER = 20.0
 #: Error of a case that ends its process.
 DIED = "the worker process died while it ran this case (a crash, or not enough memory)"
@@ -173,7 +173,7 @@ class WorkerProcess:
         return value
 
     def stop(self) -> None:
-        """Kill it: it has nothing that the store does not have or that cannot be redone."""
+        """Kill it: all its results are in the store or can be repeated."""
         if self._process is not None:
             self._process.kill()
             self._process.join(1)
@@ -203,7 +203,7 @@ class WorkerProcess:
 
 @contextlib.contextmanager
 def _inherited() -> Iterator[None]:
-    """What a worker is to have from its start: one BLAS thread, and deaf ears for Ctrl-C."""
+    """The environment of a worker from its start: one BLAS thread, and Ctrl-C ignored."""
     # libraries read the environment when they are loaded, long before any code of ours runs;
     # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
     before = {name: os.environ.get(name) for name in _ONE_THREAD}
@@ -405,7 +405,7 @@ class DaskPool(Pool):
             raise self._abandoned()
 
     def stop(self) -> None:
-        """Drop what is queued; a scheduler that does not answer must not keep the driver."""
+        """Drop queued tasks; a scheduler that does not answer must not block the driver."""
         closing = threading.Thread(target=self._close, daemon=True)
         closing.start()
         closing.join(1)
@@ -417,7 +417,7 @@ class DaskPool(Pool):
             client.close(timeout=1)
 
     def _watch(self) -> None:
-        """Ask who is there, aside: a scheduler that hangs must not hang the driver."""
+        """Poll the workers in a thread: a scheduler that hangs must not hang the driver."""
         client = self._client
         while not self._closing.wait(min(1.0, self._timeout / 4)):
             with contextlib.suppress(Exception):  # `check` sees that nobody has been seen

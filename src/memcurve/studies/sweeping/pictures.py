@@ -42,7 +42,7 @@ _MOST_HUES = 14
 
 @dataclass(frozen=True)
 class Picture:
-    """What is drawn: the axis across, those shown by colour, the quantities, lines or bars."""
+    """The layout of a plot: the x axis, axes shown by colour, the quantities, lines or bars."""
 
     x: str
     hues: tuple[str, ...]

@@ -20,7 +20,7 @@ from memcurve.studies.sweeping.conclusions import PROSE, concluded
 from memcurve.studies.sweeping.pictures import draw
 from memcurve.studies.sweeping.store import CaseResult, Store
 from memcurve.studies.sweeping.studies import Named, Study
-from memcurve.studies.sweeping.tables import CaseTable, alike
+from memcurve.studies.sweeping.tables import CaseTable, aligned
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -133,8 +133,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         """Draw what was kept against the axes of the study.
 
         Lines over the first axis of numbers, with the number of states as a dashed line, else bars;
-        colours for the other axes, as far as they can be told apart. Bands and whiskers reach from
-        the least to the greatest of all cases that share a point.
+        colours for the other axes, as far as they can be distinguished. Bands and whiskers are the
+        range of all cases that share a point.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         coordinates = {}
         for axis, values in self.study.axes.items():  # the rows are in the order of the study
             if len(values) > 1:
-                shown = alike(axis, [v.label if isinstance(v, Named) else v for v in values])
+                shown = aligned(axis, [v.label if isinstance(v, Named) else v for v in values])
                 coordinates[axis] = np.array(shown, object if isinstance(shown[0], str) else None)
         sizes = [len(values) for values in coordinates.values()]
         columns = {name: np.array(table[name], float) for name in (*self.quantities, "seconds")}

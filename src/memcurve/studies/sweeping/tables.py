@@ -68,7 +68,7 @@ class CaseTable:
         for axis in AXES:
             column = [case.get(axis) for case in cases]
             if axis in self.axes or any(value is not None for value in column):
-                table[axis] = alike(axis, column)
+                table[axis] = aligned(axis, column)
         for name in self.quantities:
             table[name] = [(row.values or {}).get(name) for row in self.rows]
         for name in ("status", "error", "seconds", "run", "memcurve_version", "key"):
@@ -152,7 +152,7 @@ class CaseTable:
 
     @cached_property
     def notes(self) -> tuple[Note, ...]:
-        """What one should know before quoting the numbers: failures, gaps, differing versions."""
+        """Caveats to read before quoting the numbers: failures, gaps, differing versions."""
         notes = []
         if count := self.counts["failed"]:
             errors = Counter(row.error for row in self.rows if row.status == "failed")
@@ -204,8 +204,8 @@ def _labelled(case: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**case, **labels}
 
 
-def alike(axis: str, column: Sequence[Any]) -> list[Any]:
-    """A column of one type, with the default where nothing is said: words where there are words."""
+def aligned(axis: str, column: Sequence[Any]) -> list[Any]:
+    """A column of one type, with defaults for None: all text if any entry is text."""
     filled: list[Any] = [DEFAULTS.get(axis) if v is None else v for v in column]
     if any(isinstance(value, str) for value in filled):
         return [v if v is None or isinstance(v, str) else number_text(v) for v in filled]

@@ -25,7 +25,7 @@ For example:
 
 
 class _Help(DefaultFormatter):
-    """Help whose sentences the terminal breaks, not also the lines of a docstring."""
+    """Help wrapped by the terminal, ignoring the line breaks of docstrings."""
 
     def __call__(self, console: Any, options: Any, panel: Any) -> None:
         for entry in panel.entries:
@@ -48,14 +48,14 @@ def _unfold(description: Any) -> None:
 
 
 def _application(*, overview: bool) -> App:
-    """The command; for its overview none of its commands is imported, and none can be run."""
+    """The command; its overview imports none of the subcommands, which cannot be run then."""
     made = App(
         name="memcurve",
         help=f"{ABOUT}\n\n{EXIT_CODES}",
         help_format="plaintext",
         help_formatter=_Help(),
         version=__version__,
-        suppress_keyboard_interrupt=False,  # it is told in a line, as errors are
+        suppress_keyboard_interrupt=False,  # reported in one line, as errors are
     )
     for name, summary in COMMANDS.items():
         help_text = summary if overview else None  # else it would stand for all of the docstring

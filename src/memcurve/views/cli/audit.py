@@ -56,7 +56,7 @@ def audit(
     try:
         output.show(result, lambda shown: show(shown.document()))
         sys.stdout.flush()
-    except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code tells
+    except (BrokenPipeError, SystemExit):  # the reader has seen enough; the exit code is still set
         discard_output()
     if not fail_on_mismatch or result.claim is None or result.claim.holds:
         return FINE

@@ -1,7 +1,7 @@
-"""What commands print: tables, notes, reports with charts, JSON.
+"""Terminal output: tables, notes, reports with charts, JSON.
 
-A terminal has some width, and lines are folded at its end, between words; in a file or pipe they
-are whole. Texts are shown as they are, less the escape sequences that names from files may hold.
+Lines are wrapped between words at the width of a terminal, but never in a file or pipe. Texts are
+shown without escape sequences, which names from files may hold.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ LEAST_WIDTH = 40
 #: Columns of a name at least that is folded within words.
 LEAST_CELL = 10
 
-#: Lags shown in tables, besides those that mean something.
+#: Lags shown in tables, besides thresholds.
 SHOWN_LAGS = (0, 1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 1000, 2000, 5000, 10_000)
 
 # columns and rows of a plot, and what fills a row by eighths
@@ -151,7 +151,7 @@ def print_table(
     more: str = "",
     notes: Iterable[str] = (),
 ) -> None:
-    """Print what a table is about, by a word and a text, the table, a sentence and notes."""
+    """Print the subject of a table as a word and a text, the table, a sentence and notes."""
     printer = Printer()
     printer.line((about[0], "bold"), f"  {about[1]}")
     printer.table(heads, rows, right=right)

@@ -83,13 +83,13 @@ def _one_or_all(names: list[str] | None) -> Any:
 
 
 def _as_options(text: str) -> str:
-    """Findings and notes, with what they name by its argument as it is called here."""
+    """Findings and notes, with arguments replaced by the options of this command."""
     options = {name: f"--{name.replace('_', '-')}" for name in inspect.signature(data).parameters}
     return as_options(text, options | {"state_names": "--states", "input_name": "--input"})
 
 
 def print_memory(result: MemoryCurve) -> None:
-    """What the checks found, totals, the memory at some lags, and the notes."""
+    """Findings of the checks, totals, the memory at some lags, and the notes."""
     printer = Printer()
     _print_findings(printer, result)
     printer.named(_summary(result))

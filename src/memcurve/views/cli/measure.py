@@ -64,7 +64,7 @@ def _print_profile(profile: ScaleProfile) -> None:
 
 
 def _with_notes(result: Any, notes: Sequence[Note]) -> Any:
-    """The result with what the file says of its network before its own notes."""
+    """The result with the notes of the file before its own."""
     return dataclasses.replace(result, notes=(*notes, *result.notes))
 
 
@@ -75,7 +75,7 @@ def _subject(
     activation: Activation | None,
     input_scale: float | None,
 ) -> tuple[Any, tuple[Note, ...]]:
-    """The object to run, and what the file it comes from says of it."""
+    """The model to run, and notes of its file."""
     if command is not None or (model is not None and ".py:" in model):
         # it has its own weights and activation
         for name, value in (("activation", activation), ("input_scale", input_scale)):

@@ -70,7 +70,7 @@ Saved = Annotated[
 ]
 Json = Annotated[Flag, Parameter(help="Print the result as JSON instead of tables.")]
 Seed = Annotated[Whole, Parameter(help="Seed of everything drawn at random.")]
-#: Commands name it for their help; `exit_code` reads it, also where a line cannot be parsed.
+#: Commands list it for their help; `exit_code` reads it, also if a line cannot be parsed.
 Verbose = Annotated[Flag, Parameter(help="Show the full traceback of an error.")]
 #: Of a list: several values after one name.
 SEVERAL = Parameter(consume_multiple=(1, None), negative="")
@@ -79,7 +79,7 @@ SEVERAL = Parameter(consume_multiple=(1, None), negative="")
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
-    """What becomes of a result: files, and what is printed."""
+    """Where a result goes: files, and standard output."""
 
     plot: Picture = None
     save: Saved = None
@@ -130,7 +130,7 @@ class ReportOptions(OutputOptions):
     REPORTS: ClassVar[dict[str, str]] = {"html": "to_html", "markdown": "to_markdown"}
 
     def show_document(self, result: Any) -> None:
-        """The same, of a result that is printed as its report."""
+        """The same for a result that is printed as its report."""
         self.show(result, lambda shown: print_document(shown.document()))
 
 
@@ -154,7 +154,7 @@ class FileOptions:
     seed: Seed = 1
 
     def which(self) -> dict[str, Any]:
-        """The arguments of :func:`memcurve.load_network` that say what of a file is read."""
+        """The arguments of :func:`memcurve.load_network` that select parts of a file."""
         names = ("matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory", "seed")
         which = {name: getattr(self, name) for name in names}
         return which | {"readout": self.readout if self._is_class() else None}
@@ -257,13 +257,13 @@ class NetworkOptions(FileOptions):
         return {name: v for name, v in values.items() if v is not None and v is not False}
 
     def require_none(self, other: str, *needed: str) -> None:
-        """Raise where options say which network it is, beside another that says so."""
+        """Raise if options of the network are given beside another option that determines it."""
         names = {field.name for field in fields(self)} - {"seed", "input", "noise", *needed}
         for name in self._given(*sorted(names)):
             raise UsageError(f"{option_name(name)} does not go with {other}; leave out one.")
 
     def _read(self, file: Path, load: Callable[..., Any], **more: Any) -> Any:
-        """What a function of :mod:`memcurve.io` reads from the file."""
+        """Read the file by a function of :mod:`memcurve.io`."""
         if str(file) in get_args(Ensemble) and not file.exists():
             raise UsageError(f"{file}: no such file; the ensemble is --ensemble {file}.")
         for name in self._given(*_OF_ENSEMBLES):
@@ -344,7 +344,7 @@ _OF_ENSEMBLES = ("ensemble", "size", "density", "inputs")
 
 @contextlib.contextmanager
 def usage() -> Iterator[None]:
-    """Make what is wrong with a text of the command line an error of usage."""
+    """Turn errors about a text of the command line into usage errors."""
     try:
         yield
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""The process of a command: one exit code, one line for an error, and a stdout that is whole."""
+"""The process of a command: exit codes, one-line errors, and complete output on stdout."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ FAILED = 1
 USAGE = 2
 MISMATCH = 3
 INTERRUPTED = 130
-#: As a shell says of a process that SIGTERM ended.
+#: As shells report for a process ended by SIGTERM.
 TERMINATED = 143
 
-#: What `memcurve --help` says about them.
+#: The part of `memcurve --help` on exit codes.
 EXIT_CODES = f"""\
 Exit codes:
   {FINE}    success
@@ -42,7 +42,7 @@ _ARGUMENT = re.compile(
 
 
 class UsageError(ValueError):
-    """Options that exclude or need each other, or a value no command could make sense of."""
+    """Options that exclude or need each other, or an invalid value."""
 
 
 def require_at_most_one(**options: Any) -> None:
@@ -70,13 +70,13 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
 
 
 def warn(text: str) -> None:
-    """Say something on stderr."""
+    """Print a warning on stderr."""
     _tell(f"memcurve: {text}")
 
 
 @contextlib.contextmanager
 def stoppable(store: Path) -> Iterator[None]:
-    """Within it a sweep runs: say what is kept where it is stopped, and what no worker could do."""
+    """A context for a sweep: reports what is saved when it stops, and why workers failed."""
     import signal
     from concurrent.futures import BrokenExecutor
 
@@ -118,7 +118,7 @@ def over_ranks(mpi: bool) -> Iterator[Ranks | None]:
     except Exception:
         if ranks.number == 0:
             raise
-        raise SystemExit(FINE) from None  # rank 0 tells, and has the exit code
+        raise SystemExit(FINE) from None  # rank 0 prints the error, and has the exit code
 
 
 def as_options(text: str, options: Mapping[str, str]) -> str:
@@ -175,7 +175,7 @@ def exit_code(
 
 
 def _explained(error: Exception, options: Callable[[], Mapping[str, str]]) -> tuple[str, int]:
-    """What is said of an error, and the exit code."""
+    """The message of an error, and the exit code."""
     if isinstance(error, UnusedCliTokensError):
         more = ", ".join(map(repr, error.unused_tokens or ()))
         mask = " (an input mask: --mask FILE)" if "--mask" in options().values() else ""
@@ -210,7 +210,7 @@ def _in_users_file(error: Exception) -> str:
 
 
 def _is_usage(error: Exception, text: str) -> bool:
-    """Whether what is said is about an option that was given, and not about the file it names."""
+    """Whether a message is about an option that was given, and not about the file it names."""
     values = {name: value for name, _, value in (word.partition("=") for word in sys.argv)}
     values |= dict(zip(sys.argv, sys.argv[1:], strict=False))
     words = text.split(" ")[: None if isinstance(error, TypeError) else 1]
@@ -219,7 +219,7 @@ def _is_usage(error: Exception, text: str) -> bool:
 
 
 def _unknown(error: UnknownOptionError, options: list[str]) -> str:
-    """What is said of an option that is none: which has its name, or nearly so, or as a word."""
+    """The message for an unknown option: the nearest option by name or by a word of it."""
     word_given = error.token.keyword or error.token.value
     words = {word: name for name in options for word in name[2:].split("-")}
     words |= {name[2:]: name for name in options}
@@ -237,7 +237,7 @@ def _tell(text: str) -> None:
 
 
 def discard_output() -> None:
-    """Let what is still in the buffer go nowhere: the interpreter would fail on it at its end."""
+    """Discard buffered output, which the interpreter would fail to flush at its end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -245,7 +245,7 @@ def discard_output() -> None:
 
 
 def _report(error: BaseException, message: str) -> None:
-    """Show an error, in one line or with its traceback; what was printed before goes out first."""
+    """Show an error, in one line or with its traceback, after flushing previous output."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()

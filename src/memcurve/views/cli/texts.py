@@ -1,4 +1,4 @@
-"""What help says of commands and options: `help.toml` has it, by the names of what is described."""
+"""Help texts of commands and options, from `help.toml`, by name."""
 
 from typing import TypeVar
 

@@ -1,4 +1,4 @@
-"""What the page asks, and the answers: plain data that JSON can carry.
+"""Questions of the page, and the answers as plain data for JSON.
 
 ``scene`` is computed at once; the other answers by :class:`Worker`, one after the other.
 """
@@ -31,7 +31,7 @@ Answer = dict[str, Any]
 
 CUT = (-0.25, 1.5)  # of standard methods, which can return anything
 
-#: What the page shows quickly, in place of what an audit takes more time for.
+#: Faster settings of standard methods than those of an audit.
 _QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
     "montecarlo": ("simulation of 2,000 steps", {"samples": 2000}),
     "osm_plus": ("OSM+ with 10 masks", {"masks": 10}),
@@ -103,7 +103,7 @@ def asked_curve(network: LinearNetwork, lags: int | None, **arguments: Any) -> M
 
 
 def asked(network: LinearNetwork, settings: PageSettings, lags: int) -> Answer:
-    """The curve under input and noise, the total without noise, and what of it is usable."""
+    """The curve under input and noise, the total without noise, and its usable part."""
     arguments, answer = settings.arguments(), dict[str, Any]()
     if arguments:
         try:
@@ -160,7 +160,7 @@ def standard(network: LinearNetwork, name: str, lags: int, seed: int) -> Answer:
 
 
 def data(network: LinearNetwork, settings: PageSettings, lags: int) -> Answer:
-    """The curve to take home: under input and noise, where they are set."""
+    """The curve to export: under input and noise, where they are set."""
     curve = asked_curve(network, lags if settings.arguments() else None, **settings.arguments())
     return {"csv": curve.to_csv(), "json": curve.to_json()}
 
@@ -192,11 +192,11 @@ def python_lines(settings: PageSettings) -> str:
 
 
 class Stale(Exception):
-    """The page has moved on, and waits for this answer no more."""
+    """The page has changed, and no longer needs this answer."""
 
 
 class Worker(ProcessPool):
-    """A process that computes, one call after the other; one that a call kills is replaced."""
+    """A process that computes one call after the other, and is replaced if a call kills it."""
 
     def __init__(self) -> None:
         super().__init__(1)
@@ -220,7 +220,7 @@ class Worker(ProcessPool):
 def answer(question: str, given: Answer, worker: Worker, wanted: Callable[[], bool]) -> Answer:
     """Answer a question of the page; KeyError, ValueError or TypeError where it makes no sense."""
     if question == "story":
-        jobs: dict[str, Any] = {"story": (stories.told, given["story"])}
+        jobs: dict[str, Any] = {"story": (stories.story_text, given["story"])}
     else:
         settings = PageSettings.of(given["settings"])
         if question == "scene":

@@ -27,7 +27,7 @@ def contents_of(file: Path) -> bytes:
 
 
 class Uploads:
-    """Names and contents of files, by keys that only whoever has a file can know."""
+    """Names and contents of files, by keys that only the owner of a file can know."""
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[str, bytes]] = {}

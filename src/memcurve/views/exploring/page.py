@@ -1,4 +1,4 @@
-"""The page as one file: for a disk, a site, a lecture; or with a Python behind it."""
+"""The page as one file: static, for a disk, a site, a lecture; or served by Python."""
 
 import dataclasses
 import json
@@ -70,7 +70,7 @@ def served_page(file: str | None, file_name: str) -> str:
 
 
 def _page(facts: dict[str, Any], served: str) -> str:
-    # “<” in a name must not end the script that the facts stand in
+    # “<” in a name must not end the script that contains the facts
     embedded = json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
     parts = {name: _text(f"play/{name}.js") for name in ("memory", "page")}
     return Template(_text("play/page.html")).substitute(

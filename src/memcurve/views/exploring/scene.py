@@ -1,4 +1,4 @@
-"""What stands on the page, the network it makes, and the scene: what is shown of it at once."""
+"""Settings of the page, their network, and the scene: what is shown at once."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ DEFECTIVE = 1e-10  # overlap of eigenvectors below which an eigenvalue counts as
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PageSettings:
-    """Where the controls stand; the defaults are the paper's network.
+    """Values of the controls; the defaults are the paper's network.
 
     ``spectral_radius``, ``density`` and ``seed`` go to the ensembles that take them; for a chain
     the radius is that of its loops, for a ring of linear recurrent units the outermost. A ``file``
-    that was opened takes the place of the ensemble, ``scaled`` to the radius if so asked;
+    that was opened replaces the ensemble, ``scaled`` to the radius on request;
     ``moves`` are eigenvalues and where they were moved to, one after the other.
     """
 
@@ -102,7 +102,7 @@ class PageSettings:
         return arguments | ({"noise": self.noise} if self.noise else {})
 
     def scene(self) -> Scene:
-        """What is shown at once; errors are those of :func:`memcurve.memory_curve`."""
+        """The scene; errors are those of :func:`memcurve.memory_curve`."""
         with _ONE_AT_A_TIME:
             return _scene(dataclasses.replace(self, noise=0.0, colour=0.0))
 

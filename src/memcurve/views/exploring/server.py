@@ -1,4 +1,4 @@
-"""Serve the page on this machine, and answer what it asks."""
+"""Serve the page on this machine, and answer its questions."""
 
 import contextlib
 import ipaddress
@@ -57,7 +57,7 @@ class Server(ThreadingHTTPServer):
         self._latest: dict[str, int] = {}
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """That a page was closed in the middle of an answer is no one's concern."""
+        """Ignore pages that were closed in the middle of an answer."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -87,7 +87,7 @@ class _Handler(BaseHTTPRequestHandler):
     error_content_type = "text/plain; charset=utf-8"
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: the command printed its address, which is all that there is to say."""
+        """Log nothing: the command has printed the address."""
 
     def version_string(self) -> str:
         return "memcurve"
@@ -126,7 +126,7 @@ class _Handler(BaseHTTPRequestHandler):
             )
 
     def _path(self) -> str | None:
-        """What is asked for, without the token; None where that was refused."""
+        """The path requested, without the token; None if it was refused."""
         parts = self.path.partition("?")[0].removeprefix("/")
         token = self.server.token
         first, _, rest = parts.partition("/") if token else (token, "", parts)
@@ -144,7 +144,7 @@ class _Handler(BaseHTTPRequestHandler):
         return None
 
     def _body(self, path: str) -> bytes | None:
-        """What was sent; None where it was refused."""
+        """The body of the request; None if it was refused."""
         most = MOST_BYTES if path.startswith("file/") else MOST_ASKED
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
@@ -181,7 +181,7 @@ def serve(
     token: bool = True,
     file: tuple[str, bytes] | None = None,
 ) -> None:
-    """Serve until Ctrl-C or SIGTERM; ``on_ready`` is told the address, with its token."""
+    """Serve until Ctrl-C or SIGTERM; ``on_ready`` gets the address, with its token."""
     key = None if file is None else UPLOADS.add(*file)
     page = served_page(key, "" if key is None else UPLOADS.name(key)).encode()
     secret = secrets.token_hex(TOKEN_BYTES) if token else ""

@@ -1,4 +1,4 @@
-"""Example settings, each with a text made from its results: ``stories.toml`` has both."""
+"""Example settings with texts filled from results, both from ``stories.toml``."""
 
 from typing import Any
 
@@ -18,11 +18,11 @@ STRENGTHS = tuple(round(0.05 * k, 2) for k in range(25))  # with which the input
 
 
 def settings_of(name: str) -> PageSettings:
-    """Where a story puts the controls."""
+    """The settings of a story."""
     return PageSettings(**STORIES[name].get("settings", {}))
 
 
-def told(name: str) -> dict[str, Any]:
+def story_text(name: str) -> dict[str, Any]:
     """The text of a story, from its results."""
     story, scene = STORIES[name], settings_of(name).scene()
     facts = {"size": scene.network.size, "total": number(scene.curve.total)}
