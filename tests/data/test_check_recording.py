@@ -80,13 +80,76 @@ def test_clean_recordings_have_nothing_to_report():
     np.testing.assert_array_equal(findings.kept, np.arange(20))
 
 
-def test_inputs_are_columns():
-    states, z = recorded()
-    assert len(check_recording(states, z[:, None])) == 0
-    other = np.random.default_rng(9).standard_normal(len(z))
-    (finding,) = check_recording(states, np.column_stack([z, other]))
-    assert (finding.name, finding.level) == ("unpaired", "info")
-    assert finding.message.startswith("input 1: ")
+X, Z = recorded()
+FEW, DRIVE = recorded(size=5)
+SPREAD = FEW.std(axis=0)
+OTHER = np.random.default_rng(9).standard_normal(len(Z))
+NEAR = X[:, 3] * (1 + 1e-9 * np.random.default_rng(2).standard_normal(len(Z)))
+CONSTANT = np.full(len(Z), 0.1)
+#: 20 constant, 21 as 3, 22 as 5, 23 constant.
+MORE = np.column_stack([X, CONSTANT, -2 * X[:, 3] + 7, X[:, 5], 0 * Z])
+SINGLE, HALF = ("info: the states", "single"), ("info: the states", "half")
+
+
+def infinite(array):
+    found = array.copy()
+    found.reshape(len(found), -1)[[100, 300], -1] = np.inf
+    return found
+
+
+def late_infinity():
+    long = np.random.default_rng(1).standard_normal((50_000, 2))
+    long[18_000, 1] = -np.inf  # every row is looked at
+    return long, long[:, 0]
+
+
+GAPS = ("error: 2 of 950 rows", "row 100", "rows='301:1000'")
+#: States and input, what is found, with levels, messages and remedies; and which columns are kept.
+FOUND = {
+    "one column of inputs": (X, Z[:, None], {}, ""),
+    "one that is not heard": (X, np.column_stack([Z, OTHER]), {"unpaired": "info: input 1: "}, ""),
+    "another input": (X, OTHER, {"unpaired": "error: "}, ""),
+    "constant input": (X, CONSTANT, {"constant_input": "error: "}, ""),
+    "infinite states": (infinite(X), Z, {"not_finite": GAPS}, ""),
+    "infinite inputs": (X, infinite(Z), {"not_finite": GAPS}, ""),
+    "a late infinity": (*late_infinity(), {"not_finite": "error: "}, ""),
+    "constant and equal": (
+        MORE, Z, {"constant_columns": "20, 23", "equal_columns": "21 equals 3"}, range(20),
+    ),
+    "only constant": (
+        np.ones((100, 3)), np.arange(100.0), {"constant_columns": "error: ", "coloured": ""}, [],
+    ),
+    "nearly equal": (np.column_stack([X, NEAR]), Z, {}, ""),
+    "rank deficient": (
+        np.column_stack([X, X[:, 2] - X[:, 7]]), Z, {"rank_deficient": "warning: 1 of 21"}, "",
+    ),
+    "20 rows": (
+        *recorded(rows=20), {"short": ("error: ", "perfectly"), "alignment_untested": ""}, "",
+    ),
+    "150 rows": (*recorded(rows=150), {"short": ("warning: ", "7.5 per state")}, ""),
+    "300 rows": (*recorded(rows=300), {"short": ("warning: ", "slow")}, ""),
+    "clipped": (np.clip(FEW, -1.5, 1.5 * SPREAD), DRIVE, {"clipped": ""}, ""),
+    # nine levels, all of them often taken
+    "coarse": (np.round(4 * np.tanh(FEW / SPREAD)), DRIVE, {"quantised": ""}, ""),
+    "rectified": (np.maximum(FEW, 0), DRIVE, {}, ""),
+    "float32": (FEW.astype(np.float32), DRIVE, {"single_precision": SINGLE}, ""),
+    "float16": (FEW.astype(np.float16), DRIVE, {"half_precision": HALF}, ""),
+    "float32, widened": (FEW.astype("f4").astype(float), DRIVE, {"single_precision": SINGLE}, ""),
+    "float16, widened": (FEW.astype("f2").astype(float), DRIVE, {"half_precision": HALF}, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_what_is_found(case):
+    states, inputs, expected, kept = FOUND[case]
+    findings = check_recording(states, inputs, washout=50 if case.startswith("infinite") else 0)
+    assert names(findings) == [*expected]
+    for one, facts in zip(findings, expected.values(), strict=True):
+        said = f"{one.level}: {one.message}; {one.remedy}"
+        assert all(fact in said for fact in ((facts,) if isinstance(facts, str) else facts)), said
+    assert findings.ok == (not findings.errors)
+    assert (findings.step is None) == ("quantised" not in expected)
+    np.testing.assert_array_equal(findings.kept, range(states.shape[1]) if kept == "" else kept)
 
 
 @pytest.mark.parametrize("k", [2, 10])
@@ -109,54 +172,6 @@ def test_an_input_that_is_held_is_named(k, law):
     )
 
 
-@pytest.mark.parametrize("where", ["states", "inputs"])
-def test_infinite_numbers(where):
-    states, z = recorded()
-    (states[:, 3] if where == "states" else z)[[100, 300]] = np.inf
-    findings = check_recording(states, z, washout=50)
-    assert names(findings) == ["not_finite"]
-    assert "2 of 950 rows" in findings[0].message
-    assert "row 100" in findings[0].message
-    assert "rows='301:1000'" in findings[0].remedy
-    assert not findings.ok
-    long = np.random.default_rng(1).standard_normal((50_000, 2))
-    long[18_000, 1] = -np.inf  # every row is looked at
-    assert names(check_recording(long, long[:, 0])) == ["not_finite"]
-
-
-def test_constant_and_equal_columns():
-    states, z = recorded()
-    rows = len(z)
-    more = [np.full(rows, 0.1), -2 * states[:, 3] + 7, states[:, 5], np.zeros(rows)]
-    findings = check_recording(np.column_stack([states, *more]), z)
-    assert names(findings) == ["constant_columns", "equal_columns"]
-    assert "20, 23" in only(findings, "constant_columns").message
-    assert "21 equals 3" in only(findings, "equal_columns").message
-    np.testing.assert_array_equal(findings.kept, np.arange(20))
-
-
-def test_nearly_equal_columns_are_two():
-    states, z = recorded()
-    near = states[:, 3] * (1 + 1e-9 * np.random.default_rng(2).standard_normal(len(z)))
-    assert "equal_columns" not in names(check_recording(np.column_stack([states, near]), z))
-
-
-def test_only_constant_columns_are_an_error():
-    findings = check_recording(np.ones((100, 3)), np.arange(100.0))
-    assert names(findings.errors) == ["constant_columns"]
-    assert len(findings.kept) == 0
-
-
-@pytest.mark.parametrize(
-    ("rows", "level", "word"),
-    [(20, "error", "perfectly"), (150, "warning", "7.5 per state"), (300, "warning", "slow")],
-)
-def test_short_recordings(rows, level, word):
-    findings = check_recording(*recorded(rows=rows))
-    assert only(findings, "short").level == level
-    assert word in only(findings, "short").message
-
-
 @pytest.mark.parametrize("bits", [6, 8, 12, 16])
 @pytest.mark.parametrize("offset", [0.0, 0.3])
 def test_quantisation_step_is_found(bits, offset):
@@ -174,26 +189,6 @@ def test_steps_of_stored_decimals_and_integers():
     single = np.round(states, 3).astype(np.float32)
     assert check_recording(single, z).step == pytest.approx(1e-3, rel=2.0**-20)
     assert check_recording(np.round(1000 * states).astype(np.int16), z).step == 1
-
-
-@pytest.mark.parametrize(("kind", "name"), [(np.float32, "single"), (np.float16, "half")])
-@pytest.mark.parametrize("widened", [False, True])
-def test_precision_of_storage(kind, name, widened):
-    states, z = recorded(size=5)
-    stored = states.astype(kind).astype(float) if widened else states.astype(kind)
-    findings = check_recording(stored, z)
-    assert names(findings) == [f"{name}_precision"]
-    assert findings[0].level == "info"
-    assert findings.step is None
-
-
-def test_clipping_but_not_coarse_steps_is_found():
-    states, z = recorded(size=5)
-    deviation = states.std(axis=0)
-    assert names(check_recording(np.clip(states, -1.5, 1.5 * deviation), z)) == ["clipped"]
-    coarse = np.round(4 * np.tanh(states / deviation))  # nine levels, all of them often taken
-    assert "clipped" not in names(check_recording(coarse, z))
-    assert not check_recording(np.maximum(states, 0), z)
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
@@ -258,11 +253,6 @@ def test_two_valued_input(kind, chance):
     assert findings.shift == 1
 
 
-def test_constant_input_is_an_error():
-    states, z = recorded()
-    assert names(check_recording(states, np.full(len(z), 0.1))) == ["constant_input"]
-
-
 @pytest.mark.parametrize("period", [30, 250, 700])
 def test_repeated_input_has_its_period(period):
     def repeated(count, rng):
@@ -320,20 +310,6 @@ def test_the_remedy_for_misalignment_aligns(late):
 def test_states_even_in_the_input_are_aligned_by_its_square(late):
     states, z = recorded(late=late)
     assert check_recording(states**2, z).shift == late
-
-
-def test_states_of_another_input_are_unpaired():
-    states, _ = recorded()
-    findings = check_recording(states, np.random.default_rng(9).standard_normal(len(states)))
-    assert names(findings.errors) == ["unpaired"]
-
-
-def test_states_below_their_rounding_are_rank_deficient():
-    states, z = recorded()
-    states = np.column_stack([states, states[:, 2] - states[:, 7]])
-    found = only(check_recording(states, z), "rank_deficient")
-    assert found.level == "warning"
-    assert "1 of 21" in found.message
 
 
 def test_long_recordings_are_checked_in_part():
