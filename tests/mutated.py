@@ -22,14 +22,18 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import scipy.io
+from pyarrow import feather
+from pyarrow import table as arrow_table
 from scipy import sparse
 
 import memcurve
 from memcurve import inputs
 from memcurve.core import limits
 from memcurve.io import load_matrix, load_network, open_recording, save_network
+from written import write_checkpoint, write_hdf5, write_mat73, write_parquet, write_safetensors
 
 #: Bytes that a reader may take beyond what it needs to be there: what is refused by its size is
 #: refused from 256 MB on here, and a reader holds some blocks besides.
@@ -128,6 +132,13 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
     named = _text([(f"n{a}", f"n{b}", w) for a, b, w in EDGES], ",", "source,target,weight")
     curve = memcurve.memory_curve(memcurve.LinearNetwork(0.5 * A, C[:, 0]))
     audit = memcurve.audit(memcurve.LinearNetwork(0.5 * A, C[:, 0]), claimed=2)
+    table = {name: [row[k] for row in columns] for k, name in enumerate("abcz")}
+    heads = enumerate(("pre", "post", "weight"))
+    wires = arrow_table({name: [row[k] for row in EDGES] for k, name in heads})
+    graph = nx.DiGraph()
+    graph.add_weighted_edges_from(EDGES)
+    graphml = _saved(".graphml", lambda p: nx.write_graphml_xml(graph, p))
+    gexf = _saved(".gexf", lambda p: nx.write_gexf(graph, p)) + b"<!-- what may change -->" * 40
     shipped = sorted(
         (Path(memcurve.__file__).parent / "studies" / "sweeping" / "builtin").glob("*.toml")
     )
@@ -156,54 +167,31 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
         "study": (".toml", shipped[0].read_bytes(), study),
         "curve": (".json", curve.to_json().encode(), _result(memcurve.MemoryCurve)),
         "audit": (".json", audit.to_json().encode(), _result(memcurve.Audit)),
-    }
-    if find_spec("h5py"):
-        from written import write_hdf5, write_mat73
-
-        wired = _saved(".mat", lambda p: write_mat73(p, A=WIRED, C=C))
-        found["mat 7.3"] = (".mat", wired, network)
-        packed = _saved(".h5", lambda p: write_hdf5(p, chunks=(5, 2), X=X, z=Z))
-        found["recording h5"] = (".h5", packed, recording)
-    if find_spec("safetensors"):
-        from written import write_safetensors
-
-        layer = _saved(".safetensors", lambda p: write_safetensors(p, A=A, C=C))
-        found["safetensors"] = (".safetensors", layer, network)
-    if find_spec("pyarrow"):
-        from written import write_parquet
-
-        table = {name: [row[k] for row in columns] for k, name in enumerate("abcz")}
-        found["recording parquet"] = (
-            ".parquet",
-            _saved(".parquet", lambda p: write_parquet(p, table)),
+        "mat 7.3": (".mat", _saved(".mat", lambda p: write_mat73(p, A=WIRED, C=C)), network),
+        "recording h5": (
+            ".h5", _saved(".h5", lambda p: write_hdf5(p, chunks=(5, 2), X=X, z=Z)), recording,
+        ),
+        "safetensors": (
+            ".safetensors", _saved(".safetensors", lambda p: write_safetensors(p, A=A, C=C)),
+            network,
+        ),
+        "recording parquet": (
+            ".parquet", _saved(".parquet", lambda p: write_parquet(p, table)), recording,
+        ),
+        **{f"edges in feather {way}": (
+            ".feather", _saved(".feather", lambda p, w=way: feather.write_feather(wires, p, w)),
+            matrix,
+        ) for way in ("lz4", "uncompressed")},
+        "recording feather": (
+            ".feather", _saved(".feather", lambda p: feather.write_feather(arrow_table(table), p)),
             recording,
-        )
-        from pyarrow import feather
-        from pyarrow import table as arrow_table
-
-        wires = arrow_table(
-            {name: [row[k] for row in EDGES] for k, name in enumerate(("pre", "post", "weight"))}
-        )
-        for way in ("lz4", "uncompressed"):
-            packed = _saved(".feather", lambda p, way=way: feather.write_feather(wires, p, way))
-            found[f"edges in feather {way}"] = (".feather", packed, matrix)
-        packed = _saved(".feather", lambda p: feather.write_feather(arrow_table(table), p))
-        found["recording feather"] = (".feather", packed, recording)
-    if find_spec("networkx"):
-        import networkx as nx
-
-        graph = nx.DiGraph()
-        graph.add_weighted_edges_from(EDGES)
-        graphml = _saved(".graphml", lambda p: nx.write_graphml_xml(graph, p))
-        found["graphml"] = (".graphml", graphml, matrix)
-        gexf = _saved(".gexf", lambda p: nx.write_gexf(graph, p)) + b"<!-- what may change -->" * 40
-        found["gexf"] = (".gexf", gexf, matrix)
-        found["gml"] = (".gml", _saved(".gml", lambda p: nx.write_gml(graph, p)), matrix)
-        packed = gzip.compress(graphml)
-        found["graphml.gz"] = (".graphml.gz", packed, matrix)
+        ),
+        "graphml": (".graphml", graphml, matrix),
+        "gexf": (".gexf", gexf, matrix),
+        "gml": (".gml", _saved(".gml", lambda p: nx.write_gml(graph, p)), matrix),
+        "graphml.gz": (".graphml.gz", gzip.compress(graphml), matrix),
+    }  # fmt: skip
     if find_spec("torch"):
-        from written import write_checkpoint
-
         state = _saved(".pt", lambda p: write_checkpoint(p, A=A, C=C))
         found["checkpoint"] = (".pt", state, network)
     return found

@@ -48,6 +48,9 @@ def _cases() -> list[Case]:
     # rings and permutations: the rank counts distinct roots of unity that the mask excites
     add("ring 50, ones", ring(50), np.ones(50), 1)
     add("ring 50, one node", ring(50), np.eye(50)[0], 50)
+    add("ring 50, two opposite nodes", ring(50), np.eye(50)[0] + np.eye(50)[25], 25)
+    add("ring 50, a difference", ring(50), np.eye(50)[0] - np.eye(50)[1], 49)
+    add("ring 51, two nodes", ring(51), np.eye(51)[3] + np.eye(51)[4], 51)
     add("ring 50, mask of period 5", ring(50), np.tile(normal(5), 10), 5)
     add("ring 48, alternating mask", ring(48), np.tile([1.0, -1.0], 24), 1)
     for cycles, rank in (([5, 7, 11, 13], 33), ([6, 6, 4], 8), ([12, 8, 6], 16)):

@@ -34,34 +34,51 @@ def swept(folder: Path) -> Any:
     return memcurve.sweep(study, folder / "sweep.sqlite", executor="serial")
 
 
+#: Everything that takes a network, the type of result that it makes, and what else it needs.
+TAKES_A_NETWORK: dict[str, tuple[type | None, dict[str, Any]]] = {
+    "memory_curve": (memcurve.MemoryCurve, {}),
+    "forecasting_curve": (None, {"input": "ar:0.5"}),
+    "fisher_curve": (None, {}),
+    "noise_profile": (memcurve.NoiseProfile, {"levels": [1e-3, 1e-6]}),
+    "compare": (memcurve.Comparison, {"methods": ["naive", "osm"]}),
+    "input_normal": (memcurve.InputNormal, {}),
+    "controllable_spectrum": (None, {}),
+    "rank": (None, {}),
+    "structural_rank": (None, {}),
+    "audit": (memcurve.Audit, {"claimed": 7.5}),
+    "capacities": (memcurve.Capacities, {}),
+    "task_error": (memcurve.TaskError, {"target": [1.0, 0.5, 0.2]}),
+    "control_energy": (memcurve.ControlEnergy, {}),
+    "hankel_values": (memcurve.HankelValues, {}),
+    "information": (memcurve.Information, {"noise": 0.1}),
+    "improvement": (memcurve.Improvement, {"noise": 0.1, "count": 3}),
+    "whitened": (memcurve.Whitened, {}),
+    "pruned": (memcurve.Pruned, {"noise": 1e-3, "tolerance": 1e-3}),
+    "best_mask": (memcurve.MaskChoice, {"noise": 0.1}),
+    "best_readout": (memcurve.ReadoutChoice, {"noise": 0.1, "count": 3}),
+    "memory_by_region": (
+        memcurve.RegionalMemory, {"regions": np.array(["sensory", "motor"] * 4), "noise": 0.1},
+    ),
+    "compare_with_nulls": (
+        memcurve.NullComparison, {"draws": 2, "seed": 1, "executor": "serial"},
+    ),
+}  # fmt: skip
+TANH = memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C)
 #: One of each result type; ``to_xarray`` of some would need more than these have.
 MADE: dict[type, Any] = {
-    memcurve.MemoryCurve: lambda folder: memcurve.memory_curve(NETWORK),
-    memcurve.NoiseProfile: lambda folder: memcurve.noise_profile(NETWORK, [1e-3, 1e-6]),
-    memcurve.Comparison: lambda folder: memcurve.compare(NETWORK, ["naive", "osm"]),
-    memcurve.InputNormal: lambda folder: memcurve.input_normal(NETWORK),
-    memcurve.Audit: lambda folder: memcurve.audit(NETWORK, claimed=7.5),
+    **{kind: lambda folder, name=name, given=given: getattr(memcurve, name)(NETWORK, **given)
+       for name, (kind, given) in TAKES_A_NETWORK.items() if kind is not None},
     memcurve.MemoryCurves: lambda folder: memcurve.memory_curves(
         np.stack([0.5 * np.eye(3), np.diag([0.1, 0.2, 0.3])])
     ),
-    memcurve.Capacities: lambda folder: memcurve.capacities(NETWORK),
     memcurve.Capacity: lambda folder: memcurve.capacity_from_data(STATES, INPUT, washout=50),
     memcurve.MeasurementReport: lambda folder: measurement_report(
-        memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), seed=1, precision=1, scales=[1.0]
+        TANH, seed=1, precision=1, scales=[1.0]
     ),
     memcurve.ScaleProfile: lambda folder: memcurve.measure_scales(
-        memcurve.NonlinearNetwork(NETWORK.A, NETWORK.C), [0.1, 1.0], seed=1, precision=1
+        TANH, [0.1, 1.0], seed=1, precision=1
     ),
-    memcurve.TaskError: lambda folder: memcurve.task_error(NETWORK, [1.0, 0.5, 0.2]),
-    memcurve.ControlEnergy: lambda folder: memcurve.control_energy(NETWORK),
-    memcurve.HankelValues: lambda folder: memcurve.hankel_values(NETWORK),
-    memcurve.Information: lambda folder: memcurve.information(NETWORK, 0.1),
-    memcurve.Improvement: lambda folder: memcurve.improvement(NETWORK, 0.1, count=3),
     memcurve.Design: lambda folder: memcurve.design("ramp", 3),
-    memcurve.Whitened: lambda folder: memcurve.whitened(NETWORK),
-    memcurve.Pruned: lambda folder: memcurve.pruned(NETWORK, 1e-3, 1e-3),
-    memcurve.MaskChoice: lambda folder: memcurve.best_mask(NETWORK, 0.1),
-    memcurve.ReadoutChoice: lambda folder: memcurve.best_readout(NETWORK, 0.1, 3),
     memcurve.JudgedClaim: lambda folder: memcurve.judge_claim("rodan-2011"),
     memcurve.ModelMemory: lambda folder: memcurve.layers(
         {"rnn.nu_log": np.full(3, -2.0), "rnn.theta_log": np.arange(3.0)}
@@ -69,17 +86,11 @@ MADE: dict[type, Any] = {
     memcurve.MemoryDensity: lambda folder: memcurve.memory_density(
         memcurve.ContinuousNetwork([[-1.0]], [1.0])
     ),
-    memcurve.RegionalMemory: lambda folder: memcurve.memory_by_region(
-        NETWORK, np.array(["sensory", "motor"] * 4), noise=0.1
-    ),
     memcurve.Sweep: swept,
-    memcurve.NullComparison: lambda folder: memcurve.compare_with_nulls(
-        NETWORK, draws=2, seed=1, executor="serial"
-    ),
     type(memcurve.check_recording(STATES, INPUT)): lambda folder: memcurve.check_recording(
         STATES, INPUT
     ),
-}
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -219,34 +230,9 @@ def test_only_public_names_are_listed() -> None:
     refuses(AttributeError, "nonsense", getattr, memcurve, "nonsense")
 
 
-#: Everything that takes a network, and what else it needs.
-TAKES_A_NETWORK = {
-    "memory_curve": {},
-    "noise_profile": {"levels": [0.1]},
-    "forecasting_curve": {"input": "ar:0.5"},
-    "fisher_curve": {},
-    "compare": {"methods": ["naive"]},
-    "input_normal": {},
-    "controllable_spectrum": {},
-    "rank": {},
-    "pruned": {"noise": 0.1},
-    "best_mask": {"noise": 0.1},
-    "best_readout": {"noise": 0.1, "count": 2},
-    "whitened": {},
-    "improvement": {"noise": 0.1, "count": 2},
-    "task_error": {"target": 3},
-    "control_energy": {},
-    "hankel_values": {},
-    "information": {"noise": 0.1},
-    "structural_rank": {},
-    "audit": {"estimates": False},
-    "compare_with_nulls": {"nulls": "shuffle", "draws": 1, "seed": 1, "executor": "serial"},
-}
-
-
 @pytest.mark.parametrize("name", TAKES_A_NETWORK)
 def test_networks_are_what_as_network_takes(name: str, tmp_path: Path) -> None:
-    function, arguments = getattr(memcurve, name), TAKES_A_NETWORK[name]
+    function, (_, arguments) = getattr(memcurve, name), TAKES_A_NETWORK[name]
     memcurve.save_network(NETWORK, tmp_path / "network.npz")
     for stands_for_it in (NETWORK, (NETWORK.A, NETWORK.C), str(tmp_path / "network.npz")):
         assert function(stands_for_it, **arguments) is not None
