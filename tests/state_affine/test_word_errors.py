@@ -67,6 +67,15 @@ def family(kind: str, size: int, seed: int) -> StateAffineNetwork:
     return StateAffineNetwork([a * A, b * B], q)
 
 
+def require_right(
+    result: memcurve.Capacities, network: StateAffineNetwork, words: Any = None, **question: Any
+) -> None:
+    """Every word within the error that is told of what the oracle says of the ``question``."""
+    asked = word_oracle.words(1, 4) if words is None else words
+    truth = word_oracle.capacities(network, asked, **question)
+    assert np.abs([result.of(word) for word in asked] - truth).max() <= result.error
+
+
 @pytest.mark.parametrize("kind", FAMILIES)
 @pytest.mark.parametrize(
     ("size", "seed"),
@@ -80,18 +89,16 @@ def test_errors_hold(kind: str, size: int, seed: int) -> None:
     asked = word_oracle.words(1, 4) + [(0,) * j + (1,) for j in range(4, size + 4)]
     result = memcurve.capacities(network, degree=2)
     if kind != "proportional":  # whose covariance is singular
-        truth = word_oracle.capacities(network, asked, bits=900)
-        assert np.abs([result.of(w) for w in asked] - truth).max() <= result.error
+        require_right(result, network, asked)
 
 
 @pytest.mark.parametrize("kind", ["normal", "smooth", "line", "scaled"])
 @pytest.mark.parametrize("noise", [1e-7, 1e-3])
 def test_errors_hold_under_noise(kind: str, noise: float) -> None:
     network = family(kind, 8, 23)
-    result, words = memcurve.capacities(network, noise, degree=2), word_oracle.words(1, 4)
-    truth = word_oracle.capacities(network, words, noise=noise)
-    found = [result.of(word) for word in words]
-    assert np.abs(found - truth).max() <= result.error < 1e-9
+    result = memcurve.capacities(network, noise, degree=2)
+    require_right(result, network, noise=noise)
+    assert result.error < 1e-9
 
 
 def test_floats_alone_would_be_silently_wrong() -> None:
@@ -102,13 +109,10 @@ def test_floats_alone_would_be_silently_wrong() -> None:
     assert np.abs(white.defect()).max() < 1e-14
     result = memcurve.capacities(network, degree=2)
     assert result.arithmetic == "balls"
+    require_right(result, network)
     words = word_oracle.words(1, 4)
-    truth = word_oracle.capacities(network, words)
-    assert (
-        np.abs([result.of(w) - c for w, c in zip(words, truth, strict=True)]).max() <= result.error
-    )
     alone = [float(np.sum(_coefficient(white, w) ** 2)) for w in words]
-    assert np.abs(alone - truth).max() > 1e-7
+    assert np.abs(alone - word_oracle.capacities(network, words)).max() > 1e-7
 
 
 def _coefficient(white: Any, word: tuple[int, ...]) -> np.ndarray:
@@ -283,28 +287,20 @@ def test_bad_words_laws_and_files() -> None:
     refuses(ValueError, ("`network`", "2"), memcurve.capacities, two_inputs)
 
 
-def test_interrupts_keep_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.state_affine import tree
-
+@pytest.mark.parametrize("place", ["tree.Tree.table", "white.whitened"])
+def test_interrupts_keep_what_is_known(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tree.Tree, "table", stopped)
+    monkeypatch.setattr(f"memcurve.state_affine.{place}", stopped)
+    if place == "white.whitened":  # before any capacity
+        with pytest.raises(KeyboardInterrupt, match="the total without noise is 2"):
+            memcurve.capacities(StateAffineNetwork(**GOOD))
+        return
     result = memcurve.capacities(StateAffineNetwork(**GOOD))
     assert result.total == 2 == round(sum(result.by_degree.values()), 6)
     assert any("interrupted" in note for note in result.notes)
     assert 0 < result.of((0, 1)) < 1
-
-
-def test_interrupts_before_any_capacity_tell_the_total(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memcurve.state_affine import white
-
-    def stopped(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(white, "whitened", stopped)
-    with pytest.raises(KeyboardInterrupt, match="the total without noise is 2"):
-        memcurve.capacities(StateAffineNetwork(**GOOD))
 
 
 def test_networks_at_the_edge_of_a_covariance_and_what_is_none() -> None:
@@ -333,9 +329,9 @@ def test_readouts_are_taken_as_they_are_stored(gap: float, noise: float | None) 
     network = family("normal", 4, 46)
     D = np.tile(rng.standard_normal(4), (2, 1))
     D[1] += gap * rng.standard_normal(4)
-    result, words = memcurve.capacities(network.replace(readout=D), noise, degree=2), [(1,), (0, 1)]
-    truth = word_oracle.capacities(network, words, noise=noise or 0.0, readout=D)
-    assert np.abs([result.of(word) for word in words] - truth).max() <= result.error < 1e-6
+    result = memcurve.capacities(network.replace(readout=D), noise, degree=2)
+    require_right(result, network, [(1,), (0, 1)], noise=noise or 0.0, readout=D)
+    assert result.error < 1e-6
     assert result.rank == 2
 
 
@@ -345,10 +341,10 @@ def test_small_states_are_usable_beside_large_ones(mixed: bool) -> None:
     rng, units = np.random.default_rng(8), np.array([1e7, 1e-4, 1e-3])
     A, B = (units[:, None] * rng.standard_normal((3, 3)) / 5 / units for _ in range(2))
     network = StateAffineNetwork([A, B], units * rng.standard_normal((2, 3)))
-    D, words = rng.standard_normal((3, 3)) if mixed else np.eye(3), word_oracle.words(1, 4)
+    D = rng.standard_normal((3, 3)) if mixed else np.eye(3)
     result = memcurve.capacities(network.replace(readout=D), 1e-3)
-    truth = word_oracle.capacities(network, words, noise=1e-3, readout=D)
-    assert np.abs([result.of(word) for word in words] - truth).max() <= result.error < 1e-9
+    require_right(result, network, noise=1e-3, readout=D)
+    assert result.error < 1e-9
 
 
 def test_a_spectrum_that_turns_is_measured() -> None:
