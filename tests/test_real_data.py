@@ -11,10 +11,13 @@ from memcurve import (
     LinearNetwork,
     RecordingWarning,
     audit,
+    best_mask,
+    best_readout,
     load_network,
     memory_curve,
     memory_from_data,
     noise_profile,
+    pruned,
     rank,
     structural_rank,
 )
@@ -144,3 +147,26 @@ def test_nanowires_remember_little() -> None:
         whole = memory_from_data(file, **driven)  # time, and columns of NaN, are seen
     assert whole.diagnostics["states"] == 17
     assert abs(whole.total - curve.total) < 0.1
+
+
+@pytest.mark.slow
+def test_choices_of_the_worm() -> None:
+    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    mask = np.random.default_rng(3).standard_normal(299)
+    network = LinearNetwork(A, mask / np.linalg.norm(mask))
+    assert pruned(network, 1e-3, 1e-3).network.size <= 12
+    choice = best_readout(network, 1e-3, 10)
+    assert choice.value >= 6.40
+    assert choice.bound <= 1.01 * choice.value
+    assert best_mask(network, 0.1).value >= 4.82
+
+
+@pytest.mark.slow
+def test_choices_of_the_larva() -> None:
+    network = larva()
+    network = network.replace(C=network.C / np.linalg.norm(network.C))
+    assert pruned(network, 1e-3, 1e-3).network.size <= 10
+    choice = best_readout(network, 1e-3, 10)
+    assert choice.value >= 4.7
+    assert choice.bound <= 1.013 * choice.value
+    assert choice.random < 2 < choice.value
