@@ -50,7 +50,12 @@ def normal(size: int, *, seed: Seed, inputs: int = 1, norm: float | None = 1.0) 
 def uniform(
     size: int, *, seed: Seed, low: float = -1.0, inputs: int = 1, norm: float | None = 1.0
 ) -> Floats:
-    """Mask with independent entries uniform on [``low``, 1]. Parameters as in :func:`normal`."""
+    """Mask with independent entries uniform on [``low``, 1]. Parameters as in :func:`normal`.
+
+    >>> from memcurve.network import masks
+    >>> bool((masks.uniform(5, seed=1, low=0) > 0).all())
+    True
+    """
     least = require_number(low, "low", "below 1", lambda number: number < 1)
     return _finished(generator(seed).uniform(least, 1, _shape(size, inputs)), norm)
 
@@ -62,6 +67,10 @@ def sparse_normal(
 
     Each column has exactly ``max(1, round(density·N))`` non-zeros at positions drawn without
     replacement, so that no input is ever cut off. Other parameters as in :func:`normal`.
+
+    >>> from memcurve.network import masks
+    >>> int((masks.sparse_normal(20, seed=1) != 0).sum())
+    2
     """
     rng = generator(seed)
     return _sparse(size, rng, density, inputs, norm, rng.standard_normal)
@@ -80,13 +89,22 @@ def sparse_uniform(
 
     The number of non-zeros is that of :func:`sparse_normal`. The paper's sparse uniform mask,
     MATLAB's ``sprand``, has ``low=0``.
+
+    >>> from memcurve.network import masks
+    >>> int((masks.sparse_uniform(20, seed=1, low=0) > 0).sum())
+    2
     """
     rng, least = generator(seed), require_number(low, "low", "below 1", lambda number: number < 1)
     return _sparse(size, rng, density, inputs, norm, lambda count: rng.uniform(least, 1, count))
 
 
 def ones(size: int, *, norm: float | None = 1.0) -> Floats:
-    """Mask that drives every node alike; ``norm=None`` leaves the entries at one."""
+    """Mask of equal weights for all nodes; ``norm=None`` leaves them at one.
+
+    >>> from memcurve.network import masks
+    >>> masks.ones(4)
+    array([0.5, 0.5, 0.5, 0.5])
+    """
     return _finished(np.ones(_shape(size)), norm)
 
 
@@ -118,7 +136,12 @@ __all__ = ["MASKS", "is_random", "make", *MASKS]
 
 
 def is_random(name: str) -> bool:
-    """Whether the mask called ``name`` is drawn, and so needs a seed."""
+    """Whether the mask called ``name`` is drawn, and so needs a seed.
+
+    >>> from memcurve.network import masks
+    >>> masks.is_random("normal"), masks.is_random("ones")
+    (True, False)
+    """
     return "seed" in inspect.signature(MASKS[name]).parameters
 
 
