@@ -30,10 +30,10 @@ def exact_array(value: Any, argument: str) -> NDArray[Any]:
     require_finite(exact, argument)
     if array.dtype.kind in "iu" and array.dtype.itemsize == 8:
         beyond = array[(array > LARGEST_EXACT_INTEGER) | (array < -LARGEST_EXACT_INTEGER)]
-        lost = [value for value in beyond.tolist() if int(float(value)) != value]
-        if lost:
+        inexact = [value for value in beyond.tolist() if int(float(value)) != value]
+        if inexact:
             raise ValueError(
-                f"`{argument}` holds the integer {lost[0]} beyond 2**53, which float64 cannot "
+                f"`{argument}` holds the integer {inexact[0]} beyond 2**53, which float64 cannot "
                 f"represent; divide by a common factor or convert to float yourself."
             )
     elif array.dtype.itemsize > exact.dtype.itemsize and not np.array_equal(array, exact):

@@ -127,25 +127,25 @@ def require_room(need: int, what: str, remedy: str) -> None:
 
 
 def require_room_for_columns(
-    states: int, columns: float, what: str, room: int | None = None, *, sharing: int = 1
+    states: int, columns: float, what: str, free: int | None = None, *, sharing: int = 1
 ) -> None:
     """Raise a TooLargeError where so many columns of all states, ``what``, cannot fit.
 
-    ``room`` is what is available, where that is not the memory of the host; ``sharing`` ranks of a
+    ``free`` bytes are available, where that is not the memory of the host; ``sharing`` ranks of a
     job have as much each, and share the memory of this machine.
     """
     need = int(_ENTRY * sharing * states * columns)
-    room = _lacking(need) if room is None else room
-    if room is None or need <= room:
+    free = _lacking(need) if free is None else free
+    if free is None or need <= free:
         return
-    here = f" on each of the {sharing} ranks here" if sharing > 1 else ""
-    machines = 1 + math.ceil(need / max(room, _ALWAYS_THERE))
+    on_ranks = f" on each of the {sharing} ranks here" if sharing > 1 else ""
+    machines = 1 + math.ceil(need / max(free, _ALWAYS_THERE))
     raise TooLargeError(
-        f"`network` must leave room for {what}, got {states:,} states{here}: about {columns:,.0f} "
-        f"vectors of them take {_size(need)} of memory, but {_size(room)} are available. Use "
-        f"{machines} machines or devices like this one, with the rows distributed over the ranks "
-        f"of an MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S --mpi`; or more "
-        f"noise, a smaller spectral radius, or a part of the network."
+        f"`network` must leave room for {what}, got {states:,} states{on_ranks}: about "
+        f"{columns:,.0f} vectors of them take {_size(need)} of memory, but {_size(free)} are "
+        f"available. Use {machines} machines or devices like this one, with the rows distributed over the "
+        f"ranks of an MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S --mpi`; or "
+        f"more noise, a smaller spectral radius, or a part of the network."
     )
 
 

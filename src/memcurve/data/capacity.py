@@ -215,8 +215,8 @@ def capacity_from_data(
     )
     notes = list(_notes(result, constant, z, len(polynomials.values) - 1))
     for first, last, column in stuck_stretches(X, z[len(z) - len(X) :]):
-        what = "no state moves" if column is None else f"column {column} does not move"
-        notes.append(note("capacity.stuck", what=what, first=first, last=last))
+        subject = "no state moves" if column is None else f"column {column} does not move"
+        notes.append(note("capacity.stuck", what=subject, first=first, last=last))
     return dataclasses.replace(result, notes=tuple(notes))
 
 

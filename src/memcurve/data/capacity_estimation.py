@@ -316,9 +316,9 @@ def scan(basis: StateBasis, polynomials: Polynomials, reach: Reach) -> Scan:
     batch = max(1, BATCH_NUMBERS // (basis.rows + reach.lag))
     raw, bias = np.zeros((2, reach.lag + 1, len(shapes)))
     for first in range(0, len(shapes), batch):
-        some = slice(first, first + batch)
-        raw[:, some], bias[:, some] = r_squared(
-            correlator, basis, polynomials, shapes[some], reach.lag
+        batch_rows = slice(first, first + batch)
+        raw[:, batch_rows], bias[:, batch_rows] = r_squared(
+            correlator, basis, polynomials, shapes[batch_rows], reach.lag
         )
     spans = np.array([pattern.offsets[-1] for pattern in shapes], int)
     # a shift that takes the last factor beyond the longest lag is no target of this degree

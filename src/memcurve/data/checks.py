@@ -115,8 +115,8 @@ def _of_one_input(all_x: Floats, all_z: Floats, washout: int, names: Sequence[st
         return replace(rest, found=report.worst_first(), washout=settled)
     if stretches:
         _say_stuck("stuck.columns", stretches, len(x), washout, report)
-    x, z, some, whole = columns.without_gaps(x, z, stretches, report)
-    selected = columns.distinct_columns(x, some, report)
+    x, z, usable, whole = columns.without_gaps(x, z, stretches, report)
+    selected = columns.distinct_columns(x, usable, report)
     constant = np.ptp(z) <= 4 * EPS * abs(z).max()
     if constant:
         report.add("constant_input", value=z[0])
@@ -168,21 +168,21 @@ def _merged(channels: Sequence[Findings]) -> Findings:
         return channels[0]
     report = Collected()
     report += [one for one in channels[0] if one.name not in _OF_INPUT]
-    unrelated = [any(one.name == "unpaired" for one in each) for each in channels]
+    unrelated = [any(one.name == "unpaired" for one in findings) for findings in channels]
     # states that remember some inputs need not remember all; and they seem to lead an input that
     # follows another
     excused: dict[str, Level] = {} if all(unrelated) else {"unpaired": "info"}
-    if not all(each.shift < 0 or mute for each, mute in zip(channels, unrelated, strict=True)):
+    if not all(one.shift < 0 or mute for one, mute in zip(channels, unrelated, strict=True)):
         excused["misaligned"] = "warning"
-    for k, each in enumerate(channels):
-        for one in (one for one in each if one.name in _OF_INPUT):
+    for k, findings in enumerate(channels):
+        for one in (one for one in findings if one.name in _OF_INPUT):
             level = excused.get(one.name, one.level)
             report.append(replace(one, level=level, message=f"input {k}: {one.message}"))
     return replace(
         channels[0],
         found=report.worst_first(),
-        coloured=any(each.coloured for each in channels),
-        period=next((each.period for each in channels if each.period), None),
+        coloured=any(findings.coloured for findings in channels),
+        period=next((findings.period for findings in channels if findings.period), None),
     )
 
 
@@ -257,9 +257,9 @@ def _check_input(
         targets = [white, square]
         if min(p, chaos) < INPUT_LEVEL:
             chaotic = chaos < INPUT_LEVEL
-            what = "later ones and squares of" if chaotic else "squares of later and"
+            relation = "later ones and squares of" if chaotic else "squares of later and"
             series = "the innovations of the input are" if coloured else "the input is"
-            report.add("dependent", series=series, what=what, p=min(p, chaos))
+            report.add("dependent", series=series, what=relation, p=min(p, chaos))
             # signs of volatile inputs are still random; what the past predicts is no null model
             targets = [] if chaotic or coloured else [signs]
     return targets, coloured, period

@@ -37,34 +37,34 @@ def without_gaps(
     if not gaps.any() and not np.isnan(z).any():
         return x, z, np.arange(x.shape[1]), np.ones(len(x), bool)
     empty = 2 * gaps.sum(axis=0) > len(x)
-    some = np.flatnonzero(~empty)
+    usable = np.flatnonzero(~empty)
     if empty.any():
         report.columns(
-            "empty_columns" if len(some) else "empty_columns.all",
+            "empty_columns" if len(usable) else "empty_columns.all",
             np.flatnonzero(empty),
             x.shape[1],
             what="NaN, or nothing that moves," if stretches else "NaN",
         )
-    missing = recorded_gaps[:, some].any(axis=1) | np.isnan(z)
+    missing = recorded_gaps[:, usable].any(axis=1) | np.isnan(z)
     if missing.any():
         rows, where = len(z) - int(missing.sum()), ""
         if 2 * rows < len(z):
-            worst = some[np.argsort(-gaps[:, some].sum(axis=0), kind="stable")]
+            worst = usable[np.argsort(-gaps[:, usable].sum(axis=0), kind="stable")]
             where = f"; most of them in the columns {report.few(worst[:3])}"
         report.add(
             "missing_rows",
-            level="warning" if rows > len(some) else "error",
+            level="warning" if rows > len(usable) else "error",
             count=missing.sum(),
             rows=counted(len(z), "row"),
             first=int(missing.argmax()),
             where=where,
         )
     filled = x.copy()
-    for column in some[gaps[:, some].any(axis=0)].tolist():  # a value that is there: steps stay
+    for column in usable[gaps[:, usable].any(axis=0)].tolist():  # a value that is there: steps stay
         filled[gaps[:, column], column] = _median(filled[:, column])
     filled[:, empty] = 0.0
-    whole = np.asarray(~gaps[:, some].any(axis=1))
-    return filled, without_nan(z), some.astype(np.int64), whole
+    whole = np.asarray(~gaps[:, usable].any(axis=1))
+    return filled, without_nan(z), usable.astype(np.int64), whole
 
 
 def without_nan(z: Floats) -> Floats:
@@ -93,12 +93,12 @@ def counts_rows(column: NDArray[Any]) -> bool:
     return bool(off <= abs(steps).max() or even)
 
 
-def distinct_columns(x: Floats, some: Indices, report: Collected) -> Indices:
+def distinct_columns(x: Floats, usable: Indices, report: Collected) -> Indices:
     """Those of ``some`` columns that vary, are no clock and no affine copy of an earlier one."""
     columns = x.shape[1]
     low, high = x.min(axis=0), x.max(axis=0)
     still = high - low <= 4 * EPS * np.maximum(abs(low), abs(high))
-    constant, selected = some[still[some]], some[~still[some]]
+    constant, selected = usable[still[usable]], usable[~still[usable]]
     if len(constant):
         kind = "constant_columns" if len(selected) else "constant_columns.all"
         report.columns(kind, constant, columns)

@@ -108,9 +108,9 @@ def memory_from_data(
     >>> round(curve.total, 4)
     20.0
     """
-    which: dict[str, Any] = {"state_names": state_names, "input_name": input_name, "drop": drop}
-    which |= {"rows": rows, "every": every, "shift": shift, "skip_rows": skip_rows}
-    source = io.open_recording(states, inputs, **which)
+    selection: dict[str, Any] = {"state_names": state_names, "input_name": input_name, "drop": drop}
+    selection |= {"rows": rows, "every": every, "shift": shift, "skip_rows": skip_rows}
+    source = io.open_recording(states, inputs, **selection)
     washout = require_limit(washout, "washout")
     floor = require_number(noise_floor, "noise_floor", "at least 0", lambda s: s >= 0)
     level = require_number(level, "level", "between 0 and 1, e.g. 0.95", lambda p: 0 < p < 1)
@@ -186,8 +186,8 @@ def _require_room(source: io.Source, lags: int | None) -> None:
     width = source.columns + (2 * source.columns if lags is None else lags) * source.channels
     # the rows and a copy of them; a chunk and its factor
     need = max(2 * min(source.length, CHECKED_ROWS) * source.columns, (CHUNK + 2) * width**2)
-    what = f"the recording {source.name} of {source.columns:,} states"
-    require_room(8 * need, what, "Choose fewer of them with `state_names`.")
+    subject = f"the recording {source.name} of {source.columns:,} states"
+    require_room(8 * need, subject, "Choose fewer of them with `state_names`.")
 
 
 def _checked(source: io.Source, washout: int) -> Findings:

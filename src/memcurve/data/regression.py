@@ -76,7 +76,7 @@ def regression_curve(
     inference = infer(fit, sample, factor.rows)
     width = float(norm.isf((1 - level) / 2))
     rounding = 1e-9 * factor.states  # what is not statistical: rounding, and lags cut off
-    total, listed = (width * each + rounding for each in inference.sum_errors)
+    total, listed = (width * deviation + rounding for deviation in inference.sum_errors)
     channels, error = inference.memory.reshape(lags, -1), width * inference.lag_error
     memory, several = channels.sum(axis=1), channels.shape[1]
     # cut off where no memory can be, but for the estimate itself: noise may move it
@@ -341,8 +341,8 @@ def infer(fit: Fit, sample: Sample, rows: int) -> Inference:
     slow = slowness > 1
     states, length = sample.X.shape[1], fit.length
     wanted = max((ROWS_FOR_SLOW if slow else ROWS_FOR_ANY) * states, ROWS_PER_INPUT * length)
-    few = float(np.clip(slowness - 0.5, 0, 1)) * (SLOW_WIDENING * length / rows) ** 2
-    wider = max(1 + few, wanted / rows) * fit.widening
+    widening = float(np.clip(slowness - 0.5, 0, 1)) * (SLOW_WIDENING * length / rows) ** 2
+    wider = max(1 + widening, wanted / rows) * fit.widening
     thin = float(np.clip(slowness - 1, 0, 1))
     tail = thin * THIN_TAIL * max(float(by_lag[length // fit.inputs :].sum()), 0.0)
     unseen = (UNSEEN + (1 - UNSEEN) * thin) * max(listed**2 - total**2, 0.0)
@@ -484,8 +484,8 @@ def _chance(fit: Fit, part: _Rows) -> Floats:
 def _variance_of_sums(chance: Floats, first: int, inputs: int) -> Floats:
     """Variance of the sums over columns ``first`` … by noise alone, for every one from there on."""
     columns = np.arange(len(chance) - first)
-    apart = np.minimum(columns // inputs, chance.shape[1] - 1)
-    return np.asarray(np.cumsum(chance[first + columns, apart]))
+    distance = np.minimum(columns // inputs, chance.shape[1] - 1)
+    return np.asarray(np.cumsum(chance[first + columns, distance]))
 
 
 def _end(memory: Floats, chance: Floats, last: int, inputs: int) -> int:

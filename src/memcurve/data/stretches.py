@@ -51,7 +51,7 @@ def stuck_stretches(states: NDArray[Any], inputs: NDArray[Any]) -> list[Stretch]
     for column in np.flatnonzero(still.sum(axis=0) >= LEAST_CHANGES).tolist():
         one = states[:, [column]]
         rows = _stuck(one, still[:, column], changes, alone=True)
-        stretches += [Stretch(*each, column) for each in rows]
+        stretches += [Stretch(*ends, column) for ends in rows]
     return stretches
 
 

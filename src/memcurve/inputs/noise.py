@@ -80,18 +80,18 @@ class Noise(ABC):
     def readable(self, state_deviations: Floats, exponents: Any = 0) -> Flags:
         """Which states, of these deviations times 2^exponents, can be recorded: a mask."""
         readable = np.ones(len(state_deviations), dtype=bool)
-        for which, is_lost, _ in self._out_of_range(state_deviations, exponents):
+        for affected, is_lost, _ in self._out_of_range(state_deviations, exponents):
             if is_lost:
-                readable &= ~which
+                readable &= ~affected
         return readable
 
     def range_remarks(self, state_deviations: Floats, exponents: Any = 0) -> list[str]:
         """What to say of states that are too large or too small."""
         return [
-            f"{np.count_nonzero(which)} of {counted(len(which), 'state')} "
-            f"{'is' if np.count_nonzero(which) == 1 else 'are'} {text}"
-            for which, _, text in self._out_of_range(state_deviations, exponents)
-            if which.any()
+            f"{np.count_nonzero(affected)} of {counted(len(affected), 'state')} "
+            f"{'is' if np.count_nonzero(affected) == 1 else 'are'} {text}"
+            for affected, _, text in self._out_of_range(state_deviations, exponents)
+            if affected.any()
         ]
 
     def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
@@ -234,17 +234,17 @@ class Quantised(Noise):
     def _out_of_range(self, sizes: Floats, exponents: Any) -> list[tuple[Flags, bool, str]]:
         if self.low is None or self.high is None:
             return []
-        away = max(self.low, -self.high)  # of zero, where zero is not in the range
+        distance = max(self.low, -self.high)  # of zero, where zero is not in the range
         with np.errstate(all="ignore"):  # beyond float64 is beyond any range
             sizes = np.ldexp(sizes, exponents)
-            lost = (away > np.ldexp(sizes, REACH_BITS)) | ~(sizes <= self.high - self.low)
+            unreadable = (distance > np.ldexp(sizes, REACH_BITS)) | ~(sizes <= self.high - self.low)
             clipped = UNCLIPPED * sizes * (1 - 1e-12) > min(self.high, -self.low)
         span = f"the range {self.low:g} … {self.high:g}"
         beyond = f"beyond {span} within {UNCLIPPED} standard deviations: clipped there, which is "
         beyond += "not linear; the memory is that of states that are not clipped"
         return [
-            (lost, True, f"outside {span}, or wider: clipped nearly always, and not read"),
-            (clipped & ~lost, False, beyond),
+            (unreadable, True, f"outside {span}, or wider: clipped nearly always, and not read"),
+            (clipped & ~unreadable, False, beyond),
         ]
 
 

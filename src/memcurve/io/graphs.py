@@ -32,8 +32,8 @@ def networkx_graph(file: Path) -> Any:
     networkx = optional("networkx", f"{file}: reading it", "adapters")
     with reading(file), open_bytes(file) as stream:
         size = sum(map(len, iter(lambda: stream.read(_BLOCK), b"")))
-    what = f"{file} is too large: it"
-    require_room(_BYTES_PER_BYTE * size, what, "Write it as a list of edges.")
+    subject = f"{file} is too large: it"
+    require_room(_BYTES_PER_BYTE * size, subject, "Write it as a list of edges.")
     with reading(file), open_bytes(file) as stream:
         kind = ending_of(file).removesuffix(".gz")
         options = {"label": "id"} if kind == ".gml" else {}

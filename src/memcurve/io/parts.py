@@ -59,11 +59,11 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
         alone = mask is not None or (named and not start)  # of a struct, W says which it is
         leak = None if alone else archive.first([start + name for name in _LEAKS])
         bias = None if alone else archive.first([start + _BIAS])
-        further, about = _reservoir_parts(archive, pair, {*pair, stored}, C, leak, bias, A.shape[0])
-        notes = [about[0], *notes, *about[1:]]
+        further, more = _reservoir_parts(archive, pair, {*pair, stored}, C, leak, bias, A.shape[0])
+        notes = [more[0], *notes, *more[1:]]
     elif _HIDDEN in pair[0]:
-        further, about = _torch_parts(archive, pair[0], named)
-        notes += about
+        further, more = _torch_parts(archive, pair[0], named)
+        notes += more
     elif not named:
         if is_system:
             notes += [f"{' and '.join(pair)} are read as those of a state-space system", LAG_NOTE]

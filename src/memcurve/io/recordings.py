@@ -226,10 +226,10 @@ def _sliced(array: Array, rows: range) -> Array:
         wanted = rows[start:]
         place = wanted.start
         for block in array.rows(place):
-            here = range(wanted.start, min(wanted.stop, place + len(block)), rows.step)
-            if here:
-                yield block[here.start - place : here.stop - place : rows.step]
-                wanted = wanted[len(here) :]
+            indices = range(wanted.start, min(wanted.stop, place + len(block)), rows.step)
+            if indices:
+                yield block[indices.start - place : indices.stop - place : rows.step]
+                wanted = wanted[len(indices) :]
             if not wanted:
                 return
             place += len(block)
@@ -347,8 +347,8 @@ def _column_names(contents: Array) -> list[str]:
     if len(contents.shape) != 2:
         raise contents.fault("no_columns", shape=contents.shape)
     contents.require_readable()  # what a header says of a shape need not be true
-    what = f"{contents.label} is too large: the list of its {contents.shape[1]:,} columns"
-    require_room(_COLUMN * contents.shape[1], what, "Store a row for each time.")
+    subject = f"{contents.label} is too large: the list of its {contents.shape[1]:,} columns"
+    require_room(_COLUMN * contents.shape[1], subject, "Store a row for each time.")
     return [str(column) for column in range(contents.shape[1])]
 
 

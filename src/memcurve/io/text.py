@@ -233,8 +233,8 @@ def _batches(file: Path, blocks: int = 1) -> Iterator[Batch]:
                     f"{file}: line {number} is longer than {LONGEST_LINE:,} characters; write one "
                     f"row per line."
                 )
-            what = f"{file} is too large: line {number}"
-            require_room(_BYTES_PER_CHARACTER * len(rest), what, "Write one row per line.")
+            subject = f"{file} is too large: line {number}"
+            require_room(_BYTES_PER_CHARACTER * len(rest), subject, "Write one row per line.")
     yield Batch([number], [rest])
 
 

@@ -232,10 +232,10 @@ class MemoryCurve(Result):
                 f"inputs lie beyond those listed; ask for more `lags`."
             )
         middle = math.floor(mean)
-        away = self.lags - middle
-        later = (2 * away + 1) * self.values
-        sooner = (-2 * away - 1) * self.loss
-        square = math.fsum(np.where(away >= 0, later, sooner)) / inputs
+        offset = self.lags - middle
+        later = (2 * offset + 1) * self.values
+        sooner = (-2 * offset - 1) * self.loss
+        square = math.fsum(np.where(offset >= 0, later, sooner)) / inputs
         return mean, square - (mean - middle) ** 2
 
     def columns(self) -> Mapping[str, Any]:

@@ -82,12 +82,12 @@ def _traces(problem: Problem, *, block: int = 2**15) -> dict[str, float]:
         return {}
     total = 0.0
     re, im, upper = poles.real, poles.imag, poles[poles.imag >= 0]
-    for some in np.array_split(upper, max(1, len(upper) * len(poles) // block)):
+    for part in np.array_split(upper, max(1, len(upper) * len(poles) // block)):
         # of λ_kλ̄_l = a + ib in real numbers, with (a + ib)/(1 − a − ib) summed over pairs
-        a = some.real[:, None] * re + some.imag[:, None] * im
-        squares = (some.imag[:, None] * re - some.real[:, None] * im) ** 2
+        a = part.real[:, None] * re + part.imag[:, None] * im
+        squares = (part.imag[:, None] * re - part.real[:, None] * im) ** 2
         parts = (a * (1 - a) - squares) / ((1 - a) ** 2 + squares)
-        total += float(np.where(some.imag > 0, 2.0, 1.0) @ parts.sum(axis=1))
+        total += float(np.where(part.imag > 0, 2.0, 1.0) @ parts.sum(axis=1))
     return {"squared_traces": total}
 
 
@@ -113,5 +113,5 @@ def _colour_bounds(problem: Problem, answer: Answer, k: int) -> tuple[list[Note]
     low = rank * min(float(b[0]) for b in bounds)
     high = rank * max(float(b[1]) for b in bounds)
     both = float(answer.total[k] + answer.total_forecast[k])
-    said = note("colour_bounds", both=both, low=low, high=high)
-    return [said], {"memory_plus_forecasting": both, "bounds": [low, high]}
+    bound_note = note("colour_bounds", both=both, low=low, high=high)
+    return [bound_note], {"memory_plus_forecasting": both, "bounds": [low, high]}

@@ -430,8 +430,8 @@ def structural_rank(network: NetworkLike) -> StructuralRank:
     A, C = subject.real_pair()
     driven, reached = generically_driven(A, C), np.zeros(len(C), dtype=bool)
     reached[reachable_nodes(A, C)] = True
-    lost = np.flatnonzero(~reached), np.flatnonzero(reached & ~driven)
-    return StructuralRank(int(np.count_nonzero(driven)), *lost)
+    uncontrollable = np.flatnonzero(~reached), np.flatnonzero(reached & ~driven)
+    return StructuralRank(int(np.count_nonzero(driven)), *uncontrollable)
 
 
 def ask(problem: Problem, method: str = "exact", **how: Any) -> MemoryCurve:
@@ -482,9 +482,9 @@ def _require_answers(method: Method, problem: Problem) -> None:
         return
     able = [name for name, other in METHODS.items() if other.can_answer(problem)]
     features = [feature for feature in problem.features if feature not in method.answers]
-    what = f"a {problem.kind} curve" if problem.kind not in method.kinds else ", ".join(features)
+    missing = f"a {problem.kind} curve" if problem.kind not in method.kinds else ", ".join(features)
     raise ValueError(
-        f"`method` {method.name!r} does not support {what}; take one of "
+        f"`method` {method.name!r} does not support {missing}; take one of "
         f"{', '.join(map(repr, able))}."
     )
 

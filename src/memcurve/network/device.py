@@ -80,7 +80,7 @@ class DeviceMatrix:
                 f"{last}, columns from {least} to {most} of {size}; build it anew."
             )
         kind = xp.int32 if max(count, size) <= MOST_IN_32_BITS else xp.int64
-        indices, indptr = (xp.astype(each, kind, copy=False) for each in (indices, indptr))
+        indices, indptr = (xp.astype(array, kind, copy=False) for array in (indices, indptr))
         return cls(backend, (size, size), (data, indices, indptr))
 
     @cached_property

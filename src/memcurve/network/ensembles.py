@@ -737,9 +737,9 @@ def _scattered(
 
     sparse = size >= SPARSE_FROM if sparse is None else require_flag(sparse, "sparse")
     if sparse:
-        what = f"an ensemble of `size`={size}, with {density * size:.4g} weights per node,"
+        subject = f"an ensemble of `size`={size}, with {density * size:.4g} weights per node,"
         fewer = "Take fewer nodes, or fewer weights for each: degree=10, or density=1e-4."
-        require_room(int(size**2 * density * BYTES_PER_WEIGHT), what, fewer)
+        require_room(int(size**2 * density * BYTES_PER_WEIGHT), subject, fewer)
     else:
         _require_nodes(size)
     # a binomial count of places without replacement is the law of independent places

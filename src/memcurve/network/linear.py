@@ -184,8 +184,8 @@ class LinearNetwork(Connected):
             "notes": _validated_notes(notes),
         }
         if isinstance(matrix, Operator) and any(map(np.iscomplexobj, (fields["C"], shift))):
-            what = "`C` and `shift` must be real where `A` is products, got complex numbers"
-            raise TypeError(f"{what}. {REAL_PAIR}")
+            rule = "`C` and `shift` must be real where `A` is products, got complex numbers"
+            raise TypeError(f"{rule}. {REAL_PAIR}")
         if shift is not None and fields["shift"].shape != (size,):
             raise ValueError(f"`shift` must have shape ({size},), got {fields['shift'].shape}.")
         for field, value in fields.items():
@@ -251,8 +251,8 @@ class LinearNetwork(Connected):
         if self.size >= MANY_NODES and isinstance(A, np.ndarray):
             from scipy.sparse import csr_array
 
-            few = np.count_nonzero(A) <= FEW_WEIGHTS * A.size
-            A = csr_array(A) if few else A
+            is_sparse = np.count_nonzero(A) <= FEW_WEIGHTS * A.size
+            A = csr_array(A) if is_sparse else A
         for t in range(1, drive.shape[1]):
             if len(drive) == 1:
                 drive[0, t] += A @ drive[0, t - 1]

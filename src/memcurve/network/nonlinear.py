@@ -180,8 +180,8 @@ class NonlinearNetwork(Connected):
         A = _leaking(self.A, decay, self.leak * slopes)
         C = (self.leak * self.input_scale * (slopes * self.C.T)).T
         shift = rest - A @ rest if rest.any() else None
-        what = self.activation if isinstance(self.activation, str) else "the activation"
-        note = f"linearised about zero input: {what} replaced by its slope where the nodes rest"
+        name = self.activation if isinstance(self.activation, str) else "the activation"
+        note = f"linearised about zero input: {name} replaced by its slope where the nodes rest"
         notes = () if self.activation == "identity" else (note,)
         return LinearNetwork(A, C, shift=shift, name=self.name, notes=notes)
 
@@ -253,8 +253,8 @@ def leaky_pair(W: Any, Win: Any, lr: Any) -> tuple[Any, NDArray[Any]]:
     rates = _leak_rates(lr, size, "lr")
     if np.all(rates == 1):
         return matrix, mask
-    each = np.broadcast_to(rates, size)
-    return _leaking(matrix, 1 - each, each), (each * mask.T).T
+    by_node = np.broadcast_to(rates, size)
+    return _leaking(matrix, 1 - by_node, by_node), (by_node * mask.T).T
 
 
 def _leaking(A: Any, decay: Floats, gain: Floats) -> Any:

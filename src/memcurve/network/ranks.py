@@ -97,10 +97,10 @@ class RanksBackend(HostBackend):
 
     def total(self, values: Any) -> Floats:
         """Sum over all rows, from the sum over the local ones."""
-        here = np.array(values, dtype=float, order="C")
-        total = np.empty_like(here)
+        local = np.array(values, dtype=float, order="C")
+        total = np.empty_like(local)
         # not Allreduce, which may round differently for every rank
-        self._communicator.Reduce(here, total, root=0)
+        self._communicator.Reduce(local, total, root=0)
         self._communicator.Bcast(total, root=0)
         return total
 
@@ -284,8 +284,8 @@ class RankRows(Operator):
         else:
             entries = self._rows
             squares = np.bincount(entries.indices, entries.data**2, len(self._needed))
-        here = np.array([squares @ self._exchanged(column**2) for column in X.T])
-        return np.asarray(EPS * np.sqrt(self.backend.total(here)))
+        local = np.array([squares @ self._exchanged(column**2) for column in X.T])
+        return np.asarray(EPS * np.sqrt(self.backend.total(local)))
 
     def needs_matrix(self, what: str) -> TypeError:
         return TypeError(

@@ -328,12 +328,12 @@ def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
     ax = _new_axes(height=min(12.0, 1.6 + 0.28 * len(model.layers))) if ax is None else ax
     shares = np.linspace(0, 1, 101)
     table = np.stack(
-        [np.quantile(each.nine_tenths, shares, method="nearest") for each in model.layers]
+        [np.quantile(layer.nine_tenths, shares, method="nearest") for layer in model.layers]
     )
     extent = (0, 100, len(table) - 0.5, -0.5)
     image = ax.imshow(table, aspect="auto", norm="log", extent=extent)
     ax.figure.colorbar(image, ax=ax).set_label("steps that hold 9/10 of the usable memory")
-    ax.set_yticks(range(len(table)), [_plain(each.name) for each in model.layers], fontsize=8)
+    ax.set_yticks(range(len(table)), [_plain(layer.name) for layer in model.layers], fontsize=8)
     ax.set_xlabel("share of the channels, sorted (%)")
     return ax
 
@@ -433,10 +433,10 @@ def _plain(name: str) -> str:
 
 
 def _label(result: Any) -> str:
-    what = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
+    quantity = {"memory": "memory", "forecasting": "capacity"}.get(result.kind, result.kind)
     noise = result.options.get("noise") if result.kind == "memory" else None
     # what was read with noise is no memory of the network alone; 0.0 is none
-    what, how = (f"usable {what}", noise) if noise else (f"total {what}", result.method)
+    quantity, how = (f"usable {quantity}", noise) if noise else (f"total {quantity}", result.method)
     if noise and (source := result.diagnostics.get("noise")):
         how = source["kind"]
         how = f"{how} {source['level']:g}" if "noise" in how else how
@@ -447,4 +447,4 @@ def _label(result: Any) -> str:
         total = f"{result.total:.4g} ± {result.total_error:.2g}"
     if result.total_lags is not None:  # a slice
         total += f" over {result.total_over}"
-    return f"{result.network}: {what} {total} ({how})"
+    return f"{result.network}: {quantity} {total} ({how})"

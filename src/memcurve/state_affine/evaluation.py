@@ -128,8 +128,8 @@ def coordinates(
     try:
         return _located(network, letters, reached, noise, basis, notify)
     except KeyboardInterrupt:
-        known = f"what is known: the total without noise is {reached.outputs}."
-        raise KeyboardInterrupt(f"stopped before any single capacity; {known}") from None
+        total = f"what is known: the total without noise is {reached.outputs}."
+        raise KeyboardInterrupt(f"stopped before any single capacity; {total}") from None
 
 
 def _located(

@@ -378,5 +378,5 @@ def _require_functions(functions: tuple[Any, ...], law: Law) -> None:
             )
         if i == 0 and not (values == 1).all():
             raise ValueError("`functions` must begin with the constant 1, e.g. lambda z: 0*z + 1.")
-        what = f"moment E|z|^{2 * f.power}" if isinstance(f, Power) else f"mean square of {f!r}"
-        law.require_finite(values**2, what)
+        moment = f"moment E|z|^{2 * f.power}" if isinstance(f, Power) else f"mean square of {f!r}"
+        law.require_finite(values**2, moment)

@@ -156,7 +156,7 @@ def spin_reservoir(
         )
     axes, functions = table_entry(_ENCODINGS, encoding, "encoding")
     nodes = require_size(virtual_nodes, "virtual_nodes")
-    lost = require_number(dephasing, "dephasing", "from 0 to 1", lambda g: 0 <= g <= 1)
+    decoherence = require_number(dephasing, "dephasing", "from 0 to 1", lambda g: 0 <= g <= 1)
     span = require_number(time, "time", "above 0", lambda t: t > 0)
     law = law_of(input)
     if law.nodes.min() < -1 or law.nodes.max() > 1:
@@ -164,7 +164,7 @@ def spin_reservoir(
             f"`input` must lie within [-1, 1] to be the state of a qubit, got {law.name}."
         )
     strings = _strings(n)
-    damping = np.array([(1 - lost) ** sum(a in "XY" for a in s) for s in strings])
+    damping = np.array([(1 - decoherence) ** sum(a in "XY" for a in s) for s in strings])
     step = damping[:, None] * _superoperator(expm(-1j * H * span / nodes), n)
     step[np.abs(step) < ROUNDING] = 0.0
     stay = 4 ** (n - 1)  # strings that begin with I

@@ -158,7 +158,7 @@ def directions_of(
                 raise
             return _by_realization(problem, s, seen)
     filters = solve.filters_of(problem.processes)
-    R, rest = filtered(R, filters), rest * max(each.gain for each in filters)
+    R, rest = filtered(R, filters), rest * max(process.gain for process in filters)
     with solve.few_threads(len(H)):
         axes = np.linalg.svd(R, full_matrices=False)[0] if model else None
         K = R if reader is None else reader @ R
@@ -220,7 +220,7 @@ def _by_realization(problem: solve.Problem, s: float, seen: float) -> Directions
 def filtered(R: Floats, filters: tuple[solve.Filter, ...]) -> Floats:
     """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
     d = len(filters)
-    parts = [each.applied(R[:, j::d].T) for j, each in enumerate(filters)]
+    parts = [process.applied(R[:, j::d].T) for j, process in enumerate(filters)]
     weights = np.zeros((max(map(len, parts)), d, len(R)))
     for j, part in enumerate(parts):
         weights[: len(part), j] = part

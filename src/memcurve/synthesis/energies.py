@@ -314,7 +314,7 @@ def information(network: Any, noise: float) -> Information:
     1.039720771
     """
     subject, s = as_network(network), directions.noise_level(noise)
-    few, d = subject.states <= FEW_STATES, subject.inputs
+    is_small, d = subject.states <= FEW_STATES, subject.inputs
     total, error, chain = np.nan, np.inf, None
     try:
         factor = directions.directions_of(subject, s, seen=0.0, listed=True)
@@ -327,9 +327,9 @@ def information(network: Any, noise: float) -> Information:
         is_left = np.cumsum(chain[::-1])[::-1] > NEGLIGIBLE * total
         chain = chain[: max(1, int(np.count_nonzero(is_left)))]
     except UncertainResultError:
-        if not few:
+        if not is_small:
             raise
-    if few and not error <= 1e-9 * max(1.0, total):
+    if is_small and not error <= 1e-9 * max(1.0, total):
         with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
             sigma, relative = directions.measured(subject, lambda one: _white(one, s)[0])
             other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())

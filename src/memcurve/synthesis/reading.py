@@ -130,8 +130,8 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
         every = _usable(rows, np.arange(len(allowed)))
     error, variances = directions.total_error(size), np.square(rows).sum(axis=1)
     # x/(1 + x) is concave and 0 at 0: several nodes hold no more than each by itself (Rotfel'd)
-    apart = float(np.sort(variances / (1 + variances))[-size:].sum())
-    bound = min(_bound(rows, chosen, value, min(apart, every)) + error, float(size))
+    single_bound = float(np.sort(variances / (1 + variances))[-size:].sum())
+    bound = min(_bound(rows, chosen, value, min(single_bound, every)) + error, float(size))
     if error > UNSURE and subject.states <= FEW_STATES:  # as of nodes in very different units
         with contextlib.suppress(UncertainResultError), rank_among_notes():
             curve = memory_curve(

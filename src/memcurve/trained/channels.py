@@ -226,7 +226,7 @@ def _ranks(A: Numbers, drive: Numbers | None, is_full: NDArray[np.bool_]) -> NDA
         for k in np.flatnonzero(~is_full):
             ranks[k] = rank(LinearNetwork(A[k], drive[k]))
     elif drive is not None and drive.ndim == 3:
-        ranks = np.array([_driven_rank(*each) for each in zip(A, drive, strict=True)])
+        ranks = np.array([_driven_rank(*pair) for pair in zip(A, drive, strict=True)])
     else:  # complex modes count twice, conjugates and equal ones are the same
         poles, none = A.real + 1j * np.abs(A.imag), 2.0
         ordered = np.sort_complex(poles if drive is None else np.where(drive == 0, none, poles))
@@ -273,7 +273,7 @@ def _hankel(poles: Any, drive: Numbers | None, output: Numbers | None) -> Floats
         rows, lengths = state_rows(poles, drive)
         identity = np.broadcast_to(np.eye(poles.shape[1]), poles.shape)
         after = _summed(_powers(poles.transpose(0, 2, 1)), identity).transpose(0, 2, 1)
-        return np.array([jacobi(each)[0] for each in after @ (rows * lengths[:, :, None])])
+        return np.array([jacobi(matrix)[0] for matrix in after @ (rows * lengths[:, :, None])])
     order = _leja_order(poles)
     poles = np.take_along_axis(poles, order, axis=1)
     b = 1.0 if drive is None else np.take_along_axis(drive, order, axis=1)
@@ -288,17 +288,17 @@ def _hankel(poles: Any, drive: Numbers | None, output: Numbers | None) -> Floats
         weights = np.take_along_axis(output, order[:, None], axis=2) * np.atleast_2d(b)[:, None]
         M = np.real(even.transpose(0, 2, 1)[:, None] * weights[:, :, None] @ even[:, None])
         M = (M * (sizes.transpose(0, 2, 1) * sizes)[:, None]).reshape(len(poles), -1, X.shape[2])
-    return np.array([jacobi(each)[0] for each in M])
+    return np.array([jacobi(matrix)[0] for matrix in M])
 
 
 def _leja_order(poles: Numbers) -> NDArray[np.int64]:
     """The modes of each channel one by one, each where the sections before let most through."""
-    each, order = np.arange(len(poles)), []
+    channels, order = np.arange(len(poles)), []
     weights = -np.log((1 - np.abs(poles)) * (1 + np.abs(poles)))
     for _ in range(poles.shape[1]):
         order.append(np.argmax(weights, axis=1))
-        weights[each, order[-1]] = -np.inf
+        weights[channels, order[-1]] = -np.inf
         with np.errstate(divide="ignore"):
-            passed = 2 * np.log(np.abs(_through(poles[each, order[-1]][:, None], poles)))
+            passed = 2 * np.log(np.abs(_through(poles[channels, order[-1]][:, None], poles)))
         weights = weights + np.maximum(passed, -1e300)
     return np.stack(order, axis=1)

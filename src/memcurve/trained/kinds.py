@@ -34,7 +34,7 @@ class Setting(NamedTuple):
 
     def value(self, name: str, default: Any = None) -> Any:
         """An entry of the configuration or, in multimodal models, of a part of it."""
-        parts = [self.config, *(each for each in self.config.values() if isinstance(each, Mapping))]
+        parts = [self.config, *(part for part in self.config.values() if isinstance(part, Mapping))]
         return next((part[name] for part in parts if part.get(name) is not None), default)
 
 
@@ -107,7 +107,7 @@ def _held(poles: Numbers, scaled: Numbers, B: Any = 1.0, C: Numbers | None = Non
 
 
 def _lru(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
-    nu, theta = np.exp(np.stack([each.ravel() for each in stored]))
+    nu, theta = np.exp(np.stack([tensor.ravel() for tensor in stored]))
     poles = np.exp(-nu + 1j * theta)
     B, C = (_parts(tensors, name) for name in "BC")
     if B is None:
@@ -279,9 +279,9 @@ def _slstm(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:
         f, o = (bias.reshape(4, heads, width)[k] for k in (1, 3))
         back = R.reshape(heads, 4, width, width)[:, 2]
     f = expit(f) if at.gate is None else at.gate.reshape(heads, width)
-    each = np.eye(width)
-    A = f[:, :, None] * each + (1 - f)[:, :, None] * back * expit(o)[:, None]
-    return Recurrence(A, (1 - f)[:, :, None] * each)
+    identity = np.eye(width)
+    A = f[:, :, None] * identity + (1 - f)[:, :, None] * back * expit(o)[:, None]
+    return Recurrence(A, (1 - f)[:, :, None] * identity)
 
 
 def _delta(stored: Sequence[Any], tensors: Tensors, at: Setting) -> Recurrence:

@@ -131,11 +131,11 @@ class ModelMemory(report.Reported):
 
     def __getitem__(self, name: str) -> LayerMemory:
         """The layer of this name."""
-        return table_entry({each.name: each for each in self.layers}, name, "name")
+        return table_entry({layer.name: layer for layer in self.layers}, name, "name")
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """One row per layer: its medians over the channels."""
-        rows = [_row(each) for each in self.layers]
+        rows = [_row(layer) for layer in self.layers]
         return {name: [row[name] for row in rows] for name in rows[0]}
 
     def plot(self, ax: Any = None) -> Any:
@@ -149,11 +149,11 @@ class ModelMemory(report.Reported):
         quantiles = np.linspace(0, 1, 101)
         series = tuple(
             report.Series(
-                each.name, 100 * quantiles,
-                np.quantile(each.nine_tenths, quantiles, method="nearest"),
+                layer.name, 100 * quantiles,
+                np.quantile(layer.nine_tenths, quantiles, method="nearest"),
                 shown=len(self.layers) <= 8 or k in (0, len(self.layers) - 1),
             )
-            for k, each in enumerate(self.layers)
+            for k, layer in enumerate(self.layers)
         )  # fmt: skip
         return report.Chart(
             _REPORT["chart"], "share of the channels, %", "steps", series, log_y=True
@@ -161,10 +161,10 @@ class ModelMemory(report.Reported):
 
     def document(self) -> report.Document:
         """The report that ``to_html`` and ``to_markdown`` render."""
-        about, heads, rows = as_table(self)
+        subtitle, heads, rows = as_table(self)
         numbers = frozenset(range(2, len(heads)))
         table = report.Table(tuple(heads), tuple(map(tuple, rows)), numbers)
-        longest = max(self.layers, key=lambda each: float(np.median(each.mean_age)))
+        longest = max(self.layers, key=lambda layer: float(np.median(layer.mean_age)))
         half, most = (_cell(float(np.median(x))) for x in (longest.half, longest.nine_tenths))
         count = counted(len(self.layers), "recurrent layer")
         verdict = [
@@ -173,7 +173,7 @@ class ModelMemory(report.Reported):
         ]
         return report.Document(
             title=_REPORT["title"].format(model=self.model),
-            subtitle=about,
+            subtitle=subtitle,
             verdict=verdict,
             good=None,
             figures=[("layers", str(len(self.layers)))],
@@ -187,9 +187,9 @@ class ModelMemory(report.Reported):
 
     def __repr__(self) -> str:
         lines = [
-            f"  {each.name}: {each.kind}, {each.channels} × {each.states} states, usable "
-            f"{np.median(each.usable):.3g} ± {each.error.max():.1g}"
-            for each in self.layers
+            f"  {layer.name}: {layer.kind}, {layer.channels} × {layer.states} states, usable "
+            f"{np.median(layer.usable):.3g} ± {layer.error.max():.1g}"
+            for layer in self.layers
         ]
         return "\n".join([f"<ModelMemory of {self.model}", *lines]) + ">"
 
@@ -245,11 +245,11 @@ def layers(
     share = require_number(quantile, "quantile", "from 0 to 1", lambda x: 0 <= x <= 1)
     rows, notes = list[LayerMemory](), list[Note]()
     with progress_callback(progress) as notify:
-        for k, each in enumerate(chosen):
+        for k, layer in enumerate(chosen):
             notify("layers", k, len(chosen))
-            gate = values.pop(each.name, None), share
+            gate = values.pop(layer.name, None), share
             try:
-                rows.append(_layer(checkpoint, each, gate, level, hankel))
+                rows.append(_layer(checkpoint, layer, gate, level, hankel))
             except NetworkFileError as error:
                 notes.append(_note("left_out", error=error))
                 if len(notes) == len(chosen):
@@ -260,7 +260,7 @@ def layers(
             f"`gates` must name layers of the model, got {', '.join(map(repr, values))}; its "
             f"layers are {', '.join(repr(row.name) for row in rows[:6])}."
         )
-    for kind in dict.fromkeys(each.kind for each in chosen):
+    for kind in dict.fromkeys(layer.kind for layer in chosen):
         notes.append(_note("rule", kind=kind.name, source=kind.source))
         if kind.gate:
             at = f"{kind.gate}{' or as given' if gates else ', at rest'}"
@@ -272,16 +272,16 @@ def selected(checkpoint: Checkpoint, select: Sequence[str] | str | None) -> list
     """The layers of a model, or those with one of these in their names."""
     parts = [select] if isinstance(select, str) else select
     return [
-        each
-        for each in recognised(checkpoint.shapes)
-        if parts is None or any(part in each.prefix for part in parts)
+        layer
+        for layer in recognised(checkpoint.shapes)
+        if parts is None or any(part in layer.prefix for part in parts)
     ]
 
 
 def layer_network(model: Any, name: str, channel: int = 0) -> LinearNetwork:
     """One channel of a layer as a network, for :func:`memcurve.audit` and the other functions."""
     checkpoint = open_model(model)
-    by_name = {each.name: each for each in recognised(checkpoint.shapes)}
+    by_name = {layer.name: layer for layer in recognised(checkpoint.shapes)}
     recurrence = layer_recurrence(checkpoint, table_entry(by_name, name, "name"))
     return recurrence.network(channel).replace(name=f"{name}, channel {channel}")
 
@@ -426,7 +426,7 @@ def _row(layer: LayerMemory) -> dict[str, Any]:
 
 def as_table(model: ModelMemory) -> tuple[str, list[str], list[list[str]]]:
     """A line on what was computed; heads and rows that the command and the report show."""
-    noise = ", ".join(f"{s:.2g}" for s in sorted({each.noise for each in model.layers}))
+    noise = ", ".join(f"{s:.2g}" for s in sorted({layer.noise for layer in model.layers}))
     count = counted(len(model.layers), "recurrent layer")
     columns = model.columns()
     columns = {**columns, "error": [f"{error:.1e}" for error in columns["error"]]}

@@ -93,9 +93,9 @@ class PrunedModel:
     def __repr__(self) -> str:
         """One line per layer."""
         lines = [
-            f"  {each.name}: {each.kind}, {each.modes} → {each.kept} modes, usable memory falls by "
-            f"at most {each.bound:.2g}"
-            for each in self.layers
+            f"  {layer.name}: {layer.kind}, {layer.modes} → {layer.kept} modes, usable memory falls "
+            f"by at most {layer.bound:.2g}"
+            for layer in self.layers
         ]
         lines += [f"  {name}: as it was" for name in self.untouched]
         return "\n".join(["<PrunedModel", *lines]) + ">"
@@ -260,9 +260,9 @@ def _order(rows: Floats, modes: int, noise: float) -> NDArray[np.int64]:
         floor = np.finfo(float).tiny * np.eye(parts)
         cost = parts - np.einsum("ckaa->ck", np.linalg.solve(diagonal + floor, squares))
         worst = np.argmin(np.where(alive, cost, np.inf), axis=1)
-        each = np.arange(len(T))
-        alive[each, worst], turns[each, worst] = False, turn
-        T.reshape(len(T), modes, parts, -1)[each, worst] = 0.0
+        channels = np.arange(len(T))
+        alive[channels, worst], turns[channels, worst] = False, turn
+        T.reshape(len(T), modes, parts, -1)[channels, worst] = 0.0
     return turns
 
 

@@ -83,8 +83,8 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
 
 def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
     """Distances of a repeated run: at its end, and at its beginning beyond that."""
-    apart = _distances(states, checked_run(model, inputs)).mean(axis=0)
-    first, last = float(apart[:16].max()), float(apart[-(len(apart) // 4) :].mean())
+    distance = _distances(states, checked_run(model, inputs)).mean(axis=0)
+    first, last = float(distance[:16].max()), float(distance[-(len(distance) // 4) :].mean())
     if first <= ROUNDING:  # then later ones are rounding, which chaos makes large
         return 0.0, 0.0
     return last, first if first > max(10 * last, SEEN) else 0.0

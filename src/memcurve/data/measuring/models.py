@@ -240,10 +240,10 @@ class Step(_OneByOne):
         try:
             with np.errstate(all="ignore"):
                 both = np.asarray(self.step(states.copy(), z.copy()), float)
-                each = [self.step(x.copy(), one) for x, one in zip(states, z, strict=True)]
+                single = [self.step(x.copy(), one) for x, one in zip(states, z, strict=True)]
         except Exception:  # whatever a step for one state says of two
             return False
-        return both.shape == states.shape and bool(np.allclose(both, each, rtol=1e-6, atol=0))
+        return both.shape == states.shape and bool(np.allclose(both, single, rtol=1e-6, atol=0))
 
 
 class Torch(Model):

@@ -214,8 +214,8 @@ def drawn_inputs(model: Model, input: Any, rng: np.random.Generator) -> tuple[Dr
     processes = processes_for(input, d)
 
     def simulated(count: int, steps: int) -> Floats:
-        each = [process.simulate(steps, seed=rng, channels=count) for process in processes]
-        return np.asarray(np.stack(each, axis=2).transpose(1, 0, 2))
+        series = [process.simulate(steps, seed=rng, channels=count) for process in processes]
+        return np.asarray(np.stack(series, axis=2).transpose(1, 0, 2))
 
     return simulated, not all(process.is_white for process in processes)
 

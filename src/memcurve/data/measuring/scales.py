@@ -128,27 +128,27 @@ def measure_scales(
     >>> bool(profile.totals[0] > profile.totals[1])
     True
     """
-    each = [float(scale) for scale in np.sort(np.asarray(scales, float))]
+    ordered = [float(scale) for scale in np.sort(np.asarray(scales, float))]
     subject = as_model(model, start=start, inputs=inputs)
     rng, notes = generator(seed), list[Note]()
     measured: dict[float, MemoryCurve] = {}
     with progress_callback(progress) as report_progress:
-        for count, scale in enumerate(each):
-            report_progress("input scales", count, len(each))
+        for count, scale in enumerate(ordered):
+            report_progress("input scales", count, len(ordered))
             try:
                 measured[scale] = measure(
                     subject.scaled(scale),
                     precision=precision,
                     input=input,
                     seed=rng,
-                    budget=None if budget is None else budget / len(each),
+                    budget=None if budget is None else budget / len(ordered),
                     noise_floor=noise_floor,
                     progress=False,
                     **options,
                 )
             except (ModelError, UnstableNetworkError) as error:
                 notes.append(note("scale_left_out", scale=scale, problem=error))
-        report_progress("input scales", len(each), len(each))
+        report_progress("input scales", len(ordered), len(ordered))
     if not measured:
         raise ModelError(f"no scale could be measured: {notes[0]}")
     limit, limit_notes = _limit(model, noise_floor, input)

@@ -118,7 +118,7 @@ def _own_name(function: Any) -> str:
 
 def _kind(node: Any) -> str:
     """Name of the reservoirpy class that says how the node steps; empty for a user's own."""
-    parent = next((each for each in type(node).__mro__ if "_step" in vars(each)), object)
+    parent = next((base for base in type(node).__mro__ if "_step" in vars(base)), object)
     return parent.__name__ if parent.__module__.startswith("reservoirpy.") else ""
 
 

@@ -213,8 +213,8 @@ def listed(networks: NDArray[np.intp]) -> str:
     return f"network{'s' if len(networks) > 1 else ''} {numbers}{more}"
 
 
-def truncation_notes(values: Array, asked: int | None) -> list[Note]:
+def truncation_notes(values: Array, lags: int | None) -> list[Note]:
     """A note where the default number of lags ends before the memory does."""
-    if asked is not None or values.shape[1] < MOST_DEFAULT_LAGS:
+    if lags is not None or values.shape[1] < MOST_DEFAULT_LAGS:
         return []
     return [note("truncated_stack", count=values.shape[1])]

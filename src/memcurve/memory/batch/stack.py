@@ -96,10 +96,10 @@ def memory_curves(A: Any, C: Any = None, lags: int | None = None) -> result.Memo
         host, mask = _in_real_parts(host), np.concatenate([mask.real, mask.imag], axis=1)
     certain = sensitivity <= solve.LARGEST_ERROR
     proven = fully_excited(backend, host, np.where(certain[:, None], mask, 0.0))
-    for reason, which in ("unproven", certain & ~proven), ("uncertain", ~certain):
-        if not which.any():
+    for reason, affected in ("unproven", certain & ~proven), ("uncertain", ~certain):
+        if not affected.any():
             continue
-        networks = result.listed(np.flatnonzero(which))
+        networks = result.listed(np.flatnonzero(affected))
         notes.append(note(reason, networks=networks))
         if has_gradient(A):
             raise UncertainResultError(
@@ -161,8 +161,8 @@ def fully_excited(backend: Backend, A: Floats, C: Floats) -> NDArray[np.bool_]:
     for prime in solve.primes(size):
         waiting = np.flatnonzero(~proven & C.any(axis=1))
         for own in blocks(len(waiting), size):
-            some = waiting[own]
-            proven[some] = _have_full_rank(backend, A[some], C[some], prime)
+            part = waiting[own]
+            proven[part] = _have_full_rank(backend, A[part], C[part], prime)
     return proven
 
 

@@ -125,8 +125,8 @@ def _layer(kind: str, encoding: Spec, more: Spec, **mark: Any) -> Spec:
 
 
 def _lines(chart: Chart, points: list[Series]) -> Spec:
-    few = [0 < line.x.size <= MOST_DOTS for line in points]
-    dotted = [k for k, series in enumerate(chart.series) if series.shown and few[k]]
+    has_dots = [0 < line.x.size <= MOST_DOTS for line in points]
+    dotted = [k for k, series in enumerate(chart.series) if series.shown and has_dots[k]]
     x, y = x_axis(chart, points, pad=0.012 if dotted else 0.0), y_axis(chart, points)
     encoding = {"x": x, "y": y, "color": _by_series(chart)}
     layers = [*_rules(chart, "levels", x, y), *_rules(chart, "marks", x, y)]

@@ -497,7 +497,7 @@ def _judged_by_bounds(case: ClaimContext, bounds: Bounds) -> Claim:
             break
     holds, best = True if right else None if is_possible else False, tuple(right)
     if not right:
-        best = _most_likely([one for each in RECOGNISERS_AT_SCALE for one in each(case)])
+        best = _most_likely([one for find in RECOGNISERS_AT_SCALE for one in find(case)])
     return Claim(case.claimed, case.tolerance, holds, best, bounds.least, bounds.most)
 
 

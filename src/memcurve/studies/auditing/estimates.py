@@ -166,7 +166,7 @@ def _simulated(
     scores: list[Floats] = []
     streams = np.random.SeedSequence(seed).spawn(1 if claimed is None else REPEATS)
     with one_thread():
-        for z, x in protocol.simulated(network, [np.random.default_rng(each) for each in streams]):
+        for z, x in protocol.simulated(network, [np.random.default_rng(s) for s in streams]):
             scores.append(protocol.scores(z, x))
             total = float(scores[0].sum())
             # how far it scatters matters next to the claim only

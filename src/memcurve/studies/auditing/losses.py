@@ -181,10 +181,10 @@ def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
         _of_nodes("proportional", surplus[nodes], nodes, network) for nodes in ordered[:count]
     ]
     if others := ordered[count:]:
-        some = [named("", network.names(nodes)) for nodes in others[:MOST_NAMED]]
-        some += [f"and {len(others) - len(some)} more groups"] * (len(others) > len(some))
+        listing = [named("", network.names(nodes)) for nodes in others[:MOST_NAMED]]
+        listing += [f"and {len(others) - len(listing)} more groups"] * (len(others) > len(listing))
         total, nodes = sum(surplus[nodes] for nodes in others), tuple(sorted({*chain(*others)}))
-        losses.append(_loss("proportional", total, "groups", nodes, groups="; ".join(some)))
+        losses.append(_loss("proportional", total, "groups", nodes, groups="; ".join(listing)))
     return losses
 
 

@@ -249,8 +249,8 @@ def _as_read(audit: Audit) -> str:
 def _truth(audit: Audit) -> str:
     budget, total = audit.rank_budget, _total(audit)
     if audit.headline is not None:
-        lost = _lost_states(budget) if budget.lost > 0 else ""
-        return say("verdict.without_noise", total=total, lost=lost)
+        missing = _lost_states(budget) if budget.lost > 0 else ""
+        return say("verdict.without_noise", total=total, lost=missing)
     if budget.lost > 0:
         losses = "; ".join(loss.text for loss in budget.losses[:2])
         states = say("verdict.lost", read=budget.read, losses=losses)
@@ -273,8 +273,8 @@ def _possible(audit: Audit) -> str:
         kind = "wiring" if white else "wiring_states"
     else:
         return ""
-    lost = _lost_states(budget) if budget.losses else ""
-    return say(f"verdict.{kind}", total=f"{budget.most:,}", lost=lost)
+    missing = _lost_states(budget) if budget.losses else ""
+    return say(f"verdict.{kind}", total=f"{budget.most:,}", lost=missing)
 
 
 def _lost_states(budget: RankBudget) -> str:
@@ -572,14 +572,14 @@ def usable_chart(usable: UsableMemory, without: float) -> Chart:
 def spectrum_section(eigenvalues: Eigenvalues) -> Section:
     """The eigenvalues in the unit disc, and which of them are controllable."""
     counting = eigenvalues.counting
-    here, points = "", {say("series.all"): eigenvalues.all}
+    how_many, points = "", {say("series.all"): eigenvalues.all}
     if counting is not None:
         kind = "sections.all_count" if eigenvalues.all_count else "sections.some_count"
-        here = say(kind, count=len(counting), all=len(eigenvalues.all))
+        how_many = say(kind, count=len(counting), all=len(eigenvalues.all))
         if eigenvalues.all_count:
             points = {say("series.all_count"): counting}
         else:
             points[say("series.counting")] = counting
     series = [Series(name, z.real.copy(), z.imag.copy()) for name, z in points.items()]
-    text = say("sections.spectrum", here=here)
+    text = say("sections.spectrum", here=how_many)
     return _section("spectrum", text, chart=_chart("spectrum", series, "disc"))

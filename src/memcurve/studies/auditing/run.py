@@ -157,8 +157,8 @@ class _Task:
 
     def judged(self, usable: UsableMemory, tolerance: float, **more: Any) -> Claim:
         """The claim, judged by what is known."""
-        about = {"network": self.network, "input": self.input, "usable": usable}
-        return judged(ClaimContext(**about | self.facts | {"tolerance": tolerance} | more))
+        subject = {"network": self.network, "input": self.input, "usable": usable}
+        return judged(ClaimContext(**subject | self.facts | {"tolerance": tolerance} | more))
 
     def fields(self) -> dict[str, Any]:
         """The fields of an audit that identify the network."""

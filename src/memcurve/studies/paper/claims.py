@@ -94,8 +94,8 @@ def standardisation() -> Outcome:
     values, vectors = np.linalg.eigh(_gramian(A, np.outer(C, C)))
     root, inverse = (vectors * values**p @ vectors.T for p in (0.5, -0.5))
     x, W = np.arange(1.0, 6.0), np.linspace(-1, 1, 5)
-    kept, printed = (abs((M @ W) @ (inverse @ x) - W @ x) for M in (root, inverse))
-    return kept < 1e-10 < printed, {"kept": kept, "printed": printed}
+    corrected, printed = (abs((M @ W) @ (inverse @ x) - W @ x) for M in (root, inverse))
+    return corrected < 1e-10 < printed, {"kept": corrected, "printed": printed}
 
 
 def mask_neutrality() -> Outcome:

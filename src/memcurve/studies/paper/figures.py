@@ -185,9 +185,9 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
         osm_plus = memory_curve(network, shown, method="osm_plus", **arguments)
         streams = np.random.default_rng(settings.seed).spawn(settings.masks)
         ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
-        each = watched(ones, "naive masks", len(ones), progress)
+        drawn = watched(ones, "naive masks", len(ones), progress)
         how: dict[str, Any] = {"method": "naive", "inverse": "projector"}
-        naive = np.array([memory_curve(one, shown, **how).values for one in each])
+        naive = np.array([memory_curve(one, shown, **how).values for one in drawn])
         osm = memory_curve(ones[0], shown, method="osm")
         exact = memory_curve(network, shown)
         means = {"naive": naive.mean(axis=0), "OSM+": osm_plus.values}

@@ -38,9 +38,9 @@ def reproduce(
                 figure, findings = FIGURES[number](settings, notify)
             for ending in ("png", "pdf"):
                 figure.savefig(output / f"figure{number}.{ending}", dpi=130)
-            about, picture = TEXTS[str(number)], f"figure{number}.png"
-            title, points = f"Figure {number}. {about['title']}", tuple(findings)
-            sections.append(Section(title, about["paper"], points=points, picture=picture))
+            texts, picture = TEXTS[str(number)], f"figure{number}.png"
+            title, points = f"Figure {number}. {texts['title']}", tuple(findings)
+            sections.append(Section(title, texts["paper"], points=points, picture=picture))
             notify(f"figure {number}", 1, 1)
         outcomes = check_claims(notify) if claims else []
     texts = TEXTS["page"]

@@ -193,11 +193,11 @@ class WorkerProcess:
             if self._is_closed:
                 raise UnusableWorkerError(f"the workers have been stopped. {_KEPT}")
             context = multiprocessing.get_context("spawn")
-            self._pipe, theirs = context.Pipe()
-            process = context.Process(target=_serve, args=(theirs,), daemon=True)
+            self._pipe, remote_end = context.Pipe()
+            process = context.Process(target=_serve, args=(remote_end,), daemon=True)
             with _inherited():
                 process.start()
-            theirs.close()
+            remote_end.close()
             self._process = process
 
 

@@ -85,8 +85,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
             if study is None:
                 if not runs:
                     raise ValueError(f"{opened.path} holds no study; run the sweep first.")
-                text, about = runs[max(runs)]
-                study = Study.from_text(text, about.get("name", "study"))
+                text, provenance = runs[max(runs)]
+                study = Study.from_text(text, provenance.get("name", "study"))
             return cls.of(study, opened.rows(study.keyed), runs)
 
     @classmethod
@@ -95,8 +95,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         rows = tuple(rows)
         # a run that found everything done has computed nothing, and is not among them
         computed = sorted({row.run for row in rows if row.run is not None})
-        about = tuple({"run": run, **runs[run][1]} for run in computed)
-        result = cls(study.name, study.text, about, rows)
+        records = tuple({"run": run, **runs[run][1]} for run in computed)
+        result = cls(study.name, study.text, records, rows)
         vars(result)["study"] = study  # which need not be read again
         return result
 
@@ -114,8 +114,8 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
     def provenance(self) -> Mapping[str, Any]:
         """Provenance of the numbers: the study's text, the runs and their versions, the seeds."""
         seeds = sorted({row.case["seed"] for row in self.rows if "seed" in row.case})
-        about = {"name": self.name, "study": self.text, "runs": list(self.runs), "seeds": seeds}
-        return {"format": self.FORMAT, **about}
+        record = {"name": self.name, "study": self.text, "runs": list(self.runs), "seeds": seeds}
+        return {"format": self.FORMAT, **record}
 
     @property
     def sentence(self) -> str:
@@ -166,10 +166,10 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         for name in ("status", "error", "memcurve_version"):
             columns[name] = np.array([word or "" for word in table[name]], object)
         variables = {name: (tuple(coordinates), c.reshape(sizes)) for name, c in columns.items()}
-        about = {"title": self.study.title, **self.provenance}
+        record = {"title": self.study.title, **self.provenance}
         attributes = {
             name: value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            for name, value in about.items()
+            for name, value in record.items()
         }
         return xr.Dataset(variables, coordinates, attributes)
 
@@ -182,9 +182,9 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         """
         super().save(path)
         if Path(path).suffix.lower() != ".json":
-            about = {**self.provenance, "notes": self.notes}
+            record = {**self.provenance, "notes": self.notes}
             with replacing(f"{os.fspath(path)}.json") as stream:
-                stream.write(json.dumps(about, indent=1, ensure_ascii=False).encode())
+                stream.write(json.dumps(record, indent=1, ensure_ascii=False).encode())
 
     def _derived(self) -> dict[str, Any]:
         notes = [{"kind": note.kind, "text": note} for note in self.notes]

@@ -154,8 +154,8 @@ class Store:
             text, error, seconds, run = result
             status: Status = "done" if error is None else "failed"
             values = None if text is None else json.loads(text)
-            _, about = runs.get(run, ("", {}))
-            version = about.get("versions", {}).get("memcurve")
+            _, record = runs.get(run, ("", {}))
+            version = record.get("versions", {}).get("memcurve")
             yield CaseResult(key, case, status, values, error, seconds, run, version)
 
     def pending(self, cases: Cases, *, retry_failed: bool = False) -> Iterator[tuple[str, str]]:

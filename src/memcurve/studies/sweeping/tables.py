@@ -166,11 +166,11 @@ class CaseTable:
         for name in self.quantities:
             entries = self.summary([name])
             unknown, count = (sum(entry[n] for entry in entries) for n in ("unknown", "count"))
-            about = {"name": name, "unknown": unknown, "finished": unknown + count}
+            facts = {"name": name, "unknown": unknown, "finished": unknown + count}
             if unknown and QUANTITIES[name].missing == BEYOND:
-                notes.append(_note("lags", **about))
+                notes.append(_note("lags", **facts))
             elif any(entry["unknown"] and entry["count"] for entry in entries):
-                notes.append(_note("unknown", **about))
+                notes.append(_note("unknown", **facts))
         by = Counter(row.memcurve_version for row in self.rows if row.status != "pending")
         if len(by) > 1:
             parts = (f"{v or 'not known'} ({counted(count, 'case')})" for v, count in by.items())

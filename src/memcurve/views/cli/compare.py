@@ -34,6 +34,6 @@ def compare(
 
 
 def _print(result: Comparison) -> None:
-    about = "; ".join([str(result.exact.network), *result.setting])
-    about += f"; totals over lags 0 … {len(result.exact) - 1}"
-    print_table(("network", about), result.HEADER, result.table(), right=range(1, 4))
+    subject = "; ".join([str(result.exact.network), *result.setting])
+    subject += f"; totals over lags 0 … {len(result.exact) - 1}"
+    print_table(("network", subject), result.HEADER, result.table(), right=range(1, 4))

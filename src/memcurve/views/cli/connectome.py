@@ -83,25 +83,25 @@ def connectome(
 
 def _print(result: NullComparison) -> None:
     scale = "scaled to match" if result.spectral_radius else "at their own scale"
-    about = f"{result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
-    about += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
+    subject = f"{result.network}: {result.size:,} nodes, {result.edges:,} edges; spectral "
+    subject += f"radius {result.spectral_radius:.6g}, surrogates {scale}"
     right = range(2, len(result.HEADER))
     rest: Any = {"more": result.sentence, "notes": result.notes}
-    print_table(("network", about), result.HEADER, result.table(), right=right, **rest)
+    print_table(("network", subject), result.HEADER, result.table(), right=right, **rest)
 
 
 def _network(file: Path, inputs: str | None, part: opt.FileOptions) -> LinearNetwork:
     """The network with the mask that is asked for, or with its own, or a normal one."""
     from memcurve.io import MissingMaskError, load_network
 
-    which = part.which()
+    arguments = part.selection()
     if inputs is not None and part.nodes is None and "=" in inputs and not Path(inputs).is_file():
         raise UsageError("--inputs needs columns: give the table of nodes by --nodes.")
     try:
-        network = load_network(file, mask=inputs, **which)
+        network = load_network(file, mask=inputs, **arguments)
         notes = list[str](network.notes)
     except MissingMaskError:
-        network = load_network(file, mask="normal", **which)
+        network = load_network(file, mask="normal", **arguments)
         note = f"all nodes are driven, with normal weights (seed {part.seed})"
         notes = [*network.notes, note]
     A = network.A

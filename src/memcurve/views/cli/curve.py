@@ -124,8 +124,8 @@ def _print_family(family: NoiseProfile) -> None:
     for k in [k for k in SHOWN_LAGS if k < len(family.lags)]:
         rows.append((f"lag {family.lags[k]}", *(f"{value:.6f}" for value in family.values[:, k])))
     heads = ("", *(f"noise {level:g}" for level in family.levels))
-    about = ("network", f"{family.curves[0].network}; {family.noise}")
-    print_table(about, heads, rows, right=range(len(heads)), notes=family.notes)
+    subject = ("network", f"{family.curves[0].network}; {family.noise}")
+    print_table(subject, heads, rows, right=range(len(heads)), notes=family.notes)
 
 
 def _print_profile(profile: NoiseProfile) -> None:
@@ -139,7 +139,7 @@ def _print_profile(profile: NoiseProfile) -> None:
         formats = formats[len(passed) :]
         above = f"above {', '.join(passed)}" if passed else ""
         rows.append((f"{level:.2e}", f"{total:.6f}", f"{error:.1e}", above))
-    about = ("network", f"{profile.curves[0].network}; {profile.noise}")
+    subject = ("network", f"{profile.curves[0].network}; {profile.noise}")
     heads = ("noise", "usable memory", "± error", "")
     more = f"Every {step}th level is shown; --save and --plot have all." if step > 1 else ""
-    print_table(about, heads, rows, right=range(3), more=more, notes=profile.notes)
+    print_table(subject, heads, rows, right=range(3), more=more, notes=profile.notes)

@@ -34,6 +34,6 @@ def layers(
 def _print(result: ModelMemory) -> None:
     from memcurve.trained.memory import as_table
 
-    about, heads, rows = as_table(result)
+    subtitle, heads, rows = as_table(result)
     right = range(2, len(heads))
-    print_table((result.model, about), heads, rows, right=right, notes=result.notes)
+    print_table((result.model, subtitle), heads, rows, right=right, notes=result.notes)

@@ -153,11 +153,11 @@ class FileOptions:
     transpose: Flag = False
     seed: Seed = 1
 
-    def which(self) -> dict[str, Any]:
+    def selection(self) -> dict[str, Any]:
         """The arguments of :func:`memcurve.load_network` that select parts of a file."""
         names = ("matrix", "edges", "nodes", "where", "min_weight", "signs", "inhibitory", "seed")
-        which = {name: getattr(self, name) for name in names}
-        return which | {"readout": self.readout if self._is_class() else None}
+        arguments = {name: getattr(self, name) for name in names}
+        return arguments | {"readout": self.readout if self._is_class() else None}
 
     def _is_class(self) -> bool:
         text = self.readout or ""
@@ -274,7 +274,7 @@ class NetworkOptions(FileOptions):
 
         more |= {"mask": self.mask, "spectral_radius": self.spectral_radius}
         try:
-            return load(file, **self.which(), **more)
+            return load(file, **self.selection(), **more)
         except MissingMaskError as error:
             remedy = "Or draw one: --mask normal, or --mask ones."
             raise MissingMaskError(f"{error} {remedy}") from error

@@ -214,8 +214,8 @@ def _is_usage(error: Exception, text: str) -> bool:
     values = {name: value for name, _, value in (word.partition("=") for word in sys.argv)}
     values |= dict(zip(sys.argv, sys.argv[1:], strict=False))
     words = text.split(" ")[: None if isinstance(error, TypeError) else 1]
-    about = {word.strip(",;.:") for word in words if word.startswith("--")} & values.keys()
-    return bool(about) and not any(os.path.exists(values[name]) for name in about)
+    named = {word.strip(",;.:") for word in words if word.startswith("--")} & values.keys()
+    return bool(named) and not any(os.path.exists(values[name]) for name in named)
 
 
 def _unknown(error: UnknownOptionError, options: list[str]) -> str:

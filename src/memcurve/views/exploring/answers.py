@@ -40,16 +40,16 @@ _QUICKLY: dict[str, tuple[str, dict[str, Any]]] = {
 
 def scene(settings: PageSettings) -> Answer:
     """The exact memory for white input, and the eigenvalues."""
-    about: Answer = {"ignored": settings.ignored()}
+    answer: Answer = {"ignored": settings.ignored()}
     try:
         seen = settings.scene()
     except (ValueError, UncertainResultError, MemoryError) as error:
-        return about | {"trouble": str(error)}
+        return answer | {"trouble": str(error)}
     network, curve, eigenvalues = seen.network, seen.curve, seen.eigenvalues
     shown = eigenvalues.all if eigenvalues.counting is None else eigenvalues.counting
     upper = shown[shown.imag >= 0]
     upper = upper[np.argsort(-np.abs(upper), kind="stable")]
-    return about | {
+    return answer | {
         "name": network.name or "",
         "inputs": network.inputs,
         "states": network.read_states,

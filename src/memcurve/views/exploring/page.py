@@ -37,13 +37,13 @@ def static_page() -> str:
     True
     """
     presets = {}
-    for key, about in texts_beside(__file__, "presets.toml").items():
+    for key, preset in texts_beside(__file__, "presets.toml").items():
         states = 2 if key == "lru_ring" else 1  # of a complex node: its real and imaginary part
-        options, fixed = about.get("options", {}), about.get("fixed", False)
+        options, fixed = preset.get("options", {}), preset.get("fixed", False)
         networks = {n: ensembles.make(key, n // states, **options) for n in SIZES}
         scale = 1 if fixed else 2
         poles = {n: upper_eigenvalues(network, scale) for n, network in networks.items()}
-        presets[key] = {"name": about["name"], "fixed": fixed, "poles": poles}
+        presets[key] = {"name": preset["name"], "fixed": fixed, "poles": poles}
     return _page({"presets": presets}, served="")
 
 

@@ -129,8 +129,8 @@ def _scene(settings: PageSettings) -> Scene:
         try:
             return scene_of(settings.network())
         except UnstableNetworkError as error:
-            here = " Here: switch on “scale it to ρ”." if settings.file is not None else ""
-            raise type(error)(f"{error}{here}") from error
+            remedy = " Here: switch on “scale it to ρ”." if settings.file is not None else ""
+            raise type(error)(f"{error}{remedy}") from error
     base = _scene(dataclasses.replace(settings, moves=()))
     network = base.network
     for eigenvalue, to in settings.moves:

@@ -221,9 +221,9 @@ def listen(host: str, port: int | None) -> socket.socket:
             problem = error
             if isinstance(error, socket.gaierror):  # the host is no name of this machine
                 break
-    which = f"ports {FIRST_PORT} … {LAST_PORT}" if port is None else f"port {port}"
+    ports = f"ports {FIRST_PORT} … {LAST_PORT}" if port is None else f"port {port}"
     raise ValueError(
-        f"{which} of {host} cannot be used ({problem}); give another with --port, or --host."
+        f"{ports} of {host} cannot be used ({problem}); give another with --port, or --host."
     )
 
 
