@@ -143,9 +143,9 @@ def require_room_for_columns(
     raise TooLargeError(
         f"`network` must leave room for {what}, got {states:,} states{on_ranks}: about "
         f"{columns:,.0f} vectors of them take {_size(need)} of memory, but {_size(free)} are "
-        f"available. Use {machines} machines or devices like this one, with the rows distributed over the "
-        f"ranks of an MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S --mpi`; or "
-        f"more noise, a smaller spectral radius, or a part of the network."
+        f"available. Use {machines} machines or devices like this one, with the rows distributed "
+        f"over the ranks of an MPI job, `mpiexec -n {machines} memcurve curve FILE --noise S "
+        f"--mpi`; or more noise, a smaller spectral radius, or a part of the network."
     )
 
 

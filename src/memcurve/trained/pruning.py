@@ -93,8 +93,8 @@ class PrunedModel:
     def __repr__(self) -> str:
         """One line per layer."""
         lines = [
-            f"  {layer.name}: {layer.kind}, {layer.modes} → {layer.kept} modes, usable memory falls "
-            f"by at most {layer.bound:.2g}"
+            f"  {layer.name}: {layer.kind}, {layer.modes} → {layer.kept} modes, usable memory "
+            f"falls by at most {layer.bound:.2g}"
             for layer in self.layers
         ]
         lines += [f"  {name}: as it was" for name in self.untouched]
