@@ -22,7 +22,7 @@ __all__ = ["memory_capacity"]
 
 #: Largest input that reservoirpy draws by default.
 AMPLITUDE = 0.8
-#: Half the width of the interval of the total that is measured, a node.
+#: Half-width of the interval of a measured total, per node.
 PRECISION = 0.005
 
 

@@ -75,7 +75,7 @@ def estimated_cost(
 
     ``states`` are those solved together, ``question`` is a key of :data:`WORK` or what a method
     declares, ``METHODS["naive"].cost``, and ``columns`` are lags or samples, where the work depends
-    on them; five a state by default.
+    on them; five per state by default.
 
     Examples
     --------

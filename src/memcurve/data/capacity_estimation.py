@@ -39,7 +39,7 @@ RECOGNISED_BY = 3
 #: A sample moment further than this many standard errors from its expectation rules a law out.
 RULED_OUT = 5.0
 #: By degree: how far apart the lags of a product may lie, and the longest lag. The number of
-#: targets grows like window^(degree − 1)·lag; these keep it near one or two thousand a degree.
+#: targets grows like window^(degree − 1)·lag; these keep it near 1,000 or 2,000 per degree.
 DEFAULT_REACH = dict(enumerate(((0, 80), (20, 40), (12, 30), (7, 16), (6, 12), (5, 10), (4, 8)), 1))
 #: More targets than this are refused: the scan would take hours.
 MOST_TARGETS = 5_000_000

@@ -232,7 +232,7 @@ def _lag_count(lags: int | None, recording: io.Source, washout: int, more: int =
 
 
 def _inputs(recording: io.Source, start: int = 0) -> Floats:
-    """The inputs, a column each."""
+    """The inputs, one column each."""
     shape = (-1, recording.channels)
     return np.concatenate([z.reshape(shape) for _, z in recording.chunks(100_000, start)])
 

@@ -76,7 +76,7 @@ class InputProcess(ABC):
 
     @abstractmethod
     def _draw(self, count: int, channels: int, rng: np.random.Generator) -> Floats:
-        """Draw a (count, channels) array, one series a column."""
+        """Draw a (count, channels) array, one series per column."""
 
 
 def real_vector(value: Any, argument: str, least: int = 0) -> Floats:

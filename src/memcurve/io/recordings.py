@@ -111,7 +111,7 @@ def open_recording(
     Parameters
     ----------
     states : (T, N) array or path
-        A row for each time, a column for each state: an array, a memory map, an h5py dataset, or a
+        One row per time step, one column per state: an array, a memory map, an h5py dataset, or a
         file: ``.npy``; ``.npz``, ``.mat``, ``.h5``, ``.hdf5`` (arrays by name); ``.parquet``,
         ``.csv``, ``.txt``, also packed (columns, by name if there is a header; NaN where empty).
     inputs : (T,) or (T, d) array or path, optional

@@ -54,7 +54,7 @@ MOST_NUMBERS = 50_000_000
 #: Doubled: the tail of a mode of modulus 0.999 is cut off at 400 lags, with a memory of 0.9.
 ENDS_BEFORE = 0.5
 #: Findings of the checks that are so by design, or measured here: states belong to their inputs,
-#: and a model that holds nothing of them has a memory of zero.
+#: and a model without memory of them has a memory of zero.
 KNOWN = ("coloured", "held", "transient", "short", "unpaired", "alignment_untested")
 #: What coloured inputs need besides the lags: the order of their autoregression.
 ORDER = 64

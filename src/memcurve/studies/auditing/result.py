@@ -26,7 +26,7 @@ from memcurve.studies.auditing.usable import INVISIBLE, Usable, UsableMemory
 OFF = 0.01
 #: A curve with the right total is off if it differs by more than this at some lag.
 UNEVEN = 0.05
-#: Where less than this share of the rank can be used, the total without noise is beside the point.
+#: Below this usable share of the rank the verdict begins with usable memory.
 BESIDE_THE_POINT = 0.1
 #: Charts end where all memory but this share lies before.
 SHARE_BEYOND = 1e-3

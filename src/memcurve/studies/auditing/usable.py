@@ -17,7 +17,7 @@ from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, Problem, krylov_model
 from memcurve.studies.auditing.sentences import say
 
-#: Noise levels of the picture, two a decade.
+#: Noise levels of the chart, two per decade.
 LEVELS = np.logspace(-18, 0, 37)
 #: States up to which all directions may be needed: about a minute there. Beyond, few must suffice.
 MOST_STATES = 1500

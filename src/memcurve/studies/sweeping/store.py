@@ -192,7 +192,7 @@ class Store:
 
 @contextlib.contextmanager
 def _writer_lock(path: Path) -> Iterator[None]:
-    """Hold the right to write, by a lock of the system, of which a killed process holds nothing."""
+    """A file lock for writing, which the system releases if the process is killed."""
     # of the process, not of the thread that opened the store
     lock = FileLock(f"{path}.lock", thread_local=False)
     try:

@@ -180,7 +180,7 @@ function drawAnswers() {
   const usable = answerOf("usable");
   waiting("read-card", !usable);
   byId("read-text").textContent = usable?.trouble ?? [
-    "Memory in directions of small state variance is lost to noise first, and is missed by simulations.",
+    "Noise removes memory in directions of small state variance first, and simulations miss it.",
     usable?.single ? `States stored in single precision keep ${usable.single}.` : "",
     state.settings.colour ? `The input is AR(${state.settings.colour}).` : "",
   ].join(" ");
