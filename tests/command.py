@@ -6,13 +6,10 @@ import os
 import shutil
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
-
-from memcurve.views import cli
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="shells, signals and devices of POSIX")
 needs_mpi = pytest.mark.skipif(
@@ -59,20 +56,6 @@ def ended(command: list[str], **options: Any) -> Ended:
     asked |= {"capture_output": True, "env": dict(os.environ)} | options
     done = subprocess.run(command, check=False, **asked)
     return Ended(done.returncode, done.stdout, done.stderr)
-
-
-def inside(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: object
-) -> Ended:
-    """Run the command within this process."""
-    monkeypatch.setattr(sys, "argv", ["memcurve", *map(str, arguments)])
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Cyclopts application invoked without tokens")
-        with pytest.raises(SystemExit) as end:
-            cli.main()
-    code = end.value.code
-    assert isinstance(code, int)
-    return Ended(code, *capsys.readouterr())
 
 
 Command = Callable[..., Ended]

@@ -3,7 +3,9 @@
 import itertools
 import os
 import signal
+import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from typing import Any
@@ -12,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from browser import browser
-from command import Command, inside
+from command import Command, Ended
+from memcurve.views import cli
 
 # one BLAS thread: they are many small problems, on machines that have other work
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -34,8 +37,18 @@ if threading.current_thread() is threading.main_thread():
 
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
-    """Run ``memcurve`` with some arguments; gives its exit code and what it printed."""
-    return lambda *arguments: inside(monkeypatch, capsys, *arguments)
+    """Run ``memcurve`` with some arguments, here; gives its exit code and what it printed."""
+
+    def run(*arguments: object) -> Ended:
+        monkeypatch.setattr(sys, "argv", ["memcurve", *map(str, arguments)])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Cyclopts application invoked without tokens")
+            with pytest.raises(SystemExit) as end:
+                cli.main()
+        assert isinstance(end.value.code, int)
+        return Ended(end.value.code, *capsys.readouterr())
+
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -201,18 +201,11 @@ def seeds() -> dict[str, tuple[str, bytes, Reader]]:
 
 _NUMBERS = [b"0", b"-1", b"7", b"1e400", b"nan", b"inf", b"4294967295", b"9" * 30, b"9" * 5000, b""]
 _HOSTILE = [
-    *(b"[" * 3000, b"{" * 3000, b'"', b"'", b"\0", b"\xff", b"\r", b"\n", b"#", b"%", b",", b"\t"),
-    *(b"=", b"[[a]]\n", b"nan", b"1_0", b"1j", b"\x80\x04", b"PK\x03\x04", "ä".encode(), b"<a>"),
-    *(
-        b"\xef\xbb\xbf",
-        "\u0661\u00b2\u2028".encode(),
-        b"]",
-        b"</graph>",
-        b"true",
-        b"null",
-        b"1 " * 900,
-    ),
-]
+    b"[" * 3000, b"{" * 3000, b'"', b"'", b"\0", b"\xff", b"\r", b"\n", b"#", b"%", b",", b"\t",
+    b"=", b"[[a]]\n", b"nan", b"1_0", b"1j", b"\x80\x04", b"PK\x03\x04", "ä".encode(), b"<a>",
+    b"\xef\xbb\xbf", "\u0661\u00b2\u2028".encode(), b"]", b"</graph>", b"true", b"null",
+    b"1 " * 900,
+]  # fmt: skip
 _ENDS = [0, 1, 2**7, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**63 - 1, 2**64 - 1]
 _TOKEN = re.compile(rb"[\w.+-]+")
 

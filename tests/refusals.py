@@ -13,12 +13,14 @@ def refuses(
     call: Callable[..., Any],
     *arguments: Any,
     **options: Any,
-) -> None:
+) -> str:
     """``call(*arguments, **options)`` raises ``error`` with every one of ``facts`` in its text.
 
     Facts are whole words or numbers: an argument in backticks, a value that was received, a limit.
+    Returns the text.
     """
     with pytest.raises(error) as caught:
         call(*arguments, **options)
     for fact in (facts,) if isinstance(facts, str) else facts:
         assert re.search(rf"(?<!\w){re.escape(fact)}(?!\w)", str(caught.value)), str(caught.value)
+    return str(caught.value)

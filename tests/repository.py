@@ -3,7 +3,10 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from memcurve.network.scaling import scale_to_spectral_radius
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
@@ -19,3 +22,9 @@ def real_data(name: str) -> Path:
     if not path.is_file():
         pytest.skip(f"{name} is not in {folder}, which MEMCURVE_REAL_DATA names")
     return path
+
+
+def worm() -> np.ndarray:
+    """Connections between the 299 neurons of the worm, of spectral radius 0.9."""
+    found: np.ndarray = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    return found

@@ -4,7 +4,7 @@ import numpy as np
 from scipy import sparse
 
 from memcurve import load_network
-from written import failure
+from refusals import refuses
 
 rng = np.random.default_rng(20240607)
 A = rng.standard_normal((5, 5)) / 3
@@ -25,4 +25,4 @@ def same(network, A, C):
 
 
 def refused(path, *parts, error=ValueError, load=load_network, **options):
-    return failure(error, load, path, parts=(str(path), *parts), **options)
+    return refuses(error, (str(path), *parts), load, path, **options)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from memcurve.io import Source, open_recording
-from written import failure
+from refusals import refuses
 
 rng = np.random.default_rng(20250311)
 T, N = 53, 4
@@ -42,4 +42,4 @@ def same(source, states=X, inputs=Z):
 
 
 def refused(states, inputs=None, *parts, error=ValueError, **names):
-    return failure(error, open_recording, states, inputs, parts=parts, **names)
+    return refuses(error, parts, open_recording, states, inputs, **names)

@@ -32,18 +32,10 @@ LAYER = memcurve.ContinuousNetwork([[-1.0, 0.0], [0.0, -2.0]], [1.0, 1.0])
 NEGATIVE, COMPLEX = -1.5, 1 + 2j
 #: What means nothing anywhere; texts and empty lists, which some arguments take, are left out.
 NONSENSE: list[Any] = [
-    *(
-        np.nan,
-        np.inf,
-        NEGATIVE,
-        COMPLEX,
-        b"abc",
-        decimal.Decimal("0.5"),
-        np.datetime64("2020-01-01"),
-    ),
-    *([1.0, np.nan], [[1.0], [1.0, 2.0]], np.ones((2, 2, 2)), np.ma.array([1, 2], mask=[0, 1])),
-    *(object(), {1, 2}, slice(1, 2)),
-]
+    np.nan, np.inf, NEGATIVE, COMPLEX, b"abc", decimal.Decimal("0.5"), np.datetime64("2020-01-01"),
+    [1.0, np.nan], [[1.0], [1.0, 2.0]], np.ones((2, 2, 2)), np.ma.array([1, 2], mask=[0, 1]),
+    object(), {1, 2}, slice(1, 2),
+]  # fmt: skip
 #: Arguments that may be negative, or complex.
 SIGNED = ("gain", "loop", "low")
 #: Numbers, and far too many of anything.

@@ -21,13 +21,12 @@ from memcurve import (
     rank,
     structural_rank,
 )
-from memcurve.network.scaling import scale_to_spectral_radius
-from repository import real_data
+from repository import real_data, worm
 
 
 def test_the_worm_remembers_286_inputs() -> None:
     """299 neurons, of which 13 modes are not driven; every mode counts one in total."""
-    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    A = worm()
     curve = memory_curve(LinearNetwork(A, np.random.default_rng(1).standard_normal(len(A))))
     assert curve.rank == 286
     assert curve.total == pytest.approx(286, abs=1e-9)
@@ -35,7 +34,7 @@ def test_the_worm_remembers_286_inputs() -> None:
 
 
 def test_the_worm_driven_evenly_loses_one_mode_more() -> None:
-    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    A = worm()
     curve = memory_curve(LinearNetwork(A, np.ones(len(A))), certify_up_to=0)
     assert curve.rank == 285
     assert curve.error.max() < 1e-9
@@ -43,7 +42,7 @@ def test_the_worm_driven_evenly_loses_one_mode_more() -> None:
 
 def test_the_worm_can_use_few_of_them() -> None:
     """Against the singular values of 400 columns of the Krylov matrix; balls took minutes."""
-    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    A = worm()
     network = LinearNetwork(A, np.random.default_rng(1).standard_normal(len(A)))
     curve = memory_curve(network, noise=1e-3)
     columns = [network.C]
@@ -56,7 +55,7 @@ def test_the_worm_can_use_few_of_them() -> None:
 
 def test_noise_below_rounding_is_not_made_up() -> None:
     """At the noise of double precision rounding of the products hides what the worm could use."""
-    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    A = worm()
     profile = noise_profile(LinearNetwork(A, np.ones(len(A))), [1e-18, 1e-3])
     assert np.isnan(profile.known_totals[0]) == (profile.total_errors[0] > 0.5)
     assert profile.known_totals[1] == profile.totals[1]
@@ -151,7 +150,7 @@ def test_nanowires_remember_little() -> None:
 
 @pytest.mark.slow
 def test_choices_of_the_worm() -> None:
-    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    A = worm()
     mask = np.random.default_rng(3).standard_normal(299)
     network = LinearNetwork(A, mask / np.linalg.norm(mask))
     assert pruned(network, 1e-3, 1e-3).network.size <= 12

@@ -11,16 +11,6 @@ from safetensors import numpy as tensors
 from scipy import io, sparse
 
 
-def failure(error, call, *arguments, parts=(), **options):
-    """The message of the error that a call raises, which holds all these parts."""
-    with pytest.raises(error) as caught:
-        call(*arguments, **options)
-    message = str(caught.value)
-    for part in parts:
-        assert part in message, message
-    return message
-
-
 class Payload:
     """Makes a folder when it is unpickled."""
 

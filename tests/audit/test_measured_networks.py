@@ -13,7 +13,7 @@ from memcurve.solve.analysis import Analysis
 from memcurve.solve.modular import proportional_rows
 from memcurve.studies.auditing import structure, usable
 from memcurve.studies.auditing.losses import Loss
-from repository import real_data
+from repository import worm
 
 
 def losses_of(A: object, C: object) -> list[Loss]:
@@ -192,7 +192,7 @@ def test_the_eigenvalues_that_count_need_no_deflation() -> None:
 
 @pytest.mark.parametrize(("mask", "rank"), [("ones", 285), ("single", 269)])
 def test_the_audit_of_a_worm(mask: str, rank: int) -> None:
-    A = scale_to_spectral_radius(np.load(real_data("celegans_299.npy")).T, 0.9)
+    A = worm()
     C = np.ones(len(A)) if mask == "ones" else np.eye(len(A))[0]
     result = audit(LinearNetwork(A, C), estimates=False)
     assert result.rank == rank

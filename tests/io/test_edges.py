@@ -16,7 +16,6 @@ from memcurve.io import MissingMaskError
 from memcurve.io import text as reader
 from refusals import refuses
 from stored_networks import refused
-from written import failure
 
 #: A ring a → b → c → a, with a self-loop at c; nodes in the order a, b, c.
 RING = np.array([[0, 0, 0.5], [0.25, 0, 0], [0, -2, 0.125]])
@@ -210,7 +209,7 @@ def test_masks_refused(tmp_path):
     refused(path, "lists edges", "mask='neuron a,…'", error=MissingMaskError)
 
     def wrong(mask, *parts, error=ValueError):
-        failure(error, load_network, path, parts=parts, mask=mask)
+        refuses(error, parts, load_network, path, mask=mask)
 
     wrong("neuro a", "got 'neuro a'", "did you mean 'neuron a'?")
     wrong("nodes.txt", "nodes.txt: no such file", error=FileNotFoundError)
@@ -225,9 +224,9 @@ def test_masks_refused(tmp_path):
         wrong(written(tmp_path, text, "n.txt"), part)
     numbered = written(tmp_path, "0 1\n1 0\n1 2\n", "numbers.edges")
     vector = {"mask": written(tmp_path, "1\n0\n0\n", "n.csv")}
-    failure(ValueError, load_network, numbered, parts=["n.csv", "mask='C.npy'"], **vector)
+    refuses(ValueError, ("n.csv", "mask='C.npy'"), load_network, numbered, **vector)
     twice = {"mask": written(tmp_path, "0 1\n0.0 2\n", "n.txt")}
-    failure(ValueError, load_network, numbered, parts=["n.txt: must name each node once"], **twice)
+    refuses(ValueError, "n.txt: must name each node once", load_network, numbered, **twice)
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def test_scipy_sparse_npz_is_the_matrix(tmp_path, layout):
     path = tmp_path / "s.npz"
     sparse.save_npz(path, SPARSE.asformat(layout))
     same(load_network(path, mask=C), SPARSE, C)
-    refused(path, "no A and C", "it holds A (5, 5) sparse. ", "mask='C.npy'")
+    refused(path, "no A and C", "it holds A (5, 5) sparse.", "mask='C.npy'")
 
 
 def test_bfloat16_tensors(tmp_path):

@@ -11,7 +11,7 @@ from memcurve.core import limits
 from memcurve.io import NetworkFileError, open_recording
 from refusals import refuses
 from stored_recordings import T, X, Z, refused, same
-from written import failure, write_csv, write_hdf5, write_mat73, write_npy, write_parquet
+from written import write_csv, write_hdf5, write_mat73, write_npy, write_parquet
 
 
 @pytest.mark.parametrize("ending", ["h5", "mat"])
@@ -40,7 +40,7 @@ def test_numbers_of_other_files_are_not_read(tmp_path, way, ending):
         return
     for there in (True, False):
         assert secret.exists() == there
-        refused(path, None, f"run.{ending}: X is ", way, "Copy the numbers into one file")
+        refused(path, None, f"run.{ending}: X is", way, "Copy the numbers into one file")
         secret.unlink(missing_ok=True)
 
 
@@ -59,7 +59,7 @@ def test_headers_that_lie(tmp_path, shape, part, monkeypatch):
         np.lib.format.write_array_header_1_0(stream, header)
         stream.write(X.tobytes())
     error = limits.TooLargeError if "columns" in part else NetworkFileError
-    refused(tmp_path / "run.npy", Z, "run.npy: ", part, error=error)
+    refused(tmp_path / "run.npy", Z, "run.npy:", part, error=error)
 
 
 @pytest.mark.parametrize("order", "CF")
@@ -174,4 +174,4 @@ def test_bad_lines(tmp_path, line, part):
     path.write_text("a,b,z\n" + "1,2,3\n" * 7 + line + "\n1,2,3\n", "utf-8")
     source = open_recording(path)
     assert source.length == 9
-    failure(NetworkFileError, list, source.chunks(3), parts=[part])
+    refuses(NetworkFileError, part, list, source.chunks(3))

@@ -11,7 +11,7 @@ from browser import Opened, open_page
 from memcurve import Audit, LinearNetwork, audit, ensembles
 from memcurve.rendering.report import html
 from report_example import document, memory_chart
-from repository import real_data
+from repository import worm
 
 pytestmark = pytest.mark.browser
 
@@ -201,12 +201,6 @@ def two_inputs() -> Audit:
     return audit(LinearNetwork(network.A, mask), claimed=9)
 
 
-def worm() -> Audit:
-    A = np.load(real_data("celegans_299.npy")).astype(float)
-    A *= 0.9 / np.abs(np.linalg.eigvals(A)).max()
-    return audit(LinearNetwork(A, np.ones(len(A))), claimed=299)
-
-
 def sparse() -> Audit:
     return audit(ensembles.sparse_normal(40, density=0.1, seed=2), claimed=40, noise=1e-3)
 
@@ -216,7 +210,7 @@ AUDITS = {
     "sparse": sparse,
     "no claim": lambda: audit(ensembles.normal(20, spectral_radius=0.9, seed=1)),
     "two inputs": two_inputs,
-    "worm": worm,
+    "worm": lambda: audit((worm(), np.ones(299)), claimed=299),
 }
 
 

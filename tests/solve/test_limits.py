@@ -27,6 +27,7 @@ from memcurve import (
 )
 from memcurve.core import limits
 from memcurve.core.limits import TooLargeError, require_room_for_array
+from memcurve.memory.methods import METHODS
 from refusals import refuses
 from repository import TESTS
 
@@ -57,18 +58,14 @@ def arrays(count: float, states: int = 20) -> float:
         lambda: memory_curve(SMALL, input="ar:0.9"),
         lambda: memory_curve(SMALL.replace(readout=[0, 1])),
         lambda: memory_curve(SMALL.replace(C=np.eye(20, 2))),
-        lambda: memory_curve(SMALL, method="naive"),
-        lambda: memory_curve(SMALL, method="neutral"),
-        lambda: memory_curve(SMALL, method="osm"),
-        lambda: memory_curve(SMALL, method="osm_plus", seed=1),
-        lambda: memory_curve(SMALL, method="arnoldi"),
-        lambda: memory_curve(SMALL, method="montecarlo", seed=1),
+        *(lambda name=name: memory_curve(SMALL, method=name, seed=1)
+          for name in METHODS if name not in ("exact", "certified")),
         lambda: noise_profile(SMALL),
         lambda: forecasting_curve(SMALL, "ar:0.9"),
         lambda: fisher_curve(SMALL),
         lambda: input_normal(SMALL),
     ],
-)
+)  # fmt: skip
 def test_every_question_is_refused_without_room(room, ask) -> None:
     room(arrays(2))
     refuses(TooLargeError, ("`network`", "20"), ask)
