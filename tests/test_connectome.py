@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 import memcurve
 from memcurve.network.scaling import scale_to_spectral_radius
+from memcurve.studies import connectome
 from memcurve.studies.connectome import (
     PROSE,
     NullComparison,
@@ -164,7 +165,7 @@ def stored(path: Path) -> dict[str, float]:
         return dict(connection.execute("SELECT key, seconds FROM results").fetchall())
 
 
-def test_a_store_is_gone_on_with(tmp_path: Path) -> None:
+def test_a_store_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = tmp_path / "nulls.sqlite"
     first = compared(store=store, draws=3)
     before = stored(store)
@@ -173,6 +174,12 @@ def test_a_store_is_gone_on_with(tmp_path: Path) -> None:
     assert len(before) == 4
     assert len(after) == 6
     assert before.items() <= after.items()  # computed once
+    drawn = []
+    monkeypatch.setattr(connectome, "make", lambda *_, seed, **__: drawn.append(seed))
+    again = compared(store=store, draws=5)
+    assert drawn == [1]  # of a network without edges, by which options are checked
+    np.testing.assert_array_equal(again.nulls[0].values, more.nulls[0].values)
+    monkeypatch.undo()
     np.testing.assert_array_equal(more.nulls[0].values[:3], first.nulls[0].values)
     other = compared(NETWORK.replace(C=2 * NETWORK.C), store=store, draws=3)
     assert other.observed[1] != first.observed[1]

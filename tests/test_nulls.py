@@ -270,6 +270,7 @@ def test_what_cannot_be_rewired_says_so() -> None:
         ("shuffle", np.sign(signed()), {"signs": "fixed"}, "are all equal"),
         ("erdos_renyi", 1 - np.eye(5), {}, "no cell is free"),
         ("rewire", 1 - np.eye(5), {}, "no other edges"),
+        ("rewire", np.eye(SIZE), {}, "no other edges"),
         ("blocks", signed(), {"blocks": range(SIZE)}, "no other edges"),
     ],
 )

@@ -427,6 +427,10 @@ def test_weak_pairs_are_left_out_as_if_never_listed(tmp_path):
     refuses(ValueError, "`min_weight`", load_network, path, mask="ones", min_weight=-1)
     asked = {"signs": "nt_type", "inhibitory": "GABBA"}
     refused(path, "`inhibitory`", "ACH, GABA", mask="ones", **asked)
+    refuses(ValueError, "`inhibitory`", load_network, path, **asked | {"inhibitory": "GABA,"})
+    refused(path, "`signs`", "no inhibitory", mask="ones", signs="neuropil")
+    asked |= {"inhibitory": "GABA,glut"}
+    assert any("no glut" in note for note in load_network(path, mask="ones", **asked).notes)
     bulk = ":START_ID(Body-ID),weight:int,weightHP:int,:END_ID(Body-ID)\n7,3,1,8\n8,2,2,7\n"
     found = load_network(written(tmp_path, bulk, "neuprint.csv"), mask="7")
     assert found.A.toarray().tolist() == [[0, 2], [3, 0]]

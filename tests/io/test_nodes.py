@@ -94,10 +94,14 @@ def test_conditions(table: Path, condition: str, nodes: list[str]) -> None:
 
 def test_conditions_that_are_none(table: Path) -> None:
     nodes = load_nodes(table)
-    for condition in ("sens", "class1 ==", "== 'sens'", "x > much"):
-        refuses(ValueError, "`where`", nodes.where, condition)
-    table.write_text("id,region\na,food and water\nb,other\n")
-    assert load_nodes(table).where("region = 'food and water' or id = b") == ["a", "b"]
+    for condition in ("sens", "class1 ==", "== 'sens'", "x > much", "x > inf"):
+        refuses(NetworkFileError, "`where`", nodes.where, condition)
+    for condition in ("class1 == '", "class1 = sens'", "class1 == 'sens", "x > 1000"):
+        refuses(NetworkFileError, "no node has", nodes.where, condition)
+    table.write_text("id,region\na,food and water\nb,other\nc,a'b'\n")
+    nodes = load_nodes(table)
+    assert nodes.where("region = 'food and water' or id = b") == ["a", "b"]
+    assert nodes.where("region = a'b'") == ["c"]
 
 
 def test_tables_of_pyarrow(tmp_path: Path) -> None:

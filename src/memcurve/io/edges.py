@@ -70,6 +70,11 @@ class EdgeOptions:
             raise ValueError("`where` is a condition on a table of nodes; give it as `nodes`.")
         if self.min_weight is not None:
             require_number(self.min_weight, "min_weight", "at least 0", lambda number: number >= 0)
+        if "" in self.negative:
+            raise ValueError(
+                f"`inhibitory` must name transmitters, e.g. GABA,glutamate, got "
+                f"{self.inhibitory!r}."
+            )
 
     @cached_property
     def table(self) -> NodeTable | None:
@@ -508,9 +513,10 @@ def _signed(
     if (edges.weights < 0).any():
         raise _fault(file, "signed")
     signs = np.array([-1.0 if kind.lower() in options.negative else 1.0 for kind in kinds])
-    if options.inhibitory is not None and (signs > 0).all():
-        listed = ", ".join(kind for kind in kinds[:8] if kind)
-        raise _fault(file, "inhibitory", column=column, listed=listed or "none")
+    if (signs > 0).all():
+        listed = ", ".join([kind for kind in kinds if kind][:8]) or "none"
+        names = ", ".join(sorted(options.negative))
+        raise _fault(file, "inhibitory", column=column, names=names, listed=listed)
     counts = np.bincount(places, minlength=len(kinds))
     shown = [
         ", ".join(
@@ -522,6 +528,9 @@ def _signed(
     text = (
         f"signs by {column}: negative for {shown[0] or 'none'}; positive for {shown[1] or 'none'}"
     )
+    missing = sorted(options.negative - {kind.lower() for kind in kinds})
+    if missing and options.inhibitory is not None:
+        text += f"; there is no {', '.join(missing)}"
     return edges.weights * signs[places], Note(
         "network", f"{text}; `inhibitory` (--inhibitory) changes that"
     )

@@ -101,25 +101,28 @@ class NodeTable:
         for joint, part in zip(rest[::2], rest[1::2], strict=True):
             one = self._compared(part, condition)
             either = [*either[:-1], either[-1] & one] if joint == "and" else [*either, one]
-        return np.asarray(np.any(either, axis=0))
+        holds = np.asarray(np.any(either, axis=0))
+        if not holds.any():
+            raise _fault(self.file, "nobody", condition=condition)
+        return holds
 
     def _compared(self, part: str, condition: str) -> NDArray[np.bool_]:
         """Whether one comparison holds, for each node."""
         match = _COMPARISON.fullmatch(part)
         if match is None:
             raise NetworkFileError(
-                f"`where` must compare columns with values, e.g. \"class == 'sensory'\" or "
-                f"class=sensory,motor; got {condition!r}."
+                f"conditions on nodes (`where`, `mask`, `readout`) must compare columns with "
+                f"values, e.g. \"class == 'sensory'\" or class=sensory,motor; got {condition!r}."
             )
-        name, sign, text = match["name"].strip(_QUOTES), match["sign"], match["value"]
+        name, sign, text = _unquoted(match["name"]), match["sign"], match["value"]
         entries = self._column(name)
         if sign in _COMPARISONS:
             limit = real_number(text)
-            if limit is None:
-                raise ValueError(f"`where`: {name} {sign} needs a number, got {text!r}.")
+            if limit is None or not math.isfinite(limit):
+                raise NetworkFileError(f"`where`: {name} {sign} needs a number, got {text!r}.")
             return np.asarray(_COMPARISONS[sign](_numbers(entries), limit))
         is_one = text[:1] in tuple(_QUOTES) and text.count(text[0]) == 2
-        wanted = [value.strip().strip(_QUOTES) for value in ([text] if is_one else text.split(","))]
+        wanted = [_unquoted(value.strip()) for value in ([text] if is_one else text.split(","))]
         values = {*entries}
         if unknown := [value for value in wanted if value not in values]:
             near = difflib.get_close_matches(unknown[0], values, 1) or sorted(values)[:8]
@@ -239,6 +242,12 @@ def _arrow_columns(file: Path) -> tuple[list[str], list[Sequence[str]]]:
             texts, places = distinct(column)
             entries += [texts[place] for place in places.tolist()]
     return names, [*columns] if columns and columns[0] else []
+
+
+def _unquoted(text: str) -> str:
+    """What stands in quotes, where they are a pair; names such as KCa'b' have some of their own."""
+    is_pair = len(text) > 1 and text[0] == text[-1] and text[0] in _QUOTES
+    return text[1:-1] if is_pair else text
 
 
 def _numbers(entries: Sequence[str]) -> Floats:

@@ -34,8 +34,7 @@ from memcurve.network.operator import Operator
 from memcurve.network.scaling import scale_to_spectral_radius
 from memcurve.rendering import report
 from memcurve.rendering.report.document import listed
-from memcurve.studies import nulls
-from memcurve.studies.nulls import NEEDS, NULLS
+from memcurve.studies.nulls import NEEDS, NULLS, UNCHANGED, make
 from memcurve.studies.sweeping.run import finished_cases
 from memcurve.studies.sweeping.store import CaseResult, canonical
 
@@ -48,6 +47,8 @@ _LEVEL = 0.05
 #: Default noise levels.
 USUAL_NOISE = (1e-3, 1e-6)
 MOST_DRAWS = 1_000_000  # all are listed before the first is computed
+#: Name in stores of why a surrogate can only be the network itself.
+_FIXED = "unchanged"
 
 #: Sentences of the report and its notes, by kind.
 PROSE: dict[str, str] = texts_beside(__file__)
@@ -225,7 +226,7 @@ class NullComparison(report.Reported):
     def sentence(self) -> str:
         """The result in one sentence."""
         if not self.can_tell:
-            counts = [f"{len(draws.values)} {draws.null} surrogates" for draws in self._drawn]
+            counts = [counted(len(d.values), f"{d.null} surrogate") for d in self._drawn]
             about = {"network": self.network, "surrogates": listed(counts)}
             return PROSE["few"].format(level=self.threshold, **about)
         tests = self.tests
@@ -378,25 +379,30 @@ def compare_with_nulls(
     >>> result.tests[0].observed
     20.0
     """
+    from scipy.sparse import csr_array
+
     subject, notes = _subject(as_network(network), spectral_radius)
     if (draws := require_size(draws, "draws")) > MOST_DRAWS:
         raise ValueError(f"`draws` must be at most {MOST_DRAWS:,}, got {draws:,}; give fewer.")
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"`seed` must be a whole number from 0 on, got {seed!r}; take e.g. 1.")
-    levels = ObservationNoise(np.atleast_1d(noise)).levels.tolist()
+    levels = dict.fromkeys(ObservationNoise(np.atleast_1d(noise)).levels.tolist())
     if nulls is None:
         nulls = ("rewire" if blocks is None else "blocks", "shuffle")
     models = _models(nulls, blocks)
+    kind = complex if subject.is_complex else float
+    edgeless = subject.replace(A=csr_array((subject.size, subject.size), dtype=kind))
+    for model, options in models.values():  # refuses wrong options, before anything takes long
+        make(model, edgeless, seed=1, **options)
     radius = subject.spectral_radius
     if radius == 0:
         notes = [*notes, Note("network", PROSE["no cycles"])]
     job = _Job(subject, models, tuple(levels), radius or None, rank)
-    fixed = {label: job.why_fixed(label, int(seed)) for label in models}
     labels = [None, *models]
     cases = [
         _keyed(job.case(label, draw, int(seed)))
         for label in labels
-        for draw in range(1 if label is None else 0 if fixed[label] else draws)
+        for draw in range(1 if label is None else draws)
     ]
     name = subject.name or "network"
     rows, _ = finished_cases(
@@ -409,7 +415,7 @@ def compare_with_nulls(
         raise ValueError(f"`network` could not be computed: {own[0].error}")
     quantities = job.quantities
     surrogates = [
-        Draws(label, *_values(results, quantities, fixed[label]))
+        Draws(label, *_values(results, quantities))
         for label, results in zip(models, drawn, strict=True)
     ]
     observed = np.array([own[0].values[name] for name in quantities], dtype=float)
@@ -497,27 +503,29 @@ class _Job:
         return parts.hexdigest()
 
     def __call__(self, case: Mapping[str, Any]) -> dict[str, Any]:
-        with rank_among_notes():  # the ranks themselves are compared
-            return self._values(self._drawn(case))
+        if case["null"] not in self._fixed:
+            drawn = self._drawn(case)
+            reasons = [note.partition(UNCHANGED)[2] for note in drawn.notes[-1:]]
+            if case["null"] is None or not any(reasons):
+                with rank_among_notes():  # the ranks themselves are compared
+                    return self._values(drawn)
+            self._fixed[case["null"]] = reasons[0]
+        return {_FIXED: self._fixed[case["null"]]}
+
+    @cached_property
+    def _fixed(self) -> dict[str, str]:
+        """Null models that cannot change the network, as a draw here has shown, and why."""
+        return {}
 
     def _drawn(self, case: Mapping[str, Any]) -> LinearNetwork:
         label = case["null"]
         if label is None:
             return self.network
-        drawn = self._null(label, case["seed"], case["draw"])
-        return drawn if self.radius is None else _scaled(drawn, self.radius)
-
-    def why_fixed(self, label: str, seed: int) -> str | None:
-        """Why a null model can draw nothing but the network itself; None if it can."""
-        (note,) = self._null(label, seed, 0).notes[-1:]
-        _, is_fixed, reason = note.partition(nulls.UNCHANGED)
-        return reason if is_fixed else None
-
-    def _null(self, label: str, seed: int, draw: int) -> LinearNetwork:
         name, options = self.models[label]
         # by the name, so that a draw is the same whatever other null models are asked for
-        stream = np.random.SeedSequence([seed, zlib.crc32(label.encode()), draw])
-        return nulls.make(name, self.network, seed=stream, **options)
+        stream = np.random.SeedSequence([case["seed"], zlib.crc32(label.encode()), case["draw"]])
+        drawn = make(name, self.network, seed=stream, **options)
+        return drawn if self.radius is None else _scaled(drawn, self.radius)
 
     @property
     def quantities(self) -> tuple[str, ...]:
@@ -542,12 +550,12 @@ def _keyed(case: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return hashlib.sha256(text.encode()).hexdigest(), case
 
 
-def _values(
-    rows: list[CaseResult], names: Sequence[str], error: str | None
-) -> tuple[Floats, str | None]:
+def _values(rows: list[CaseResult], names: Sequence[str]) -> tuple[Floats, str | None]:
     """Values of the surrogates, and why there are none, or the first error."""
+    if reasons := [row.values[_FIXED] for row in rows if row.values and _FIXED in row.values]:
+        return np.zeros((0, len(names))), reasons[0]
     values = [[(row.values or {}).get(name) for name in names] for row in rows]
-    error = next((row.error for row in rows if row.error), error)
+    error = next((row.error for row in rows if row.error), None)
     return np.array(values, dtype=float).reshape(len(rows), len(names)), error  # None is NaN
 
 

@@ -456,6 +456,7 @@ class _Trades:
         """
         count = len(self._listed)
         limit = max(_ROUNDS, min(_MOST_WORK // max(count, 1), _ROUNDS_BY_NODE * self._size))
+        limit = limit if any(len(traders) > 1 for traders in self._traders) else 0
         moved = 0
         while moved < _FIRST_MOVES and self._rounds < limit:
             moved += self._round()

@@ -13,6 +13,7 @@ from memcurve.views.cli.process import UsageError, stoppable
 from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
+    from memcurve.io.nodes import NodeTable
     from memcurve.network import LinearNetwork
     from memcurve.studies.connectome import NullComparison
 
@@ -39,14 +40,14 @@ def connectome(
     from memcurve.studies.connectome import USUAL_NOISE, compare_with_nulls
 
     usual = "rewire,shuffle" if blocks is None else "blocks,shuffle"
-    nulls = [name.strip() for name in (null or usual).split(",")]
+    nulls = [name.strip() for name in (usual if null is None else null).split(",")]
     path = store or Path(f"{file.name.split('.')[0]}.nulls.sqlite")
     output.require_other_than(file, path)
     is_graph = any(ending in file.suffixes for ending in (".graphml", ".gml", ".gexf"))
     if is_graph and part.nodes is None:
         part = replace(part, nodes=file)
     table = None if part.nodes is None else load_nodes(part.nodes)
-    network = _network(file, inputs, part)
+    network = _network(file, inputs, part, table)
     labels = network.names(range(network.size))
     options: dict[str, dict[str, Any]] = {}
     for name, option, columns in (
@@ -60,7 +61,11 @@ def connectome(
         if table is None:
             raise UsageError(f"{option} needs columns: give the table of nodes by --nodes.")
         if name == "blocks":
-            options[name] = {"blocks": table.entries(columns, labels)}
+            classes = table.entries(columns, labels)
+            options[name] = {"blocks": classes}
+            if lacking := classes.count(""):
+                note = f"{counted(lacking, 'node')} without {columns} are one block"
+                network = network.replace(notes=(*network.notes, note))
         else:
             axes = [column.strip() for column in columns.split(",")]
             options[name] = {"positions": table.numbers(axes, labels).tolist()}
@@ -90,12 +95,14 @@ def _print(result: NullComparison) -> None:
     print_table(("network", subject), result.HEADER, result.table(), right=right, **rest)
 
 
-def _network(file: Path, inputs: str | None, part: opt.FileOptions) -> LinearNetwork:
+def _network(
+    file: Path, inputs: str | None, part: opt.FileOptions, table: NodeTable | None
+) -> LinearNetwork:
     """The network with the mask that is asked for, or with its own, or a normal one."""
     from memcurve.io import MissingMaskError, load_network
 
-    arguments = part.selection()
-    if inputs is not None and part.nodes is None and "=" in inputs and not Path(inputs).is_file():
+    arguments = part.selection() | ({} if table is None else {"nodes": table})
+    if inputs is not None and table is None and "=" in inputs and not Path(inputs).is_file():
         raise UsageError("--inputs needs columns: give the table of nodes by --nodes.")
     try:
         network = load_network(file, mask=inputs, **arguments)
