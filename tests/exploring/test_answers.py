@@ -83,8 +83,7 @@ def test_every_ensemble_can_be_shown(name: str, mask: str, size: int) -> None:
     ],
 )  # fmt: skip
 def test_settings_that_make_no_sense(given: Any) -> None:
-    with pytest.raises((ValueError, TypeError)):
-        PageSettings.of(given)
+    refuses((ValueError, TypeError), (), PageSettings.of, given)
 
 
 def test_settings_out_of_range_are_explained() -> None:
@@ -362,8 +361,7 @@ def test_questions_and_their_failures(worker: Worker) -> None:
     assert "unstable" in ask("usable", settings=small | {"spectral_radius": 2.0})["trouble"]
     assert "trouble" in ask("standard", settings=small, method="no such method")
     for question, given in (("nothing", {"settings": small}), ("asked", {}), ("story", {})):
-        with pytest.raises(KeyError):
-            ask(question, **given)
+        refuses(KeyError, (), ask, question, **given)
 
 
 def test_a_moved_slider_costs_a_few_eigenvalue_calls() -> None:

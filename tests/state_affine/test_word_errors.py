@@ -160,8 +160,7 @@ def test_a_network_without_mean(input: str, angle: float) -> None:
     P = np.array([[1.0, angle], [0.0, 0.5]])
     network = StateAffineNetwork([P, P / 9], [[0, 0], [1, 2]], input)
     refuses(UnstableNetworkError, "`p`", memcurve.capacities, network)
-    with pytest.raises(UnstableNetworkError):
-        reached_by_words(network)
+    refuses(UnstableNetworkError, (), reached_by_words, network)
 
 
 def test_infinite_variance_is_told_from_instability() -> None:

@@ -32,8 +32,7 @@ WAYS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.parametrize("way", WAYS.values(), ids=WAYS)
 def test_networks_that_grow_or_hear_nothing(way: Callable[[Any], Any]) -> None:
     for unstable in (NETWORK.replace(A=2 * NETWORK.A), RING):
-        with pytest.raises(memcurve.UnstableNetworkError):
-            way(unstable)
+        refuses(memcurve.UnstableNetworkError, (), way, unstable)
     if way not in (WAYS["mask"], WAYS["improvement"]):  # which find one that is heard
         refuses(ValueError, "`network`", way, NETWORK.replace(C=np.zeros(10)))
 
