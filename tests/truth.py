@@ -63,7 +63,6 @@ def truth(
     lags: int | Sequence[int],
     *,
     arma: Process | Sequence[Process] = WHITE,
-    covariance: Sequence[float] | None = None,
     horizons: int = 0,
     observation: Sequence[float] | float = 0.0,
     state: Sequence[float] | float = 0.0,
@@ -73,7 +72,7 @@ def truth(
     """Memory at the first ``lags`` lags, or at those listed, of every input.
 
     ``observation`` and ``state`` are noise variances, relative to input of unit variance. ``arma``
-    has one process an input, or one for all; or all have the same finite ``covariance``.
+    has one process an input, or one for all.
     """
     A, C = np.asarray(A, float), np.asarray(C, float).reshape(len(A), -1)
     listed = list(range(lags)) if isinstance(lags, int) else list(lags)
@@ -89,7 +88,7 @@ def truth(
         try:
             with ctx.workprec(bits):
                 drives = [
-                    _driven(A, column, process, covariance, listed, horizons)
+                    _driven(A, column, process, listed, horizons)
                     for column, process in zip(C.T, processes, strict=True)
                 ]
                 noise = _matrix(seen)
@@ -118,15 +117,8 @@ class _Drive(NamedTuple):
 
 
 def _driven(
-    A: np.ndarray,
-    column: np.ndarray,
-    process: Process,
-    covariance: Sequence[float] | None,
-    lags: list[int],
-    horizons: int,
+    A: np.ndarray, column: np.ndarray, process: Process, lags: list[int], horizons: int
 ) -> _Drive:
-    if covariance is not None:
-        return _driven_by_covariance(A, column, covariance, lags, horizons)
     n, (ar, ma) = len(A), process
     if not len(ar) and not len(ma):
         matrix, start = _matrix(A), _matrix(column[:, None])
@@ -161,43 +153,6 @@ def _driven(
         [_part(G * v, n) / variance for v in ahead],
         _part(past, n) / variance**2,
         _part(G * later * G, n) / variance**2,
-    )
-
-
-def _driven_by_covariance(
-    A: np.ndarray, column: np.ndarray, covariance: Sequence[float], lags: list[int], horizons: int
-) -> _Drive:
-    """p_τ = Σ_j A^j C γ(τ − j) has few terms; Γ = AΓAᵀ + p₀Cᵀ + Cp₀ᵀ − γ(0)CCᵀ, summed."""
-    matrix, C = _matrix(A), _matrix(column[:, None])
-    gamma = [arb(float(g)) / arb(float(covariance[0])) for g in covariance]
-    span = len(gamma) - 1
-    reached = _powers(matrix, C, list(range(2 * span + 1)))
-
-    def cross(lag: int) -> arb_mat:
-        total = arb_mat(len(A), 1)
-        for j, vector in enumerate(reached):
-            if abs(lag - j) <= span:
-                total += vector * gamma[abs(lag - j)]
-        return total
-
-    p0, last = cross(0), cross(span)
-    drive = p0 * C.transpose() + C * p0.transpose() - C * C.transpose()
-    first = [cross(lag) for lag in range(span)]
-    later = _powers(matrix, last, [max(0, lag - span) for lag in lags])
-    all_lags = _sum_over_powers(matrix, last * last.transpose())
-    ahead = [cross(-step) for step in range(1, span + 1)]
-    for p in first:
-        all_lags += p * p.transpose()
-    all_horizons = arb_mat(len(A), len(A))
-    for p in ahead:
-        all_horizons += p * p.transpose()
-    nothing = [arb_mat(len(A), 1)] * max(0, horizons - span)
-    return _Drive(
-        _sum_over_powers(matrix, drive),
-        [first[t] if t < span else p for t, p in zip(lags, later, strict=True)],
-        (ahead + nothing)[:horizons],
-        all_lags,
-        all_horizons,
     )
 
 

@@ -4,7 +4,7 @@ Moments, a covariance by a sum of positive terms, and c'G⁻¹c; no white coordi
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import flint
@@ -28,6 +28,24 @@ def drawn(size: int, seed: int) -> StateAffineNetwork:
     rng = np.random.default_rng(seed)
     A, B = rng.standard_normal((2, size, size)) / np.sqrt(size)
     return bilinear(0.5 * A, 0.4 * B, rng.standard_normal(size), bias=0.2 * np.ones(size))
+
+
+def contracting(size: int, seed: int, share: float = 0.5) -> StateAffineNetwork:
+    """x_t = (p₀ + p₁z_t) x_{t−1} + q₀ + q₁z_t at random, with so much of p₁ beside a p₀ of 0.5."""
+    rng = np.random.default_rng(seed)
+    p = rng.standard_normal((2, size, size)) / np.sqrt(size) * [[[0.5]], [[share]]]
+    return StateAffineNetwork(p, rng.standard_normal((2, size)) * [[0.3], [1.0]])
+
+
+def step_of(network: StateAffineNetwork) -> Callable[[Any, Any], Any]:
+    """One step of states (N,) or (R, N)."""
+    (p, P), (q, Q) = network.p, network.q
+
+    def step(x: Any, z: Any) -> Any:
+        z = np.asarray(z)[..., None]
+        return x @ p.T + z * (x @ P.T) + q + z * Q
+
+    return step
 
 
 def _matrix(x: Any) -> Any:

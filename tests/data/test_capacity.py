@@ -16,7 +16,6 @@ from data_scenarios import LAWS, lagged, series
 from memcurve import (
     Capacity,
     NonlinearNetwork,
-    StateAffineNetwork,
     capacities,
     capacity_from_data,
     ensembles,
@@ -32,8 +31,8 @@ from memcurve.data.capacity_estimation import (
     r_squared,
     reaches,
 )
-from moment_oracle import StateAffine
 from refusals import refuses
+from word_oracle import contracting
 
 LINEAR = ensembles.normal(10, spectral_radius=0.7, seed=1)
 PLAN = {1: 40, 2: (6, 10), 3: (6, 12)}
@@ -321,8 +320,7 @@ class Judged:
     """A network drawn at random, and the exact sum of the targets of each degree of ``plan``."""
 
     def __init__(self, states: int, seed: int, bilinear: float, plan: Any) -> None:
-        drawn = StateAffine(states, seed, bilinear=bilinear)
-        self.network = StateAffineNetwork(p=list(drawn.p), q=list(drawn.q), input="uniform")
+        self.network = contracting(states, seed, bilinear)
         self.exact, self.plan = capacities(self.network), plan
         self.by_degree = {
             reach.degree: sum(

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from data_scenarios import SETTLING, Floats, Scenario, leaky, noisy_gaussian, noisy_orthogonal, tanh
-from memcurve import ensembles, memory_curve, memory_from_data
-from moment_oracle import StateAffine
+from memcurve import capacities, ensembles, memory_curve, memory_from_data
+from word_oracle import contracting, step_of
 
 Law = Callable[[np.random.Generator, int], Floats]
 #: Laws of unit variance.
@@ -58,9 +58,10 @@ def stepped(step: Callable[[Floats, float], Any], size: int, law: Law, truth: Fl
 
 
 def affine(seed: int, bilinear: float) -> Family:
-    """Five states whose memory follows from their moments."""
-    network = StateAffine(5, seed, bilinear=bilinear)
-    return stepped(network.step, 5, lambda rng, n: rng.uniform(-1, 1, n), network.memory(60))
+    """Five states whose memory is known."""
+    network = contracting(5, seed, bilinear)
+    exact = np.resize(np.append(capacities(network, lags=60).curve.values, np.zeros(60)), 60)
+    return stepped(step_of(network), 5, lambda rng, n: rng.uniform(-1, 1, n), exact)
 
 
 def multiplied(law: Law) -> Family:

@@ -13,8 +13,8 @@ from command import Command, failed
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.data.measuring import run
-from moment_oracle import StateAffine
 from refusals import refuses
+from word_oracle import contracting, step_of
 
 #: Half a 90 % interval is 1.64 standard errors; fixed seeds stay within 3.3 of them.
 TWICE = 2.0
@@ -68,13 +68,13 @@ def test_coloured_input_gives_the_memory_of_its_innovations() -> None:
     assert curve.total == pytest.approx(10, abs=0.5)
 
 
-def test_state_affine_networks_have_the_memory_of_their_moments() -> None:
-    network = StateAffine(5, seed=2)
-    model = models.Step(network.step, np.zeros(5), input_range=(-1, 1))
+def test_state_affine_networks_have_their_exact_memory() -> None:
+    network = contracting(5, seed=2)
+    model = models.Step(step_of(network), np.zeros(5), input_range=(-1, 1))
     assert model.together
     curve = measure(model, 60, precision=0.02, seed=1)
-    exact = network.memory(60)
-    assert abs(curve.total - exact.sum()) <= TWICE * curve.total_error
+    exact = memcurve.capacities(network, degree=1).by_degree[1]
+    assert abs(curve.total - exact) <= TWICE * curve.total_error
 
 
 def test_precision_of_single_lags() -> None:

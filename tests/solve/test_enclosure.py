@@ -18,7 +18,9 @@ from tolerances import EPS, LAST_DIGIT
 from truth import Truth, truth
 
 WHITE = inputs.White()
-FINITE = [1.0, 0.5, 0.3, 0.1, 0.05, 0.0, -0.02]
+#: A moving average whose autocovariances are floating-point numbers.
+WEIGHTS = [1.0, 0.5, 0.25, 0.0, 0.125, 0.0, -0.0625]
+FINITE = np.correlate(WEIGHTS, WEIGHTS, "full")[6:]
 INPUTS: dict[str, tuple[inputs.InputProcess, dict[str, Any]]] = {
     "white": (inputs.White(3.0), {}),
     "AR(1)": (inputs.ARMA([0.9]), {"arma": ([0.9], [])}),
@@ -26,7 +28,7 @@ INPUTS: dict[str, tuple[inputs.InputProcess, dict[str, Any]]] = {
     "AR(3)": (inputs.ARMA([0.2, 0.0, 0.5]), {"arma": ([0.2, 0.0, 0.5], [])}),
     "MA(1)": (inputs.ARMA(ma=[0.999]), {"arma": ([], [0.999])}),
     "ARMA(1,3)": (inputs.ARMA([-0.6], [0.1, 0.0, 0.7]), {"arma": ([-0.6], [0.1, 0.0, 0.7])}),
-    "finite": (inputs.Autocovariance(FINITE), {"covariance": FINITE}),
+    "finite": (inputs.Autocovariance(FINITE), {"arma": ([], WEIGHTS[1:])}),
 }
 NOISE: dict[str, dict[str, Any]] = {
     "none": {},

@@ -95,7 +95,7 @@ AR6 = Autocovariance(0.6 ** np.arange(80))  # cut where it is below rounding
 FORMS: dict[str, tuple[Any, dict[str, Any]]] = {
     **{f"{form!r}": (form, {"arma": ([], [0.5])})
        for form in (ARMA(ma=[0.5]), ARMA(ma=[2.0]), Autocovariance([1.25, 0.5]), "ma:0.5")},
-    **{f"{form.name}": (form, {"covariance": AR6.values.tolist()})
+    **{f"{form.name}": (form, {"arma": ([0.6], [])})
        for form in (AR6, ARMA(ar=[0.6]))},
 }  # fmt: skip
 NARROW = {"observation": 1e-6}
