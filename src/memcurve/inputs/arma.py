@@ -158,7 +158,7 @@ class ARMA(InputProcess):
                     gamma = list(arb_series(list(head), length) / arb_series(a, length))
                 finally:
                     ctx.cap = cap
-                if max(float((ball / balls[0]).rad()) for ball in gamma) < 2.0**-GUARD:
+                if max(ball.rad() for ball in gamma) < balls[0] * 2.0**-GUARD:
                     listed = np.array([float(ball) for ball in gamma])
                     self._listed[0] = np.pad(listed, (0, length - len(listed)))
                     return self._listed[0][:count].copy()

@@ -27,7 +27,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Floats
 from memcurve.solve.basis import EXHAUSTED
-from memcurve.solve.errors import backward_error
+from memcurve.solve.errors import backward_error, rounding
 from memcurve.solve.filters import Filter
 from memcurve.solve.powers import PowerSums, power_norms, solve_stein
 
@@ -100,10 +100,10 @@ class ReducedModel:
         """The model of a network that is changed at random by as much as rounding changes it."""
         if self.relative:
             size = 2 * EPS * np.sqrt(len(self.H))
-            H, c = (X * (1 + size * rng.standard_normal(X.shape)) for X in (self.H, self.c))
+            H, c = (X * (1 + size * rounding(rng, X.shape)) for X in (self.H, self.c))
             return replace(self, H=H, c=c)
         m, d = min(directions, len(self.H)), self.c.shape[1]
-        change = rng.standard_normal((m, m + d))
+        change = rounding(rng, (m, m + d))
         sizes = np.hypot(self.rounding, self.dropped)
         sizes = np.append(sizes[:m], sizes[len(self.H) :])
         change *= sizes / np.sqrt((change**2).sum(axis=0))
@@ -361,8 +361,8 @@ def _factor(
         missing += float(after[kept]) if kept < m else 0.0
         R, sizes = R[:kept], sizes[:kept]
     if rng is not None:  # rounding knows nothing of where the responses come from
-        noise = rng.standard_normal(R.shape)
-        R = R + 2 * EPS * np.sqrt((R**2).sum(axis=1, keepdims=True) / R.shape[1]) * noise
+        size = np.sqrt(np.einsum("ij,ij->i", R, R) / R.shape[1])
+        R = R + (2 * EPS * size)[:, None] * rounding(rng, R.shape)
     count, weights = R.shape[1] // d, np.ones(len(R))
     if level > 0:
         weights = sizes / level if by_noise else np.minimum(1.0, sizes / level)
@@ -402,7 +402,7 @@ def coloured(
     both = np.zeros((max(map(len, parts)), d, n))
     for j, part in enumerate(parts):
         both[: len(part), j] = part
-    after = np.sqrt(np.cumsum(((both * weights) ** 2).sum(axis=(1, 2))[::-1])[::-1])
+    after = np.sqrt(np.cumsum((np.square(both) @ np.square(weights)).sum(axis=1)[::-1])[::-1])
     count = max(n // d + 1, int(np.count_nonzero(after > tail)))
     rest = float(after[count]) if count < len(after) else 0.0
     return np.asfortranarray(both[:count].reshape(-1, n)), rest

@@ -15,7 +15,8 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Floats
 from memcurve.inputs import ARMA, InputProcess
-from memcurve.solve.powers import sums_of_powers
+from memcurve.solve.errors import rounding
+from memcurve.solve.powers import power_norms
 
 #: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
 LONGEST_FILTER = 2**16
@@ -78,10 +79,10 @@ class Filter(NamedTuple):
         """The same up to rounding."""
         if self.is_white:
             return self
-        psi, gamma = (x * (1 + EPS * rng.standard_normal(len(x))) for x in (self.psi, self.gamma))
+        psi, gamma = (x * (1 + EPS * rounding(rng, x.shape)) for x in (self.psi, self.gamma))
         if self.ratio is None:
             return self._replace(psi=psi, gamma=gamma)
-        b, a = (x * (1 + EPS * rng.standard_normal(len(x))) for x in self.ratio)
+        b, a = (x * (1 + EPS * rounding(rng, x.shape)) for x in self.ratio)
         return self._replace(psi=psi, gamma=gamma, ratio=(b, np.append(1.0, a[1:])))
 
     @property
@@ -124,7 +125,7 @@ def _rational_filter(process: ARMA) -> Filter:
     a, order = np.append(1.0, -process.ar), len(process.ar)
     inverse, uncertainty = np.ones(1), 0.0
     if order:
-        later = sums_of_powers(companion(a)).norms * float(np.abs(a).sum())
+        later = power_norms(companion(a)).norms * float(np.abs(a).sum())
         for longest in (LONGEST_FILTER // 64, LONGEST_FILTER):
             inverse = np.asarray(lfilter([1.0], a, unit_impulse(longest)), dtype=float)
             recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[:longest])
@@ -133,7 +134,9 @@ def _rational_filter(process: ARMA) -> Filter:
             if length < longest:
                 break
         else:
-            raise UncertainResultError(f"the input {process.name} remembers too long.")
+            raise UncertainResultError(
+                f"`input` {process.name} remembers more than {LONGEST_FILTER:,} steps."
+            )
         inverse = inverse[:length]
         least = np.abs(np.fft.rfft(a, 16 * max(length, len(a)))).min()
         uncertainty = EPS + 4 * EPS * (order + 1) * float(np.abs(a).sum() / least)

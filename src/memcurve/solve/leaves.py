@@ -27,6 +27,7 @@ from memcurve.solve.errors import (
     backward_error,
     curve_error,
     measured,
+    rounding,
 )
 from memcurve.solve.evaluate import SingularSystem, Whiten, singular_system
 from memcurve.solve.factor import (
@@ -446,11 +447,11 @@ def solve_cascade(problem: Problem, *, hopeless: float = 1e12) -> Answer:
 
 def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """A network changed at random by as much as LAPACK may change it."""
-    change = rng.standard_normal(A.shape)
+    change = rounding(rng, A.shape)
     change *= backward_error(A) / np.sqrt((change**2).sum())
     if np.array_equal(A, A.T):
         change = (change + change.T) / 2
-    A, C = A + change, C * (1 + 4 * EPS * rng.standard_normal(C.shape))
+    A, C = A + change, C * (1 + 4 * EPS * rounding(rng, C.shape))
     if not (np.isfinite(A).all() and np.isfinite(C).all()):
         raise UncertainResultError("the weights are close to the limits of float64.")
     return A, C
@@ -458,8 +459,8 @@ def _changed(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Fl
 
 def _changed_in_place(A: Floats, C: Floats, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """A network each number of which is changed by some of its last digits."""
-    change = rng.standard_normal
-    return A * (1 + 4 * EPS * change(A.shape)), C * (1 + 4 * EPS * change(C.shape))
+    A, C = (M * (1 + 4 * EPS * rounding(rng, M.shape)) for M in (A, C))
+    return A, C
 
 
 def _listed(answer: Answer, problem: Problem) -> Answer:
