@@ -18,13 +18,13 @@ from memcurve import (
     memory_curve,
 )
 from memcurve.core.errors import UncertainResultError
+from memcurve.inputs.filters import filter_of
 from memcurve.inputs.noise import Float64, Noise
 from memcurve.solve.analysis import Analysis
 from memcurve.solve.answer import Answer
 from memcurve.solve.arnoldi import Arnoldi
 from memcurve.solve.choose import LARGEST_ERROR, is_usable_memory
 from memcurve.solve.factor import responses_to
-from memcurve.solve.filters import filter_of
 from memcurve.solve.leaves import solve_arnoldi, solve_cascade, solve_hessenberg
 from memcurve.solve.problem import Problem
 from refusals import refuses

@@ -9,10 +9,10 @@ from scipy.linalg import block_diag
 from memcurve import LinearNetwork, StateNoise, ensembles, forecasting_curve, memory_curve
 from memcurve.core.errors import rank_among_notes
 from memcurve.inputs import ARMA
+from memcurve.inputs.filters import filter_of
 from memcurve.solve.errors import Truncation, measured
 from memcurve.solve.evaluate import singular_system
 from memcurve.solve.factor import KrylovFactor, responses_to
-from memcurve.solve.filters import filter_of
 from tolerances import CLOSED_FORM, USABLE, agree
 
 

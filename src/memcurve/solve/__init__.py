@@ -27,8 +27,6 @@ from memcurve.solve.errors import backward_error as backward_error
 from memcurve.solve.errors import curve_error as curve_error
 from memcurve.solve.errors import pole_sensitivity as pole_sensitivity
 from memcurve.solve.factor import responses_to as responses_to
-from memcurve.solve.filters import Filter as Filter
-from memcurve.solve.filters import filters_of as filters_of
 from memcurve.solve.leaves import input_normal_realization as input_normal_realization
 from memcurve.solve.leaves import krylov_model as krylov_model
 from memcurve.solve.leaves import reduction_of as reduction_of

@@ -20,8 +20,8 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, Floats
+from memcurve.inputs.filters import Filter
 from memcurve.solve.factor import KrylovFactor, state_covariance
-from memcurve.solve.filters import Filter
 from memcurve.solve.powers import solve_stein
 
 #: Noise above this share of the states is not reached by rounding of eps·‖M‖: any decomposition

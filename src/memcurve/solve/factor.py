@@ -26,9 +26,9 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Floats
+from memcurve.inputs.filters import Filter
 from memcurve.solve.basis import EXHAUSTED
 from memcurve.solve.errors import backward_error, rounding
-from memcurve.solve.filters import Filter
 from memcurve.solve.powers import PowerSums, power_norms, solve_stein
 
 #: Parts of K below this share of the noise are left out. Doubled: fewer directions, and errors of

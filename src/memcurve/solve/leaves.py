@@ -15,6 +15,7 @@ import numpy as np
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.types import EPS, SEED, Complexes, Floats
+from memcurve.inputs.filters import Filter, filters_of
 from memcurve.network.device import DeviceMatrix
 from memcurve.network.graph import eigenvalues
 from memcurve.network.operator import Operator
@@ -41,7 +42,6 @@ from memcurve.solve.factor import (
     hessenberg,
     krylov_factor,
 )
-from memcurve.solve.filters import Filter, filters_of
 from memcurve.solve.powers import MANY_STATES, residual_norm, solve_stein
 from memcurve.solve.problem import Problem
 from memcurve.solve.realization import cascade_of, graded_realization, lasting_factor, modes_of
@@ -357,7 +357,7 @@ def _repeated(
     """The same of factors made ``again``, for networks and inputs changed by rounding."""
     systems, rng = [], np.random.default_rng(SEED)
     for _ in range(_trials(directions)):
-        own = tuple(each.changed(rng) for each in filters)
+        own = tuple(each.changed(partial(rounding, rng)) for each in filters)
         systems.append(_system(problem, space, own, again(rng, own)))
     return systems
 

@@ -15,6 +15,7 @@ from memcurve.core.arguments import require_number
 from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.types import EPS, SEED, Floats
+from memcurve.inputs.filters import Filter, filters_of
 from memcurve.io.adapters import as_network
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
@@ -157,8 +158,8 @@ def directions_of(
             if listed or len(problem.states) > FEW_STATES or not problem.is_white:
                 raise
             return _by_realization(problem, s, seen)
-    filters = solve.filters_of(problem.processes)
-    R, rest = filtered(R, filters), rest * max(process.gain for process in filters)
+    filters = filters_of(problem.processes)
+    R, rest = filtered(R, filters), rest * max(f.gain for f in filters)
     with solve.few_threads(len(H)):
         axes = np.linalg.svd(R, full_matrices=False)[0] if model else None
         K = R if reader is None else reader @ R
@@ -217,7 +218,7 @@ def _by_realization(problem: solve.Problem, s: float, seen: float) -> Directions
     return Directions(sigma[:count], np.zeros((0, count)), s, 0.0, error, states, model, axes)
 
 
-def filtered(R: Floats, filters: tuple[solve.Filter, ...]) -> Floats:
+def filtered(R: Floats, filters: tuple[Filter, ...]) -> Floats:
     """Weights (n, lags·d) of past inputs as those of the white noise behind them."""
     d = len(filters)
     parts = [process.applied(R[:, j::d].T) for j, process in enumerate(filters)]

@@ -13,6 +13,7 @@ from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.notes import Note
 from memcurve.core.types import EPS, Floats
 from memcurve.inputs import ARMA, parse
+from memcurve.inputs.filters import filters_of
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve, one_level
 from memcurve.network import LinearNetwork
@@ -161,7 +162,7 @@ def _coefficients(target: Any, inputs: int) -> Floats:
                 f"got {target!r}."
             )
         try:
-            psi = solve.filters_of([process])[0].psi
+            psi = filters_of([process])[0].psi
         except UncertainResultError:
             raise ValueError(
                 f"`target` must fade, got {process!r}; move its roots further from the unit circle."
@@ -238,7 +239,7 @@ def _plain(problem: solve.Problem, h: Floats, *_: Any) -> tuple[float, float]:
 def _noisy(problem: solve.Problem, h: Floats, s: float, input: Any) -> tuple[float, float]:
     """Observation noise: every direction above it keeps its share."""
     listed = directions.directions_of(problem.network, s, input, seen=0.0, listed=True)
-    filters = solve.filters_of(problem.processes)
+    filters = filters_of(problem.processes)
     u = directions.filtered(h.reshape(1, -1), filters)[0]
     nmse = _left(u, listed.V, 1 - listed.shares)
     off = 2 * listed.left / s + 4 * listed.error + max(f.uncertainty for f in filters)
@@ -266,7 +267,7 @@ def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) ->
     """The projection on the states read, in coordinates that keep the smallest directions."""
     problem = solve.Problem.of(network, input=input)
     A, C, T = solve.input_normal_realization(problem.analysis)
-    filters, u, later = solve.filters_of(problem.processes), h.reshape(-1), None
+    filters, u, later = filters_of(problem.processes), h.reshape(-1), None
     if problem.is_white:  # lags beyond the target hold what is known of their squares
         V, R = solve.responses_to(A, C, len(h)).T, np.eye(len(A))
         later = np.linalg.matrix_power(A, len(h))

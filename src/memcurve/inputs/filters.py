@@ -6,7 +6,7 @@ that is asked of coloured input is asked of white noise, with weights ψ.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -14,9 +14,8 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError
 from memcurve.core.types import EPS, TINY, Floats
-from memcurve.inputs import ARMA, InputProcess
-from memcurve.solve.errors import rounding
-from memcurve.solve.powers import power_norms
+from memcurve.inputs.arma import ARMA
+from memcurve.inputs.process import InputProcess
 
 #: Longest filter, in lags. Doubled: inputs closer to a unit root are answered, in twice the time.
 LONGEST_FILTER = 2**16
@@ -75,14 +74,14 @@ class Filter(NamedTuple):
         missing = np.zeros((max(0, -first), W.shape[1]))
         return np.concatenate([missing, np.asarray(every[max(0, first) :], dtype=float)])
 
-    def changed(self, rng: np.random.Generator) -> Filter:
-        """The same up to rounding."""
+    def changed(self, rounding: Callable[[tuple[int, ...]], Floats]) -> Filter:
+        """The same up to random ``rounding`` of a shape."""
         if self.is_white:
             return self
-        psi, gamma = (x * (1 + EPS * rounding(rng, x.shape)) for x in (self.psi, self.gamma))
+        psi, gamma = (x * (1 + EPS * rounding(x.shape)) for x in (self.psi, self.gamma))
         if self.ratio is None:
             return self._replace(psi=psi, gamma=gamma)
-        b, a = (x * (1 + EPS * rounding(rng, x.shape)) for x in self.ratio)
+        b, a = (x * (1 + EPS * rounding(x.shape)) for x in self.ratio)
         return self._replace(psi=psi, gamma=gamma, ratio=(b, np.append(1.0, a[1:])))
 
     @property
@@ -115,21 +114,21 @@ def filter_of(process: InputProcess) -> Filter:
 
 
 def _rational_filter(process: ARMA) -> Filter:
-    """b(z)/a(z): 1/a in ascending powers, as long as they matter, times b.
+    """b(z)/a(z): h = 1/a in ascending powers, as long as they matter, times b.
 
-    Rounding in 1/a is a change of a, relative to |a| on the circle; the companion bounds the rest.
+    What follows a lag is n/a, with the last p values of h times weights of a for n: its sum is at
+    most 2·Σ|n|·Σ|h| where Σ|n| ≤ ½. Rounding in h is a change of a, relative to |a| on the circle.
     """
-    from scipy.linalg import companion
     from scipy.signal import lfilter, unit_impulse
 
     a, order = np.append(1.0, -process.ar), len(process.ar)
     inverse, uncertainty = np.ones(1), 0.0
     if order:
-        later = power_norms(companion(a)).norms * float(np.abs(a).sum())
         for longest in (LONGEST_FILTER // 64, LONGEST_FILTER):
             inverse = np.asarray(lfilter([1.0], a, unit_impulse(longest)), dtype=float)
-            recent = np.sqrt(np.convolve(inverse**2, np.ones(order))[:longest])
-            settled = np.flatnonzero(recent * later > EPS)
+            sizes = np.abs(inverse)
+            later = np.convolve(sizes, np.ones(order))[:longest] * np.abs(a).sum()
+            settled = np.flatnonzero(2 * later * sizes.sum() > EPS)
             length = int(settled[-1]) + 2 if len(settled) else 1
             if length < longest:
                 break
