@@ -78,6 +78,25 @@ def test_hankel_values_to_the_last_digits(kind: str, output: str) -> None:
     assert 2 * np.log(found.values).sum() == pytest.approx(logarithm, abs=found.errors.sum())
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_of_very_different_size(seed: int) -> None:
+    """What rounding does to small rows shows: Σh⁻² = Tr (GQ)⁻¹ and Σσ⁻² = Tr G⁻¹."""
+    rng = np.random.default_rng(seed)
+    size = int(rng.integers(2, 6))
+    A = rng.standard_normal((size, size)) * 10.0 ** -rng.uniform(0, 9, size)[:, None]
+    A *= 0.9 / np.abs(np.linalg.eigvals(A)).max()
+    network = LinearNetwork(A, rng.standard_normal(size))
+    with flint.ctx.workprec(1500):
+        G, Q = gramian(A, network.C), gramian(A.T, np.eye(size))
+        sums = [float(trace(X)) for X in (G * Q, (G * Q).inv(), G, G.inv())]
+    for result, (direct, inverse) in zip(
+        (hankel_values(network), control_energy(network)), (sums[:2], sums[2:]), strict=True
+    ):
+        squares, errors = np.square(result.values), 2 * result.errors
+        assert abs(squares.sum() - direct) <= (squares * errors).sum()
+        assert abs((1 / squares).sum() - inverse) <= (errors / squares).sum() * (1 + errors.max())
+
+
 def test_hankel_values_of_a_readout() -> None:
     network = ensembles.normal(10, spectral_radius=0.8, seed=2)
     one = hankel_values(network.replace(readout=[3])).values

@@ -535,14 +535,24 @@ def krylov_model(analysis: Analysis, level: float) -> ReducedModel:
     )
 
 
-def input_normal_realization(analysis: Analysis) -> tuple[Floats, Floats, Floats]:
-    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ, in the measure of the analysis."""
+def input_normal_realization(
+    analysis: Analysis, rng: np.random.Generator | None = None
+) -> tuple[Floats, Floats, Floats]:
+    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ, in the measure of the analysis.
+
+    With ``rng`` those of a network changed at random by as much as rounding changes it.
+    """
+    A, C = analysis.A, analysis.C
     try:
-        model = hessenberg(analysis.A, analysis.C)
+        model = hessenberg(A, C)
         if model.reached != analysis.rank:
             raise UncertainResultError("rounding hides which directions are controllable.")
-        return graded_realization(model)
+        return graded_realization(model if rng is None else model.changed(rng, len(A)))
     except UncertainResultError:
         if analysis.inputs > 1:
             raise
-        return cascade_of(analysis.A, analysis.C, analysis.spectrum.poles)
+        poles = analysis.spectrum.poles
+        if rng is not None:
+            A, C = _changed(A, C, rng)
+            poles = eigenvalues(A) if poles is not None and len(poles) == len(A) else poles
+        return cascade_of(A, C, poles)

@@ -43,7 +43,10 @@ FAR_BELOW = 1e-8
 #: Lags whose responses are multiplied at once. Doubled: as much memory more.
 BLOCK = 32
 #: A measured change times this is an error, as elsewhere. Doubled: errors twice as large.
-SAFETY = 20.0
+SAFETY = 40.0
+#: Of so few states one change may leave a number alone by accident, and more are tried. Doubled:
+#: energies of networks in between take twice as long.
+FEW_NUMBERS = 15
 
 
 class Directions(NamedTuple):
@@ -194,8 +197,10 @@ def _selection(problem: solve.Problem) -> Floats | None:
 def _by_realization(problem: solve.Problem, s: float, seen: float) -> Directions:
     """The same from white states x = Tξ, which have no lags; how far rounding moves it is said."""
 
-    def decomposed(problem: solve.Problem) -> tuple[Floats, Floats, Floats]:
-        _, _, T = solve.input_normal_realization(problem.analysis)
+    def decomposed(
+        problem: solve.Problem, rng: np.random.Generator | None = None
+    ) -> tuple[Floats, Floats, Floats]:
+        _, _, T = solve.input_normal_realization(problem.analysis, rng)
         T = np.ldexp(T, problem.analysis.exponents[:, None])
         _, sigma, Zt = np.linalg.svd(T[problem.rows], full_matrices=False)
         return T, sigma, Zt
@@ -205,7 +210,7 @@ def _by_realization(problem: solve.Problem, s: float, seen: float) -> Directions
         T, sigma, Zt = decomposed(problem)
         shares, change = 1 / (1 + (s / sigma) ** 2), 0.0
         for _ in range(2):
-            other = decomposed(driven_problem(rounded_network(network, rng), s))[1]
+            other = decomposed(driven_problem(rounded_network(network, rng), s), rng)[1]
             k = min(len(other), len(sigma))
             moved = np.abs(1 / (1 + (s / other[:k]) ** 2) - shares[:k])
             change = max(change, float(moved.max()), *shares[k : k + 1])
@@ -275,12 +280,12 @@ def jacobi(M: Floats) -> tuple[Floats, Floats]:
     return np.ldexp(sigma[order], unit), np.asarray(vectors)
 
 
-def state_map(network: LinearNetwork) -> Floats:
-    """T (states that are reached, n) in the network's own units."""
+def state_map(network: LinearNetwork, rng: np.random.Generator | None = None) -> Floats:
+    """T (states that are reached, n) in the network's own units; ``rng``: with other rounding."""
     analysis = solve.Analysis.of(network)
     try:
         with np.errstate(all="ignore"):
-            T = solve.input_normal_realization(analysis)[2]
+            T = solve.input_normal_realization(analysis, rng)[2]
             return np.asarray(np.ldexp(T, analysis.exponents[:, None]))
     except UncertainResultError:  # the larger directions alone, to rounding of the largest
         whole = network.replace(readout=None)
@@ -289,11 +294,16 @@ def state_map(network: LinearNetwork) -> Floats:
 
 
 def measured(
-    network: LinearNetwork, compute: Callable[[LinearNetwork], Floats]
+    network: LinearNetwork,
+    compute: Callable[[LinearNetwork, np.random.Generator | None], Floats],
 ) -> tuple[Floats, Floats]:
-    """Positive numbers and relative errors: changes of logarithms under random rounding."""
-    rng, values = np.random.default_rng(SEED), compute(network)
-    others = [compute(rounded_network(network, rng)) for _ in range(3)]
+    """Positive numbers and relative errors: changes of logarithms under random rounding.
+
+    That of weights, and of the computation, where ``compute`` is given a generator for it.
+    """
+    rng, values = np.random.default_rng(SEED), compute(network, None)
+    trials = 3 if network.states > FEW_NUMBERS else 8
+    others = [compute(rounded_network(network, rng), rng) for _ in range(trials)]
     count = min(map(len, [values, *others]))
     values = values[:count]
     with np.errstate(all="ignore"):

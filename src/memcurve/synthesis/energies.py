@@ -181,13 +181,15 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         )
     with few_threads(subject.states), np.errstate(all="ignore"):
         sigma, errors = directions.measured(
-            subject, lambda one: directions.jacobi(directions.state_map(one))[0]
+            subject, lambda one, rng: directions.jacobi(directions.state_map(one, rng))[0]
         )
         energy, off = float("nan"), float("nan")
         if goal is not None:
             if subject.is_complex:
                 goal = np.concatenate([goal.real, goal.imag])
-            energies, relative = directions.measured(subject, lambda one: _energy(one, goal))
+            energies, relative = directions.measured(
+                subject, lambda one, rng: _energy(one, rng, goal)
+            )
             energy, off = float(energies[0]), float(relative[0])
     notes, rank, prose = list(subject.notes), Analysis.of(subject).rank, PROSE["ControlEnergy"]
     unknown = prose["unknown"].format(known=len(sigma), rank=rank)
@@ -204,9 +206,15 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
     return ControlEnergy(sigma, errors, rank, subject.states, energy, off, name, tuple(notes))
 
 
-def _energy(network: LinearNetwork, goal: Floats, *, outside: float = 1e-9) -> Floats:
+def _energy(
+    network: LinearNetwork,
+    rng: np.random.Generator | None,
+    goal: Floats,
+    *,
+    outside: float = 1e-9,
+) -> Floats:
     """‖T⁻¹x‖², infinite where some of x is ``outside`` of what is reached."""
-    reached, T = Analysis.of(network).nodes, directions.state_map(network)
+    reached, T = Analysis.of(network).nodes, directions.state_map(network, rng)
     columns = np.sqrt(np.square(T).sum(axis=0))
     rows = np.abs(T / columns).max(axis=1)
     rows[rows == 0] = 1.0
@@ -245,12 +253,12 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
     subject = directions.stable_subject(network)
     weights = _outputs(subject, output)
 
-    def singular_values(one: LinearNetwork) -> Floats:
+    def singular_values(one: LinearNetwork, rng: np.random.Generator | None) -> Floats:
         analysis = Analysis.of(one)
         scale = np.ldexp(1.0, analysis.exponents)[:, None]
         rows = np.eye(one.states) if weights is None else weights
-        S = _observability(analysis.A, scale * rows[analysis.nodes])
-        T = directions.state_map(one) / scale
+        S = _observability(analysis.A, scale * rows[analysis.nodes], rng)
+        T = directions.state_map(one, rng) / scale
         # columns of both are graded: without their sizes the product keeps the digits of all
         sizes = [np.sqrt(np.square(X).sum(axis=0)) for X in (S, T)]
         S, T = (X / np.where(size > 0, size, 1.0) for X, size in zip((S, T), sizes, strict=True))
@@ -261,17 +269,19 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
     return HankelValues(values, errors, directions.called(subject), subject.notes)
 
 
-def _observability(A: Floats, weights: Floats) -> Floats:
+def _observability(A: Floats, weights: Floats, rng: np.random.Generator | None) -> Floats:
     """S with SSᵀ = Σ (Aᵀ)^j w wᵀ A^j: one output is excited by Aᵀ as an input is by A."""
     if not weights.any():  # what is reached has no outputs
         return np.zeros((len(A), 1))
     if weights.shape[1] == 1:
         transposed = LinearNetwork(A.T, weights[:, 0])
-        T = directions.state_map(transposed)
+        T = directions.state_map(transposed, rng)
         S = np.zeros((len(A), T.shape[1]))
         S[Analysis.of(transposed).nodes] = T
         return S
     Q = solve_stein(A.T, weights @ weights.T)
+    if rng is not None:
+        Q = Q + 4 * EPS * np.linalg.norm(Q) * rng.uniform(-1, 1, Q.shape)
     values, vectors = np.linalg.eigh((Q + Q.T) / 2)
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0)))
 
@@ -331,13 +341,13 @@ def information(network: Any, noise: float) -> Information:
             raise
     if is_small and not error <= 1e-9 * max(1.0, total):
         with contextlib.suppress(UncertainResultError), np.errstate(all="ignore"):
-            sigma, relative = directions.measured(subject, lambda one: _white(one, s)[0])
+            sigma, relative = directions.measured(subject, lambda one, rng: _white(one, rng, s)[0])
             other = 0.5 * float(np.log1p((sigma / s) ** 2).sum())
             off = float((relative / (1 + (s / sigma) ** 2)).sum()) + 8 * EPS * other
             total, error = min((total, error), (other, off), key=lambda answer: answer[1])
     if chain is None:  # responses that do not fade
         lags = len(memory_curve(subject, noise=s))
-        sigma, Z, A, C = _white(subject, s)
+        sigma, Z, A, C = _white(subject, None, s)
         later = Z.T @ np.linalg.matrix_power(A, lags)
         chain = _chain(sigma / s, responses_to(A, C, lags).T @ Z, d, later)
     return Information(
@@ -345,10 +355,12 @@ def information(network: Any, noise: float) -> Information:
     )
 
 
-def _white(network: LinearNetwork, s: float) -> tuple[Floats, Floats, Floats, Floats]:
+def _white(
+    network: LinearNetwork, rng: np.random.Generator | None, s: float
+) -> tuple[Floats, Floats, Floats, Floats]:
     """σ and Z of what is read, ZΣ, in white states; their A and C."""
     problem = directions.driven_problem(network, s)
-    A, C, T = input_normal_realization(problem.analysis)
+    A, C, T = input_normal_realization(problem.analysis, rng)
     sigma, Z = directions.jacobi(np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows])
     return sigma, Z, A, C
 

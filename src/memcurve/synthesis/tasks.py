@@ -203,7 +203,7 @@ def _least_error(problem: solve.Problem, h: Floats, s: float, input: Any) -> tup
 def _by_projection(network: LinearNetwork, h: Floats, input: Any, s: float) -> tuple[float, float]:
     """NMSE by :func:`_projected`, and how far rounding of the network moves it."""
     nmse, relative = directions.measured(
-        network, lambda one: np.array([_projected(one, h, input, s)])
+        network, lambda one, rng: np.array([_projected(one, rng, h, input, s)])
     )
     value = float(nmse[0])
     error = value * float(relative[0]) + 16 * EPS * np.sqrt(value) * network.states
@@ -263,10 +263,16 @@ def _left(u: Floats, V: Floats, noisy: Floats, later: Floats | None = None) -> f
     return float((rest @ rest + beyond + (noisy * held**2).sum()) / (u @ u))
 
 
-def _projected(network: LinearNetwork, h: Floats, input: Any, s: float = 0.0) -> float:
+def _projected(
+    network: LinearNetwork,
+    rng: np.random.Generator | None,
+    h: Floats,
+    input: Any,
+    s: float,
+) -> float:
     """The projection on the states read, in coordinates that keep the smallest directions."""
     problem = solve.Problem.of(network, input=input)
-    A, C, T = solve.input_normal_realization(problem.analysis)
+    A, C, T = solve.input_normal_realization(problem.analysis, rng)
     filters, u, later = filters_of(problem.processes), h.reshape(-1), None
     if problem.is_white:  # lags beyond the target hold what is known of their squares
         V, R = solve.responses_to(A, C, len(h)).T, np.eye(len(A))
