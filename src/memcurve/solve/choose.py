@@ -20,7 +20,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError, unstable
 from memcurve.core.limits import fits, one_thread
-from memcurve.core.notes import Note
+from memcurve.core.notes import Note, NoteTexts, counted, texts_beside
 from memcurve.core.types import Floats
 from memcurve.solve.answer import Answer
 from memcurve.solve.balls.general import seconds_in_balls, solve_in_balls
@@ -51,6 +51,11 @@ RANK_UNDER_NOISE = 50
 #: From this many states on, an answer that is not good enough is not tried again. Doubled: usable
 #: memory below the rounding of products, as of measured connectomes, takes minutes.
 LONG = 1500
+
+
+#: What notes and refusals say.
+TEXTS = texts_beside(__file__, "notes.toml")
+NOTES = NoteTexts(TEXTS["notes"])
 
 
 class Solver(NamedTuple):
@@ -156,8 +161,7 @@ def answered(
         with few_threads(len(problem.states)):
             best = _in_balls(problem, best, enough)
         name = "balls"
-        text = f"computed in ball arithmetic, since in floating point {reason}"
-        notes.append(Note("arithmetic", text))
+        notes.append(NOTES("balls", reason=reason))
     elif best is None or (reason and not np.any(best.largest_error < 1)):
         raise UncertainResultError(_unknown(problem, reason, rank, certify_up_to))
     elif reason:
@@ -204,14 +208,12 @@ def merged_inputs(problem: Problem) -> tuple[Problem, Floats] | None:
 
 
 def _error_note(problem: Problem, best: Answer, enough: float) -> Note:
-    worst = best.largest_error
-    text = f"known to ± {float(worst.max()):.1g} only (see `error`)"
+    worst, certified = best.largest_error, not is_products_only(problem)
+    slower = "; method='certified' is slower and more accurate" if certified else ""
     if np.any(good := worst <= enough):
         least = float(problem.levels[good].min())
-        text = f"known to ± {enough:g} for noise down to {least:.3g}; below, see `error`"
-    if not is_products_only(problem):
-        text += "; method='certified' is slower and more accurate"
-    return Note("arithmetic", text)
+        return NOTES("levels", enough=enough, least=least, slower=slower)
+    return NOTES("error", worst=float(worst.max()), slower=slower)
 
 
 def _is_affordable(
@@ -230,20 +232,11 @@ def _is_affordable(
 
 
 def _unknown(problem: Problem, reason: str, rank: int | None, certify_up_to: int) -> str:
-    if is_products_only(problem):
-        return (
-            f"products with A cannot give this answer: {reason}. Ask for more noise, fewer nodes "
-            f"to read, or a network further below spectral radius 1; exact curves take a dense "
-            f"matrix of {len(problem.states):,} states, which does not fit or is not there."
-        )
     facts = "" if rank is None else f" What is known: the rank is {rank}."
-    return (
-        f"floating point cannot give this answer: {reason}.{facts} Ball arithmetic can: ask for "
-        f"method='certified', or for a `tolerance`, with `certify_up_to` (now {certify_up_to}) of "
-        f"at least {len(problem.states)} states; it is not tried by default where it takes over "
-        f"{MOST_SECONDS / 60:.0f} minutes. Or change the question: more noise, a network "
-        f"further below spectral radius 1."
-    )
+    return str(TEXTS["unknown"]["products" if is_products_only(problem) else "dense"]).format(
+        reason=reason, facts=facts, limit=certify_up_to, states=len(problem.states),
+        minutes=MOST_SECONDS / 60,
+    )  # fmt: skip
 
 
 def _wants_rank(problem: Problem) -> bool:
@@ -325,20 +318,19 @@ def few_threads(states: int) -> contextlib.AbstractContextManager[Any]:
 
 def reach_notes(problem: Problem) -> list[Note]:
     """What to say where inputs do not reach, or readers do not see, all states."""
-    network = problem.network
+    network, notes = problem.network, list[Note]()
     if not network.C.any():
-        return [Note("reach", "the mask is zero: the input never enters the network")]
-    notes = []
+        return [NOTES("zero_mask")]
     part = problem.analysis.network.states
-    unreached = part - len(problem.states)
-    if unreached:
-        are = "is" if unreached == 1 else "are"
-        text = f"{unreached} of {part} states {are} never reached from the input"
-        notes.append(Note("reach", text))
+    if unreached := part - len(problem.states):
+        notes.append(NOTES("unreached", count=unreached, part=part, are=_are(unreached)))
     if network.readout is not None:
-        text = f"read from {len(network.readout)} of {network.size} nodes"
-        notes.append(Note("reach", text))
+        notes.append(NOTES("readout", count=len(network.readout), nodes=network.size))
     return notes + [Note("reach", text) for text in problem.range_remarks()]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def unreadable(problem: Problem) -> dict[str, Any]:
@@ -352,13 +344,8 @@ def rank_notes(spectrum: Spectrum) -> list[Note]:
     if spectrum.rank_robust >= spectrum.rank:
         return []
     lost = spectrum.rank - spectrum.rank_robust
-    modes, are = ("1 mode", "is") if lost == 1 else (f"{lost} modes", "are")
-    text = (
-        f"rank {spectrum.rank} holds for the stored numbers, but up to rounding it is "
-        f"{spectrum.rank_robust}: {modes} would be lost by a change in the last digits and {are} "
-        f"of no practical use"
-    )
-    return [Note("rank", text)]
+    return [NOTES("rounding", rank=spectrum.rank, robust=spectrum.rank_robust,
+                  modes=counted(lost, "mode"), are=_are(lost))]  # fmt: skip
 
 
 def _proof_notes(problem: Problem, enclosed: Answer) -> list[Note]:
@@ -366,9 +353,5 @@ def _proof_notes(problem: Problem, enclosed: Answer) -> list[Note]:
     count = len(problem.states) if plain else len(problem.rows)
     if enclosed.rank is None or enclosed.rank >= count:
         return []
-    of = f"{count} {'reachable states' if plain else 'states read'}"
-    text = (
-        f"rank {enclosed.rank} of {of}: proven as a lower bound, and equal unless a non-zero "
-        f"integer is divisible by two given 62-bit primes"
-    )
-    return [Note("proof", text)]
+    of = "reachable states" if plain else "states read"
+    return [NOTES("rank", rank=enclosed.rank, count=count, of=of)]
