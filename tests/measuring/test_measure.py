@@ -132,7 +132,7 @@ def test_an_interval_of_too_few_rows_is_not_what_was_asked_for() -> None:
 
 def test_the_interval_of_a_slow_mode_includes_its_thin_tail() -> None:
     """Memory near the unit circle, half of it at lags that no test finds one by one."""
-    network = ensembles.symmetric(20, spectral_radius=0.99, seed=1)
+    network = ensembles.symmetric(10, spectral_radius=0.99, seed=1)
     curve = measure(network, precision=0.3, noise=0.1, steps=20_000, seed=1)
     exact = memcurve.memory_curve(network, noise=0.1)
     assert abs(curve.total - exact.total) <= curve.total_error

@@ -9,25 +9,13 @@ from scipy.sparse import csr_array
 from memcurve import LinearNetwork, MemoryCurve, ensembles, memory_curve, noise_profile
 from memcurve.memory.methods import METHODS
 from refusals import refuses
-from tolerances import agree
 
-#: The methods that know the truth; the others have tests of their own.
-RIGHT = ("exact", "certified")
-
-NETWORKS = [
-    ensembles.normal(12, seed=1),
-    ensembles.delay_line(6),
-    ensembles.lru_ring(5, seed=1, radius_max=0.95),
-    ensembles.sparse_normal(30, seed=4, density=0.05, sparse=True),
-    LinearNetwork(0.9 * np.eye(3), [1, 2, 3], name="derogatory"),
-    LinearNetwork([[0.5]], [0.0], name="no input"),
-]
+NETWORK = ensembles.normal(12, seed=1)
 
 
 @pytest.mark.parametrize("method", METHODS)
 def test_contract_of_every_method(method: str) -> None:
-    network = NETWORKS[0]
-    curve = memory_curve(network, 15, method=method, seed=7)
+    network, curve = NETWORK, memory_curve(NETWORK, 15, method=method, seed=7)
     assert isinstance(curve, MemoryCurve)
     assert curve.method == method
     assert np.array_equal(curve.lags, np.arange(15))
@@ -44,22 +32,13 @@ def test_contract_of_every_method(method: str) -> None:
     assert np.allclose(sparse.values, curve.values, rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("network", NETWORKS, ids=lambda n: n.name)
-def test_methods_agree(network: LinearNetwork) -> None:
-    curve, other = (memory_curve(network, 40, method=method) for method in RIGHT)
-    assert agree(curve, other)
-    assert curve.total == curve.rank == other.rank
-    assert np.all((curve.values >= 0) & (curve.values <= 1) & (curve.error >= 0))
-    assert curve.seed is None
-
-
 def test_options_of_other_methods_are_refused() -> None:
-    refuses(TypeError, ("`masks`", "tolerance"), memory_curve, NETWORKS[0], masks=3)
+    refuses(TypeError, ("`masks`", "tolerance"), memory_curve, NETWORK, masks=3)
 
 
-@pytest.mark.parametrize("method", RIGHT)
+@pytest.mark.parametrize("method", ["exact", "certified"])
 def test_options_are_recorded(method: str) -> None:
-    found = memory_curve(NETWORKS[0], 3, method=method, certify_up_to=77)
+    found = memory_curve(NETWORK, 3, method=method, certify_up_to=77)
     assert found.options == {"certify_up_to": 77}
 
 
