@@ -36,7 +36,7 @@ if threading.current_thread() is threading.main_thread():
 
 
 @pytest.fixture
-def command(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Command:
+def command(monkeypatch, capsys) -> Command:
     """Run ``memcurve`` with some arguments, here; gives its exit code and what it printed."""
 
     def run(*arguments: object) -> Ended:
@@ -65,7 +65,7 @@ def chromium() -> Iterator[Any]:
 
 
 @pytest.fixture
-def held(record_property: Callable[[str, object], None]) -> Callable[..., None]:
+def held(record_property) -> Callable[..., None]:
     """Assert that a figure is within its bound, and list both at the end of the run.
 
     ``held(what, worst, at_most=…, at_least=…, draws=…)``; calls with the same ``what``, from the

@@ -112,7 +112,7 @@ CALLS = list(calls())
 
 @pytest.mark.parametrize("call", [c[2] for c in CALLS], ids=[f"{n}-{a}" for n, a, _ in CALLS])
 @pytest.mark.filterwarnings("ignore")
-def test_nonsense_is_refused_by_name(call: Any, request: pytest.FixtureRequest) -> None:
+def test_nonsense_is_refused_by_name(call: Any, request) -> None:
     answered = []
     for value in (*NONSENSE, *LARGE):
         try:

@@ -4,7 +4,6 @@ import json
 import math
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -27,7 +26,7 @@ PARTS = (
 
 
 @pytest.mark.documentation  # docs/performance.md is made by it
-def test_a_quick_run(tmp_path: Path) -> None:
+def test_a_quick_run(tmp_path) -> None:
     """What it ran on, every table and row, and numbers for ratios and errors."""
     command = [sys.executable, "-m", "benchmarks", "--quick", "--output", str(tmp_path)]
     picture = str(tmp_path / "picture.png")
@@ -82,7 +81,7 @@ def test_a_quick_run(tmp_path: Path) -> None:
     assert "cannot run it" in done.out
 
 
-def test_what_is_not_installed_is_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_listed(monkeypatch) -> None:
     monkeypatch.syspath_prepend(ROOT)
     from benchmarks import accuracy, contenders, table
 
@@ -134,7 +133,7 @@ def test_estimated_cost_of_other_questions() -> None:
     refuses(ValueError, "`question`", estimated_cost, 1000, "nonsense")
 
 
-def test_ways_of_large_networks_agree(tmp_path: Path) -> None:
+def test_ways_of_large_networks_agree(tmp_path) -> None:
     """The total by products, by a dense Gramian, and by pyMOR where it is installed."""
     from benchmarks import scale, table
 
@@ -150,7 +149,7 @@ def test_ways_of_large_networks_agree(tmp_path: Path) -> None:
     assert (tmp_path / "scale.png").stat().st_size > 1000
 
 
-def test_a_synthetic_brain(tmp_path: Path) -> None:
+def test_a_synthetic_brain(tmp_path) -> None:
     from benchmarks import brain, table
 
     file = tmp_path / "brain.npz"

@@ -165,7 +165,7 @@ def stored(path: Path) -> dict[str, float]:
         return dict(connection.execute("SELECT key, seconds FROM results").fetchall())
 
 
-def test_a_store_is_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_is_gone_on_with(tmp_path, monkeypatch) -> None:
     store = tmp_path / "nulls.sqlite"
     first = compared(store=store, draws=3)
     before = stored(store)
@@ -203,7 +203,7 @@ def test_sentence_and_threshold() -> None:
     assert made(4.0, 19).can_tell  # 1/20 is 0.05
 
 
-def test_files(tmp_path: Path) -> None:
+def test_files(tmp_path) -> None:
     found = compared(null=["rewire", ("shuffle", {"signs": "fixed"})])
     found.save(tmp_path / "found.csv")
     rows = list(csv.DictReader((tmp_path / "found.csv").read_text().splitlines()))
@@ -229,7 +229,7 @@ def test_errors() -> None:
     refuses(TypeError, "`noise`", compared, noise="low")
 
 
-def test_null_models_that_change_nothing_have_no_p_value(tmp_path: Path) -> None:
+def test_null_models_that_change_nothing_have_no_p_value(tmp_path) -> None:
     """All draws would be the network: z = 0 and p = 1 would say that it is as by chance."""
     positive = NETWORK.replace(A=abs(NETWORK.A))
     found = compared(positive, ["signs", "shuffle"], draws=19)

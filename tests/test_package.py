@@ -13,7 +13,6 @@ import warnings
 import zipfile
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def test_readme_commands() -> None:
 
 
 @pytest.mark.documentation
-def test_readme_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readme_python_runs(tmp_path, monkeypatch) -> None:
     """Block by block, one after the other; what a comment says first is what the line gives."""
     monkeypatch.chdir(tmp_path)  # some of it writes files
     codes = re.findall(r"```python\n(.*?)\n```", README, re.DOTALL)
@@ -86,7 +85,7 @@ def _library(code: str) -> str | None:
     return found and found.group(1)
 
 
-def test_a_matlab_file_in_one_command(tmp_path: Path) -> None:
+def test_a_matlab_file_in_one_command(tmp_path) -> None:
     """W and Win in a .mat file, as the README says."""
     from command import run  # the command line, within this process
 
@@ -100,7 +99,7 @@ def test_a_matlab_file_in_one_command(tmp_path: Path) -> None:
     assert "The claim holds" in out
 
 
-def test_the_study_of_the_readme(tmp_path: Path) -> None:
+def test_the_study_of_the_readme(tmp_path) -> None:
     (study,) = re.findall(r"```toml\n(.*?)\n```", README, re.DOTALL)
     (tmp_path / "study.toml").write_text(study, encoding="utf-8")
     assert memcurve.Study.load(tmp_path / "study.toml").count == 3 * 10 * 20
@@ -190,7 +189,7 @@ def test_the_wheel_is_small() -> None:
 @pytest.mark.parametrize(("pip", "line"), [(True, "-m pip install"), (False, "uv pip install")])
 @pytest.mark.parametrize(("extra", "installed"), [("all", "memcurve[all]"), (None, "nowhere")])
 def test_what_is_missing_is_named(
-    pip: bool, line: str, extra: str | None, installed: str, monkeypatch: pytest.MonkeyPatch
+    pip: bool, line: str, extra: str | None, installed: str, monkeypatch
 ) -> None:
     monkeypatch.setattr(optional, "find_spec", lambda name: pip)
     facts = ("a dream", "nowhere", line, f'"{installed}"')

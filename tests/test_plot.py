@@ -1,7 +1,6 @@
 """Pictures: what is on the axes is what the results say."""
 
 import dataclasses
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def recorded(seed: int, **options) -> MemoryCurve:
     return memory_from_data(states, z, 30, washout=100, **options)
 
 
-def test_lines_labels_and_limits(tmp_path: Path) -> None:
+def test_lines_labels_and_limits(tmp_path) -> None:
     ax = plot.curves(*CURVES)
     for line, curve in zip(ax.lines, CURVES, strict=True):
         assert np.array_equal(line.get_xdata(), curve.lags)
@@ -68,7 +67,7 @@ def test_noise_is_named_in_the_legend() -> None:
         assert legend(plot.curves(curve))[0].endswith(f": {what} memory {figures} ({how})")
 
 
-def test_bad_arguments(tmp_path: Path) -> None:
+def test_bad_arguments(tmp_path) -> None:
     refuses(ValueError, "`results`", plot.curves)
     refuses(TypeError, "got int", plot.curves, 3)
     refuses(ValueError, ("`labels`", "2"), plot.curves, *CURVES, labels=["a"])
@@ -136,7 +135,7 @@ def test_estimates_show_their_intervals() -> None:
     assert len(ax.collections) == 5
 
 
-def test_floor_profile(tmp_path: Path) -> None:
+def test_floor_profile(tmp_path) -> None:
     curve = recorded(1, noise_floor=0.01)
     curve.save(tmp_path / "x.json")
     for one in (curve, MemoryCurve.load(tmp_path / "x.json")):

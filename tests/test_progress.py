@@ -6,7 +6,6 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 from rich import console
 from scipy.sparse import csr_array, random_array
 
@@ -16,9 +15,7 @@ from memcurve.core.progress import progress_callback
 from memcurve.solve.powers import MANY_STATES
 
 
-def test_steps_of_unknown_length_take_the_place_of_each_other(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_steps_of_unknown_length_take_the_place_of_each_other(monkeypatch) -> None:
     buffer = io.StringIO()
     screen = console.Console(file=buffer, force_terminal=True, width=60)
     monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
@@ -32,7 +29,7 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(
     assert not any(label in shown for label in ("first", "second", "third"))
 
 
-def test_it_shows_by_itself_what_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_shows_by_itself_what_takes_long(monkeypatch) -> None:
     """In a terminal, and once the time is over."""
     buffer = io.StringIO()
     screen = console.Console(file=buffer, force_terminal=True, width=60)
@@ -73,9 +70,7 @@ def test_lags_and_directions_of_large_networks() -> None:
     assert told[-1].startswith("rank so far ")
 
 
-def test_lines_in_a_pipe(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_in_a_pipe(capsys, monkeypatch) -> None:
     """None at first, then one every ten seconds."""
     now = 0.0
     monkeypatch.setattr("time.monotonic", lambda: now)

@@ -91,7 +91,7 @@ def test_the_larval_fly_brain_as_it_comes() -> None:
 
 
 @pytest.mark.slow
-def test_the_larval_fly_brain_remembers_3229_inputs(pytestconfig: pytest.Config) -> None:
+def test_the_larval_fly_brain_remembers_3229_inputs(pytestconfig) -> None:
     if not pytestconfig.getoption("--thorough"):
         pytest.skip("all eigenvalues take minutes, with --thorough")
     curve = memory_curve(larva())

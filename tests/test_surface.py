@@ -103,12 +103,12 @@ MADE: dict[type, Any] = {
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("results")
 
 
 @pytest.fixture(scope="module", params=MADE, ids=lambda kind: kind.__name__)
-def result(request: pytest.FixtureRequest, folder: Path) -> Any:
+def result(request, folder: Path) -> Any:
     made = MADE[request.param](folder)
     assert type(made) is request.param
     return made
@@ -240,7 +240,7 @@ def test_only_public_names_are_listed() -> None:
 
 
 @pytest.mark.parametrize("name", TAKES_A_NETWORK)
-def test_networks_are_what_as_network_takes(name: str, tmp_path: Path) -> None:
+def test_networks_are_what_as_network_takes(name: str, tmp_path) -> None:
     function, (_, arguments) = getattr(memcurve, name), TAKES_A_NETWORK[name]
     memcurve.save_network(NETWORK, tmp_path / "network.npz")
     for stands_for_it in (NETWORK, (NETWORK.A, NETWORK.C), str(tmp_path / "network.npz")):
@@ -322,7 +322,7 @@ TYPED = {
 }
 
 
-def test_type_checkers_know_networks_and_options(tmp_path: Path) -> None:
+def test_type_checkers_know_networks_and_options(tmp_path) -> None:
     """And no public name is of unknown type."""
     options = {name for method in METHODS.values() for name in method.options}
     assert {*get_type_hints(MethodOptions)} == options

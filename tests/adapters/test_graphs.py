@@ -166,7 +166,7 @@ def test_signs_and_masks() -> None:
     assert scaled.spectral_radius == pytest.approx(0.5)
 
 
-def test_masks_by_class_of_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_masks_by_class_of_cells(monkeypatch) -> None:
     cells = ModuleType("cect.Cells")
     classes = {"ASEL": "Sensory", "VA1": "Motorneuron"}
     cells.get_SIM_class = lambda cell: classes.get(cell, "Interneuron")  # type: ignore[attr-defined]

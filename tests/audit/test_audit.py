@@ -1,7 +1,6 @@
 """The audit as a whole: the numbers it tells, where memory is lost, its JSON; its protocols."""
 
 import json
-from pathlib import Path
 
 import jsonschema
 import numpy as np
@@ -30,7 +29,7 @@ CASES = {
 
 
 @pytest.fixture(scope="module", params=CASES)
-def result(request: pytest.FixtureRequest) -> Audit:
+def result(request) -> Audit:
     network, known = CASES[request.param]
     return audit(network, **known)  # type: ignore[arg-type]
 
@@ -73,7 +72,7 @@ def test_estimates_are_measured_against_the_truth(result: Audit) -> None:
             assert one.truth == pytest.approx(truth.sum())
 
 
-def test_json_follows_its_schema_and_reads_back(result: Audit, tmp_path: Path) -> None:
+def test_json_follows_its_schema_and_reads_back(result: Audit, tmp_path) -> None:
     text = result.to_json()
     jsonschema.Draft202012Validator(Audit.json_schema()).validate(json.loads(text))
     result.save(tmp_path / "audit.json")
@@ -204,7 +203,7 @@ def test_the_picture_beside_the_verdict() -> None:
     assert [bar.value for bar in silent.bars] == [0]
 
 
-def test_what_a_file_holds_besides_is_in_the_verdict(tmp_path: Path) -> None:
+def test_what_a_file_holds_besides_is_in_the_verdict(tmp_path) -> None:
     """A leak under another name makes it another network: six screens later is too late."""
     rng = np.random.default_rng(1)
     W, Win = 0.1 * rng.normal(size=(20, 20)), rng.normal(size=(20, 2))
@@ -221,9 +220,7 @@ def test_what_a_file_holds_besides_is_in_the_verdict(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("scale", [1e200, 1e-200])
 @pytest.mark.parametrize("half", [True, False], ids=["half of the states", "all states"])
-def test_scales_without_a_word_of_lapack(
-    scale: float, half: bool, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_scales_without_a_word_of_lapack(scale: float, half: bool, capfd) -> None:
     """States of 1e±200 and 1 side by side, or all of them: the same memory, and a report."""
     units = np.where(np.arange(20) < 10, scale**0.5, 1.0) if half else np.full(20, scale)
     network = LinearNetwork(SMALL.A * units[:, None] / units, SMALL.C * units)

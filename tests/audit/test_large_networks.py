@@ -15,7 +15,7 @@ SIZE = 400
 
 
 @pytest.fixture(autouse=True)
-def _no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_time(monkeypatch) -> None:
     """Every sparse network is too large."""
     monkeypatch.setattr(run, "MOST_SECONDS", 0.0)
 
@@ -79,7 +79,7 @@ def truth() -> tuple[float, float]:
 @pytest.mark.parametrize("is_ranked", [True, False])
 @pytest.mark.parametrize("off", [-300.0, -10.0, -0.4, 0.0, 1.0, 200.0])
 def test_a_claim_is_never_judged_wrongly(
-    off: float, is_ranked: bool, truth: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+    off: float, is_ranked: bool, truth: tuple[float, float], monkeypatch
 ) -> None:
     monkeypatch.setattr(losses, "MOST_SECONDS", losses.MOST_SECONDS if is_ranked else -1.0)
     total, first = truth
@@ -119,7 +119,7 @@ def test_where_a_wrong_claim_comes_from() -> None:
         assert Audit.from_json(one.to_json()).verdict == one.verdict
 
 
-def test_an_undecided_claim_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_undecided_claim_says_so(monkeypatch) -> None:
     monkeypatch.setattr(losses, "MOST_SECONDS", -1.0)
     found = audit(network(), claimed=200)
     claim = found.claim

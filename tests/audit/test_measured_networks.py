@@ -157,7 +157,7 @@ def test_what_is_lost_is_summed_up() -> None:
 
 
 @pytest.fixture
-def large(monkeypatch: pytest.MonkeyPatch) -> None:
+def large(monkeypatch) -> None:
     monkeypatch.setattr(usable, "MOST_STATES", 50)
     monkeypatch.setattr(leaves, "FEW_STATES", 50)
 

@@ -26,7 +26,7 @@ LIBRARIES = {
 
 
 @pytest.fixture(autouse=True)
-def double_precision(request: pytest.FixtureRequest):
+def double_precision(request):
     """Switch float64 on for jax, and back again: other tests must not notice."""
     try:
         import jax
@@ -40,7 +40,7 @@ def double_precision(request: pytest.FixtureRequest):
 
 
 @pytest.fixture(params=LIBRARIES)
-def arrays(request: pytest.FixtureRequest) -> Callable[[Any], Any]:
+def arrays(request) -> Callable[[Any], Any]:
     library = pytest.importorskip(request.param, reason=f"{request.param} is not installed")
     if request.param == "cupy" and not library.cuda.is_available():
         pytest.skip("cupy finds no GPU")
@@ -100,7 +100,7 @@ def test_bad_numbers(arrays: Callable[[Any], Any]) -> None:
     assert to_host(integers.rank).tolist() == [1, 1]
 
 
-def test_half_precision_and_sparse_tensors_of_torch(torch: Any) -> None:
+def test_half_precision_and_sparse_tensors_of_torch(torch) -> None:
     A = torch.tensor(networks())
     refuses(TypeError, ("`A`", "sparse"), memory_curves, A[0].to_sparse())
     for kind in (torch.float32, torch.float16, torch.bfloat16):
@@ -190,7 +190,7 @@ def test_gradient_of_networks(library: str) -> None:
     assert np.abs(slope - differences(summed(curves), complex_valued)).max() <= GRADIENT
 
 
-def test_no_gradient_where_there_is_none(torch: Any) -> None:
+def test_no_gradient_where_there_is_none(torch) -> None:
     """What goes to the CPU leaves the graph: refused, not given a gradient of zero."""
     A = torch.tensor(networks(2, 4))
     A[1] = 0.5 * torch.eye(4)

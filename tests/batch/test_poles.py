@@ -115,7 +115,7 @@ def test_shapes_and_indexing() -> None:
     assert "MemoryCurves of 6 networks, 20 lags" in repr(flat)
 
 
-def test_other_arrays_need_a_package(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_arrays_need_a_package(monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     assert curves_of_poles([[0.5]], 3).values.shape == (1, 3)  # NumPy's do not
     refuses(ModuleNotFoundError, "the extra `arrays`", curves_of_poles, object())

@@ -3,8 +3,6 @@
 import importlib
 import json
 import sys
-from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -15,7 +13,7 @@ pytest.importorskip("torch", reason="torch is not installed")
 
 
 @pytest.fixture
-def training(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def training(monkeypatch) -> ModuleType:
     monkeypatch.syspath_prepend(ROOT / "examples")
     return importlib.import_module("train_lru_memory")
 
@@ -30,21 +28,14 @@ def test_a_few_steps_already_flatten_the_memory(training: ModuleType) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
-def test_the_default_steps_reach_the_target(
-    training: ModuleType, seed: int, held: Callable[..., None]
-) -> None:
+def test_the_default_steps_reach_the_target(training: ModuleType, seed: int, held) -> None:
     found = training.train(training.DEFAULT_STEPS, seed)
     assert found.start[: training.HELD_LAGS].min() < 0.6
     smallest = found.end[: training.HELD_LAGS].min()
     held(f"trained: smallest MC_τ below lag {training.HELD_LAGS}", smallest, at_least=0.95)
 
 
-def test_example_as_a_command(
-    training: ModuleType,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_example_as_a_command(training: ModuleType, tmp_path, monkeypatch, capsys) -> None:
     picture = tmp_path / "flat.png"
     monkeypatch.setattr(sys, "argv", ["train", "--steps", "3", "--plot", str(picture)])
     training.main()
@@ -54,9 +45,7 @@ def test_example_as_a_command(
     assert picture.stat().st_size > 10_000
 
 
-def test_benchmark_of_the_gpu_runs_on_a_cpu(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_benchmark_of_the_gpu_runs_on_a_cpu(tmp_path, monkeypatch, capsys) -> None:
     monkeypatch.syspath_prepend(ROOT)
     gpu = importlib.import_module("benchmarks.gpu")
     output = tmp_path / "gpu.json"

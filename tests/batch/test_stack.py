@@ -3,8 +3,6 @@
 import json
 import warnings
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import array_api_strict as strict
 import jsonschema
@@ -199,7 +197,7 @@ def hostile_outcome(family: str, seed: int) -> str:
 @pytest.mark.parametrize(
     ("draws", "first"), [(2, 0), pytest.param(40, 5000, marks=pytest.mark.slow)]
 )
-def test_hostile_networks(draws: int, first: int, held: Callable[..., None]) -> None:
+def test_hostile_networks(draws: int, first: int, held) -> None:
     total: Counter[str] = Counter()
     for family in FAMILIES:
         total += Counter(hostile_outcome(family, seed) for seed in range(first, first + draws))
@@ -208,7 +206,7 @@ def test_hostile_networks(draws: int, first: int, held: Callable[..., None]) -> 
     assert draws > 2 or total["refused"] <= 2
 
 
-def test_eigenvalues_of_a_failed_solver_are_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_eigenvalues_of_a_failed_solver_are_found_out(monkeypatch) -> None:
     A = normal_stack(3, 20)
     right = np.linalg.eigvals(A)
 
@@ -239,7 +237,7 @@ def stack(*shape: int) -> MemoryCurves:
 
 
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3), (0,), (0, 3), (2, 0)])
-def test_json_gives_the_stack_back(shape: tuple[int, ...], tmp_path: Path) -> None:
+def test_json_gives_the_stack_back(shape: tuple[int, ...], tmp_path) -> None:
     curves = stack(*shape)
     curves.save(tmp_path / "curves.json")
     again = MemoryCurves.load(tmp_path / "curves.json")

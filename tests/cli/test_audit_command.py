@@ -15,18 +15,18 @@ from memcurve.views.cli.console import print_document, print_screen
 
 
 @pytest.fixture(scope="module")
-def network(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def network(tmp_path_factory) -> Path:
     file = tmp_path_factory.mktemp("networks") / "small.npz"
     memcurve.save_network(memcurve.ensembles.normal(12, seed=1), file)
     return file
 
 
 @pytest.fixture
-def audit(command: Command) -> Command:
+def audit(command) -> Command:
     return lambda *arguments: command("audit", *arguments)
 
 
-def test_reports(audit: Command, network: Path, tmp_path: Path) -> None:
+def test_reports(audit: Command, network: Path, tmp_path) -> None:
     page, text, saved = (tmp_path / name for name in ("a.html", "a.md", "a.json"))
     outputs = ("--html", page, "--markdown", text, "--save", saved)
     ended = audit(network, "--claimed", 11, *outputs, "--noise", 0.1)
@@ -43,9 +43,7 @@ def test_reports(audit: Command, network: Path, tmp_path: Path) -> None:
     assert Audit.load(saved).claim.holds  # type: ignore[union-attr]
 
 
-def test_a_screen_by_default(
-    network: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_screen_by_default(network: Path, capsys, monkeypatch) -> None:
     """24 rows of 80 columns, one of which is the prompt's: verdict, five figures, the curve."""
     audited = memcurve.audit(network, claimed=7.31, noise=0.1).document()
     for document in (audited, dataclasses.replace(audited, notes=["one", "two"])):

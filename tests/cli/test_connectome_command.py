@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import memcurve
-from command import Command, failed
+from command import failed
 from memcurve import MemoryCurve, NullComparison, ensembles
 
 SIZE = 12
 
 
 @pytest.fixture
-def brain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+def brain(tmp_path, monkeypatch) -> Any:
     """A small brain: edges with names, a table of its cells, and the network that is meant."""
     monkeypatch.chdir(tmp_path)
     network = ensembles.sparse_normal(SIZE, density=0.3, spectral_radius=0.8, seed=3)
@@ -52,7 +52,7 @@ def expected(network: Any) -> list[float]:
         ("class=sens", "class == 'motor'"),
     ],
 )
-def test_inputs_and_readouts(command: Command, brain: Any, inputs: str, readout: str) -> None:
+def test_inputs_and_readouts(command, brain: Any, inputs: str, readout: str) -> None:
     Path("motor.txt").write_text("\n".join(brain.labels[4:]))
     asked = ["connectome", "edges.csv", "--nodes", "cells.csv", "--inputs", inputs, *ASKED]
     found = result(command(*asked, "--json"))
@@ -63,7 +63,7 @@ def test_inputs_and_readouts(command: Command, brain: Any, inputs: str, readout:
     np.testing.assert_allclose(found.observed, expected(read), atol=1e-9)
 
 
-def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
+def test_matrices_of_sources_by_targets(command, brain: Any) -> None:
     asked = ["matrix.npy", "--transpose", "--inputs", "0,1,2,3"]
     found = result(command("connectome", *asked, *ASKED, "--json"))
     np.testing.assert_allclose(found.observed, expected(brain), atol=1e-9)
@@ -76,7 +76,7 @@ def test_matrices_of_sources_by_targets(command: Command, brain: Any) -> None:
     assert any("--transpose" in note for note in turned.notes)
 
 
-def test_blocks_and_positions(command: Command, brain: Any) -> None:
+def test_blocks_and_positions(command, brain: Any) -> None:
     asked = ["--inputs", "sensory.txt", "--nodes", "cells.csv", "--draws", 2, "--serial"]
     models = ["--null", "blocks,spatial", "--blocks", "class", "--positions", "x,y"]
     found = result(command("connectome", "edges.csv", *asked, *models, "--json"))
@@ -88,7 +88,7 @@ def test_blocks_and_positions(command: Command, brain: Any) -> None:
         assert "--null blocks and --blocks" in text
 
 
-def test_printed_and_written(command: Command, brain: Any) -> None:
+def test_printed_and_written(command, brain: Any) -> None:
     asked = ["connectome", "edges.csv", "--inputs", "sensory.txt", *ASKED]
     files = ["--plot", "nulls.png", "--html", "nulls.html", "--save", "nulls.csv"]
     done = command(*asked, *files)
@@ -102,7 +102,7 @@ def test_printed_and_written(command: Command, brain: Any) -> None:
     assert "were done before" in command(*asked).err
 
 
-def test_errors(command: Command, brain: Any) -> None:
+def test_errors(command, brain: Any) -> None:
     text = failed(command("connectome", "edges.csv", "--inputs", "class=sens"), code=2)
     assert "give the table of nodes by --nodes" in text
     asked = ["connectome", "edges.csv", "--nodes", "cells.csv", "--inputs"]
@@ -110,7 +110,7 @@ def test_errors(command: Command, brain: Any) -> None:
     assert "no column 'kind'" in failed(command(*asked, "kind=sens"))
 
 
-def test_numbers_are_names(command: Command, tmp_path: Path) -> None:
+def test_numbers_are_names(command, tmp_path) -> None:
     (tmp_path / "ring.txt").write_text("10 11\n11 12\n12 13\n13 10\n")
     asked = ["--mask", 12, "--spectral-radius", 0.9, "--json"]
     done = command("curve", tmp_path / "ring.txt", *asked, "--readout", "12-13")
@@ -122,9 +122,7 @@ def test_numbers_are_names(command: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["curve", "audit", "connectome"])
-def test_a_connectome_as_published(
-    tmp_path: Path, command: Command, name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_connectome_as_published(tmp_path, command, name: str, monkeypatch) -> None:
     """Signs, the least weight, a table of nodes: as in Python, in all commands that read edges."""
     monkeypatch.chdir(tmp_path)
     edges, cells = tmp_path / "connections.csv", tmp_path / "cells.csv"

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Callable
-from pathlib import Path
 from typing import get_args
 
 import numpy as np
 import pytest
 
-from command import Command, failed
+from command import failed
 from memcurve import (
     Float32,
     LinearNetwork,
@@ -37,7 +36,7 @@ def test_choices_are_the_tables() -> None:
         assert mask in (options.NetworkOptions.__doc__ or "")
 
 
-def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Command) -> None:
+def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path, command) -> None:
     """A 4 × 7 array is [A | C]; with --mask its C is not used."""
     np.save(tmp_path / "wide.npy", np.random.default_rng(1).normal(size=(4, 7)) / 10)
     for mask, is_told in ((["--mask", "ones"], True), ([], False)):
@@ -45,7 +44,7 @@ def test_a_mask_of_the_file_that_is_left_out_is_told(tmp_path: Path, command: Co
         assert ("is left out for the one that is given" in done.out) is is_told
 
 
-def test_several_levels_of_noise_give_a_curve_each(tmp_path: Path, command: Command) -> None:
+def test_several_levels_of_noise_give_a_curve_each(tmp_path, command) -> None:
     family = noise_profile(ensembles.normal(6, spectral_radius=0.9, seed=1), [1e-1, 1e-3])
     asked = ("curve", "--size", 6, "--noise", "1e-1", "1e-3", "--plot", tmp_path / "x.svg")
     lines = command(*asked).out.splitlines()
@@ -56,7 +55,7 @@ def test_several_levels_of_noise_give_a_curve_each(tmp_path: Path, command: Comm
     assert (tmp_path / "x.svg").read_text().count("usable memory") >= 2  # a line each
 
 
-def test_a_matrix_alone_needs_a_mask(tmp_path: Path, command: Command) -> None:
+def test_a_matrix_alone_needs_a_mask(tmp_path, command) -> None:
     np.save(tmp_path / "A.npy", ensembles.normal(8, seed=1).A)
     for mask in ("ones", "normal"):
         asked = ["--mask", mask, "--method", "certified", "--json"]
@@ -65,7 +64,7 @@ def test_a_matrix_alone_needs_a_mask(tmp_path: Path, command: Command) -> None:
     assert "no input mask C" in failed(command("curve", tmp_path / "A.npy"))
 
 
-def test_names_are_shown_as_they_are(command: Command, tmp_path: Path) -> None:
+def test_names_are_shown_as_they_are(command, tmp_path) -> None:
     """Neither markup nor emoji nor escape sequences are read from them, also in pictures."""
     for name in ("net[red]", "_a$b", ":wave:", "\x1b[31mred"):
         np.savez(tmp_path / f"{name}.npz", A=np.eye(2) / 2, C=np.ones(2))
@@ -107,9 +106,7 @@ QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
 
 
 @pytest.mark.parametrize("asked", QUESTIONS)
-def test_options_are_arguments(
-    asked: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_options_are_arguments(asked: str, command, tmp_path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)
     np.save("z.npy", SERIES)
     np.savez("two.npz", A=TWO_INPUTS.A, C=TWO_INPUTS.C)
@@ -124,7 +121,7 @@ def test_options_are_arguments(
         assert (found.total, found.kind) == (here.total, here.kind)
 
 
-def test_how_the_network_of_a_file_is_taken(command: Command, tmp_path: Path) -> None:
+def test_how_the_network_of_a_file_is_taken(command, tmp_path) -> None:
     """Leak, transposition and columns of the mask: the same curve as of the network by hand."""
     rng, file = np.random.default_rng(4), tmp_path / "esn.npz"
     W, Win = 0.5 * ensembles.normal(9, seed=2).A, rng.normal(size=(9, 3))

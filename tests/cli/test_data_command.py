@@ -22,12 +22,12 @@ def recording() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.fixture
-def command(command: Command) -> Command:
+def command(command) -> Command:
     return lambda *arguments: command("data", *arguments)
 
 
 @pytest.fixture
-def file(recording, tmp_path: Path) -> Path:
+def file(recording, tmp_path) -> Path:
     np.savez(tmp_path / "rec.npz", states=recording[0], z=recording[1])
     return tmp_path / "rec.npz"
 
@@ -51,7 +51,7 @@ def test_tables(command, file, recording) -> None:
     assert "note: estimated from" in out
 
 
-def test_options_are_arguments(command, file, recording, tmp_path: Path) -> None:
+def test_options_are_arguments(command, file, recording, tmp_path) -> None:
     """Archives, tables and pairs of files; names, columns, and every setting of the estimate."""
     X, z = recording
     np.savez(tmp_path / "own.npz", rates=X, stimulus=z)
@@ -85,7 +85,7 @@ def test_options_are_arguments(command, file, recording, tmp_path: Path) -> None
     assert "unknown" in out
 
 
-def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_path: Path) -> None:
+def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_path) -> None:
     """Blanks between fields, units, a clock, columns of NaN, packed."""
     X, z = recording
     clock, nothing = np.arange(ROWS) * 1e-3, np.full(ROWS, np.nan)
@@ -108,7 +108,7 @@ def test_columns_and_rows_of_a_table_as_it_was_recorded(command, recording, tmp_
     assert np.array_equal(MemoryCurve.from_json(out).values, here)
 
 
-def test_several_inputs(command, tmp_path: Path) -> None:
+def test_several_inputs(command, tmp_path) -> None:
     rng = np.random.default_rng(3)
     z = rng.standard_normal((900, 2))
     network = ensembles.orthogonal(STATES, spectral_radius=0.8, seed=1)
@@ -128,7 +128,7 @@ def test_several_inputs(command, tmp_path: Path) -> None:
     assert np.array_equal(MemoryCurve.from_json(out).channels, here.channels)
 
 
-def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
+def test_remedies_are_options(command, recording, tmp_path) -> None:
     X, z = recording
     np.savez(tmp_path / "fast.npz", states=np.repeat(X, 2, axis=0), z=z)
     assert "take every n-th row (--every)" in failed(command(tmp_path / "fast.npz"))
@@ -154,7 +154,7 @@ def test_remedies_are_options(command, recording, tmp_path: Path) -> None:
     assert "unexpected argument 'more'" in text
 
 
-def test_what_is_not_there(command, file, recording, tmp_path: Path) -> None:
+def test_what_is_not_there(command, file, recording, tmp_path) -> None:
     """Files, arrays and columns; those there are are listed."""
     np.save(tmp_path / "x.npy", recording[0])
     names = ",".join([*"abcdef", "drive"])
@@ -175,7 +175,7 @@ def test_what_is_not_there(command, file, recording, tmp_path: Path) -> None:
         assert all(fact in said for fact in facts), said
 
 
-def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path: Path) -> None:
+def test_what_gives_no_memory_ends_with_the_list(command, recording, tmp_path) -> None:
     X, z = recording
     broken = X.copy()
     broken[100, 2] = np.inf

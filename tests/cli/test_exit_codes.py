@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from command import POSIX, Command, failed
+from command import POSIX, failed
 from memcurve import UncertainResultError, ensembles, save_network
 from refusals import refuses
 
@@ -86,12 +86,7 @@ FAILURES = [
     [(*case, 2) for case in USAGE + VALUES] + [(*case, 1) for case in FAILURES],
 )
 def test_errors_end_in_one_line(
-    command: Command,
-    arguments: list,
-    message: str,
-    code: int,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command, arguments: list, message: str, code: int, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if {"net.npz", "rec.npz", "study.toml", "model.py:fails", "wrong.py:x"} & {*arguments}:
@@ -102,7 +97,7 @@ def test_errors_end_in_one_line(
 
 
 @pytest.mark.parametrize(("asked", "code"), [("curve --size 0", 2), ("curve missing.npz", 1)])
-def test_tracebacks_are_for_those_who_ask(command: Command, asked: str, code: int) -> None:
+def test_tracebacks_are_for_those_who_ask(command, asked: str, code: int) -> None:
     verbose = command(*asked.split(), "--verbose")
     assert (verbose.code, verbose.out) == (code, "")
     assert "Traceback" in verbose.err
@@ -131,9 +126,7 @@ def _write_files(folder: Path) -> None:
         (KeyError("a mistake"), "a mistake"),
     ],
 )
-def test_whatever_is_the_users_doing(
-    command: Command, error: Exception, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_whatever_is_the_users_doing(command, error: Exception, message: str, monkeypatch) -> None:
     """In one line; mistakes of the package keep their traceback."""
 
     def fails(*arguments: object, **options: object) -> None:

@@ -42,7 +42,7 @@ EXAMPLES = [words for function in COMMANDS.values() for words in examples(functi
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory) -> Path:
     """The files that examples speak of, all of them small."""
     place = tmp_path_factory.mktemp("examples")
     network = ensembles.normal(6, seed=1)
@@ -91,9 +91,7 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize("words", EXAMPLES, ids=" ".join)
-def test_examples_run(
-    command: Command, words: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_run(command, words: list[str], folder: Path, monkeypatch) -> None:
     monkeypatch.chdir(folder)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("SHELL", "/bin/bash")
@@ -116,7 +114,7 @@ def test_examples_run(
 
 
 @pytest.mark.parametrize("name", ["", *cli.COMMANDS])
-def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_help_fits_a_terminal(command, monkeypatch, name: str) -> None:
     """Examples and exit codes fit into 80 columns, and sentences fill them."""
     monkeypatch.setenv("COLUMNS", "80")
     shown = command(*[name] * bool(name), "--help").out
@@ -157,7 +155,7 @@ BASH = pytest.mark.skipif(
 
 
 @pytest.fixture
-def at_home(command: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Command:
+def at_home(command, monkeypatch, tmp_path) -> Command:
     """The command, at home in an empty folder."""
     for home in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(home, str(tmp_path))
@@ -181,7 +179,7 @@ def completed(script: Path, *words: str) -> list[str]:
 
 
 @BASH
-def test_bash(at_home: Command, tmp_path: Path) -> None:
+def test_bash(at_home: Command, tmp_path) -> None:
     done = at_home("--install-completion", "--shell", "bash")
     assert done.code == 0, done.err
     script = tmp_path / ".local/share/bash-completion/completions/memcurve"
@@ -214,7 +212,7 @@ def test_completion_and_help_import_nothing_heavy(asked: str) -> None:
     assert asked != "main()" or not modules & commands
 
 
-def test_release_files(tmp_path: Path) -> None:
+def test_release_files(tmp_path) -> None:
     """The man page has every command with its examples as they are typed."""
     script = Path(__file__).parents[2] / "docs" / "man_page.py"
     done = ended([sys.executable, str(script), str(tmp_path)])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from command import POSIX, Command, run, shell
+from command import POSIX, run, shell
 from memcurve import Comparison, MemoryCurve, NoiseProfile, ensembles
 from memcurve.rendering.report import Chart, Series
 from memcurve.views.cli.console import Printer, plot_lines, print_document
@@ -55,7 +55,7 @@ def test_what_cannot_be_written_is_an_error(script: str, message: str) -> None:
 
 
 @POSIX
-def test_messages_with_nowhere_to_go(tmp_path: Path) -> None:
+def test_messages_with_nowhere_to_go(tmp_path) -> None:
     """They do not get into the result."""
     saved = tmp_path / "x.json"
     done = shell(f"memcurve curve --size 5 --json --save {saved} 2>&-")
@@ -93,7 +93,7 @@ def test_the_output_is_utf_8_whatever_the_locale() -> None:
 
 
 @pytest.fixture(scope="module")
-def recording(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def recording(tmp_path_factory) -> Path:
     z = np.random.default_rng(3).standard_normal(600)
     X = ensembles.orthogonal(4, spectral_radius=0.8, seed=1).simulate(z)
     file = tmp_path_factory.mktemp("recording") / "rec.npz"
@@ -123,9 +123,7 @@ QUESTIONS = [
 
 
 @pytest.mark.parametrize(("asked", "kind"), QUESTIONS)
-def test_results_are_read_back(
-    command: Command, recording: Path, tmp_path: Path, asked: tuple, kind: Any
-) -> None:
+def test_results_are_read_back(command, recording: Path, tmp_path, asked: tuple, kind: Any) -> None:
     asked = ("data", recording, *asked[1:], "--lags", 6) if asked[0] == "data" else asked
     png, saved = tmp_path / "x.png", tmp_path / "x.json"
     done = command(*asked, "--json", "--plot", png, "--save", saved, "--verbose")
@@ -138,7 +136,7 @@ def test_results_are_read_back(
 
 @pytest.mark.parametrize("asked", ["curve", "audit", "compare", "data", "measure --precision 1"])
 def test_results_are_saved_as_their_ending_says(
-    command: Command, recording: Path, tmp_path: Path, asked: str
+    command, recording: Path, tmp_path, asked: str
 ) -> None:
     which = [recording] if asked == "data" else ["--ensemble", "normal", "--size", 6]
     for ending, start in ((".csv", ("lag,", "method,")), (".tex", "\\begin{tabular}")):
@@ -187,9 +185,7 @@ def _numbers(text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("arguments", COMMANDS.values(), ids=COMMANDS)
-def test_every_command_shows_numbers_whole(
-    arguments: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_shows_numbers_whole(arguments: str, command, tmp_path, monkeypatch) -> None:
     """What a terminal shows is in the pipe's output too, word for word."""
     monkeypatch.chdir(tmp_path)
     Path("study.toml").write_text(STUDY)
@@ -207,9 +203,7 @@ def test_every_command_shows_numbers_whole(
         assert _numbers(shown) == numbers
 
 
-def test_a_table_wider_than_the_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_table_wider_than_the_terminal(monkeypatch, capsys) -> None:
     """Words are folded, then heads; numbers stay whole, and the terminal breaks the lines."""
     _terminal(monkeypatch, 40)
     numbers = [f"{k}.123456789 ± 0.01" for k in range(4)]
@@ -221,7 +215,7 @@ def test_a_table_wider_than_the_terminal(
         assert all(number in shown for number in numbers[:count])
 
 
-def test_reports_in_a_pipe(capsys: pytest.CaptureFixture[str]) -> None:
+def test_reports_in_a_pipe(capsys) -> None:
     print_document(document())
     piped = capsys.readouterr().out
     assert "\x1b" not in piped

@@ -37,7 +37,7 @@ print(memcurve.memory_curve((Failing(mine), whole.C), noise=0.3).total)
 
 
 @pytest.fixture(scope="module")
-def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def file(tmp_path_factory) -> Path:
     rng = np.random.default_rng(3)
     columns, weights = rng.integers(0, SIZE, 3 * SIZE), rng.standard_normal(3 * SIZE)
     ends = np.arange(0, 3 * SIZE + 1, 3)
@@ -53,7 +53,7 @@ def on_ranks(count: int, *arguments: object) -> Ended:
 
 
 @needs_mpi
-def test_three_ranks_answer_as_one_process(file: Path, tmp_path: Path) -> None:
+def test_three_ranks_answer_as_one_process(file: Path, tmp_path) -> None:
     save = tmp_path / "curve.json"
     asked = ("-m", "memcurve", "curve", file, "--noise", "0.3", "--mpi")
     done = on_ranks(3, *asked, "--json", "--save", save)
@@ -75,7 +75,7 @@ def test_three_ranks_answer_as_one_process(file: Path, tmp_path: Path) -> None:
 
 @needs_mpi
 @pytest.mark.parametrize("how", ["fails", pytest.param("dies", marks=pytest.mark.slow)])
-def test_a_rank_that_goes_wrong_ends_the_job(how: str, file: Path, tmp_path: Path) -> None:
+def test_a_rank_that_goes_wrong_ends_the_job(how: str, file: Path, tmp_path) -> None:
     script = tmp_path / "lonely.py"
     script.write_text(LONELY)
     done = on_ranks(2, script, file, how)

@@ -4,8 +4,6 @@
 """
 
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -155,7 +153,7 @@ def test_binary_input() -> None:
     assert any("takes only 2 values" in note for note in result.notes)
 
 
-def test_plot(tmp_path: Path) -> None:
+def test_plot(tmp_path) -> None:
     results = []
     for scale in (0.5, 3.0):
         z, states = driven(scale)
@@ -208,7 +206,7 @@ def test_bad_arguments(changes: dict, facts: Any) -> None:
 
 
 @pytest.mark.slow
-def test_speed_of_many_targets(held: Callable[..., None]) -> None:
+def test_speed_of_many_targets(held) -> None:
     """8,849 targets of degree up to 7, N = 20, T = 30,000."""
     linear = ensembles.normal(20, spectral_radius=0.8, seed=3)
     z = np.random.default_rng(3).uniform(-1, 1, 30_400)
@@ -394,7 +392,7 @@ def test_capacities_of_any_size_are_right_on_average(deviation: float) -> None:
     [(5, 0.5, 2000), (5, 1.0, 2000), (10, 0.5, 2000), (10, 0.5, 10_000)],
 )
 def test_intervals_hold_exact_capacities(
-    states: int, bilinear: float, rows: int, plan: Any, held: Callable[..., None]
+    states: int, bilinear: float, rows: int, plan: Any, held
 ) -> None:
     """The table of docs/theory/data_estimation.md."""
     cases = [Judged(states, seed, bilinear, plan) for seed in (1, 2, 3, 4)]

@@ -156,7 +156,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::memcurve.RecordingWarning")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ROWS)
-def test_intervals_hold(name: str, held: Callable[..., None]) -> None:
+def test_intervals_hold(name: str, held) -> None:
     totals, lags = coverage(ROWS[name](), DRAWS, 17)
     print(f"{name}: totals {totals:.3f}, lags {lags:.3f}")
     held(f"{name}: totals covered by 90 %", totals, at_least=COVERED, draws=DRAWS)
@@ -166,7 +166,7 @@ def test_intervals_hold(name: str, held: Callable[..., None]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_intervals_of_larger_networks_hold(name: str, held: Callable[..., None]) -> None:
+def test_intervals_of_larger_networks_hold(name: str, held) -> None:
     kind, rows = SCENARIOS[name]
     totals, lags = coverage([observed(kind(seed), rows) for seed in (200, 201, 202)], 120, 18)
     print(f"{name}: totals {totals:.3f}, lags {lags:.3f}")

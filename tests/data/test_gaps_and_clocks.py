@@ -192,7 +192,7 @@ def test_what_moves_nowhere_else_is_refused() -> None:
     refuses(ValueError, "16:1200", memory_from_data, X, z)
 
 
-def test_rows_beyond_those_that_are_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_beyond_those_that_are_checked(monkeypatch) -> None:
     monkeypatch.setattr(memory, "CHECKED_ROWS", 500)
     X, z = settled(STUCK_ROWS)
     X[900:1100] = 0.0
@@ -266,7 +266,7 @@ def test_states_that_rest_by_nature_are_not_stuck(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_how_often_states_that_rest_seem_stuck(held: Any) -> None:
+def test_how_often_states_that_rest_seem_stuck(held) -> None:
     alarms = sum(
         bool(stuck_stretches(*natural(kind, np.random.default_rng([seed, 1]))))
         for kind in KINDS

@@ -3,8 +3,6 @@
 import subprocess
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -60,7 +58,7 @@ def test_totals_against_the_truth(scenario: Scenario) -> None:
 
 
 @pytest.mark.slow
-def test_table_of_totals(held: Callable[..., None]) -> None:
+def test_table_of_totals(held) -> None:
     """Bias/RMSE at 1000 rows and 2N lags, against theory.md and the squared test correlation."""
     for scenario in scenarios():
         found = table_row(scenario, scenario.truth(), 60, 1000)
@@ -84,9 +82,7 @@ def test_notes_where_intervals_are_too_narrow() -> None:
 
 
 @pytest.mark.parametrize(("chunk", "least"), [(1, 1), (8, 4096), (100, 50_000)])
-def test_chunks_do_not_matter(
-    chunk: int, least: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_chunks_do_not_matter(chunk: int, least: int, tmp_path, monkeypatch) -> None:
     X, z = recording(12, 6000)
     whole = memory_from_data(X, z, 30, checks=False)
     monkeypatch.setattr(regression, "CHUNK", chunk)
@@ -99,7 +95,7 @@ def test_chunks_do_not_matter(
     assert abs(found.total - whole.total) <= SAME
 
 
-def test_a_sample_of_the_rows_judges_a_long_recording(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sample_of_the_rows_judges_a_long_recording(monkeypatch) -> None:
     """Bias and intervals from stretches of a long recording: the same but for sampling error."""
     X, z = recording(12, 20_000)
     whole = memory_from_data(X, z, 40, checks=False)
@@ -123,7 +119,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit)
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="peak memory as POSIX tells it")
-def test_a_million_rows(tmp_path: Path, held: Callable[..., None]) -> None:
+def test_a_million_rows(tmp_path, held) -> None:
     """A recording that is read from a file in chunks: peak memory, and time against bare QR."""
     rows, size, block = 1_000_000, 100, 20_000
     rng = np.random.default_rng(1)

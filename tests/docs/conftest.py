@@ -10,7 +10,7 @@ import documentation
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> documentation.Site:
+def site(tmp_path_factory) -> documentation.Site:
     """The documentation as the documented command builds it."""
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:

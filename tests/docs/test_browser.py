@@ -38,7 +38,7 @@ def assert_quiet(opened: Opened) -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
-def test_page(chromium: Any, site: Site, page: str, width: int, dark: bool) -> None:
+def test_page(chromium, site, page: str, width: int, dark: bool) -> None:
     with open_page(chromium, address(site, page), width, dark=dark) as opened:
         shown = opened.page
         assert shown.evaluate(DRAWN)
@@ -57,7 +57,7 @@ def test_page(chromium: Any, site: Site, page: str, width: int, dark: bool) -> N
         assert_quiet(opened)
 
 
-def test_every_page_on_a_telephone(chromium: Any, site: Site) -> None:
+def test_every_page_on_a_telephone(chromium, site) -> None:
     """None is wider than the window, has maths that is not drawn, or writes to the console."""
     with open_page(chromium, address(site, "index"), 390) as opened:
         for path in site.pages:
@@ -69,7 +69,7 @@ def test_every_page_on_a_telephone(chromium: Any, site: Site) -> None:
         assert_quiet(opened)
 
 
-def test_text_stands_out_in_both_themes(chromium: Any, site: Site) -> None:
+def test_text_stands_out_in_both_themes(chromium, site) -> None:
     """Letters of the drawing and the page against what lies behind them."""
     contrast = """() => {
         const light = colour => {
@@ -95,7 +95,7 @@ def test_text_stands_out_in_both_themes(chromium: Any, site: Site) -> None:
 
 
 @pytest.mark.parametrize("name", ["memory_curve", "LinearNetwork", "rank", "audit"])
-def test_a_name_leads_to_its_reference(chromium: Any, site: Site, name: str) -> None:
+def test_a_name_leads_to_its_reference(chromium, site, name: str) -> None:
     """Typed into the field of the first page, as it is written in Python."""
     with open_page(chromium, address(site, "index")) as opened:
         field = opened.page.get_by_role("searchbox", name="Search the documentation")
@@ -109,7 +109,7 @@ def test_a_name_leads_to_its_reference(chromium: Any, site: Site, name: str) -> 
         assert_quiet(opened)
 
 
-def test_other_words_are_found(chromium: Any, site: Site) -> None:
+def test_other_words_are_found(chromium, site) -> None:
     path = address(site, "search")
     with open_page(chromium, path) as opened:
         for words in ("memory curve", "memcurve.memory_curve()", "Memory_Curve"):
@@ -126,7 +126,7 @@ def first_found(page: Any) -> str:
     return str(page.locator("#search-results li a").first.evaluate("link => link.href"))
 
 
-def test_the_header_shows_the_way(chromium: Any, site: Site) -> None:
+def test_the_header_shows_the_way(chromium, site) -> None:
     """Without a menu to open: what is looked for most, in one row, and the search."""
     with open_page(chromium, address(site, "index"), 1024) as opened:
         header = opened.page.locator("header.bd-header")
@@ -143,7 +143,7 @@ def test_the_header_shows_the_way(chromium: Any, site: Site) -> None:
         assert_quiet(opened)
 
 
-def test_menu_on_a_telephone(chromium: Any, site: Site) -> None:
+def test_menu_on_a_telephone(chromium, site) -> None:
     """What the header has no room for is behind its first button."""
     with open_page(chromium, address(site, "index"), 390) as opened:
         page = opened.page

@@ -48,7 +48,7 @@ SHELL = {
 
 @pytest.mark.documentation
 @pytest.mark.parametrize("page", SHELL)
-def test_shell_blocks_run(page: str, tmp_path: Path) -> None:
+def test_shell_blocks_run(page: str, tmp_path) -> None:
     """One after the other, in one shell and in a folder that is empty at first."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
@@ -122,7 +122,7 @@ def test_architecture_names_modules_and_types_that_exist() -> None:
         assert kind.__module__ == f"memcurve.{module}", name
 
 
-def test_architecture_pictures_show_the_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_architecture_pictures_show_the_imports(monkeypatch) -> None:
     """Drawn anew from the import graph, they are those of the page."""
     monkeypatch.syspath_prepend(DOCS)
     text = ARCHITECTURE.read_text("utf-8")
@@ -148,7 +148,7 @@ def kept() -> list[list[str]]:
         return list(csv.reader(stream))
 
 
-def test_table_and_picture(script: dict[str, Any], kept: list[list[str]], tmp_path: Path) -> None:
+def test_table_and_picture(script: dict[str, Any], kept: list[list[str]], tmp_path) -> None:
     """With networks that anybody has: the columns are those of the table on the page."""
     networks = [memcurve.ensembles.sparse_normal(20, density=0.2, seed=seed) for seed in (1, 2)]
     found = [

@@ -28,7 +28,7 @@ PUBLIC_MODULES = (
 pytestmark = pytest.mark.documentation
 
 
-def test_site_builds(site: Site) -> None:
+def test_site_builds(site) -> None:
     """Warnings are errors: a page whose cell fails, a link that leads nowhere, bad markup."""
     print(f"the documentation was built in {site.seconds:.0f} s")
     assert site.code == 0, site.output[-20_000:]
@@ -37,7 +37,7 @@ def test_site_builds(site: Site) -> None:
         assert (site.folder / page).with_suffix(".html") in site.pages
 
 
-def test_internal_links(site: Site) -> None:
+def test_internal_links(site) -> None:
     """Every file that is linked to or loaded is there, and so is every anchor."""
     broken = []
     for path, page in site.pages.items():
@@ -59,7 +59,7 @@ def anchors_of(site: Site, path: Path) -> set[str]:
     return {"top"} | (site.pages[path].anchors if path in site.pages else set())
 
 
-def test_external_links(site: Site) -> None:
+def test_external_links(site) -> None:
     wrong = []
     for path, page in site.pages.items():
         for link in page.links:
@@ -71,7 +71,7 @@ def test_external_links(site: Site) -> None:
     assert not wrong, "\n".join(sorted(set(wrong)))
 
 
-def test_nothing_is_loaded_from_elsewhere(site: Site) -> None:
+def test_nothing_is_loaded_from_elsewhere(site) -> None:
     for path, page in site.pages.items():
         outside = [one for one in page.loads if re.match(r"(https?:)?//", one)]
         assert not outside, (path, outside)
@@ -85,14 +85,14 @@ def from_outside(style: str) -> list[str]:
     return re.findall(r"(?:@import\s+|url\(\s*)[\"']?(?:https?:)?//[^)\"']*", style)
 
 
-def test_outputs_are_pictures_and_words(site: Site) -> None:
+def test_outputs_are_pictures_and_words(site) -> None:
     """No page shows the name of an object where a picture was meant, or an error."""
     for path, page in site.pages.items():
         for mishap in ("&lt;Figure size", "&lt;Axes: ", "Traceback (most recent call last)"):
             assert mishap not in page.text, (path, mishap)
 
 
-def test_reference_has_every_public_name(site: Site) -> None:
+def test_reference_has_every_public_name(site) -> None:
     reference = [page for path, page in site.pages.items() if path.parent.name == "reference"]
     anchors = set().union(*(page.anchors for page in reference))
     for name in memcurve.__all__:
@@ -107,7 +107,7 @@ def test_reference_has_every_public_name(site: Site) -> None:
             assert {whole, f"module-{whole}", short, f"memcurve.{name}"} & anchors, whole
 
 
-def test_reference_has_every_method(site: Site) -> None:
+def test_reference_has_every_method(site) -> None:
     from memcurve.memory.methods import METHODS
 
     anchors = site.pages[site.folder / "reference" / "methods.html"].anchors
@@ -115,7 +115,7 @@ def test_reference_has_every_method(site: Site) -> None:
         assert f"{method.run.__module__}.{method.run.__name__}" in anchors, name
 
 
-def test_gallery(site: Site) -> None:
+def test_gallery(site) -> None:
     """Cards lead to pages, with a picture that is on the page itself and says what it shows."""
     gallery = site.folder / "gallery" / "index.html"
     cards = re.findall(r'<p class="gallery-card">(.*?)</p>', site.pages[gallery].text, re.DOTALL)
@@ -132,7 +132,7 @@ def test_gallery(site: Site) -> None:
     assert own - led_to == {gallery}, "a page that no card leads to"
 
 
-def test_first_audit(site: Site) -> None:
+def test_first_audit(site) -> None:
     executed = site.folder.parent / "jupyter_execute" / "tutorials" / "first_audit.ipynb"
     cells = json.loads(executed.read_text("utf-8"))["cells"]
     shown = [data for cell in cells for one in cell.get("outputs", ()) if (data := one.get("data"))]

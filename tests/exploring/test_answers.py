@@ -150,7 +150,7 @@ def test_only_eigenvalues_that_all_count_are_moved(settings: PageSettings) -> No
     ],
 )
 def test_networks_without_a_filter_or_a_drive(
-    network: tuple[Any, ...], total: int, states: int, tmp_path: Path
+    network: tuple[Any, ...], total: int, states: int, tmp_path
 ) -> None:
     """Several inputs, complex states, a readout, and inputs that reach nothing."""
     A, C, *readout = network
@@ -252,7 +252,7 @@ def test_memory_turns_into_nonlinearity() -> None:
     ],
 )
 def test_python_lines_give_what_is_on_the_screen(
-    given: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    given: dict[str, Any], tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     memcurve.save_network(memcurve.ensembles.normal(10, seed=1), "mine.npz")

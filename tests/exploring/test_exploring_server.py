@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,16 +112,14 @@ def test_there_is_a_page_and_nothing_beside_it(server: Server) -> None:
         (b" " * 100_001, 413), (b'{"page": "a", "turn": 1, "settings": {"size": 5}}', 200),
     ],
 )  # fmt: skip
-def test_what_is_no_question_is_refused(
-    server: Server, body: bytes, status: int, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_what_is_no_question_is_refused(server: Server, body: bytes, status: int, capfd) -> None:
     found, content, _ = asked(server, f"/{TOKEN}/scene", body)
     assert found == status, content
     assert b"Traceback" not in content
     assert capfd.readouterr() == ("", "")
 
 
-def test_lengths_of_requests(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lengths_of_requests(server: Server, monkeypatch) -> None:
     monkeypatch.setattr(module, "MOST_BYTES", 10)
     assert asked(server, f"/{TOKEN}/file/a.csv", b"0.25,1\n")[0] == 200
     status, content, _ = asked(server, f"/{TOKEN}/file/a.csv", b"0.25,1\n" * 2)
@@ -157,9 +154,7 @@ def test_the_newest_question_wins(server: Server) -> None:
     assert len(server._latest) <= module.MOST_PAGES + 1
 
 
-def test_the_token_is_not_in_the_command_of_the_browser(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_token_is_not_in_the_command_of_the_browser(tmp_path, monkeypatch) -> None:
     """Which all users see: it opens a file that leads to the address, and that is private."""
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("USERPROFILE", str(tmp_path))

@@ -9,7 +9,6 @@ import time
 import urllib.parse
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ import pytest
 
 import memcurve
 from browser import Opened, open_page
-from command import Command, failed
+from command import failed
 from memcurve.views.exploring import move_eigenvalue
 from memcurve.views.exploring.answers import python_lines
 from memcurve.views.exploring.scene import MOST_NODES, PageSettings
@@ -130,7 +129,7 @@ def address() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def opened(address: str, chromium: Any) -> Iterator[Page]:
+def opened(address: str, chromium) -> Iterator[Page]:
     with page_at(chromium, address) as page:
         yield page
 
@@ -259,7 +258,7 @@ def test_quick_moves_and_slow_methods(page: Page) -> None:
     page.until_shown(exact(50, spectral_radius=radius), "20 moves later")
 
 
-def test_files(page: Page, tmp_path: Path) -> None:
+def test_files(page: Page, tmp_path) -> None:
     for name in ("photo.png", "script.py", f"bad<b>{'x' * 200}.npz"):
         page.drop(name, b"nonsense")
         page.until(lambda: f"{name} cannot be shown" in page.text("#alert"), "why")  # noqa: B023
@@ -376,7 +375,7 @@ def test_curves_are_kept_and_drawn_here_too(page: Page) -> None:
     page.until_shown(exact(50), "the network again")
 
 
-def test_two_tabs_and_a_closed_one(page: Page, address: str, chromium: Any) -> None:
+def test_two_tabs_and_a_closed_one(page: Page, address: str, chromium) -> None:
     with page_at(chromium, address) as other:
         other.until_shown(exact(), "the same in another tab")
         other.set("size", MOST_NODES)  # its jobs are on their way when it closes
@@ -387,7 +386,7 @@ def test_two_tabs_and_a_closed_one(page: Page, address: str, chromium: Any) -> N
     page.until_complete()
 
 
-def test_phone_at_night(address: str, chromium: Any) -> None:
+def test_phone_at_night(address: str, chromium) -> None:
     with page_at(chromium, address, 320, 844, dark=True) as phone:
         phone.until_shown(exact(), "the curve")
         phone.until_complete()
@@ -407,9 +406,7 @@ def test_phone_at_night(address: str, chromium: Any) -> None:
         phone.until_shown(exact(spectral_radius=0.89), "a moved slider")
 
 
-def test_a_file_to_begin_with_and_a_taken_port(
-    tmp_path: Path, chromium: Any, command: Command
-) -> None:
+def test_a_file_to_begin_with_and_a_taken_port(tmp_path, chromium, command) -> None:
     mine = memcurve.ensembles.cyclic(25, spectral_radius=0.8)
     memcurve.save_network(mine, tmp_path / "ring.npz")
     with serving(str(tmp_path / "ring.npz"), "--no-token") as own:

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,6 @@ import scipy.linalg
 
 import memcurve
 from browser import Opened, open_page
-from command import Command
 from memcurve.views.exploring.page import SIZES, static_page
 
 pytestmark = pytest.mark.browser
@@ -31,7 +29,7 @@ COMPUTED = """
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory, chromium: Any) -> Iterator[Opened]:
+def page(tmp_path_factory, chromium) -> Iterator[Opened]:
     path = tmp_path_factory.mktemp("static") / "play.html"
     path.write_text(static_page(), encoding="utf-8")
     assert path.stat().st_size < 1_000_000
@@ -167,7 +165,7 @@ def test_broken_links_begin_as_always(page: Opened) -> None:
     assert float(page.page.inner_text("#rho")) < 1
 
 
-def test_phone_shows_control_and_curve_together(tmp_path: Path, chromium: Any) -> None:
+def test_phone_shows_control_and_curve_together(tmp_path, chromium) -> None:
     (tmp_path / "play.html").write_text(static_page(), encoding="utf-8")
     with open_page(chromium, tmp_path / "play.html", 390, 800) as opened:
         for part in ("#memory", "#radius", "#noise"):
@@ -176,7 +174,7 @@ def test_phone_shows_control_and_curve_together(tmp_path: Path, chromium: Any) -
         assert opened.page.evaluate("document.documentElement.scrollWidth") <= 390
 
 
-def test_the_command_writes_it(tmp_path: Path, command: Command) -> None:
+def test_the_command_writes_it(tmp_path, command) -> None:
     path = tmp_path / "play.html"
     assert command("explore", "--static", path).code == 0
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")

@@ -55,7 +55,7 @@ def fuzz(folder: Path, count: int, formats: str = "") -> dict[str, dict[str, int
 
 
 @linux
-def test_mutated_files(tmp_path: Path) -> None:
+def test_mutated_files(tmp_path) -> None:
     for name, outcomes in fuzz(tmp_path, 25).items():
         assert 0 < outcomes["read"] < 25, name
 
@@ -63,13 +63,13 @@ def test_mutated_files(tmp_path: Path) -> None:
 @linux
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(6))
-def test_many_mutated_files(tmp_path: Path, part: int, held: Callable[..., None]) -> None:
+def test_many_mutated_files(tmp_path, part: int, held) -> None:
     for name, outcomes in fuzz(tmp_path, 10_000, ",".join([*mutated.seeds()][part::6])).items():
         held(f"{name}: files read", outcomes["read"], at_least=1, at_most=9999, draws=10_000)
 
 
 @pytest.mark.parametrize("protocol", [0, 2, 5])
-def test_no_reader_runs_a_pickle(tmp_path: Path, protocol: int) -> None:
+def test_no_reader_runs_a_pickle(tmp_path, protocol: int) -> None:
     """Neither bare, nor as an array of objects, nor within an archive, nor as text in a format."""
     victim = tmp_path / "victim"
     attack = pickle.dumps(Payload(victim), protocol)
@@ -119,7 +119,7 @@ def _with_pickled_type(path: Path, attack: bytes) -> None:
 
 
 @pytest.mark.parametrize("packed", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_what_unpacks_without_bound_is_refused(tmp_path: Path, packed: int) -> None:
+def test_what_unpacks_without_bound_is_refused(tmp_path, packed: int) -> None:
     """A reader of zip files unpacks such members by blocks, whatever comes out of one."""
     file = tmp_path / "bomb.npz"
     with zipfile.ZipFile(file, "w", packed) as archive:
@@ -131,7 +131,7 @@ def test_what_unpacks_without_bound_is_refused(tmp_path: Path, packed: int) -> N
 
 
 @linux
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_is_not_waited_for(tmp_path) -> None:
     for suffix in (".npz", ".csv"):
         os.mkfifo(tmp_path / f"pipe{suffix}")
         for read in (mutated.network, mutated.recording):

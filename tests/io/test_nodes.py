@@ -17,7 +17,7 @@ TABLE = "id,class1,x,y\n07,sens,0.5,1\n3,inter,1,2\n11,sens,2,3\n4,motor,0,0\n"
 
 
 @pytest.fixture
-def table(tmp_path: Path) -> Path:
+def table(tmp_path) -> Path:
     path = tmp_path / "cells.csv"
     path.write_text(TABLE)
     return path
@@ -34,13 +34,13 @@ def test_classes_and_positions(table: Path) -> None:
 
 
 @pytest.mark.parametrize("separator", [";", "\t", " "])
-def test_other_separators_and_packed_files(tmp_path: Path, separator: str) -> None:
+def test_other_separators_and_packed_files(tmp_path, separator: str) -> None:
     path = tmp_path / "cells.tsv.gz"
     path.write_bytes(gzip.compress(TABLE.replace(",", separator).encode()))
     assert load_nodes(path).where("class1=inter") == ["3"]
 
 
-def test_attributes_of_graphs(tmp_path: Path) -> None:
+def test_attributes_of_graphs(tmp_path) -> None:
     graph = nx.DiGraph([("a", "b"), ("b", "c")])
     nx.set_node_attributes(graph, {"a": "sens", "b": "inter"}, "kind")
     nx.write_graphml(graph, tmp_path / "graph.graphml")
@@ -61,7 +61,7 @@ def test_attributes_of_graphs(tmp_path: Path) -> None:
         ("# nothing\n", "no rows"),
     ],
 )
-def test_what_is_no_table(tmp_path: Path, text: str, message: str) -> None:
+def test_what_is_no_table(tmp_path, text: str, message: str) -> None:
     path = tmp_path / "cells.csv"
     path.write_text(text)
     refuses(NetworkFileError, message, load_nodes, path)
@@ -104,7 +104,7 @@ def test_conditions_that_are_none(table: Path) -> None:
     assert nodes.where("region = a'b'") == ["c"]
 
 
-def test_tables_of_pyarrow(tmp_path: Path) -> None:
+def test_tables_of_pyarrow(tmp_path) -> None:
     columns = {"somaSide": ["L", None], "bodyId": [10001, 10002], "soma": [[1, 2], [3, 4]]}
     feather.write_feather(pa.table(columns), tmp_path / "cells.feather")
     nodes = load_nodes(tmp_path / "cells.feather")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import memcurve
-from command import Command, failed
+from command import failed
 from memcurve.studies.literature import CLAIMS, JudgedClaim
 from refusals import refuses
 from repository import ROOT
@@ -51,7 +51,7 @@ JUDGED = ROOT / "docs" / "judged"
 
 
 @pytest.fixture(scope="module", params=CLAIMS)
-def found(request: pytest.FixtureRequest) -> JudgedClaim:
+def found(request) -> JudgedClaim:
     if (JUDGED / f"{request.param}.json").is_file():
         return JudgedClaim.load(JUDGED / f"{request.param}.json")
     for package in CLAIMS[request.param].needs:
@@ -122,7 +122,7 @@ def test_unknown_names() -> None:
     refuses(ValueError, "`name` must be one of jaeger-2001", memcurve.judge_claim, "einstein-1905")
 
 
-def test_the_command(tmp_path: Path, command: Command) -> None:
+def test_the_command(tmp_path, command) -> None:
     run = partial(command, "claims")
     assert all(name in run().out for name in CLAIMS)
     picture, saved = tmp_path / "claim.png", tmp_path / "claim.json"

@@ -2,14 +2,13 @@
 
 import itertools
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import memcurve
-from command import Command, failed
+from command import failed
 from memcurve import NonlinearNetwork, ensembles, inputs, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.data.measuring import run
@@ -105,7 +104,7 @@ def test_what_ends_before_the_precision_says_so() -> None:
     assert any("raise `budget`" in note for note in curve.notes)
 
 
-def test_the_same_seed_gives_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_seed_gives_the_same_numbers(monkeypatch) -> None:
     """However busy the machine is: there is no clock unless a budget is given."""
     network = NonlinearNetwork(*ensembles.normal(8, seed=1).real_pair())
     one = measure(network, precision=0.5, seed=4).values
@@ -161,7 +160,7 @@ def test_what_is_no_model() -> None:
     refuses(ModelError, "constant", measure, lambda z: np.ones((len(z), 3)), seed=1)
 
 
-def test_the_command(tmp_path: Path, command: Command) -> None:
+def test_the_command(tmp_path, command) -> None:
     picture, result = tmp_path / "memory.png", tmp_path / "memory.json"
     asked = ("--size", 10, "--precision", 0.5, "--plot", picture, "--save", result)
     done = command("measure", *asked)
@@ -177,7 +176,7 @@ def test_the_command(tmp_path: Path, command: Command) -> None:
     assert "there is no such file" in said
 
 
-def test_models_of_a_python_file_and_commands(tmp_path: Path, command: Command) -> None:
+def test_models_of_a_python_file_and_commands(tmp_path, command) -> None:
     file = tmp_path / "mine.py"
     file.write_text("import numpy as np\ndef line(z):\n    return np.stack([z, z**3], axis=1)\n")
     done = command("measure", f"{file}:line", "--lags", 5)

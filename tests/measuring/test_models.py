@@ -9,7 +9,7 @@ import pytest
 from reservoirpy import nodes
 
 import memcurve
-from command import Command, failed
+from command import failed
 from memcurve import NonlinearNetwork, UnstableNetworkError, ensembles, measure, models
 from memcurve.core.errors import ModelError
 from memcurve.core.types import Floats
@@ -58,7 +58,7 @@ def test_all_ways_to_give_a_model_give_its_states(kind: str) -> None:
     assert repr(model)
 
 
-def test_torch_modules(torch: Any) -> None:
+def test_torch_modules(torch) -> None:
     torch.manual_seed(1)
     for module in (torch.nn.GRU(1, 5), torch.nn.LSTM(1, 5, batch_first=True), torch.nn.RNN(1, 5)):
         states = as_model(module).run(Z)
@@ -101,7 +101,7 @@ for line in sys.stdin:
 """
 
 
-def test_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands(monkeypatch) -> None:
     for separator in ("' '", "', '"):
         script = SIMULATOR.replace("SEPARATOR", separator)
         states = models.Command([sys.executable, "-c", script]).run(Z[:1])
@@ -236,7 +236,7 @@ def test_networks(activation: str, leak: Any) -> None:
 
 @pytest.mark.parametrize("ending", ["npz", "mat"])
 @pytest.mark.parametrize("lr", [0.3, EACH], ids=["one", "each"])
-def test_files_with_a_leak_rate(tmp_path: Path, ending: str, lr: Any) -> None:
+def test_files_with_a_leak_rate(tmp_path, ending: str, lr: Any) -> None:
     """The leak is applied once, around the activation, and only one may be given."""
     file = tmp_path / f"weights.{ending}"
     arrays = {"W": W, "Win": WIN, "lr": lr, "bias": BIAS}
@@ -252,7 +252,7 @@ def test_files_with_a_leak_rate(tmp_path: Path, ending: str, lr: Any) -> None:
     refuses(ValueError, "--leak 0.5", subject, file, leak=0.5)
 
 
-def test_files_without_a_leak_rate(tmp_path: Path) -> None:
+def test_files_without_a_leak_rate(tmp_path) -> None:
     file = tmp_path / "weights.npz"
     np.savez(file, A=W, C=WIN)
     network, notes = subject(file, leak=0.3, activation="relu")
@@ -261,7 +261,7 @@ def test_files_without_a_leak_rate(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", [False, True])
-def test_biases_of_torch_layers_in_files(tmp_path: Path, named: bool) -> None:
+def test_biases_of_torch_layers_in_files(tmp_path, named: bool) -> None:
     file = tmp_path / "layer.safetensors"
     biases = {"rnn.bias_ih_l0": BIAS - 1, "rnn.bias_hh_l0": np.ones(N)}
     arrays = {"rnn.weight_hh_l0": W, "rnn.weight_ih_l0": WIN[:, None], **biases}
@@ -284,7 +284,7 @@ def test_reservoirpy_reservoirs(activation: str) -> None:
         assert off(model, expected) <= SINGLE
 
 
-def test_the_command_shows_what_the_file_tells(tmp_path: Path, command: Command) -> None:
+def test_the_command_shows_what_the_file_tells(tmp_path, command) -> None:
     file = tmp_path / "weights.npz"
     np.savez(file, W=W, Win=WIN, lr=0.3, Wout=WIN)
     asked = ("measure", file, "--precision", 1, "--lags", 20)
@@ -294,6 +294,6 @@ def test_the_command_shows_what_the_file_tells(tmp_path: Path, command: Command)
     assert "has a leak rate" in failed(command(*asked, "--leak", 0.3), 2)
 
 
-def test_a_command_that_fails_is_said_in_one_line(command: Command) -> None:
+def test_a_command_that_fails_is_said_in_one_line(command) -> None:
     said = failed(command("measure", "--command", "false"), 1)
     assert "the command false ended with status 1" in said

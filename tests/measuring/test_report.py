@@ -1,13 +1,11 @@
 """Fading memory, consistency and the report, against linear networks whose answers are exact."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import memcurve
-from command import Command
 from memcurve import MeasurementReport, NonlinearNetwork, StateNoise, ensembles, models
 from memcurve.core.types import Floats
 from memcurve.data.measuring.driven import _consistency, measurement_report
@@ -122,7 +120,7 @@ def test_a_report_of_noise_and_of_several_inputs() -> None:
     assert found.document().word == "Not consistent"
 
 
-def test_the_command_writes_a_page(tmp_path: Path, command: Command) -> None:
+def test_the_command_writes_a_page(tmp_path, command) -> None:
     page = tmp_path / "report.html"
     asked = ("--size", 5, "--precision", 1, "--budget", 5, "--html", page)
     done = command("measure", *asked)

@@ -1,6 +1,5 @@
 """Coverage, precision and work of measurements, over many draws: slow."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,7 +49,7 @@ def measured(name: str, seed: int, precision: float) -> tuple[float, float, Any]
     ids=["random", "HiPPO"],
 )
 def test_intervals_cover_the_exact_total(
-    names: tuple[str, ...], draws: int, most: float, held: Callable[..., None]
+    names: tuple[str, ...], draws: int, most: float, held
 ) -> None:
     inside = []
     for name in names:
@@ -60,7 +59,7 @@ def test_intervals_cover_the_exact_total(
     held(f"measured {names[0]} and others: covered by 90 %", np.mean(inside), **bounds)
 
 
-def test_precision_asked_is_precision_reached_at_a_fair_price(held: Callable[..., None]) -> None:
+def test_precision_asked_is_precision_reached_at_a_fair_price(held) -> None:
     off, price = [], []
     for seed in range(200):
         name = ("normal", "symmetric", "orthogonal", "sparse_normal")[seed % 4]
@@ -79,7 +78,7 @@ def test_precision_asked_is_precision_reached_at_a_fair_price(held: Callable[...
     held("measured networks: steps, 95 % below, × best", steps, at_most=TIMES_BEST, draws=len(off))
 
 
-def test_state_affine_networks(held: Callable[..., None]) -> None:
+def test_state_affine_networks(held) -> None:
     inside = []
     for seed in range(60):
         network = contracting(4 + seed % 5, seed)
@@ -101,7 +100,7 @@ def slow_network(kind: str, seed: int) -> LinearNetwork:
 
 @pytest.mark.parametrize("kind", ["leaky", "symmetric", "normal"])
 @pytest.mark.parametrize("steps", [3000, None], ids=["few steps", "as many as it takes"])
-def test_slow_networks(kind: str, steps: int | None, held: Callable[..., None]) -> None:
+def test_slow_networks(kind: str, steps: int | None, held) -> None:
     """Intervals include what the note on few rows knows, and it never goes with ``reached``."""
     inside, draws = [], 40
     for seed in range(draws):

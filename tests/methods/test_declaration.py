@@ -47,7 +47,7 @@ def test_memory_curve_runs_it() -> None:
     refuses(ValueError, "'half'", memcurve.memory_curve, NETWORK, method="half", seed=1, noise=0.1)
 
 
-def test_limits_know_its_cost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_know_its_cost(monkeypatch) -> None:
     assert estimated_cost(1000, TOY.cost, columns=1000).bytes == 2 * 8 * 1000**2
     monkeypatch.setattr("memcurve.core.limits.available_memory", lambda: 10**6)
     monkeypatch.setattr("memcurve.core.limits._ALWAYS_THERE", 0)

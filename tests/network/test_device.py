@@ -63,7 +63,7 @@ def _cupy() -> Library:
 
 
 @pytest.fixture(params=[_torch, _jax, _cupy], ids=["torch", "jax", "cupy"])
-def library(request: pytest.FixtureRequest) -> Iterator[Library]:
+def library(request) -> Iterator[Library]:
     """A library, with float64 switched on for jax, and back again."""
     made = request.param()
     with warnings.catch_warnings():

@@ -50,7 +50,7 @@ def test_repr_and_properties() -> None:
     )
 
 
-def test_the_spectral_radius_is_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_spectral_radius_is_computed_once(monkeypatch) -> None:
     network = LinearNetwork(A2, [1, 1])
     assert network.spectral_radius == 0.5
     monkeypatch.setattr(linear, "largest_modulus", None)

@@ -118,7 +118,7 @@ def test_linearised_is_the_chain_rule() -> None:
     assert several.inputs == 2
 
 
-def test_no_linear_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_linear_limit(monkeypatch) -> None:
     monkeypatch.setattr(nonlinear, "MOST_STEPS", 3000)
     kinked = NonlinearNetwork(A, C, activation="relu")
     refuses(ValueError, ("`activation`", "relu", "`shift`"), kinked.linearised)

@@ -115,7 +115,7 @@ QUESTIONS: dict[str, Callable[[LinearNetwork], Any]] = {
 
 @pytest.mark.parametrize("ask", QUESTIONS.values(), ids=QUESTIONS)
 def test_what_takes_entries_says_what_can_be_asked(
-    ask: Callable[[LinearNetwork], Any], tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    ask: Callable[[LinearNetwork], Any], tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     refuses(TypeError, ("noise=…", "memcurve.pruned", "numpy.eye"), ask, products(lambda x: A @ x))

@@ -141,7 +141,7 @@ def _packed(file: Path) -> None:
     ],
     ids=["ours", "packed", "scipy by rows", "scipy by columns", "dense"],
 )
-def test_every_rank_reads_its_rows(write: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_every_rank_reads_its_rows(write: Any, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("memcurve.io.arrays.BLOCK", 1000)  # several blocks a part
     write(tmp_path / "network.npz")
     np.save(tmp_path / "C.npy", C)
@@ -199,9 +199,7 @@ def test_audits_tell_what_products_tell() -> None:
 
 
 @pytest.mark.parametrize("lonely", [0, 2])
-def test_a_rank_that_fails_alone_ends_the_job(
-    lonely: int, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_a_rank_that_fails_alone_ends_the_job(lonely: int, monkeypatch, capfd) -> None:
     monkeypatch.setattr(ranks_module, "PATIENCE", 0.2)
 
     class Failing(RankRows):

@@ -69,7 +69,7 @@ def test_large_sparse_radius_is_that_of_lapack(signs: bool) -> None:
     assert np.abs(np.linalg.eigvals(scaled.toarray())).max() == pytest.approx(0.9, rel=1e-11)
 
 
-def test_radius_that_the_iteration_does_not_find(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_radius_that_the_iteration_does_not_find(monkeypatch) -> None:
     """All eigenvalues of a ring are of one size: then all of them are computed, or none."""
     ring = sparse.csr_array(np.eye(301)[np.roll(np.arange(301), 1)])
     monkeypatch.setattr("scipy.sparse.linalg.eigs", _no_convergence)

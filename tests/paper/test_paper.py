@@ -1,10 +1,8 @@
 """The paper's figures and claims, at reduced size."""
 
-from pathlib import Path
-
 import pytest
 
-from command import Command, failed
+from command import failed
 from memcurve.studies.paper import CLAIMS, FIGURES, Settings, reproduce
 from memcurve.studies.paper.claims import _TEXTS, CORRECTED, FAILS, HOLDS
 from refusals import refuses
@@ -17,7 +15,7 @@ DRAWN = [1, 2, 6]
 @pytest.mark.parametrize(
     "number", [n if n in DRAWN else pytest.param(n, marks=pytest.mark.slow) for n in FIGURES]
 )
-def test_every_figure_is_drawn(tmp_path: Path, number: int) -> None:
+def test_every_figure_is_drawn(tmp_path, number: int) -> None:
     told: list[tuple[str, int, int | None]] = []
     page, _ = reproduce(
         tmp_path, settings=TINY, figures=[number], progress=lambda *s: told.append(s)
@@ -31,13 +29,13 @@ def test_every_figure_is_drawn(tmp_path: Path, number: int) -> None:
     assert "<li>" in text
 
 
-def test_what_the_tables_hold(tmp_path: Path) -> None:
+def test_what_the_tables_hold(tmp_path) -> None:
     assert [*CLAIMS] == [*_TEXTS]
     refuses(ValueError, ("`figures`", "7"), reproduce, tmp_path, figures=[7])
 
 
 @pytest.mark.documentation
-def test_claims(tmp_path: Path) -> None:
+def test_claims(tmp_path) -> None:
     told: list[tuple[str, int, int | None]] = []
     page, outcomes = reproduce(
         tmp_path, figures=[], claims=True, progress=lambda *step: told.append(step)
@@ -69,7 +67,7 @@ def test_claims(tmp_path: Path) -> None:
     assert "Claims</h2>" in page.read_text()
 
 
-def test_command(tmp_path: Path, command: Command) -> None:
+def test_command(tmp_path, command) -> None:
     asked = ("paper", "--quick", "--output", tmp_path, "--figure")
     done = command(*asked, 6)
     assert done.code == 0, done.err

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,14 +21,14 @@ LINES = """f => [...f.querySelectorAll('.mark-line.role-mark path')].filter(
 
 
 @pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def path(tmp_path_factory) -> Path:
     file = tmp_path_factory.mktemp("report") / "report.html"
     file.write_text(html(document()), encoding="utf-8")
     return file
 
 
 @pytest.fixture
-def opened(chromium: Any, path: Path) -> Iterator[Opened]:
+def opened(chromium, path: Path) -> Iterator[Opened]:
     with open_page(chromium, path) as page:
         yield page
         assert page.errors == []
@@ -165,7 +164,7 @@ def test_pictures_are_saved(opened: Opened) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_phone(chromium: Any, path: Path, dark: bool) -> None:
+def test_phone(chromium, path: Path, dark: bool) -> None:
     with open_page(chromium, path, 390, 844, dark=dark) as opened:
         wide = "document.scrollingElement.scrollWidth <= innerWidth"
         assert opened.page.evaluate(wide)
@@ -215,14 +214,12 @@ AUDITS = {
 
 
 @pytest.fixture(scope="module", params=[*AUDITS])
-def audited(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[Audit, Path]:
+def audited(request, tmp_path_factory) -> tuple[Audit, Path]:
     return written(AUDITS[request.param](), tmp_path_factory)
 
 
 @pytest.fixture(scope="module")
-def example(tmp_path_factory: pytest.TempPathFactory) -> tuple[Audit, Path]:
+def example(tmp_path_factory) -> tuple[Audit, Path]:
     return written(sparse(), tmp_path_factory)
 
 
@@ -271,9 +268,7 @@ BARS = """() => [...document.querySelectorAll(".bars li")].map((line) => {
 })"""
 
 
-def test_the_answer_is_seen_first_and_nothing_is_cut(
-    chromium: Any, audited: tuple[Audit, Path]
-) -> None:
+def test_the_answer_is_seen_first_and_nothing_is_cut(chromium, audited: tuple[Audit, Path]) -> None:
     """At a desk, on a phone and on paper; the bars are as long as the numbers say."""
     result, file = audited
     assert result.claim is None or result.claim.explanations
@@ -305,7 +300,7 @@ def test_the_answer_is_seen_first_and_nothing_is_cut(
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_paper_gets_every_page(chromium: Any, example: tuple[Audit, Path], dark: bool) -> None:
+def test_paper_gets_every_page(chromium, example: tuple[Audit, Path], dark: bool) -> None:
     """Charts drawn anew while the browser counts pages would push the last ones off the paper."""
     with open_page(chromium, example[1], dark=dark) as opened:
         mark = "for (const f of document.querySelectorAll('figure')) f.view.mark = true"

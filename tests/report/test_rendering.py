@@ -116,7 +116,7 @@ def test_page_is_whole_and_escaped() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in CHARTS if name != "long"])
-def test_specifications_are_valid(name: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_specifications_are_valid(name: str, capfd) -> None:
     spec = specification(CHARTS[name])
     alt.Chart.from_dict(spec)  # validates
     compiled = vl_convert.vegalite_to_vega(spec, show_warnings=True)
@@ -179,7 +179,7 @@ def test_what_axes_cannot_show() -> None:
         json.dumps(specification(empty), allow_nan=False)
 
 
-def test_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library(monkeypatch) -> None:
     from memcurve.rendering.report import web
 
     web.library.cache_clear()

@@ -19,7 +19,7 @@ COUNTED = ["reachable_nodes", "strong_components"]
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
+def calls(monkeypatch) -> Iterator[Counter[str]]:
     """How often facts are found out, and questions are built, from here on."""
     counts: Counter[str] = Counter()
 

@@ -2,12 +2,10 @@
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from command import Command
 from memcurve import Float32, LinearNetwork, StateNoise, compare, ensembles, memory_curve, plot
 from memcurve.core.limits import TooLargeError
 from memcurve.memory.methods import METHODS
@@ -56,7 +54,7 @@ def test_the_exact_method_with_options_is_a_row_of_its_own() -> None:
     assert [row.label for row in found.rows] == ["exact", "exact (tolerance=0.001)"]
 
 
-def test_command(tmp_path: Path, command: Command) -> None:
+def test_command(tmp_path, command) -> None:
     picture = tmp_path / "compare.png"
     done = command("compare", "--size", 30, "--plot", picture)
     assert done.code == 0, done.err
@@ -104,7 +102,7 @@ def test_naive_fails_where_noise_is_below_rounding() -> None:
     assert seen.largest_error < 1e-9
 
 
-def test_command_with_input_and_noise(command: Command) -> None:
+def test_command_with_input_and_noise(command) -> None:
     asked = ["compare", "--ensemble", "orthogonal", "--size", 10, "--input", "ar:0.9"]
     code, out, err = command(*asked, "--noise", "1e-2", "--lags", 15)
     assert code == 0
@@ -117,7 +115,7 @@ def test_command_with_input_and_noise(command: Command) -> None:
     assert len(err.splitlines()) == 1
 
 
-def test_methods_that_do_not_fit_are_named_in_their_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_methods_that_do_not_fit_are_named_in_their_rows(monkeypatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise TooLargeError("`network` must fit into memory, got too much. Take less.")
 

@@ -2,7 +2,6 @@
 
 import dataclasses
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -68,7 +67,7 @@ def test_horizon() -> None:
     assert memory_curve(ensembles.delay_line(7), 7, method="naive").horizon() is None
 
 
-def test_save_and_load_are_exact(tmp_path: Path) -> None:
+def test_save_and_load_are_exact(tmp_path) -> None:
     CURVE.save(tmp_path / "curve.json")
     assert [p.name for p in tmp_path.iterdir()] == ["curve.json"]
     assert_equal(MemoryCurve.load(tmp_path / "curve.json"), CURVE)
@@ -103,7 +102,7 @@ def test_save_and_load_are_exact(tmp_path: Path) -> None:
         json.dumps(json.loads(CURVE.to_json()) | {"lags": [2**64]}),
     ],
 )
-def test_loading_something_else(tmp_path: Path, text: str) -> None:
+def test_loading_something_else(tmp_path, text: str) -> None:
     (tmp_path / "x.json").write_text(text)
     refuses(ValueError, "`text`", MemoryCurve.load, tmp_path / "x.json")
     (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
@@ -146,7 +145,7 @@ def test_text_and_html() -> None:
     assert "<li>" in html
 
 
-def test_saving_replaces_files_only(tmp_path: Path) -> None:
+def test_saving_replaces_files_only(tmp_path) -> None:
     (tmp_path / "folder.json").mkdir()
     refuses(ValueError, "must be a file", CURVE.save, tmp_path / "folder.json")
     (tmp_path / "real.json").write_text("old")

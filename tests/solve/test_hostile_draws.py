@@ -116,7 +116,7 @@ def test_reduced(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", [*list(COUNTS)[:3], *(n for n in DRAWN if "relative" in n)])
-def test_whole(start: str, held: Callable[..., None]) -> None:
+def test_whole(start: str, held) -> None:
     which = start.split()[0]
     _, _, count, first = COUNTS[which]
     names = [name for name in DRAWN if name.startswith(start)]

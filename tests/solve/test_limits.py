@@ -3,13 +3,12 @@
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 
-from command import Command, failed
+from command import failed
 from memcurve import (
     LinearNetwork,
     StateNoise,
@@ -35,7 +34,7 @@ SMALL = ensembles.normal(20, seed=1)
 
 
 @pytest.fixture
-def room(monkeypatch: pytest.MonkeyPatch):
+def room(monkeypatch):
     """Let so many bytes be all there are, and look at them for small sizes too."""
 
     def leave(count: float | None) -> None:
@@ -182,7 +181,7 @@ def test_a_basis_that_will_not_fit_is_refused_once_it_is_foreseen(room) -> None:
         memory_curve((sparse.linalg.aslinearoperator(A), rng.standard_normal(size)), noise=1e-3)
 
 
-def test_limits_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_of_containers(tmp_path, monkeypatch) -> None:
     """The tightest of the groups counts, less what is in use, but for cached files."""
     inner = tmp_path / "jobs" / "mine"
     inner.mkdir(parents=True)
@@ -198,7 +197,7 @@ def test_limits_of_containers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert limits.available_memory() == 1_300
 
 
-def test_arrays_are_refused_by_their_headers(room, tmp_path: Path) -> None:
+def test_arrays_are_refused_by_their_headers(room, tmp_path) -> None:
     """Also where the file holds no more than its header: nothing is read."""
     with (tmp_path / "A.npy").open("wb") as stream:
         header = {"descr": "<f8", "fortran_order": False, "shape": (100_000, 100_000)}
@@ -217,7 +216,7 @@ def test_arrays_are_refused_by_their_headers(room, tmp_path: Path) -> None:
         require_room_for_array((3, 100_000_000), "a table", itemsize=4)
 
 
-def test_the_command_says_so_in_one_line(command: Command, room) -> None:
+def test_the_command_says_so_in_one_line(command, room) -> None:
     room(24e9)
     text = failed(command("curve", "--size", 100_000))
     assert "a network of --size 100000 is too large" in text

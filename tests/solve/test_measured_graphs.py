@@ -1,7 +1,6 @@
 """Noise-free curves of graphs as they are measured: modes are lost, and exactly known."""
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -45,7 +44,7 @@ def test_families(seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("first", range(1000, 7000, 500))
-def test_many_of_the_families(first: int, held: Callable[..., None]) -> None:
+def test_many_of_the_families(first: int, held) -> None:
     largest = max(assert_right(*draw(seed)) for seed in range(first, first + 500))
     held("measured graphs: errors, which hold", largest, at_most=LARGEST_ERROR, draws=500)
 
@@ -80,7 +79,7 @@ def times_eigvals(A: np.ndarray, C: np.ndarray) -> float:
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", WEIGHTS)
 @pytest.mark.parametrize("family", [f for f in FAMILIES if f is not feed_forward_with_loops])
-def test_time_of_many_graphs(family: object, weights: str, held: Callable[..., None]) -> None:
+def test_time_of_many_graphs(family: object, weights: str, held) -> None:
     """Eigenvalues of feed-forward networks are read off their diagonal, in no time at all."""
     drawn = [(k, mask, seed) for k in (2, 3, 5) for mask in MASKS for seed in range(2)]
     most = max(times_eigvals(*network_of(family, 300, k, weights, m, s)) for k, m, s in drawn)

@@ -51,7 +51,7 @@ def test_gain_without_an_unstable_mode() -> None:
     assert Analysis.of(LinearNetwork(A, np.ones(size + 1))).unstable_radius == 0
 
 
-def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch) -> None:
     """Left and right eigenvectors at right angles: what is found at 3 may be anywhere."""
     stable = network(0.8, 0.5, 1.0)
     e1, e2 = np.eye(stable.size)[:2]
@@ -59,7 +59,7 @@ def test_a_mode_that_any_error_moves_is_not_sure(monkeypatch: pytest.MonkeyPatch
     assert Analysis.of(stable).unstable_radius == 0
 
 
-def test_it_is_looked_for_before_all_eigenvalues(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_looked_for_before_all_eigenvalues(monkeypatch) -> None:
     """Of 6,000 nodes these take two minutes, to say that the network is unstable."""
 
     def all_of_them(*_: object, **__: object) -> None:

@@ -206,7 +206,7 @@ QUICK = ("symmetric", "Toeplitz", "small world", "positive", "random graph")
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [24, PROVEN, 300, 1000, 2000])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_errors_hold_at_all_levels(family: str, size: int, pytestconfig: pytest.Config) -> None:
+def test_errors_hold_at_all_levels(family: str, size: int, pytestconfig) -> None:
     """Against proven numbers, else in white coordinates, or from all lags where these fail."""
     is_dear = size == 2000 or (size == 1000 and family not in QUICK)
     if is_dear and not pytestconfig.getoption("--thorough"):

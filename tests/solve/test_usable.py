@@ -1,6 +1,5 @@
 """Usable memory: noise of every kind against the truth, closed forms and simulation."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -43,7 +42,7 @@ def test_eigenvectors_that_coincide_in_floating_point(weight: float, level: floa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["normal", "symmetric"])
-def test_observation_noise_of_every_size(kind: str, held: Callable[..., None]) -> None:
+def test_observation_noise_of_every_size(kind: str, held) -> None:
     """One family, of one decomposition, for noise variances from 1e-4 to 1e-50."""
     network = ensembles.make(kind, 60, seed=2)
     variances = 10.0 ** -np.arange(4, 51, 2)

@@ -1,7 +1,5 @@
 """Networks from functions and from each other, their files and simulations."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -108,7 +106,7 @@ def test_features_of_a_delay_line_are_words_themselves() -> None:
 
 
 @pytest.mark.parametrize("law", ["uniform", "normal", laws.discrete([0, 1], [0.25, 0.75])])
-def test_files_keep_every_bit(law: object, tmp_path: Path) -> None:
+def test_files_keep_every_bit(law: object, tmp_path) -> None:
     network = drawn(3, 5).replace(input=law, readout=[0, 2], notes=["a note"])
     network.save(tmp_path / "net.npz")
     read = StateAffineNetwork.load(tmp_path / "net.npz")
@@ -121,7 +119,7 @@ def test_files_keep_every_bit(law: object, tmp_path: Path) -> None:
     assert memcurve.capacities(read).of((0, 1)) == memcurve.capacities(network).of((0, 1))
 
 
-def test_files_refuse_what_they_cannot_hold(tmp_path: Path) -> None:
+def test_files_refuse_what_they_cannot_hold(tmp_path) -> None:
     network = from_functions(lambda z: [[0.5 * np.cos(z)]], lambda z: [np.sin(z)])
     refuses(ValueError, "`network`", network.save, tmp_path / "net.npz")
     refuses(ValueError, ".npz", drawn(2, 1).save, tmp_path / "net.json")

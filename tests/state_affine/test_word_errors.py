@@ -287,7 +287,7 @@ def test_bad_words_laws_and_files() -> None:
 
 
 @pytest.mark.parametrize("place", ["tree.Tree.table", "white.whitened"])
-def test_interrupts_keep_what_is_known(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupts_keep_what_is_known(place: str, monkeypatch) -> None:
     def stopped(*_: Any) -> None:
         raise KeyboardInterrupt
 

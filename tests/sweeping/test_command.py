@@ -35,19 +35,19 @@ seed = 1
 
 
 @pytest.fixture
-def command(command: Command) -> Command:
+def command(command) -> Command:
     return lambda *arguments: command("sweep", *arguments)
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch) -> Path:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "failing.toml").write_text(FAILING)
     return tmp_path
 
 
-def test_table_sentence_picture_and_files(command: Command, folder: Path) -> None:
+def test_table_sentence_picture_and_files(command, folder: Path) -> None:
     done = command("study.toml", "--serial", "--plot", "study.png", "--save", "study.csv")
     assert done.code == 0, done.err
     lines = done.out.splitlines()
@@ -63,7 +63,7 @@ def test_table_sentence_picture_and_files(command: Command, folder: Path) -> Non
     assert Sweep.open(folder / "study.sqlite").counts["done"] == 8
 
 
-def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
+def test_it_goes_on_where_it_was(command, folder: Path) -> None:
     def counts(*words: str) -> dict[str, int]:
         shown = command("study.toml", *words, "--store", "kept.sqlite", "--json")
         return dict(json.loads(shown.out)["counts"])
@@ -80,7 +80,7 @@ def test_it_goes_on_where_it_was(command: Command, folder: Path) -> None:
     assert list(folder.glob("*.png")) == []
 
 
-def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
+def test_failed_cases_are_counted_and_end_in_1(command) -> None:
     done = command("failing.toml", "--serial", "--save", "rows.csv")
     assert done.code == 1
     assert "note: 1 case failed (excluded); 1 ×: ValueError: `method` 'osm'" in done.out
@@ -90,7 +90,7 @@ def test_failed_cases_are_counted_and_end_in_1(command: Command) -> None:
     assert command("failing.toml", "--status").code == 1
 
 
-def test_shipped_studies_by_name(command: Command, folder: Path) -> None:
+def test_shipped_studies_by_name(command, folder: Path) -> None:
     listed = command()
     assert listed.code == 0
     assert "sparsity         660  Does sparsity change memory?" in listed.out
@@ -112,9 +112,7 @@ def test_shipped_studies_by_name(command: Command, folder: Path) -> None:
         (["study.toml", "--store", "a.json", "--save", "a.json"], 2, "a.json is written twice"),
     ],
 )
-def test_what_is_wrong_is_one_line(
-    command: Command, words: list[str], code: int, message: str
-) -> None:
+def test_what_is_wrong_is_one_line(command, words: list[str], code: int, message: str) -> None:
     assert message in failed(command(*words), code)
     assert not Path("study.sqlite").exists()
 
@@ -123,7 +121,7 @@ def test_what_is_wrong_is_one_line(
     ("sent", "code"), [(None, 130), (signal.SIGINT, 130), (signal.SIGTERM, 143)]
 )
 def test_a_sweep_that_is_stopped_says_what_is_saved(
-    command: Command, monkeypatch: pytest.MonkeyPatch, sent: signal.Signals | None, code: int
+    command, monkeypatch, sent: signal.Signals | None, code: int
 ) -> None:
     def stopped(store: Store, *_: object, **__: object) -> None:
         raise Interrupted(CaseCounts(done=3, failed=0, pending=5), store.path, sent)

@@ -134,7 +134,7 @@ def _undisturbed(path: Path, count: int, seconds: float) -> list[tuple[Any, ...]
     ],
 )
 def test_a_driver_that_is_killed_loses_and_doubles_nothing(
-    drive: Callable[..., Driver], tmp_path: Path, kind: str, count: int, kills: int
+    drive: Callable[..., Driver], tmp_path, kind: str, count: int, kills: int
 ) -> None:
     """At random instants, every other time as soon as results come in again."""
     path, draw, reached = tmp_path / "killed.db", random.Random(1), [0]
@@ -167,7 +167,7 @@ def _further(path: Path, before: int) -> bool:
     ("kills", "count"), [(1, 300), pytest.param(20, 8000, marks=pytest.mark.slow)]
 )
 def test_no_worker_outlives_the_driver_and_none_is_missed(
-    drive: Callable[..., Driver], tmp_path: Path, kills: int, count: int
+    drive: Callable[..., Driver], tmp_path, kills: int, count: int
 ) -> None:
     """Of workers that are killed others take the cases; with the driver they all end, at once."""
     path, killed = tmp_path / "sweep.db", set[int]()
@@ -197,7 +197,7 @@ def test_no_worker_outlives_the_driver_and_none_is_missed(
     ],
 )
 def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
-    drive: Callable[..., Driver], tmp_path: Path, kind: str, number: signal.Signals
+    drive: Callable[..., Driver], tmp_path, kind: str, number: signal.Signals
 ) -> None:
     path = tmp_path / "sweep.db"
     with _cluster(kind) as address:
@@ -231,7 +231,7 @@ def test_an_interrupted_sweep_ends_soon_and_says_how_to_go_on(
     ],
 )
 def test_cases_that_hang_or_kill_their_process_fail_alone(
-    tmp_path: Path, kind: str, hanging: list[int], deadly: list[int]
+    tmp_path, kind: str, hanging: list[int], deadly: list[int]
 ) -> None:
     """In C, where neither an exception nor a thread reaches it; the sweep goes on."""
     workers = {"workers": 2} if kind == "processes" else {}
@@ -307,7 +307,7 @@ def _cluster(kind: str) -> Iterator[list[str]]:
 @needs_dask
 @needs_proc
 @pytest.mark.slow
-def test_dask_workers_that_die(drive: Callable[..., Driver], tmp_path: Path) -> None:
+def test_dask_workers_that_die(drive: Callable[..., Driver], tmp_path) -> None:
     """The work of one goes to another; when none is left the sweep says so, and can go on."""
     path = tmp_path / "sweep.db"
     with _dask(workers=2) as (address, (_, *workers)):
@@ -328,7 +328,7 @@ def test_dask_workers_that_die(drive: Callable[..., Driver], tmp_path: Path) -> 
 
 
 @needs_dask
-def test_a_dask_cluster_is_sent_the_job_once(tmp_path: Path) -> None:
+def test_a_dask_cluster_is_sent_the_job_once(tmp_path) -> None:
     """It has the network, which may be large."""
     with (
         _dask(workers=1) as (address, _),
@@ -344,7 +344,7 @@ def test_a_dask_cluster_is_sent_the_job_once(tmp_path: Path) -> None:
 @needs_dask
 @needs_proc
 @pytest.mark.slow
-def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path) -> None:
+def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path) -> None:
     path = tmp_path / "sweep.db"
     with _dask(workers=1) as (address, (scheduler, _)):
         driver = drive(path, "dask", "digits", 300, 0.02, address)
@@ -357,7 +357,7 @@ def test_a_dask_scheduler_that_ends(drive: Callable[..., Driver], tmp_path: Path
 
 
 @needs_dask
-def test_a_dask_scheduler_that_is_not_there(drive: Callable[..., Driver], tmp_path: Path) -> None:
+def test_a_dask_scheduler_that_is_not_there(drive: Callable[..., Driver], tmp_path) -> None:
     code, _, err = drive(
         tmp_path / "sweep.db", "dask", "digits", 10, 0.02, "tcp://127.0.0.1:9"
     ).ended()

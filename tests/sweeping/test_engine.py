@@ -46,9 +46,7 @@ def without_times(rows: list[CaseResult]) -> list[tuple[Any, ...]]:
     return [(row.key, row.status, row.values, row.error) for row in rows]
 
 
-def test_rows_do_not_depend_on_where_they_are_computed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_do_not_depend_on_where_they_are_computed(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     counts, serial = swept(tmp_path / "serial.db", sweep_jobs.spectrum, 40)
     assert counts == CaseCounts(done=40, failed=0, pending=0)
@@ -60,7 +58,7 @@ def test_rows_do_not_depend_on_where_they_are_computed(
     assert os.environ["OPENBLAS_NUM_THREADS"] == "2"
 
 
-def test_jobs_that_raise_become_rows_with_their_error(tmp_path: Path) -> None:
+def test_jobs_that_raise_become_rows_with_their_error(tmp_path) -> None:
     counts, rows = swept(tmp_path / "sweep.db", sweep_jobs.raising, 20)
     assert counts == CaseCounts(done=11, failed=9, pending=0)
     assert rows[3].error == "ValueError: `number` must not be divisible by three, got 3."
@@ -71,7 +69,7 @@ def test_jobs_that_raise_become_rows_with_their_error(tmp_path: Path) -> None:
     assert again == counts  # failed cases are tried again on request only
 
 
-def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None:
+def test_progress_is_reported_at_most_ten_times_a_second(tmp_path) -> None:
     reports: list[tuple[CaseCounts, float]] = []
     report = lambda counts: reports.append((counts, time.monotonic()))  # noqa: E731
     content = {"seconds": 0.005}
@@ -85,7 +83,7 @@ def test_progress_is_reported_at_most_ten_times_a_second(tmp_path: Path) -> None
     assert [counts for counts, _ in reports] == [CaseCounts(done=100, failed=0, pending=0)]
 
 
-def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
+def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path) -> None:
     path = tmp_path / "sweep.db"
 
     def enough(counts: CaseCounts) -> None:
@@ -98,7 +96,7 @@ def test_whoever_is_told_of_progress_can_stop_the_sweep(tmp_path: Path) -> None:
         assert 5 < store.counts(functools.partial(cases, 200, seconds=0.01))["done"] < 200
 
 
-def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path: Path) -> None:
+def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         f"import sys; sys.path.insert(0, {str(Path(sweep_jobs.__file__).parent)!r})\n"
@@ -134,7 +132,7 @@ def test_arguments_that_make_no_sense(kind: str, options: dict[str, Any], fact: 
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="peak memory as Linux tells it")
-def test_memory_does_not_grow_with_the_number_of_cases(tmp_path: Path) -> None:
+def test_memory_does_not_grow_with_the_number_of_cases(tmp_path) -> None:
     """As in a study of a hundred thousand cases, on a tenth of them."""
     import resource
 
@@ -162,7 +160,7 @@ def failed(key: str) -> list[CaseOutcome]:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
+def path(tmp_path) -> Path:
     return tmp_path / "sweep.db"
 
 

@@ -29,7 +29,7 @@ STUDY = Study.grid(**AXES, title="Noise # and methods, side by side")
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def store(tmp_path_factory) -> Path:
     return tmp_path_factory.mktemp("sweep") / "sweep.sqlite"
 
 
@@ -54,14 +54,12 @@ def test_rows_are_in_the_order_of_the_study(result: Sweep) -> None:
     assert result.axes == ("ensemble", "size", "noise", "method", "seed")
 
 
-def test_processes_give_the_same_bits(result: Sweep, tmp_path: Path) -> None:
+def test_processes_give_the_same_bits(result: Sweep, tmp_path) -> None:
     other = sweep(STUDY, tmp_path / "other.sqlite", executor="processes", workers=2)
     assert outcome(other) == outcome(result)
 
 
-def test_nothing_is_computed_twice(
-    result: Sweep, store: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_computed_twice(result: Sweep, store: Path, monkeypatch) -> None:
     monkeypatch.setattr("memcurve.studies.sweeping.run.evaluate", _must_not_run)
     assert outcome(sweep(STUDY, store, executor="serial")) == outcome(result)
     fewer = Study.grid(**AXES | {"seed": [3, 1], "size": 12})  # in another order
@@ -72,9 +70,7 @@ def _must_not_run(case: dict[str, Any]) -> dict[str, Any]:
     raise AssertionError(f"computed again: {case}")
 
 
-def test_a_failing_case_is_a_row_and_can_be_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_case_is_a_row_and_can_be_tried_again(tmp_path, monkeypatch) -> None:
     path = tmp_path / "sweep.sqlite"
     found = sweep(failing_study(), path, executor="serial")
     assert found.counts == {"done": 2, "failed": 2, "pending": 0}
@@ -102,7 +98,7 @@ def _failed_before(case: dict[str, Any]) -> dict[str, Any]:
     return evaluate(case)
 
 
-def test_results_are_read_back(result: Sweep, store: Path, tmp_path: Path) -> None:
+def test_results_are_read_back(result: Sweep, store: Path, tmp_path) -> None:
     again = Sweep.open(store, STUDY)
     assert outcome(again) == outcome(result)
     assert again.provenance["study"] == STUDY.text
@@ -138,7 +134,7 @@ def test_arrays_have_the_axes_of_the_grid(result: Sweep) -> None:
     assert float(one["total"]) == 12
 
 
-def test_tables_in_files(result: Sweep, tmp_path: Path) -> None:
+def test_tables_in_files(result: Sweep, tmp_path) -> None:
     table = result.columns()
     for ending in (".csv", ".tex"):
         result.save(tmp_path / f"rows{ending}")
@@ -191,9 +187,7 @@ def test_means_say_of_how_many() -> None:
     assert [note.kind for note in found.notes] == ["lags"]
 
 
-def test_rows_say_which_version_computed_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_say_which_version_computed_them(tmp_path, monkeypatch) -> None:
     path = tmp_path / "sweep.sqlite"
     about: dict[str, Any] = {"versions": {"memcurve": "0.1"}}
     monkeypatch.setattr("memcurve.studies.sweeping.run.provenance", lambda: about)
@@ -211,7 +205,7 @@ def test_rows_say_which_version_computed_them(
     assert again.columns()["run"] == [1, 2, 2]
 
 
-def test_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_own_networks(tmp_path, monkeypatch) -> None:
     """Files or a folder of them, with radius, leak, mask and noise varied; their contents count."""
     monkeypatch.chdir(tmp_path)
     Path("nets").mkdir()
@@ -256,7 +250,7 @@ def test_own_networks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_what_does_not_go_with_own_networks(
-    fields: dict[str, Any], facts: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    fields: dict[str, Any], facts: Any, tmp_path, monkeypatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     if fields["file"] != ".":

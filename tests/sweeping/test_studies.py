@@ -2,7 +2,6 @@
 
 import json
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -103,13 +102,13 @@ VALID = '[grid]\nensemble = "normal"\nsize = 10\nseed = 1\n'
         (VALID.replace('"normal"', '{ name = "chain", loop = nan }'), "grid.ensemble"),
     ],
 )
-def test_bad_files_are_named_with_field_and_value(text: str, facts: Any, tmp_path: Path) -> None:
+def test_bad_files_are_named_with_field_and_value(text: str, facts: Any, tmp_path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(text, encoding="utf-8")
     refuses(ValueError, ("bad", *([facts] if isinstance(facts, str) else facts)), Study.load, path)
 
 
-def test_missing_files_and_other_formats(tmp_path: Path) -> None:
+def test_missing_files_and_other_formats(tmp_path) -> None:
     path = tmp_path / "study.toml"
     refuses(FileNotFoundError, (str(path), "architectures"), Study.load, path)
     path.write_bytes(b"\xff\xfe")

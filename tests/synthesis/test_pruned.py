@@ -1,6 +1,5 @@
 """A smaller network in place of a large one: usable memory within the bound, at every lag."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -102,9 +101,7 @@ def test_states_far_above_the_mask() -> None:
 
 
 @pytest.mark.parametrize("ending", ["npz", "mat", "safetensors", "csv", "npy"])
-def test_it_is_saved_in_the_format_and_under_the_names_it_came_in(
-    ending: str, tmp_path: Path
-) -> None:
+def test_it_is_saved_in_the_format_and_under_the_names_it_came_in(ending: str, tmp_path) -> None:
     network = ensembles.normal(20, seed=1)
     names = {"W": network.A, "Win": network.C.reshape(-1, 1)}
     if ending == "mat":

@@ -12,7 +12,6 @@ import pytest
 from safetensors import numpy as safetensors
 
 import memcurve
-from command import Command
 from memcurve.core.types import Floats
 from memcurve.io import NetworkFileError, open_safetensors
 from memcurve.trained import layer_network
@@ -291,7 +290,7 @@ def sine_layer(channels: int = 3, modes: int = 8, highest: float = 2.0) -> dict[
 
 
 @pytest.mark.parametrize("kind", ["S4D", "LRU", "S5"])
-def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path: Path) -> None:
+def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path) -> None:
     """Every MC_τ falls, by no more than the bound, and what is saved is the pruned layer."""
     noise, steps = 0.1, np.full((8, 1), np.log(0.1))
     rates = np.concatenate([np.full(4, 0.5), np.full(4, 0.52)])
@@ -326,7 +325,7 @@ def test_pruned_layers_keep_what_they_promise(kind: str, tmp_path: Path) -> None
         assert -1e-6 < falls.min() <= falls.max() < layer.bound
 
 
-def test_pruned_tensors_keep_their_format(torch: Any, tmp_path: Path) -> None:
+def test_pruned_tensors_keep_their_format(torch, tmp_path) -> None:
     whole = {name: torch.as_tensor(x).bfloat16() for name, x in sine_layer().items()}
     torch.save(whole | {"other": torch.ones(3)}, tmp_path / "whole.pt")
     result = memcurve.pruned_layers(tmp_path / "whole.pt", tolerance=0.5)
@@ -393,7 +392,7 @@ def test_hankel_values_of_matrices(name: str) -> None:
 # --- live layers
 
 
-def test_measured_layers_agree_with_fixed_gates(torch: Any) -> None:
+def test_measured_layers_agree_with_fixed_gates(torch) -> None:
     """A GRU whose gates are shut to constants is linear in small signals: its exact curve."""
     torch.manual_seed(0)
     layer = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
@@ -411,7 +410,7 @@ def test_measured_layers_agree_with_fixed_gates(torch: Any) -> None:
         memcurve.measure_layer(torch.nn.ModuleDict({"a": torch.nn.Tanh()}), "a", seed=1)
 
 
-def test_measured_mamba_with_its_gates_driven(torch: Any) -> None:
+def test_measured_mamba_with_its_gates_driven(torch) -> None:
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     torch.manual_seed(0)
     config = transformers.MambaConfig(
@@ -440,7 +439,7 @@ def saved(folder: Path, tensors: dict[str, Any], shards: int = 1) -> Path:
     return folder
 
 
-def test_folders_with_shards_are_read_a_layer_at_a_time(tmp_path: Path) -> None:
+def test_folders_with_shards_are_read_a_layer_at_a_time(tmp_path) -> None:
     tensors = {
         f"backbone.layers.{k}.mixer.{key}": value.astype(np.float32)
         for k in range(3)
@@ -453,7 +452,7 @@ def test_folders_with_shards_are_read_a_layer_at_a_time(tmp_path: Path) -> None:
     assert result.layers[0].noise == pytest.approx(np.sqrt(0.54 / 12) * 2.0**-23, rel=0.05)
 
 
-def test_a_model_of_fifty_gigabytes_takes_the_memory_of_one_layer(tmp_path: Path) -> None:
+def test_a_model_of_fifty_gigabytes_takes_the_memory_of_one_layer(tmp_path) -> None:
     """Two sparse shards, of which the bytes that are read are there."""
     weights, files = CASES["Mamba"][0], {}
     for k in range(2):
@@ -481,7 +480,7 @@ def test_a_model_of_fifty_gigabytes_takes_the_memory_of_one_layer(tmp_path: Path
     assert float(megabytes) < 100
 
 
-def test_other_files_of_models(torch: Any, tmp_path: Path) -> None:
+def test_other_files_of_models(torch, tmp_path) -> None:
     """Parts of the older kind, .npz of a flattened tree, and a file beside its configuration."""
     np.savez(tmp_path / "jax.npz", **{f"params/lru/{n}": x for n, x in EXACT["LRU"][1].items()})
     assert memcurve.layers(tmp_path / "jax.npz").layers[0].name == "params/lru"
@@ -538,7 +537,7 @@ def test_one_layer_that_diverged_leaves_the_others() -> None:
     assert [note.kind for note in result.notes if "left out: 1.mixer" in note] == ["unused"]
 
 
-def test_files_that_are_no_model(tmp_path: Path) -> None:
+def test_files_that_are_no_model(tmp_path) -> None:
     refuses(NetworkFileError, "no weights", memcurve.layers, tmp_path)
     refuses(FileNotFoundError, "no such file", memcurve.layers, tmp_path / "nowhere")
     index = {"weight_map": {"a": "../other.safetensors"}}
@@ -554,7 +553,7 @@ def test_files_that_are_no_model(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("is_stored", [True, False])
-def test_retnet_has_the_modes_of_its_heads(is_stored: bool, tmp_path: Path) -> None:
+def test_retnet_has_the_modes_of_its_heads(is_stored: bool, tmp_path) -> None:
     """S ← γS + (kR^t)ᵀv with keys that stay; torchscale stores decays, fla implies them."""
     decays = 1 - 2.0 ** -np.arange(5, 7)
     angles = 10_000.0 ** -(np.linspace(0, 1, 3) if is_stored else np.arange(0, 6, 2) / 6)
@@ -578,7 +577,7 @@ def test_retnet_has_the_modes_of_its_heads(is_stored: bool, tmp_path: Path) -> N
         )
 
 
-def test_the_command(tmp_path: Path, command: Command) -> None:
+def test_the_command(tmp_path, command) -> None:
     tensors = {f"layers.0.{key}": value for key, value in CASES["Mamba"][0].items()}
     folder = saved(tmp_path, tensors)
     ended = command("layers", folder, "--noise", "1e-3", "--save",
@@ -843,7 +842,7 @@ def transformers_mlstm(torch: Any, z: Any) -> tuple[Any, dict[str, Any]]:
         transformers_delta_net, transformers_rg_lru, transformers_mlstm,
     ],
 )  # fmt: skip
-def test_layers_as_transformers_runs_them(torch: Any, run: Any) -> None:
+def test_layers_as_transformers_runs_them(torch, run: Any) -> None:
     pytest.importorskip("transformers", reason="transformers is not installed")
     torch.manual_seed(0)
     z = np.random.default_rng(3).standard_normal(3000)
@@ -854,7 +853,7 @@ def test_layers_as_transformers_runs_them(torch: Any, run: Any) -> None:
 
 
 @pytest.mark.parametrize("is_bounded", [True, False])
-def test_decays_of_kimi_delta_attention(torch: Any, is_bounded: bool) -> None:
+def test_decays_of_kimi_delta_attention(torch, is_bounded: bool) -> None:
     modeling = pytest.importorskip("transformers.models.bailing_hybrid.modeling_bailing_hybrid")
     config = {
         "linear_head_dim": 4, "linear_num_heads": 2, "hidden_size": 8, "kda_safe_gate": is_bounded,
@@ -887,7 +886,7 @@ MODELS: dict[str, tuple[str, int, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_folders_that_transformers_writes(torch: Any, name: str, tmp_path: Path) -> None:
+def test_folders_that_transformers_writes(torch, name: str, tmp_path) -> None:
     """Infinite limits of steps, too, are in its JSON; and a live model gives the same."""
     transformers = pytest.importorskip("transformers", reason="transformers is not installed")
     kind, count, options = MODELS[name]
