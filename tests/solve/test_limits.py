@@ -193,7 +193,7 @@ def test_limits_of_containers(tmp_path, monkeypatch) -> None:
     (tmp_path / "cgroup").write_text("0::/jobs/mine\n")
     places = {"/sys/fs/cgroup": tmp_path, "/proc/self/cgroup": tmp_path / "cgroup"}
     monkeypatch.setattr(limits, "Path", lambda place: places.get(place, tmp_path / "none"))
-    assert list(limits._control_group_rooms()) == [1_300, 8_300]
+    assert list(limits._control_group_limits()) == [1_300, 8_300]
     assert limits.available_memory() == 1_300
 
 

@@ -112,7 +112,7 @@ def test_a_script_without_a_guard_is_told_so_and_fails_no_case(tmp_path) -> None
 
 def test_workers_with_other_versions_are_refused() -> None:
     runner = CaseRunner(sweep_jobs.nothing, versions=versions() | {"numpy": "0.1"})
-    refuses(UnusableWorkerError, ("numpy", "0.1"), runner.here, None)
+    refuses(UnusableWorkerError, ("numpy", "0.1"), runner.run_here, None)
 
 
 @pytest.mark.parametrize(

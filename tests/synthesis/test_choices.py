@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 import memcurve
 from memcurve import LinearNetwork, best_mask, best_readout, ensembles, memory_curve, whitened
-from memcurve.synthesis.driving import Climb
+from memcurve.synthesis.driving import MaskAscent
 from refusals import refuses
 from tolerances import REALIZED
 
@@ -174,11 +174,11 @@ def test_one_driven_node_is_best_in_a_ring() -> None:
 
 @pytest.mark.parametrize("lags", [None, np.array([2, 5])], ids=["all lags", "two lags"])
 def test_gradient_of_masks(lags: Any) -> None:
-    climb = Climb(GAUSSIAN.A[:9, :9].copy() * 2, 0.2, lags, 2, np.arange(9))
+    objective = MaskAscent(GAUSSIAN.A[:9, :9].copy() * 2, 0.2, lags, 2, np.arange(9))
     C, D = RNG.standard_normal((2, 9, 2)) / 3
     h = 1e-6
-    slope = (climb.climb(C + h * D)[0] - climb.climb(C - h * D)[0]) / (2 * h)
-    assert (climb.climb(C)[1] * D).sum() == pytest.approx(slope, rel=1e-6)
+    slope = (objective.objective(C + h * D)[0] - objective.objective(C - h * D)[0]) / (2 * h)
+    assert (objective.objective(C)[1] * D).sum() == pytest.approx(slope, rel=1e-6)
 
 
 def test_masks_of_some_nodes_and_several_inputs() -> None:

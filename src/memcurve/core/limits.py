@@ -95,7 +95,7 @@ def require_room_for_states(
 ) -> None:
     """Raise a TooLargeError where a question has no room; ``reason`` says why it takes so much."""
     cost = estimated_cost(states, question, columns=columns)
-    free = _lacking(cost.bytes)
+    free = _free_if_less(cost.bytes)
     if free is None:
         return
     largest = int(states * math.sqrt(free / cost.bytes))  # a little less where columns count, too
@@ -119,7 +119,7 @@ def require_room_for_array(shape: Sequence[int], what: str, *, itemsize: int = _
 
 def require_room(need: int, what: str, remedy: str) -> None:
     """Raise a TooLargeError where so many bytes cannot be had; ``what`` is what takes them."""
-    free = _lacking(need)
+    free = _free_if_less(need)
     if free is not None:
         raise TooLargeError(
             f"{what} takes about {_size(need)} of memory, but {_size(free)} are available. {remedy}"
@@ -135,7 +135,7 @@ def require_room_for_columns(
     job have as much each, and share the memory of this machine.
     """
     need = int(_ENTRY * sharing * states * columns)
-    free = _lacking(need) if free is None else free
+    free = _free_if_less(need) if free is None else free
     if free is None or need <= free:
         return
     on_ranks = f" on each of the {sharing} ranks here" if sharing > 1 else ""
@@ -151,16 +151,16 @@ def require_room_for_columns(
 
 def available_memory() -> int | None:
     """Bytes available without swapping, or None where the system does not report it."""
-    limits = [limit for limit in (_system_room(), *_control_group_rooms()) if limit is not None]
+    limits = [limit for limit in (_system_memory(), *_control_group_limits()) if limit is not None]
     return min(limits, default=None)
 
 
 def fits(states: int, question: str | Work, *, columns: int | None = None) -> bool:
     """Whether there is room for a question about so many states."""
-    return _lacking(estimated_cost(states, question, columns=columns).bytes) is None
+    return _free_if_less(estimated_cost(states, question, columns=columns).bytes) is None
 
 
-def _lacking(need: int) -> int | None:
+def _free_if_less(need: int) -> int | None:
     """The bytes available if there are fewer than these, else None."""
     free = None if need <= _ALWAYS_THERE else available_memory()
     return free if free is not None and need > free else None
@@ -180,7 +180,7 @@ def blas_libraries() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _system_room() -> int | None:
+def _system_memory() -> int | None:
     """Memory available to any process on Linux; elsewhere the physical memory, if known."""
     available = _entry(Path("/proc/meminfo"), "MemAvailable:")
     if available is not None:
@@ -190,7 +190,7 @@ def _system_room() -> int | None:
     return None
 
 
-def _control_group_rooms() -> Iterator[int]:
+def _control_group_limits() -> Iterator[int]:
     """Memory limits set by containers and batch systems: the control groups of this process."""
     root = Path("/sys/fs/cgroup")
     group_path = PurePosixPath("/")

@@ -106,7 +106,7 @@ def _lines(patience: float) -> Iterator[ProgressCallback]:
     yield show
 
 
-def watched(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
+def tracked(items: Iterable[T], label: str, total: int, progress: Progress) -> Iterator[T]:
     """Go through ``items`` and report progress after each."""
     with progress_callback(progress) as notify:
         notify(label, 0, total)

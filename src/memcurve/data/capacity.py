@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import exact_array, require_limit, require_number
 from memcurve.core.notes import Note
-from memcurve.core.progress import Progress, watched
+from memcurve.core.progress import Progress, tracked
 from memcurve.core.result import Result, installed_versions
 from memcurve.core.types import Floats
 from memcurve.data import capacity_estimation as estimation
@@ -194,7 +194,7 @@ def capacity_from_data(
     polynomials = estimation.polynomials_of(z, plan[-1].degree)
     scans = [
         estimation.scan(basis, polynomials, reach)
-        for reach in watched(plan, "degrees", len(plan), progress)
+        for reach in tracked(plan, "degrees", len(plan), progress)
     ]
     sums, errors, targets = estimation.estimate(basis, polynomials, scans, threshold)
     by_degree = [reach.degree for reach in plan]

@@ -347,7 +347,8 @@ def _check_transient(
         return 0
     centred = z - z.mean()
     size = abs(centred)
-    if _deciding(centred) < MOST_DECIDE * len(z) and size[:length].max() >= np.quantile(size, 0.99):
+    is_rare = _effective_rows(centred) < MOST_DECIDE * len(z)
+    if is_rare and size[:length].max() >= np.quantile(size, 0.99):
         return 0  # of heavy tails one of the largest inputs is there
     # what started so far off has ended where it is no longer remarkable, one block later
     settled = np.append(off <= max(3 * scatter, np.log(1.2)), True)
@@ -381,12 +382,12 @@ def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) ->
     cuts = np.array([_chance(one, n, rank, LEVEL / (2 * reach + 1) / count) for one in r2])
     exceeds = r2 > cuts[:, None]
     persistence = float(np.median((basis[1:] * basis[:-1]).sum(axis=0)))
-    deciding = _deciding(targets[0])
+    effective = _effective_rows(targets[0])
     if persistence > 0.8:
         # The basis was made with later rows too: slow states seem to foresee a little of what is
         # about to come. Those that really lead hold far more of the input they saw last.
         exceeds[:, :reach] &= r2[:, :reach] > np.maximum(2 * cuts[:, None], 0.3 * r2.max())
-    elif deciding < MOST_DECIDE * n:
+    elif effective < MOST_DECIDE * n:
         # a few large inputs that meet others of the past by chance are foretold by them, a little
         exceeds[:, :reach] &= r2[:, :reach] > 0.5 * r2.max()
     alive = np.flatnonzero(exceeds.any(axis=0)) - reach
@@ -396,7 +397,9 @@ def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) ->
         window = max(1, reach // 8)
         sums = [np.convolve(one, np.ones(window), "valid") for one in r2]
         thin = any(one[reach] > 1.5 * one[: reach - window].max() for one in sums)
-        sure = not thin and min(n, deciding) >= max(300, 20 * (1 + persistence) / (1 - persistence))
+        sure = not thin and min(n, effective) >= max(
+            300, 20 * (1 + persistence) / (1 - persistence)
+        )
         level: Level = "error" if sure else "info"
         report.add("unpaired", level=level, largest=r2[best].max(), chance=cuts[best])
         return 0
@@ -415,7 +418,7 @@ def _check_alignment(basis: Floats, targets: list[Floats], report: Collected) ->
     return k
 
 
-def _deciding(z: Floats) -> float:
+def _effective_rows(z: Floats) -> float:
     """Rows that decide a sum of squares: all for Gaussian input, few for rare or large ones."""
     return 3 * float((z**2).sum() ** 2 / (z**4).sum())
 

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.notes import Note, counted
-from memcurve.core.progress import Progress, watched
+from memcurve.core.progress import Progress, tracked
 from memcurve.core.types import TINY, Floats
 from memcurve.data.prose import note
 from memcurve.data.tails import variance_of_mean
@@ -154,7 +154,7 @@ def triangular_factor(
     lags *= source.channels
     low, high = np.full(source.channels, np.inf), np.full(source.channels, -np.inf)
     stretches, parts = _stretches(start, source.length), list[Floats]()
-    for Z, X in watched(chunks, "reading", total, progress):
+    for Z, X in tracked(chunks, "reading", total, progress):
         block, valid = np.hstack([np.ones((len(Z), 1)), Z, X]), present(Z, X)
         parts += [block[max(a - row, 0) : max(b - row, 0), 1:].copy() for a, b in stretches]
         row += len(block)

@@ -50,7 +50,7 @@ def words(where: str, kind: str, **facts: Any) -> str:
     return _faults()[where][kind].format(**facts)
 
 
-def worded(file: Path, where: str, kind: str, **facts: Any) -> NetworkFileError:
+def fault_error(file: Path, where: str, kind: str, **facts: Any) -> NetworkFileError:
     """The error with that description, about a file."""
     return NetworkFileError(f"{file}: {words(where, kind, **facts)}")
 

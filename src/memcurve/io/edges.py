@@ -20,7 +20,7 @@ from memcurve.core.arguments import exact_array, require_number
 from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
-from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, reading, worded
+from memcurve.io.arrays import Array, Graph, NetworkFileError, ending_of, fault_error, reading
 from memcurve.io.arrow import distinct, open_arrow
 from memcurve.io.graphs import graph_labels, networkx_graph
 from memcurve.io.nodes import NodeTable, load_nodes, whole_number
@@ -228,7 +228,7 @@ def _is_name(field: str) -> bool:
 
 
 def _fault(file: Path, kind: str, **facts: Any) -> NetworkFileError:
-    return worded(file, "edges", kind, **facts)
+    return fault_error(file, "edges", kind, **facts)
 
 
 def _read_labelled(text: Text) -> Graph:

@@ -37,7 +37,7 @@ def dataset(
     file: Path, name: str, item: Any, *, is_transposed: bool = False, kind: str = ""
 ) -> Array:
     """Open one dataset, with rows and columns exchanged where it ``is_transposed``."""
-    if (source := elsewhere(item)) is not None:
+    if (source := outside(item)) is not None:
         return refused(file, name, source, item.shape or ())
     item_shape: tuple[int, ...] = item.shape or ()
     shape = item_shape[::-1] if is_transposed else item_shape
@@ -69,7 +69,7 @@ def dataset(
     return Array(name, shape, dtype, load, blocks, file, kind)
 
 
-def elsewhere(item: Any) -> str | None:
+def outside(item: Any) -> str | None:
     """How numbers are taken from other files, whatever these hold, or made up; else None."""
     if getattr(item, "is_virtual", False):
         return "a virtual dataset, of other datasets"
@@ -81,7 +81,7 @@ def linked(group: Any, name: str) -> str | None:
     h5py = optional("h5py", "reading it", "files")
     if isinstance(group.get(name, getlink=True), h5py.ExternalLink):
         return "an external link"
-    return elsewhere(group[name]) if group[name].file == group.file else "a link to another file"
+    return outside(group[name]) if group[name].file == group.file else "a link to another file"
 
 
 def refused(file: Path, name: str, source: str, shape: tuple[int, ...] = ()) -> Array:

@@ -27,9 +27,9 @@ from memcurve.io.arrays import (
     Opened,
     Opener,
     ending_of,
+    fault_error,
     opened,
     stem_of,
-    worded,
     words,
 )
 from memcurve.io.arrow import ARROW
@@ -326,10 +326,10 @@ def _opened(path: str | os.PathLike[str], options: EdgeOptions) -> Opened | Grap
     if options.inhibitory is not None and options.signs is None:
         raise ValueError("`inhibitory` lists transmitters; name their column by `signs`.")
     if options.edges is not None and ending in NETWORK_FORMATS and ending not in TEXT:
-        raise worded(Path(path), "networks", "no_text", ending=ending)
+        raise fault_error(Path(path), "networks", "no_text", ending=ending)
     contents = opened(path, formats, "build LinearNetwork(A, C)")
     if options.are_about_edges and not isinstance(contents, Graph):
-        raise worded(Path(path), "networks", "no_edges")
+        raise fault_error(Path(path), "networks", "no_edges")
     return contents
 
 

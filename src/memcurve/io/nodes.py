@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import exact_array
 from memcurve.core.notes import Note, counted
 from memcurve.core.types import Floats
-from memcurve.io.arrays import NetworkFileError, ending_of, readable, reading, worded
+from memcurve.io.arrays import NetworkFileError, ending_of, fault_error, readable, reading
 from memcurve.io.arrow import ARROW, distinct, open_arrow
 from memcurve.io.graphs import GRAPHS, read_node_attributes
 from memcurve.io.text import Text, content_lines, fields_of, is_missing, real_number, separator_of
@@ -42,7 +42,7 @@ _COMPARISONS: dict[str, Callable[[Any, float], Any]] = {
 
 
 def _fault(file: Path, kind: str, **facts: Any) -> NetworkFileError:
-    return worded(file, "nodes", kind, **facts)
+    return fault_error(file, "nodes", kind, **facts)
 
 
 @dataclass(frozen=True, repr=False)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import require_room, require_room_for_array
-from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, reading, worded
+from memcurve.io.arrays import BLOCK, Array, Blocks, NetworkFileError, fault_error, reading
 from memcurve.io.arrow import parsed_text
 
 #: Lines that begin with one of these are comments.
@@ -97,7 +97,7 @@ class Text:
 
     def fault(self, kind: str, **facts: Any) -> NetworkFileError:
         """Return the error of that kind."""
-        return worded(self.file, "text", kind, **facts)
+        return fault_error(self.file, "text", kind, **facts)
 
     def batches(self, skip: int = 0, *, blocks: int = 1) -> Iterator[Batch]:
         """Go through the rows, some megabytes at a time, or so many ``blocks`` of these."""

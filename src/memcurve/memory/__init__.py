@@ -31,6 +31,6 @@ from memcurve.memory.methods import Variant as Variant
 from memcurve.memory.methods.montecarlo import in_range as in_range
 from memcurve.memory.methods.montecarlo import lagged_products as lagged_products
 from memcurve.memory.methods.montecarlo import montecarlo_bias as montecarlo_bias
-from memcurve.memory.methods.paper import kept_gramian as kept_gramian
+from memcurve.memory.methods.paper import cached_gramian as cached_gramian
 from memcurve.memory.normal_form import InputNormal as InputNormal
 from memcurve.memory.normal_form import input_normal as input_normal

@@ -19,7 +19,7 @@ from memcurve.network.tall import HOST, DeviceBackend, HostBackend, Tall
 MOST_IN_32_BITS = 2**31 - 1
 
 
-def is_elsewhere(A: Any) -> bool:
+def is_device_sparse(A: Any) -> bool:
     """Whether A is a sparse matrix of torch, cupy or jax, or a DeviceMatrix."""
     if isinstance(A, DeviceMatrix):
         return True

@@ -57,7 +57,7 @@ from memcurve.core.limits import require_room, require_room_for_array
 from memcurve.core.types import Floats
 from memcurve.network import LinearNetwork, masks
 from memcurve.network.continuous import DISCRETISATIONS, ContinuousNetwork, hippo
-from memcurve.network.graph import CrowdedSpectrumError, stands_out
+from memcurve.network.graph import CrowdedSpectrumError, has_dominant_eigenvalue
 from memcurve.network.linear import validated_mask
 from memcurve.network.scaling import (
     scale_by_circular_law,
@@ -709,7 +709,7 @@ class _Draw:
     ) -> LinearNetwork:
         """A, whose entries have this variance, scaled and joined with the mask."""
         scaling = self.scaling or RADIUS
-        if self.scaling is None and A.shape[0] > MEASURED_UP_TO and not stands_out(A):
+        if self.scaling is None and A.shape[0] > MEASURED_UP_TO and not has_dominant_eigenvalue(A):
             scaling = CIRCULAR
         if scaling == RADIUS:
             try:

@@ -107,7 +107,7 @@ def most_nodes_on_cycles(A: Any) -> int:
     if count == 0:
         return loops
     ends, ones = (place[rows[inside]], place[columns[inside]]), np.ones(np.count_nonzero(inside))
-    return loops + int(np.count_nonzero(_covered(csr_array((ones, ends), shape=(count, count)))))
+    return loops + int(np.count_nonzero(_assignment(csr_array((ones, ends), shape=(count, count)))))
 
 
 def generically_driven(A: Any, C: NDArray[Any]) -> NDArray[np.bool_]:
@@ -128,11 +128,11 @@ def generically_driven(A: Any, C: NDArray[Any]) -> NDArray[np.bool_]:
     edges = _pattern(A)
     if len(nodes) < size:
         edges, mask = edges[nodes][:, nodes], mask[nodes]
-    driven[nodes] = _covered(hstack([edges, csr_array(mask != 0)], format="csr"))
+    driven[nodes] = _assignment(hstack([edges, csr_array(mask != 0)], format="csr"))
     return driven
 
 
-def _covered(edges: Any) -> NDArray[np.bool_]:
+def _assignment(edges: Any) -> NDArray[np.bool_]:
     """Nodes, as many as possible, that are each driven by one of their own: an assignment.
 
     ``edges`` (n, n + d) has the drivers of each node, nodes first, then inputs. A node that is
@@ -225,7 +225,7 @@ class CrowdedSpectrumError(ValueError):
     """Too many eigenvalues have nearly the largest modulus to decide which is the largest."""
 
 
-def stands_out(A: Any) -> bool:
+def has_dominant_eigenvalue(A: Any) -> bool:
     """Whether few Arnoldi steps find the largest eigenvalue, or pair, of A."""
     return _arpack(A, 40, 10) is not None
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from memcurve.core.arguments import exact_array, rectangular_array, require_finite
 from memcurve.core.notes import Note, counted, notes_of
 from memcurve.core.types import Floats
-from memcurve.network.device import DeviceMatrix, is_elsewhere, mask_on_host, on_host
+from memcurve.network.device import DeviceMatrix, is_device_sparse, mask_on_host, on_host
 from memcurve.network.graph import largest_modulus
 from memcurve.network.operator import REAL_PAIR, FunctionOperator, Operator
 
@@ -294,7 +294,7 @@ def validated_matrix(A: Any, argument: str = "A") -> Any:
 
     if isinstance(A, LinearOperator | Operator):
         matrix: Any = A if isinstance(A, Operator) else Operator(A)
-    elif is_elsewhere(A):
+    elif is_device_sparse(A):
         matrix = DeviceMatrix.of(A, argument)
     else:
         matrix = validated_entries(A, argument)

@@ -85,7 +85,7 @@ class Operator:
                 f"`A` must take vectors of length {x.shape[0]} to such vectors; its function "
                 f"raised {type(error).__name__}: {error}."
             ) from error
-        self._require_alike(x, y)
+        self._require_same_kind(x, y)
         output_sum, input_sum = self.backend.host([y.sum(), x.sum()])
         if not np.isfinite(output_sum) and np.isfinite(input_sum):
             many = int(np.count_nonzero(~np.isfinite(self.backend.host(y))))
@@ -96,7 +96,7 @@ class Operator:
             )
         return y
 
-    def _require_alike(self, x: Tall, y: Tall) -> None:
+    def _require_same_kind(self, x: Tall, y: Tall) -> None:
         real = y.dtype.kind in "biuf" if isinstance(y, np.ndarray) else y.dtype == x.dtype
         if tuple(y.shape) != tuple(x.shape) or not real:
             raise ValueError(
@@ -164,5 +164,5 @@ class FunctionOperator(Operator):
             raise ValueError(
                 f"a result of type {type(y).__name__} that is not of {self.backend}, where `C` is"
             )
-        self._require_alike(x, y)
+        self._require_same_kind(x, y)
         return y

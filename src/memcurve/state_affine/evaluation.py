@@ -126,13 +126,13 @@ def coordinates(
     notify("exact rank", 0, None)
     reached = reached_by_words(network)
     try:
-        return _located(network, letters, reached, noise, basis, notify)
+        return _computed(network, letters, reached, noise, basis, notify)
     except KeyboardInterrupt:
         total = f"what is known: the total without noise is {reached.outputs}."
         raise KeyboardInterrupt(f"stopped before any single capacity; {total}") from None
 
 
-def _located(
+def _computed(
     network: StateAffineNetwork, letters: Letters, reached: Reached, noise: Any, basis: Any,
     notify: ProgressCallback,
 ) -> WordCoordinates:  # fmt: skip

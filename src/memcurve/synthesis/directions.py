@@ -123,7 +123,7 @@ def stable_subject(network: Any) -> LinearNetwork:
     return subject
 
 
-def called(network: LinearNetwork) -> str:
+def display_name(network: LinearNetwork) -> str:
     """The name of a network, or its size."""
     return network.name or f"{network.size} nodes"
 
@@ -280,7 +280,7 @@ def jacobi(M: Floats) -> tuple[Floats, Floats]:
     return np.ldexp(sigma[order], unit), np.asarray(vectors)
 
 
-def state_map(network: LinearNetwork, rng: np.random.Generator | None = None) -> Floats:
+def state_transformation(network: LinearNetwork, rng: np.random.Generator | None = None) -> Floats:
     """T (states that are reached, n) in the network's own units; ``rng``: with other rounding."""
     analysis = solve.Analysis.of(network)
     try:

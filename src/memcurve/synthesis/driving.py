@@ -14,7 +14,7 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.network.device import on_host
 from memcurve.solve import few_threads, solve_stein
-from memcurve.synthesis.directions import called, noise_level, require_all_read
+from memcurve.synthesis.directions import display_name, noise_level, require_all_read
 from memcurve.synthesis.result import PROSE, SynthesisResult
 
 #: States at most: matrices of their square are decomposed some hundred times. Doubled: an hour.
@@ -135,15 +135,15 @@ def best_mask(
     own_mask, A = subject.real_pair()[1], as_dense(subject)
     size = float(np.linalg.norm(own_mask)) or 1.0  # of a zero mask, one
     has_own = subject.inputs == width and own_mask.any()
-    problem = Climb(A, s / size, counted, width, _free(subject, nodes))
+    problem = MaskAscent(A, s / size, counted, width, _free(subject, nodes))
     with few_threads(len(A)), np.errstate(all="ignore"):
         draws = [_normalised(rng.standard_normal(problem.shape)) for _ in range(DRAWS)]
-        values = [problem.climb(C)[0] for C in draws]
+        values = [problem.objective(C)[0] for C in draws]
         rounded = float(np.mean([problem.rounding(C) for C in draws]))
-        starts = [draws[int(np.argmax(values))], problem.loudest()]
+        starts = [draws[int(np.argmax(values))], problem.at_large_noise()]
         if has_own and own_mask[problem.free].any():
             starts.append(_normalised(own_mask[problem.free]))
-        _, C = max((problem.climbed(C) for C in starts), key=lambda end: end[0])
+        _, C = max((problem.optimised(C) for C in starts), key=lambda end: end[0])
         bound = problem.bound(C)
     mask = size * problem.spread(C)
     if subject.is_complex:
@@ -160,7 +160,7 @@ def best_mask(
     return MaskChoice(
         made.C, value, error, max(bound, value) + error, float(np.mean(values)),
         float(np.std(values) / np.sqrt(DRAWS)) + rounded, before_total, counted, s, before, after,
-        called(subject), tuple(notes),
+        display_name(subject), tuple(notes),
     )  # fmt: skip
 
 
@@ -224,7 +224,7 @@ def _normalised(C: Floats) -> Floats:
     return np.asarray(C / np.linalg.norm(C))
 
 
-class Climb:
+class MaskAscent:
     """U of masks of norm one, its gradient and bounds, at noise s in units of the mask."""
 
     def __init__(self, A: Floats, s: float, lags: Any, width: int, free: Any) -> None:
@@ -263,7 +263,7 @@ class Climb:
         whole[self.free] = C
         return whole
 
-    def climb(self, C: Floats) -> tuple[float, Floats]:
+    def objective(self, C: Floats) -> tuple[float, Floats]:
         """What counts of a mask, and its gradient."""
         C = self.spread(C)
         U, w, B = usable_of(self.summed(C @ C.T), self.s)
@@ -284,7 +284,7 @@ class Climb:
         Y = self.summed(joined @ joined.T, transposed=True)
         return value, 2 * (slope - Y @ C)[self.free]
 
-    def loudest(self) -> Floats:
+    def at_large_noise(self) -> Floats:
         """The best mask at large noise: the first eigenvectors of Σ (A^j)ᵀA^j."""
         Q = self.summed(np.eye(len(self.A)), transposed=True)[np.ix_(self.free, self.free)]
         count = min(self.shape)
@@ -292,14 +292,14 @@ class Climb:
         C[:, :count] = np.linalg.eigh(Q)[1][:, -count:]
         return _normalised(C + 1e-3 / len(C))
 
-    def climbed(self, C: Floats) -> tuple[float, Floats]:
+    def optimised(self, C: Floats) -> tuple[float, Floats]:
         """What counts of the mask at the end of an ascent on the sphere (L-BFGS), and the mask."""
         from scipy.optimize import minimize
 
         def down(flat: Floats) -> tuple[float, Floats]:
             length = float(np.linalg.norm(flat))
             unit = flat / length
-            value, slope = self.climb(unit.reshape(self.shape))
+            value, slope = self.objective(unit.reshape(self.shape))
             along = slope.ravel() - unit * float(unit @ slope.ravel())
             return -value, -along / length
 

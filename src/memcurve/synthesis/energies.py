@@ -181,7 +181,8 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         )
     with few_threads(subject.states), np.errstate(all="ignore"):
         sigma, errors = directions.measured(
-            subject, lambda one, rng: directions.jacobi(directions.state_map(one, rng))[0]
+            subject,
+            lambda one, rng: directions.jacobi(directions.state_transformation(one, rng))[0],
         )
         energy, off = float("nan"), float("nan")
         if goal is not None:
@@ -202,7 +203,7 @@ def control_energy(network: Any, target: Any = None) -> ControlEnergy:
         notes.append(Note("reach", prose["rank"].format(lost=subject.states - rank)))
     if len(sigma) < rank:
         notes.append(Note("arithmetic", unknown))
-    name = directions.called(subject)
+    name = directions.display_name(subject)
     return ControlEnergy(sigma, errors, rank, subject.states, energy, off, name, tuple(notes))
 
 
@@ -214,7 +215,7 @@ def _energy(
     outside: float = 1e-9,
 ) -> Floats:
     """‖T⁻¹x‖², infinite where some of x is ``outside`` of what is reached."""
-    reached, T = Analysis.of(network).nodes, directions.state_map(network, rng)
+    reached, T = Analysis.of(network).nodes, directions.state_transformation(network, rng)
     columns = np.sqrt(np.square(T).sum(axis=0))
     rows = np.abs(T / columns).max(axis=1)
     rows[rows == 0] = 1.0
@@ -258,7 +259,7 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
         scale = np.ldexp(1.0, analysis.exponents)[:, None]
         rows = np.eye(one.states) if weights is None else weights
         S = _observability(analysis.A, scale * rows[analysis.nodes], rng)
-        T = directions.state_map(one, rng) / scale
+        T = directions.state_transformation(one, rng) / scale
         # columns of both are graded: without their sizes the product keeps the digits of all
         sizes = [np.sqrt(np.square(X).sum(axis=0)) for X in (S, T)]
         S, T = (X / np.where(size > 0, size, 1.0) for X, size in zip((S, T), sizes, strict=True))
@@ -266,7 +267,7 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
 
     with few_threads(subject.states), np.errstate(all="ignore"):
         values, errors = directions.measured(subject, singular_values)
-    return HankelValues(values, errors, directions.called(subject), subject.notes)
+    return HankelValues(values, errors, directions.display_name(subject), subject.notes)
 
 
 def _observability(A: Floats, weights: Floats, rng: np.random.Generator | None) -> Floats:
@@ -275,7 +276,7 @@ def _observability(A: Floats, weights: Floats, rng: np.random.Generator | None) 
         return np.zeros((len(A), 1))
     if weights.shape[1] == 1:
         transposed = LinearNetwork(A.T, weights[:, 0])
-        T = directions.state_map(transposed, rng)
+        T = directions.state_transformation(transposed, rng)
         S = np.zeros((len(A), T.shape[1]))
         S[Analysis.of(transposed).nodes] = T
         return S
@@ -351,7 +352,7 @@ def information(network: Any, noise: float) -> Information:
         later = Z.T @ np.linalg.matrix_power(A, lags)
         chain = _chain(sigma / s, responses_to(A, C, lags).T @ Z, d, later)
     return Information(
-        total, error + 8 * EPS * total, chain, s, directions.called(subject), subject.notes
+        total, error + 8 * EPS * total, chain, s, directions.display_name(subject), subject.notes
     )
 
 

@@ -15,7 +15,7 @@ from memcurve.memory import memory_curve
 from memcurve.network import LinearNetwork
 from memcurve.rendering.report import Chart, Section
 from memcurve.solve import Analysis, solve_stein
-from memcurve.synthesis.directions import called, directions_of, noise_level
+from memcurve.synthesis.directions import directions_of, display_name, noise_level
 from memcurve.synthesis.driving import MOST_STATES, MaskChoice, as_dense, best_mask, usable_of
 from memcurve.synthesis.pruning import Pruned, pruned, require_tolerance
 from memcurve.synthesis.reading import ReadoutChoice, best_readout, greedy
@@ -151,7 +151,7 @@ def improvement(
     chosen = tried("readout", lambda: best_readout(subject, s, min(count, read)))
     small = tried("pruning", lambda: pruned(subject, s, tolerance))
     return Improvement(
-        now.total, now.total_error, s, called(subject), mask, chosen,
+        now.total, now.total_error, s, display_name(subject), mask, chosen,
         white, small, tuple(notes),
     )  # fmt: skip
 

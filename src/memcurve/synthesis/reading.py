@@ -12,7 +12,7 @@ from memcurve.core.notes import Note
 from memcurve.core.types import SEED, Floats, Integers
 from memcurve.io.adapters import as_network
 from memcurve.memory import memory_curve
-from memcurve.synthesis.directions import FEW_STATES, UNSURE, called, directions_of
+from memcurve.synthesis.directions import FEW_STATES, UNSURE, directions_of, display_name
 from memcurve.synthesis.result import SynthesisResult
 
 #: Random choices of nodes that are compared with. Doubled: twice the time of a tenth of it.
@@ -145,7 +145,7 @@ def best_readout(network: Any, noise: float, count: int, *, seed: Seed = SEED) -
     return ReadoutChoice(
         nodes, value, error, max(bound, value), steps, float(np.mean(draws)),
         float(np.std(draws) / np.sqrt(DRAWS)), _usable(rows, largest), every, directions.level,
-        tuple(subject.names(nodes)), called(subject), subject.notes,
+        tuple(subject.names(nodes)), display_name(subject), subject.notes,
     )  # fmt: skip
 
 

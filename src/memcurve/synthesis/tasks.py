@@ -118,7 +118,7 @@ def task_error(network: Any, target: Any, *, input: Any = None, noise: Any = Non
     if problem.is_white and subject.inputs == 1:
         loss = memory_curve(subject, len(h), noise=noise).loss
         weighted = float((unit[:, 0] ** 2 * loss).sum() / (unit**2).sum())
-    name = directions.called(subject)
+    name = directions.display_name(subject)
     coefficients = h if h.shape[1] > 1 else h[:, 0]
     return TaskError(nmse, error, weighted, coefficients, float(s), name, subject.notes)
 

@@ -123,7 +123,7 @@ def whitened(network: Any, levels: Any = LEVELS) -> Whitened:
         with contextlib.suppress(UncertainResultError):  # noise too far below rounding
             profile = noise_profile(subject, noise, lags=1)
             before, errors = profile.known_totals, profile.total_errors
-    name = directions.called(subject)
+    name = directions.display_name(subject)
     made = LinearNetwork(
         A, np.sqrt(power / n) * C, name=f"{name}, white states", notes=subject.notes
     )

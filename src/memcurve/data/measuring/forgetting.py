@@ -66,7 +66,7 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
             break
         if left > STANDS_STILL * mean[-2 * quarter : -quarter].mean():
             # very slow decay looks the same over few steps, unless noise is all that is left
-            if stood_still or left <= 2 * _twice(model, both, states)[0]:
+            if stood_still or left <= 2 * _repeated_run(model, both, states)[0]:
                 break
             stood_still = True
         steps *= 4
@@ -74,14 +74,14 @@ def forgetting(model: Model, draw: Draw, negligible: float) -> Forgetting:
     above = np.flatnonzero(mean > end)
     washout = int(above[-1]) + 1 if len(above) else 1
     time = washout / -np.log(end) if end < 0.1 else 0.0
-    settled = Forgetting(distances, washout, time, left, *_twice(model, both, states))
+    settled = Forgetting(distances, washout, time, left, *_repeated_run(model, both, states))
     if settled.forgets:
         return settled
     # where it starts it may respond in a way of its own
     return dataclasses.replace(settled, washout=max(washout, FIRST_STEPS))
 
 
-def _twice(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
+def _repeated_run(model: Model, inputs: Floats, states: Floats) -> tuple[float, float]:
     """Distances of a repeated run: at its end, and at its beginning beyond that."""
     distance = _distances(states, checked_run(model, inputs)).mean(axis=0)
     first, last = float(distance[:16].max()), float(distance[-(len(distance) // 4) :].mean())

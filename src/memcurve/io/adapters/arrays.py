@@ -9,7 +9,7 @@ from memcurve.core.arguments import exact_array, rectangular_array
 from memcurve.core.notes import Note
 from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
 from memcurve.network import LinearNetwork
-from memcurve.network.device import is_elsewhere
+from memcurve.network.device import is_device_sparse
 from memcurve.network.diagonal import diagonal_network
 from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
@@ -144,7 +144,7 @@ def from_tuple(
             f"step); got one of {len(parts)} parts. Of (A, B, C, D) give (A, B), or "
             f"scipy.signal.StateSpace(A, B, C, D, dt=1)."
         )
-    if len(parts) == 2 and is_elsewhere(parts[0]):  # which stays where it is
+    if len(parts) == 2 and is_device_sparse(parts[0]):  # which stays where it is
         return LinearNetwork(*parts)
     first, second, *third = (tensor_values(part) for part in parts)
     if isinstance(first, list | tuple):

@@ -22,7 +22,7 @@ def from_torch(module: Any) -> LinearNetwork:
     if not kinds & {"RNN", "RNNCell"}:
         raise TypeError(
             f"`network` must be an nn.RNN or nn.RNNCell, got {type(module).__name__}"
-            f"{_inside(module)}; state-space layers go to memcurve.layers(module). Or give "
+            f"{_held_layers(module)}; state-space layers go to memcurve.layers(module). Or give "
             f"weights: as_network((A, C)), or "
             f"as_network(module.state_dict()), with matrix='…' and mask='…' where these have names "
             f"of their own."
@@ -75,7 +75,7 @@ def _layer(module: Any, suffix: str, below: Any) -> tuple[LinearNetwork, Any]:
     return network.replace(shift=constant if constant.any() else None), rest
 
 
-def _inside(module: Any) -> str:
+def _held_layers(module: Any) -> str:
     """Which recurrent layers a larger module holds, for the error."""
     held = [
         f".{name}"

@@ -85,7 +85,7 @@ def naive(problem: Problem, *, inverse: str = "solve", ridge: float = 1e-9) -> A
             memory, condition = _projected(problem)
         else:
             if problem.is_plain:
-                X, G, condition = kept_gramian(problem)
+                X, G, condition = cached_gramian(problem)
             else:
                 inverted, X, G = "covariance", *_covariances(problem)
                 condition = float(np.linalg.cond(G))
@@ -119,7 +119,7 @@ def _projected(problem: Problem) -> tuple[Floats, float]:
     return np.einsum("ij,ij->j", rows, rows)[:count], _condition(singular) ** 2
 
 
-def kept_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
+def cached_gramian(problem: Problem) -> tuple[Floats, Floats, float]:
     """Responses to all lags, their Gramian and its condition number, kept with the network."""
     A, C = method.dense_single_input(problem)
     count = problem.lags or 5 * len(C)

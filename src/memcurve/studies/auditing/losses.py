@@ -154,7 +154,7 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
     missing = len(states) - rank
     if missing <= 0:
         return []
-    nodes = _same_nodes(states, network)
+    nodes = _redundant_nodes(states, network)
     if sum(loss.count for loss in nodes) == missing:
         return nodes
     # nodes and uncontrollable modes are two views of one loss: the counts are those of modes
@@ -165,7 +165,7 @@ def _uncontrollable(states: Analysis, rank: int, network: LinearNetwork) -> list
     return [*modes, *among]
 
 
-def _same_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
+def _redundant_nodes(states: Analysis, network: LinearNetwork) -> list[Loss]:
     """Nodes that never move, or move in proportion."""
     groups, constant = proportional_rows(states.stored, states.mask)
     losses, surplus = list[Loss](), Counter[tuple[int, ...]]()

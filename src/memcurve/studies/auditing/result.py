@@ -130,11 +130,11 @@ class Audit(Reported):
         usable = _usable_in_words(self)
         if self.curve is None:
             names = "; ".join(self.left_out)
-            facts = [usable, _possible(self), names and say("verdict.left_out", names=names)]
+            facts = [usable, _total_bounds(self), names and say("verdict.left_out", names=names)]
         elif self.headline is not None:
-            facts = [usable, _truth(self), _others(self)]
+            facts = [usable, _truth(self), _standard_methods(self)]
         else:
-            facts = [_truth(self), usable, _others(self)]
+            facts = [_truth(self), usable, _standard_methods(self)]
         return tuple(sentence for sentence in (claim, _as_read(self), *facts) if sentence)
 
     @property
@@ -264,7 +264,7 @@ def _truth(audit: Audit) -> str:
     return say("verdict.total", total=total, states=states, horizons=horizons)
 
 
-def _possible(audit: Audit) -> str:
+def _total_bounds(audit: Audit) -> str:
     """Bounds on a total that was not computed lag by lag."""
     budget, white = audit.rank_budget, audit.input == "white"
     if budget.rank is not None:
@@ -297,7 +297,7 @@ def _with_error(text: str, error: float) -> str:
     return f"{text} ± {error:.1g}" if error > 0 else text
 
 
-def _others(audit: Audit) -> str:
+def _standard_methods(audit: Audit) -> str:
     """What standard methods say: a wrong total, a sum that ends too soon, an uneven curve."""
     if not audit.estimates:
         return ""

@@ -31,7 +31,7 @@ from memcurve.studies.auditing.sentences import say
 from memcurve.studies.auditing.structure import condition_of, eigenvalues_of
 from memcurve.studies.auditing.usable import (
     UsableMemory,
-    shortly,
+    brief_reason,
     usable_memory,
     usable_memory_at_scale,
 )
@@ -127,7 +127,7 @@ def audit(
             _require_time_for(subject)
             curve = _curve(subject, input=task.input)
         except TooLargeError as error:
-            return _at_scale(task, shortly(error), notify, callback)
+            return _at_scale(task, brief_reason(error), notify, callback)
         return _in_full(task, curve, estimates, notify)
 
 

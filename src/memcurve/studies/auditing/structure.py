@@ -6,7 +6,7 @@ import numpy as np
 
 from memcurve.core.errors import UncertainResultError, UnstableNetworkError
 from memcurve.core.types import Complexes
-from memcurve.memory import kept_gramian
+from memcurve.memory import cached_gramian
 from memcurve.network import LinearNetwork
 from memcurve.solve import Analysis, Problem
 
@@ -52,7 +52,7 @@ def condition_of(problem: Problem, rank: int) -> float:
         # what is read of the states does not change how they move
         problem, rank = Problem.of(network.replace(readout=None), problem.lags), analysis.rank
     try:  # the one that standard methods invert
-        G = kept_gramian(problem)[1]
+        G = cached_gramian(problem)[1]
     except (UnstableNetworkError, UncertainResultError, np.linalg.LinAlgError):
         return WORST_CONDITION
     G = G[np.ix_(analysis.nodes, analysis.nodes)]

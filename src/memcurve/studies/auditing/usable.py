@@ -89,11 +89,11 @@ def usable_memory(network: LinearNetwork, input: Any, noise: Any) -> UsableMemor
         for kind in (noises.Float32(), noises.Float64()):
             its_level = {kind.label: formats.pop(kind.label, float("nan"))}
             with contextlib.suppress(UncertainResultError):  # states may be too small for any error
-                curves = _asked(Problem.of(network, input=processes, noise=kind))
+                curves = _family(Problem.of(network, input=processes, noise=kind))
                 rows = _rows(its_level, curves) + rows
         if formats:
             noise = noises.ObservationNoise([*formats.values()])
-            rows += _rows(formats, _asked(Problem.of(network, input=processes, noise=noise)))
+            rows += _rows(formats, _family(Problem.of(network, input=processes, noise=noise)))
         clear = LEVELS[CLEAR * deviations.max(initial=0.0) <= LEVELS]
         totals = _totals(network, processes, LEVELS) or _totals(network, processes, clear)
         if given is not None:
@@ -113,13 +113,13 @@ def _totals(
         return {}
     with contextlib.suppress(UncertainResultError):
         noise = noises.ObservationNoise(levels)
-        curves = _asked(Problem.of(network, 1, input=processes, noise=noise))
+        curves = _family(Problem.of(network, 1, input=processes, noise=noise))
         named = zip(levels.tolist(), curves, strict=True)
         return {level: curve.total for level, curve in named if is_known(curve)}
     return {}
 
 
-def _asked(problem: Problem) -> tuple[MemoryCurve, ...]:
+def _family(problem: Problem) -> tuple[MemoryCurve, ...]:
     """The curves of a family; other solvers take twenty times as long for what rounding hides."""
     # balls take as long for every level
     is_small = problem.network.states <= (FEW_STATES if len(problem.levels) > 1 else FORMATS_UP_TO)
@@ -142,7 +142,7 @@ def usable_memory_at_scale(
         formats = noises.number_formats(analysis.deviations(processes))
     except UncertainResultError as error:
         formats = {}
-        left_out.append((say("left_out.formats"), shortly(error)))
+        left_out.append((say("left_out.formats"), brief_reason(error)))
     steps = {name: formats[name] for name in ("16 bit", "12 bit") if formats.get(name, 0) > 0}
     if given is not None and given.is_scaled and isinstance(given, noises.ObservationNoise):
         steps[given.label] = float(given.levels[0])
@@ -164,7 +164,7 @@ def usable_memory_at_scale(
             family = zip(family_levels.tolist(), ask_family(problem), strict=True)
         except (UncertainResultError, TooLargeError) as error:
             if name in steps:
-                left_out.append((say("left_out.usable", name=name), shortly(error)))
+                left_out.append((say("left_out.usable", name=name), brief_reason(error)))
             continue
         curves = {level: curve for level, curve in family if is_known(curve)}
         break
@@ -182,7 +182,7 @@ def usable_memory_at_scale(
         try:
             curve = ask(Problem.of(network, input=processes, noise=kind))
         except (UncertainResultError, TooLargeError) as error:
-            left_out.append((say("left_out.usable", name=kind.label), shortly(error)))
+            left_out.append((say("left_out.usable", name=kind.label), brief_reason(error)))
             continue
         level = formats.get(kind.label, float("nan"))
         rows += _rows({kind.label: level}, (curve,), given=kind is given)
@@ -191,7 +191,7 @@ def usable_memory_at_scale(
     return UsableMemory(tuple(rows), np.array([*curves]), totals), tuple(left_out)
 
 
-def shortly(error: Exception) -> str:
+def brief_reason(error: Exception) -> str:
     """The reason for an error, without the rule that was broken and the remedy."""
     first = str(error).partition(". ")[0].rstrip(".")
     return first.partition(": ")[2] if first.startswith("`") else first

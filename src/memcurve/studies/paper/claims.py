@@ -15,7 +15,7 @@ from scipy.linalg import solve_discrete_lyapunov as _gramian
 from memcurve import LinearNetwork, MemoryCurve, memory_curve
 from memcurve.core.limits import one_thread
 from memcurve.core.notes import texts_beside
-from memcurve.core.progress import Progress, watched
+from memcurve.core.progress import Progress, tracked
 from memcurve.core.types import Floats
 from memcurve.memory import montecarlo_bias
 from memcurve.network import ensembles, krylov, masks
@@ -253,7 +253,7 @@ CLAIMS: dict[str, Callable[[], Outcome]] = {check.__name__: check for check in (
 def check_claims(progress: Progress = False) -> list[CheckedClaim]:
     """Check every claim in turn."""
     outcomes = []
-    for name, check in watched(CLAIMS.items(), "claims", len(CLAIMS), progress):
+    for name, check in tracked(CLAIMS.items(), "claims", len(CLAIMS), progress):
         with one_thread():  # many small decompositions
             is_true, facts = check()
         text = _TEXTS[name]

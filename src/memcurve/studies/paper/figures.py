@@ -10,7 +10,7 @@ import numpy as np
 
 from memcurve import memory_curve
 from memcurve.core.notes import texts_beside
-from memcurve.core.progress import Progress, watched
+from memcurve.core.progress import Progress, tracked
 from memcurve.core.types import EPS
 from memcurve.network import LinearNetwork, ensembles, krylov, masks
 from memcurve.network.graph import eigenvalues
@@ -185,7 +185,7 @@ def _curve_panels(panels: list[Panel], settings: Settings, progress: Progress) -
         osm_plus = memory_curve(network, shown, method="osm_plus", **arguments)
         streams = np.random.default_rng(settings.seed).spawn(settings.masks)
         ones = [network.replace(C=masks.make(mask, size, seed=s, **mask_options)) for s in streams]
-        drawn = watched(ones, "naive masks", len(ones), progress)
+        drawn = tracked(ones, "naive masks", len(ones), progress)
         how: dict[str, Any] = {"method": "naive", "inverse": "projector"}
         naive = np.array([memory_curve(one, shown, **how).values for one in drawn])
         osm = memory_curve(ones[0], shown, method="osm")

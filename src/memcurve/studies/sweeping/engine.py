@@ -84,7 +84,7 @@ def run_cases(
         try:
             loop.run()
         except BaseException as error:
-            loop.save_what_has_arrived()
+            loop.save_finished()
             pool.stop()
             if not isinstance(error, KeyboardInterrupt):
                 raise
@@ -117,19 +117,19 @@ class _Loop:
         if not self.counts.pending:
             return
         self._pool.start()
-        while self._send_out():
-            self._bring_in()
+        while self._submit():
+            self._collect()
             if time.monotonic() - self._reported >= _BETWEEN_REPORTS:
                 self._report()
         self._report()
 
-    def save_what_has_arrived(self) -> None:
+    def save_finished(self) -> None:
         """Save finished results before the end, without waiting."""
         arrived = [future for future in self._arrivals(timeout=0) if not future.exception()]
         self._unsaved += [future.result() for future in arrived]
         self._save()
 
-    def _send_out(self) -> bool:
+    def _submit(self) -> bool:
         """Submit cases to free workers; returns whether any are running."""
         window = 1 if self._pool.inline else _CASES_PER_WORKER * self._pool.workers
         while len(self._tasks) < window:
@@ -141,7 +141,7 @@ class _Loop:
             future.add_done_callback(self._arrived.put)
         return bool(self._tasks)
 
-    def _bring_in(self) -> None:
+    def _collect(self) -> None:
         """Wait for results and take all that have arrived."""
         for future in self._arrivals(timeout=_BETWEEN_REPORTS):
             case, error = self._tasks.pop(future), future.exception()
@@ -199,9 +199,9 @@ class StopSignals:
         # after a signal, the first that comes later gives the handlers back
         self._deaf_until = time.monotonic() + _IMPATIENCE
         if self.received is None:
-            self._give_back()
+            self._restore()
 
-    def _give_back(self) -> None:
+    def _restore(self) -> None:
         for number, handler in self._before.items():
             # None: it was set by other than Python and cannot be given back
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
@@ -211,7 +211,7 @@ class StopSignals:
             self.received = signal.Signals(number)
             raise KeyboardInterrupt
         if time.monotonic() > self._deaf_until:
-            self._give_back()
+            self._restore()
             signal.raise_signal(number)
 
 

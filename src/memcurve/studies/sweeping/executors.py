@@ -73,12 +73,12 @@ class CaseRunner:
     limit: float | None = None
     versions: dict[str, str] = field(default_factory=versions)
 
-    def apart(self, case: Pending) -> CaseOutcome:
+    def run_apart(self, case: Pending) -> CaseOutcome:
         """In the process that this one has for it."""
         with _ONE_AT_A_TIME:
-            return self.beside(_BESIDE, case)
+            return self.run_in(_OWN_PROCESS, case)
 
-    def here(self, case: Pending | None) -> Any:
+    def run_here(self, case: Pending | None) -> Any:
         """In this process; without a case that gets ready for the first one."""
         for package, version in versions().items():
             if version != (ours := self.versions[package]):
@@ -98,14 +98,14 @@ class CaseRunner:
                 error = f"{type(problem).__name__}: {problem}"
                 return CaseOutcome.of(key, None, error, time.perf_counter() - start)
 
-    def beside(self, worker: WorkerProcess, case: Pending) -> CaseOutcome:
+    def run_in(self, worker: WorkerProcess, case: Pending) -> CaseOutcome:
         """In a process of its own, which is replaced if a case ends it."""
         error, start = DIED, 0.0
         for _ in range(_DEATHS):  # whoever killed the process need not have meant the case
-            worker.prepare(self.here, None)  # which is no time of the case
+            worker.prepare(self.run_here, None)  # which is no time of the case
             start = time.perf_counter()
             try:
-                return CaseOutcome(*worker.call(self.here, case, limit=self.limit))
+                return CaseOutcome(*worker.call(self.run_here, case, limit=self.limit))
             except WorkerDiedError:
                 continue
             except TimeoutError:  # nothing less ends a call into a C library that does not return
@@ -195,14 +195,14 @@ class WorkerProcess:
             context = multiprocessing.get_context("spawn")
             self._pipe, remote_end = context.Pipe()
             process = context.Process(target=_serve, args=(remote_end,), daemon=True)
-            with _inherited():
+            with _worker_environment():
                 process.start()
             remote_end.close()
             self._process = process
 
 
 @contextlib.contextmanager
-def _inherited() -> Iterator[None]:
+def _worker_environment() -> Iterator[None]:
     """The environment of a worker from its start: one BLAS thread, and Ctrl-C ignored."""
     # libraries read the environment when they are loaded, long before any code of ours runs;
     # and a blocked signal is inherited, whereas one to the driver waits until it is unblocked
@@ -260,7 +260,7 @@ def _serve(pipe: Any) -> None:
 
 
 #: Where a process runs cases that may have to be ended, if it is no worker process itself.
-_BESIDE = WorkerProcess()
+_OWN_PROCESS = WorkerProcess()
 
 
 class Pool:
@@ -293,13 +293,13 @@ class SerialPool(Pool):
     def run(self, runner: CaseRunner, case: Pending) -> Outcome:
         future: Outcome = Future()
         try:
-            future.set_result((runner.here if runner.limit is None else runner.apart)(case))
+            future.set_result((runner.run_here if runner.limit is None else runner.run_apart)(case))
         except Exception as error:
             future.set_exception(error)
         return future
 
     def stop(self) -> None:
-        _BESIDE.stop()
+        _OWN_PROCESS.stop()
 
 
 class ProcessPool(Pool):
@@ -322,7 +322,7 @@ class ProcessPool(Pool):
 
     def run(self, runner: CaseRunner, case: Pending) -> Outcome:
         executor: ThreadPoolExecutor = self._executor
-        return executor.submit(lambda: runner.beside(self._own.process, case))
+        return executor.submit(lambda: runner.run_in(self._own.process, case))
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """The future of a call in a process, which may raise a WorkerDiedError."""
@@ -366,7 +366,7 @@ class DaskPool(Pool):
         try:
             self._client.wait_for_workers(1, timeout=self._timeout)
         except (OSError, TimeoutError):
-            raise self._abandoned() from None
+            raise self._no_workers() from None
         self.workers = max(1, len(self._client.nthreads()))
         self._last_seen = time.monotonic()
         threading.Thread(target=self._watch, name="Dask watch", daemon=True).start()
@@ -376,7 +376,7 @@ class DaskPool(Pool):
         try:
             if self._runner is None or self._runner[0] is not runner:
                 self._runner = runner, self._sent(runner)
-            remote = self._client.submit(_apart, self._runner[1], case, pure=False, retries=5)
+            remote = self._client.submit(_run_apart, self._runner[1], case, pure=False, retries=5)
             self._client.loop.add_callback(self._hand_over, remote, future)
         except (OSError, RuntimeError) as error:  # the client has been closed
             raise self._disconnected() from error
@@ -402,7 +402,7 @@ class DaskPool(Pool):
 
     def check(self) -> None:
         if time.monotonic() - self._last_seen > self._timeout:
-            raise self._abandoned()
+            raise self._no_workers()
 
     def stop(self) -> None:
         """Drop queued tasks; a scheduler that does not answer must not block the driver."""
@@ -424,7 +424,7 @@ class DaskPool(Pool):
                 if processes := len(client.nthreads()):  # clusters may grow and shrink
                     self.workers, self._last_seen = processes, time.monotonic()
 
-    def _abandoned(self) -> ConnectionError:
+    def _no_workers(self) -> ConnectionError:
         return ConnectionError(
             f"no Dask worker at {self._address} for {self._timeout:g} s; start some with `dask "
             f"worker {self._address}`. {_KEPT}"
@@ -439,8 +439,8 @@ def _itself(runner: CaseRunner) -> CaseRunner:
     return runner
 
 
-def _apart(runner: CaseRunner, case: Pending) -> CaseOutcome:
-    return runner.apart(case)
+def _run_apart(runner: CaseRunner, case: Pending) -> CaseOutcome:
+    return runner.run_apart(case)
 
 
 @contextlib.contextmanager

@@ -71,7 +71,7 @@ def require_other_files(file: Path | None, *outputs: Path | None, what: str = "n
 
 def warn(text: str) -> None:
     """Print a warning on stderr."""
-    _tell(f"memcurve: {text}")
+    _print_error(f"memcurve: {text}")
 
 
 @contextlib.contextmanager
@@ -228,7 +228,7 @@ def _unknown(error: UnknownOptionError, options: list[str]) -> str:
     return f"Unknown option: {word_given}. {remedy}"
 
 
-def _tell(text: str) -> None:
+def _print_error(text: str) -> None:
     """Print lines on stderr, whole or, in a terminal, folded between words."""
     from rich.console import Console
 
@@ -260,7 +260,7 @@ def _report(error: BaseException, message: str) -> None:
 
         with contextlib.suppress(OSError):
             # names from files may hold escape sequences
-            _tell(f"memcurve: error: {clean(message)}")
+            _print_error(f"memcurve: error: {clean(message)}")
 
 
 def _without_number(error: OSError) -> str:
