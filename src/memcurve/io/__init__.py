@@ -13,6 +13,7 @@ from memcurve.io.arrays import MissingMaskError as MissingMaskError
 from memcurve.io.arrays import NetworkFileError as NetworkFileError
 from memcurve.io.arrays import ending_of as ending_of
 from memcurve.io.arrays import name_as_text as name_as_text
+from memcurve.io.arrays import note as note
 from memcurve.io.arrays import opened as opened
 from memcurve.io.arrays import readable as readable
 from memcurve.io.arrays import reading as reading
@@ -31,7 +32,6 @@ from memcurve.io.nodes import load_nodes as load_nodes
 from memcurve.io.nodes import node_mask as node_mask
 from memcurve.io.nodes import node_place as node_place
 from memcurve.io.npy import open_npz as open_npz
-from memcurve.io.parts import LAG_NOTE as LAG_NOTE
 from memcurve.io.parts import as_mask as as_mask
 from memcurve.io.parts import network_parts as network_parts
 from memcurve.io.recordings import RECORDING_FORMATS as RECORDING_FORMATS

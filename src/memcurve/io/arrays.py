@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memcurve.core.limits import TooLargeError, require_room_for_array
-from memcurve.core.notes import Note, texts_beside
+from memcurve.core.notes import Note, NoteTexts, texts_beside
 
 #: Readers take about this many bytes at a time.
 BLOCK = 2**24
@@ -38,6 +38,10 @@ class NetworkFileError(ValueError):
 
 class MissingMaskError(NetworkFileError):
     """A file that holds a connectivity, but no input mask."""
+
+
+#: The note of a name in ``notes.toml``, filled with facts.
+note = NoteTexts(texts_beside(__file__, "notes.toml"))
 
 
 @cache

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 
 from memcurve.core.arguments import Seed, require_number
 from memcurve.core.limits import TooLargeError
-from memcurve.core.notes import Note, notes_of
+from memcurve.core.notes import notes_of
 from memcurve.core.optional import optional
 from memcurve.core.result import replacing, require_ending
 from memcurve.io.arrays import (
@@ -28,6 +28,7 @@ from memcurve.io.arrays import (
     Opener,
     ending_of,
     fault_error,
+    note,
     opened,
     stem_of,
     words,
@@ -441,8 +442,7 @@ def with_leak(network: LinearNetwork, leak: Any) -> LinearNetwork:
         return network
     A, C = leaky_pair(network.A, network.C, leak)
     shift = None if network.shift is None else np.asarray(leak) * network.shift
-    note = Note("network", "the leak rate is applied: A = (1 − lr)·I + lr·W, C = lr·Win")
-    return network.replace(A=A, C=C, shift=shift, notes=(note, *network.notes))
+    return network.replace(A=A, C=C, shift=shift, notes=(note("leak"), *network.notes))
 
 
 def _leaking(

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.limits import require_room_for_states
-from memcurve.core.notes import Note, counted, notes_of
-from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, reading
+from memcurve.core.notes import Note, counted
+from memcurve.io.arrays import Archive, Array, MissingMaskError, NetworkFileError, note, reading
 
 #: Connectivity and mask, in the order they are looked for.
 _RESERVOIRS = ("W", "W_res", "Wres", "W_rec")
@@ -26,12 +26,6 @@ _HIDDEN = "weight_hh_l"
 #: Further parts of a network that are read from a .npz file, where they are there.
 EXTRAS = ("shift", "readout")
 _TEXTS = ("labels", "notes")
-#: Systems of control theory and signal processing have the input of time t in the next state.
-LAG_NOTE = (
-    "the state x[t] of a state-space system has not seen its input u[t]: the network's state at t "
-    "is x[t+1], so that lag τ here is lag τ + 1 there; all states are read, not the outputs"
-)
-_REPLACED = "the file's own input mask, {}, is left out for the one that is given"
 
 #: Arguments of a LinearNetwork, and its ``leak`` where there is one.
 Parts = dict[str, Any]
@@ -52,7 +46,7 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
     A = whole(archive.arrays[pair[0]])
     C = None if has_mask else _own_mask(archive.arrays[pair[1]], A)
     stored = archive.first([c for a, c in usual if a == pair[0]])
-    notes: list[str | Note] = [_REPLACED.format(stored)] if has_mask and stored is not None else []
+    notes = [note("replaced", mask=stored)] if has_mask and stored is not None else []
     used = {*pair, stored, *EXTRAS, *_TEXTS}
     further: Parts = {}
     if pair[0].removeprefix(start) in _RESERVOIRS:
@@ -66,13 +60,12 @@ def network_parts(archive: Archive, matrix: str | None, mask: str | None, has_ma
         notes += more
     elif not named:
         if is_system:
-            notes += [f"{' and '.join(pair)} are read as those of a state-space system", LAG_NOTE]
+            notes += [note("system", pair=" and ".join(pair)), note("lag")]
         elif pair[0] == "A" and keys >= {*PAIRS[1]}:
-            text = "A and C are taken, W and Win left out; choose them with matrix='W', mask='Win' "
-            notes.append(text + "(--matrix W --mask Win)")
+            notes.append(note("two_pairs"))
             used |= {*PAIRS[1]}
         notes += _unused(archive, used)
-    return {"A": A, "C": C, "notes": notes_of(notes, "network")} | further
+    return {"A": A, "C": C, "notes": tuple(notes)} | further
 
 
 def _struct(archive: Archive, matrix: str | None) -> str:
@@ -113,29 +106,26 @@ def _reservoir_parts(
     leak: str | None,
     bias: str | None,
     size: int,
-) -> tuple[Parts, list[str | Note]]:
+) -> tuple[Parts, list[Note]]:
     """The leak rate and the bias beside W and Win, and notes on these."""
     missing = "an activation" if bias is not None else "an activation or bias"
-    taken = f"{' and '.join(pair)} taken as a linear network: the file does not specify {missing}"
-    unused = _unused(archive, {*used, leak, bias})
-    if unused and leak is None:
-        unused = [Note("unused", f"{unused[0]} (a leak rate is called {' or '.join(_LEAKS)})")]
+    notes = [note("reservoir", pair=" and ".join(pair), missing=missing)]
+    notes += _unused(archive, {*used, leak, bias}, "arrays_or_leak" if leak is None else "arrays")
     if np.ndim(C) == 2 and C.shape[1] > 1:
-        text = f"{pair[-1]} has {C.shape[1]} columns, taken as {C.shape[1]} inputs; remove a bias "
-        unused.append(Note("unused", f"{text}column (--bias-column)"))
+        notes.append(note("inputs", mask=pair[-1], count=C.shape[1]))
     parts: Parts = {} if leak is None else {"leak": _flat(archive, leak)}
     if bias is not None:
         values = _flat(archive, bias)
         parts["shift"] = np.full(size, values) if values.size == 1 else values
-    return parts, [Note("linear", taken), *unused]
+    return parts, notes
 
 
-def _unused(archive: Archive, used: Collection[str | None]) -> list[Note]:
+def _unused(archive: Archive, used: Collection[str | None], kind: str = "arrays") -> list[Note]:
     """A note on arrays that may be part of the network, and were not used."""
     structs = {name[: dot.start()] for name in used if name for dot in re.finditer(r"\.", name)}
     others = [key for key in archive.arrays if key not in {*used, *structs} and key[:2] != "A_"]
-    text = f"not used: {', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
-    return [Note("unused", text)] if others else []
+    names = f"{', '.join(others[:8])}{' …' if len(others) > 8 else ''}"
+    return [note(kind, names=names, leaks=" or ".join(_LEAKS))] if others else []
 
 
 def _torch_pair(archive: Archive, has_mask: bool) -> tuple[str, ...] | None:
@@ -147,7 +137,7 @@ def _torch_pair(archive: Archive, has_mask: bool) -> tuple[str, ...] | None:
     return pairs[0] if len(pairs) == 1 else None
 
 
-def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, list[str | Note]]:
+def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, list[Note]]:
     """The constant of a torch layer, the sum of its two biases, and notes on the layer."""
     prefix = hidden[: hidden.rindex(_HIDDEN)] + _HIDDEN
     others = [key for key in archive.arrays if key.startswith(prefix) and key != hidden]
@@ -157,10 +147,8 @@ def _torch_parts(archive: Archive, hidden: str, named: bool) -> tuple[Parts, lis
     if others and not named:
         mask = hidden.replace(_HIDDEN, "weight_ih_l")
         raise archive.fault("layers", name=hidden, others=", ".join(others), mask=mask)
-    note = f"{hidden} taken as a linear recurrence: the weights do not specify an activation"
-    if others:
-        note = f"one layer of several: {', '.join(others)} left out"
-    notes: list[str | Note] = [note] if others or not named else []
+    notes = [] if named else [note("torch", hidden=hidden)]
+    notes = [note("torch_layer", others=", ".join(others))] if others else notes
     names = [hidden.replace(_HIDDEN, f"bias_{part}_l") for part in ("ih", "hh")]
     biases = [_flat(archive, name) for name in names if name in archive.arrays]
     return ({"shift": np.sum(biases, axis=0)} if biases else {}), notes
@@ -188,13 +176,13 @@ def side_by_side(array: Any, has_mask: bool, hint: str) -> Parts:
             f"{array.file}: holds A of shape {shape} but no input mask C; give mask='C.npy' (or "
             f".csv, .mtx), store [A | C] side by side, or an archive with A and C, e.g. .npz{more}."
         )
-    notes = [f"read as a matrix, A of shape {(rows, rows)}; {hint}"] if hint else []
+    notes = [note("matrix", shape=(rows, rows), hint=hint)] if hint else []
     if rows < columns and has_mask:
-        replaced = _REPLACED.format(f"of {counted(columns - rows, 'column')}")
-        notes.insert(0, f"an array of {rows} × {columns} is read as [A | C]; {replaced}")
+        mask = counted(columns - rows, "column")
+        notes.insert(0, note("side_by_side", rows=rows, columns=columns, mask=mask))
     A, C = (values[:, :rows], values[:, rows:]) if rows < columns else (values, None)
     C = None if has_mask else as_mask(C)
-    return {"A": A, "C": C, "notes": notes_of(notes, "network")}
+    return {"A": A, "C": C, "notes": tuple(notes)}
 
 
 def texts(archive: Archive, name: str) -> list[str]:

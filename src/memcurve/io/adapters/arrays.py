@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from memcurve.core.arguments import exact_array, rectangular_array
-from memcurve.core.notes import Note
-from memcurve.io import Archive, as_array, as_mask, network_parts, tensor_values, with_leak
+from memcurve.io import Archive, as_array, as_mask, network_parts, note, tensor_values, with_leak
 from memcurve.network import LinearNetwork
 from memcurve.network.device import is_device_sparse
 from memcurve.network.diagonal import diagonal_network
@@ -15,11 +14,6 @@ from memcurve.network.nonlinear import Activation, NonlinearNetwork, leaky_pair
 
 #: The remedy for models without an equivalent linear network.
 RECORD = "record its states and use memcurve.memory_from_data(states, z)"
-#: What two vectors are, of which scipy.signal would make a filter.
-_DIAGONAL = Note(
-    "network",
-    "(λ, B) is read as x_t = diag(λ) x_{t−1} + B z_t; a filter (b, a) is scipy.signal.dlti(b, a)",
-)
 
 
 def exact_or_sparse(values: Any, argument: str) -> Any:
@@ -154,7 +148,8 @@ def from_tuple(
             raise ValueError(f"`step` is given twice, got {step!r}; leave one out.")
         step = third[0] if third else step
         network = diagonal(first, second, step=step, discretisation=discretisation or "zoh")
-        return network if network.is_complex else network.replace(notes=[*network.notes, _DIAGONAL])
+        notes = [*network.notes, *([] if network.is_complex else [note("diagonal")])]
+        return network.replace(notes=notes)
     if step is not None or discretisation is not None:
         raise ValueError(
             "`step` and `discretisation` are for (eigenvalues, B) with a vector of eigenvalues; "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from memcurve.core.arguments import exact_array
 from memcurve.core.notes import Note
 from memcurve.core.optional import optional
-from memcurve.io import graph_matrix, node_mask, node_names
+from memcurve.io import graph_matrix, node_mask, node_names, note
 from memcurve.network import LinearNetwork
 from memcurve.network.scaling import scale_to_spectral_radius
 
@@ -117,13 +117,12 @@ def _factors(
         if name in signs or name not in NO_SYNAPSES
     }
     listed = ", ".join(f"{name} {factor:+g}" for name, factor in used.items())
-    notes = [Note("network", f"numbers of synapses, with the factors {listed}: A[post, pre]")]
+    notes = [note("synapses", factors=listed)]
     unsigned = [name for name in used if name in UNSIGNED and name not in signs]
     if unsigned:
-        text = f"the source does not specify the sign of {', '.join(unsigned)}: taken as positive"
-        notes.append(Note("network", f"{text}; `signs` gives another"))
+        notes.append(note("unsigned", classes=", ".join(unsigned)))
     if left := [name for name in connections if name not in used]:
-        notes.append(Note("network", f"left out: {', '.join(left)}"))
+        notes.append(note("left_out", classes=", ".join(left)))
     return used, notes
 
 

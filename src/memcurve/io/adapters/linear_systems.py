@@ -4,8 +4,7 @@ import importlib
 from typing import Any
 
 from memcurve.core.arguments import exact_array
-from memcurve.core.notes import Note
-from memcurve.io import LAG_NOTE, as_mask
+from memcurve.io import as_mask, note
 from memcurve.network import LinearNetwork
 
 
@@ -38,4 +37,4 @@ def from_system(system: Any) -> LinearNetwork:
         raise ValueError(
             "`network` must have at least one state, got a static gain; it has no memory."
         )
-    return LinearNetwork(A, as_mask(B), notes=(Note("network", LAG_NOTE),))
+    return LinearNetwork(A, as_mask(B), notes=(note("lag"),))

@@ -11,7 +11,7 @@ import numpy as np
 
 from memcurve.core.arguments import exact_array, require_size
 from memcurve.core.notes import Note, counted
-from memcurve.io import as_mask
+from memcurve.io import as_mask, note
 from memcurve.io.adapters.arrays import RECORD, exact_or_sparse, recurrent_network
 from memcurve.network import LinearNetwork
 
@@ -94,9 +94,7 @@ def _initialised(node: Any, input_dim: int | None) -> tuple[Any, list[Note]]:
     count = dimension or input_dim or 1
     drawn = copy.deepcopy(node)
     drawn.initialize(np.zeros(count))
-    note = "the reservoir had not seen data: its weights were drawn in a copy, for "
-    note += f"{counted(count, 'input')}; reservoir.initialize(x) fixes them"
-    return drawn, [Note("network", note)]
+    return drawn, [note("drawn", inputs=counted(count, "input"))]
 
 
 def _activation(node: Any, source: str) -> Any:
