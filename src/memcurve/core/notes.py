@@ -91,7 +91,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def text_beside(module: str, name: str) -> str:
+    """The text of a file in the folder of a module, or below it."""
+    return (Path(module).parent / name).read_text(encoding="utf-8")
+
+
 def texts_beside(module: str, name: str = "") -> dict[str, Any]:
     """Texts from the TOML file beside a module, of the same name or of another."""
-    file = Path(module).with_name(name) if name else Path(module).with_suffix(".toml")
-    return tomllib.loads(file.read_text(encoding="utf-8"))
+    return tomllib.loads(text_beside(module, name or f"{Path(module).stem}.toml"))

@@ -5,13 +5,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
 from memcurve.core.arguments import require_limit, require_number
 from memcurve.core.errors import UncertainResultError
+from memcurve.core.notes import text_beside
 from memcurve.state_affine.builders import as_state_affine, on_shared_functions
 from memcurve.state_affine.evaluation import coordinates
 from memcurve.state_affine.laws import Law, law_of
@@ -106,7 +106,7 @@ def narma10() -> WordTarget:
     >>> round(linear / target.variance, 2)
     0.86
     """
-    stored = json.loads((files("memcurve.state_affine") / "narma10.json").read_text("utf-8"))
+    stored = json.loads(text_beside(__file__, "narma10.json"))
     coefficients = {_word(lags): value for lags, value in stored["coefficients"]}
     listed, variance = sum(d * d for d in coefficients.values()), stored["variance"]
     return WordTarget("NARMA-10", coefficients, variance, 1 - listed / variance, law_of("uniform"))

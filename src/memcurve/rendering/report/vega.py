@@ -8,12 +8,12 @@ import json
 import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from importlib import resources
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from memcurve.core.notes import text_beside
 from memcurve.core.types import Floats
 from memcurve.rendering.report.document import Chart, Series
 
@@ -353,7 +353,7 @@ def _extremes(x: Floats, y: Floats) -> NDArray[np.intp]:
 
 # on a light and on a dark page: lines need a contrast of 3 with what is behind them, text one of
 # 4.5; the light colours of series are chosen to stand out from dark notebooks as well
-_PAGES = json.loads(resources.files(__package__).joinpath("colours.json").read_bytes())
+_PAGES = json.loads(text_beside(__file__, "colours.json"))
 LIGHT: Mapping[str, str] = _PAGES["light"]
 DARK: Mapping[str, str] = _PAGES["dark"]
 #: How many series have a colour of their own.
@@ -364,5 +364,5 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, s
 
 def config() -> dict[str, Any]:
     """How Vega-Lite draws; colours are variables of the page's styles."""
-    text = resources.files(__package__).joinpath("theme.json").read_text(encoding="utf-8")
+    text = text_beside(__file__, "theme.json")
     return {"font": FONT, **json.loads(text)}

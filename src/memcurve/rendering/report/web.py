@@ -7,10 +7,10 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib import resources
 from string import Template
 from typing import Any
 
+from memcurve.core.notes import text_beside
 from memcurve.core.optional import optional
 from memcurve.rendering.report import vega
 from memcurve.rendering.report.document import (
@@ -103,8 +103,8 @@ def html(document: Document) -> str:
         page: " ".join(f"--{name}: {value};" for name, value in colours.items())
         for page, colours in {"light": vega.LIGHT, "dark": vega.DARK}.items()
     }
-    style = Template(_file("page.css")).substitute(font=vega.FONT, **variables)
-    return Template(_file("page.html")).substitute(
+    style = Template(text_beside(__file__, "page.css")).substitute(font=vega.FONT, **variables)
+    return Template(text_beside(__file__, "page.html")).substitute(
         title=text(one_line(document.title)),
         subtitle=paragraphs(document.subtitle),
         style=style,
@@ -113,7 +113,7 @@ def html(document: Document) -> str:
         # within a script element, which the browser ends at the first ``</script``
         content=json.dumps(content, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         library=f"<script>(() => {{{library()}}})();</script>" if charts else "",
-        script=_file("figure.js") + _file("page.js"),
+        script=text_beside(__file__, "figure.js") + text_beside(__file__, "page.js"),
     )
 
 
@@ -122,10 +122,6 @@ def library() -> str:
     """Vega, Vega-Lite and Vega-Embed, as JavaScript to be written into a page."""
     bundle: str = optional("vl_convert", "a page with charts", "report").javascript_bundle()
     return bundle.replace("</script", "<\\/script")
-
-
-def _file(name: str) -> str:
-    return resources.files("memcurve.rendering.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def _chart_content(chart: Chart) -> dict[str, Any]:

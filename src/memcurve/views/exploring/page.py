@@ -2,13 +2,12 @@
 
 import dataclasses
 import json
-from importlib.resources import files
 from string import Template
 from typing import Any
 
 import numpy as np
 
-from memcurve.core.notes import texts_beside
+from memcurve.core.notes import text_beside, texts_beside
 from memcurve.core.version import __version__
 from memcurve.memory import controllable_spectrum
 from memcurve.network import ensembles, masks
@@ -66,17 +65,14 @@ def served_page(file: str | None, file_name: str) -> str:
         "stories": stories,
         "files": {file: file_name} if file else {},
     }
-    return _page({"presets": {}, "live": live}, served=_text("play/live.js"))
+    return _page({"presets": {}, "live": live}, served=text_beside(__file__, "play/live.js"))
 
 
 def _page(facts: dict[str, Any], served: str) -> str:
     # “<” in a name must not end the script that contains the facts
     embedded = json.dumps(facts, separators=(",", ":")).replace("<", "\\u003c")
-    parts = {name: _text(f"play/{name}.js") for name in ("memory", "page")}
-    return Template(_text("play/page.html")).substitute(
-        parts, style=_text("play/page.css"), live=served, facts=embedded, version=__version__
+    parts = {name: text_beside(__file__, f"play/{name}.js") for name in ("memory", "page")}
+    style = text_beside(__file__, "play/page.css")
+    return Template(text_beside(__file__, "play/page.html")).substitute(
+        parts, style=style, live=served, facts=embedded, version=__version__
     )
-
-
-def _text(name: str) -> str:
-    return (files("memcurve.views.exploring") / name).read_text(encoding="utf-8")
