@@ -29,7 +29,7 @@ def unstable(radius: float) -> UnstableNetworkError:
 
 
 class UncertainResultError(ArithmeticError):
-    """No number whose error is known can be given; the message says why and what would help.
+    """No number with a known error can be given; the message has the reason and the remedy.
 
     Examples
     --------
@@ -44,7 +44,7 @@ class UncertainResultError(ArithmeticError):
 
 
 class ModelError(RuntimeError):
-    """A model that was run gave no states, or none that mean anything.
+    """A simulated model failed, or its states are invalid.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def rank_among_notes() -> Iterator[None]:
 
 
 class RecordingWarning(UserWarning):
-    """Something about a recording biases what is estimated from it.
+    """A property of a recording biases the estimate.
 
     Examples
     --------

@@ -181,7 +181,7 @@ class MemoryCurve(Result):
         return "estimator" in self.options
 
     def horizon(self, level: float = 0.5) -> int | None:
-        """First lag from which on the memory is below ``level``; None if this curve cannot tell."""
+        """First lag from which on the memory is below ``level``; None if beyond the lags listed."""
         level = require_number(level, "level", "above 0, an amount of memory", lambda x: x > 0)
         above = np.flatnonzero(~(self.values < level))
         end = int(above[-1]) + 1 if len(above) else 0

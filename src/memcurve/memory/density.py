@@ -61,7 +61,7 @@ class MemoryDensity(Result):
         return {"network": self.network, "total": self.total, "mean_age": self.mean_age}
 
     def chart(self) -> Chart:
-        """What :meth:`plot` draws."""
+        """The chart of :meth:`plot`."""
         line = Series(f"{self.network}: total {self.total:g}", self.times, self.values)
         return Chart("", "lag τ", "memory density (inputs per unit time)", (line,))
 

@@ -567,7 +567,7 @@ def lru_ring(
     phase_max: float = 2 * math.pi,
     mask: Mask = None,
 ) -> LinearNetwork:
-    """Linear recurrent unit at its start: complex diagonal A, evenly spread on a ring.
+    """Linear recurrent unit as initialised: complex diagonal A, eigenvalues on a ring.
 
     ``|λ|² = r_min² + u(r_max² − r_min²)`` and ``arg λ = u'·phase_max`` with u, u' uniform on
     [0, 1). The mask is its own: standard complex normal times ``γ = √(1 − |λ|²)``, which gives each

@@ -157,7 +157,7 @@ class NonlinearNetwork(Connected):
         return np.asarray(x[0])
 
     def linearised(self) -> LinearNetwork:
-        """The linear network that this one is for small inputs, about its fixed point.
+        """The linear approximation for small inputs, about the fixed point.
 
         At the fixed point x* = f(Ax* + shift) that the network settles at without input, which is
         0 if f(shift) = 0, the slopes D = diag f′(Ax* + shift) give

@@ -339,7 +339,7 @@ def layer_map(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def then_and_true(claim: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw the points of a :class:`memcurve.JudgedClaim`: what is compared, side by side.
+    """Draw the points of a :class:`memcurve.JudgedClaim`: published and true values.
 
     Examples
     --------

@@ -165,7 +165,7 @@ class Capacities(Reported):
         return listing
 
     def columns(self) -> Mapping[str, Any]:
-        """One row per degree: its total capacity and the error of that."""
+        """One row per degree: its total capacity and its error."""
         return {
             "degree": list(self.by_degree),
             "capacity": list(self.by_degree.values()),
@@ -176,13 +176,13 @@ class Capacities(Reported):
         return {"total": self.total, "rank": self.rank, "error": self.error}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw a bar for each oldest lag, with the degrees on top of each other."""
+        """Draw a bar for each oldest lag, stacked by degree."""
         from memcurve.rendering import plot
 
         return plot.chart(replace(self.chart(), kind="bars"), ax=ax)
 
     def chart(self) -> Chart:
-        """A line for each degree, over the oldest lag, to where nothing is left to see."""
+        """A line for each degree, over the oldest lag, up to the last visible one."""
         count = self.table.shape[1]
         rows = {f"degree {d}": row for d, row in enumerate(self.table, 1)}
         if len(self.table):

@@ -67,7 +67,7 @@ class Comparison(Result):
 
     @property
     def curves(self) -> list[MemoryCurve]:
-        """The curves of all methods that gave one, the exact one first."""
+        """The curves of all methods that succeeded, the exact one first."""
         return [row.curve for row in self.rows if row.curve is not None]
 
     def table(self) -> list[tuple[str, str, str, str, str]]:

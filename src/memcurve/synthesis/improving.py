@@ -98,7 +98,7 @@ class Improvement(SynthesisResult):
         return super().figures() + ways
 
     def chart(self) -> Chart:
-        """That of the first way there is."""
+        """The chart of the first improvement."""
         return self._parts()[0].chart()
 
     def _sections(self) -> list[Section]:

@@ -1,7 +1,7 @@
-"""Modes of a trained layer that no memory above the noise needs, left out of its tensors.
+"""Pruning of trained layers: modes that contribute no memory above the noise.
 
-The modes of a diagonal layer do not act on each other: leaving some out is not reading them, and
-the others stay what they are. Every MC_τ can only fall by that, and all of them together by what
+The modes of a diagonal layer are uncoupled: leaving some out is not reading them, and the others
+do not change. Every MC_τ can only fall by that, and all of them together by what
 usable memory falls, so that the fall of the total bounds that of every lag::
 
     0 ≤ MC_τ − MC_τ' ≤ Σ_τ (MC_τ − MC_τ') = usable − usable'
@@ -121,7 +121,7 @@ def pruned_layers(
     select: Sequence[str] | str | None = None,
     progress: Progress = None,
 ) -> PrunedModel:
-    """Leave out the modes of a model's layers that no memory above the noise needs.
+    """Prune modes of a model's layers that contribute no memory above the noise.
 
     Layers whose modes do not act on each other and are listed in their tensors: LRU, S5 and S4D.
     All channels of a layer keep as many modes as the one that needs most, each its own.

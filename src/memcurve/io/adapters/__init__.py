@@ -1,4 +1,4 @@
-"""Models of other libraries → LinearNetwork. Small files by library, one table, `as_network`.
+"""Models of other libraries → LinearNetwork: one module per library, one table, `as_network`.
 
 A library is never imported here: an object is recognised by the module its class comes from, and
 an object can only exist where its library is installed.

@@ -125,7 +125,7 @@ class Audit(Reported):
 
     @cached_property
     def verdict(self) -> tuple[str, ...]:
-        """The few sentences that matter: the claim, the truth, standard methods, usable memory."""
+        """The main sentences: the claim, the truth, standard methods, usable memory."""
         claim = "" if self.claim is None else _claim_judged(self.claim, self.total, self.states)
         usable = _usable_in_words(self)
         if self.curve is None:

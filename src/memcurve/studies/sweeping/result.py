@@ -130,7 +130,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         return concluded(self.finished) + without * bool(missing)
 
     def plot(self, ax: Axes | None = None, *, quantity: str | None = None) -> Axes:
-        """Draw what was kept against the axes of the study.
+        """Draw the kept quantities against the axes of the study.
 
         Lines over the first axis of numbers, with the number of states as a dashed line, else bars;
         colours for the other axes, as far as they can be distinguished. Bands and whiskers are the
@@ -141,7 +141,7 @@ class Sweep(CaseTable, Result):  # type: ignore[override]
         ax : matplotlib axes, optional
             Where to draw; by default a new figure.
         quantity : str, optional
-            What to draw; by default what varies most clearly.
+            The quantity to draw; by default the one that varies most clearly.
         """
         return draw(self, quantity, ax)
 
