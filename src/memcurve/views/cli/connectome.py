@@ -13,7 +13,7 @@ from memcurve.views.cli.process import UsageError, stoppable
 from memcurve.views.cli.texts import documented
 
 if TYPE_CHECKING:
-    from memcurve.io.nodes import NodeTable
+    from memcurve.io import NodeTable
     from memcurve.network import LinearNetwork
     from memcurve.studies.connectome import NullComparison
 
