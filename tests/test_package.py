@@ -183,9 +183,6 @@ def test_the_wheel_is_small() -> None:
     assert len(stream.getvalue()) < WHEEL_SIZE
 
 
-# --- optional packages
-
-
 @pytest.mark.parametrize(("pip", "line"), [(True, "-m pip install"), (False, "uv pip install")])
 @pytest.mark.parametrize(("extra", "installed"), [("all", "memcurve[all]"), (None, "nowhere")])
 def test_what_is_missing_is_named(
@@ -195,8 +192,6 @@ def test_what_is_missing_is_named(
     facts = ("a dream", "nowhere", line, f'"{installed}"')
     refuses(ModuleNotFoundError, facts, optional.optional, "nowhere.at.all", "a dream", extra)
 
-
-# --- modules
 
 SOURCE = ROOT / "src"
 FILES = {path: path.relative_to(SOURCE).with_suffix("").parts for path in SOURCE.rglob("*.py")}

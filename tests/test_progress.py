@@ -6,6 +6,7 @@ import time
 from types import SimpleNamespace
 
 import numpy as np
+import pytest
 from rich import console
 from scipy.sparse import csr_array, random_array
 
@@ -15,10 +16,16 @@ from memcurve.core.progress import progress_callback
 from memcurve.solve.powers import MANY_STATES
 
 
-def test_steps_of_unknown_length_take_the_place_of_each_other(monkeypatch) -> None:
-    buffer = io.StringIO()
-    screen = console.Console(file=buffer, force_terminal=True, width=60)
+@pytest.fixture
+def buffer(monkeypatch) -> io.StringIO:
+    """What is shown on a terminal."""
+    shown = io.StringIO()
+    screen = console.Console(file=shown, force_terminal=True, width=60)
     monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
+    return shown
+
+
+def test_steps_of_unknown_length_take_the_place_of_each_other(monkeypatch, buffer) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
     with progress_callback(True) as notify:
         notify("counted", 1, 2)
@@ -29,11 +36,8 @@ def test_steps_of_unknown_length_take_the_place_of_each_other(monkeypatch) -> No
     assert not any(label in shown for label in ("first", "second", "third"))
 
 
-def test_it_shows_by_itself_what_takes_long(monkeypatch) -> None:
+def test_it_shows_by_itself_what_takes_long(monkeypatch, buffer) -> None:
     """In a terminal, and once the time is over."""
-    buffer = io.StringIO()
-    screen = console.Console(file=buffer, force_terminal=True, width=60)
-    monkeypatch.setattr("rich.console.Console", lambda stderr: screen)
     monkeypatch.setattr(progress, "PATIENCE", 0.1)
 
     def work(seconds: float) -> str:

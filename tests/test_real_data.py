@@ -148,24 +148,20 @@ def test_nanowires_remember_little() -> None:
     assert abs(whole.total - curve.total) < 0.1
 
 
-@pytest.mark.slow
-def test_choices_of_the_worm() -> None:
-    A = worm()
-    mask = np.random.default_rng(3).standard_normal(299)
-    network = LinearNetwork(A, mask / np.linalg.norm(mask))
-    assert pruned(network, 1e-3, 1e-3).network.size <= 12
-    choice = best_readout(network, 1e-3, 10)
-    assert choice.value >= 6.40
-    assert choice.bound <= 1.01 * choice.value
-    assert best_mask(network, 0.1).value >= 4.82
+def driven_worm() -> LinearNetwork:
+    return LinearNetwork(worm(), np.random.default_rng(3).standard_normal(299))
 
 
 @pytest.mark.slow
-def test_choices_of_the_larva() -> None:
-    network = larva()
+@pytest.mark.parametrize(
+    ("brain", "states", "readout", "gap", "random", "mask"),
+    [(driven_worm, 12, 6.4, 1.01, np.inf, 4.82), (larva, 10, 4.7, 1.013, 2.0, 0.0)],
+)
+def test_choices(brain, states, readout, gap, random, mask) -> None:
+    network = brain()
     network = network.replace(C=network.C / np.linalg.norm(network.C))
-    assert pruned(network, 1e-3, 1e-3).network.size <= 10
+    assert pruned(network, 1e-3, 1e-3).network.size <= states
     choice = best_readout(network, 1e-3, 10)
-    assert choice.value >= 4.7
-    assert choice.bound <= 1.013 * choice.value
-    assert choice.random < 2 < choice.value
+    assert readout <= choice.value <= choice.bound <= gap * choice.value
+    assert choice.random < random
+    assert mask == 0 or best_mask(network, 0.1).value >= mask

@@ -268,8 +268,6 @@ def test_one_name_a_concept() -> None:
     assert "progress" in inspect.signature(memcurve.audit).parameters
 
 
-# --- what people type first
-
 TWENTY = ensembles.normal(20, spectral_radius=0.9, seed=1)
 
 

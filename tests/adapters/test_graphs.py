@@ -101,8 +101,6 @@ def test_refused():
     refuses(ValueError, "`mask`", as_network, nx.path_graph(3), mask=[[0]])
 
 
-# --- cect
-
 CELLS = ["ASEL", "AIYL", "AVAL", "VA1", "MDR01"]
 COUNTS = {
     "Acetylcholine": {("ASEL", "AIYL"): 3, ("AVAL", "VA1"): 7, ("VA1", "MDR01"): 9},

@@ -96,8 +96,6 @@ def test_two_vectors_are_said_to_be_no_filter():
     assert any("dlti" in note for note in as_network(signal.butter(3, 0.2)).notes)
 
 
-# --- diagonal layers
-
 DRAWN = np.random.default_rng(4)
 N = 8
 POLES = -DRAWN.uniform(0.1, 1, N) + 1j * DRAWN.uniform(-3, 3, N)

@@ -125,8 +125,6 @@ def test_nodes_refused():
     refuses(TypeError, ("`mask`", "`input_dim`"), as_network, Reservoir(5), mask=[1])
 
 
-# --- its observable
-
 nodes = pytest.importorskip("reservoirpy.nodes")
 observables = pytest.importorskip("reservoirpy.observables")
 

@@ -248,8 +248,6 @@ def test_gains_are_memory_that_is_there(noise: float) -> None:
         assert gains["now"] + 1 < gains["mask"] <= choice.bound
 
 
-# --- other libraries' protocols, against the libraries themselves
-
 #: The same sums in another order.
 SAME_SUMS = 1e-6
 

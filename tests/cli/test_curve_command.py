@@ -100,6 +100,7 @@ QUESTIONS: dict[str, Callable[[], MemoryCurve | NoiseProfile]] = {
     "--noise state:0.1 state:0.001": lambda: noise_profile(
         NETWORK, [0.1, 0.001], lags=20, state_noise=True
     ),
+    "--method osm_plus": lambda: memory_curve(NETWORK, 20, method="osm_plus", seed=3),
     "--tolerance 1e-17": lambda: memory_curve(NETWORK, 20, tolerance=1e-17),
     "two.npz": lambda: memory_curve(TWO_INPUTS, 20),
 }

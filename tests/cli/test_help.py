@@ -147,8 +147,6 @@ def test_every_option_is_described(name: str) -> None:
     assert own <= named
 
 
-# --- completion
-
 BASH = pytest.mark.skipif(
     os.name != "posix" or shutil.which("bash") is None, reason="bash is not installed"
 )

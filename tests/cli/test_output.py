@@ -89,9 +89,6 @@ def test_the_output_is_utf_8_whatever_the_locale() -> None:
     assert "\ufffd.npz: no such file" in run("curve", "\udcfc.npz").err
 
 
-# --- JSON
-
-
 @pytest.fixture(scope="module")
 def recording(tmp_path_factory) -> Path:
     z = np.random.default_rng(3).standard_normal(600)
@@ -113,9 +110,7 @@ def strict_json(text: str) -> Any:
 CURVE = ("curve", "--size", 8)
 QUESTIONS = [
     (CURVE, MemoryCurve),
-    ((*CURVE, "--method", "osm_plus"), MemoryCurve),
     ((*CURVE, "--profile"), NoiseProfile),
-    ((*CURVE, "--inputs", 2, "--readout", "0-3"), MemoryCurve),
     (("compare", "--ensemble", "normal", "--size", 6, "--lags", 20), Comparison),
     (("data",), MemoryCurve),
     (("data", "--estimator", "k_fold"), MemoryCurve),
@@ -145,8 +140,6 @@ def test_results_are_saved_as_their_ending_says(
         assert (tmp_path / f"x{ending}").read_text(encoding="utf-8").startswith(start)
     assert command(*asked.split(), *which, "--save", tmp_path / "x.xls").code == 2
 
-
-# --- tables, reports and charts
 
 WIDTHS = (80, 200)
 

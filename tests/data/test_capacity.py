@@ -305,8 +305,6 @@ def test_intervals_of_targets_where_the_law_is_estimated(law: str) -> None:
     assert 0.83 <= np.mean(inside) <= 0.97
 
 
-# --- against exact capacities of state-affine networks
-
 EXACT = {1: 20, 2: (6, 10), 3: (4, 8)}
 #: Half the width of a 90 % interval, in standard errors.
 WIDTH = 1.645

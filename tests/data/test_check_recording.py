@@ -432,8 +432,6 @@ def test_rates_over_many_recordings(held):
         held("shifted recordings: named", named / 100, at_least=NAMED_SHIFTS, draws=100)
 
 
-# --- valid recordings of ten kinds of input
-
 ROWS, WASHOUT = 1000, 300
 BATCHES, EACH = 20, 100
 SEED = 2030

@@ -245,8 +245,6 @@ def test_estimators_are_their_formulas() -> None:
     assert kept[0] > 0
 
 
-# --- coloured input: memory of its innovations, and of the input itself
-
 #: 90 % intervals of few totals: what they may cover.
 TOTALS_COVERED = 0.8
 #: Standard errors that the mean over replications may be off.

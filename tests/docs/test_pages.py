@@ -132,8 +132,6 @@ def test_architecture_pictures_show_the_imports(monkeypatch) -> None:
         assert f":file: ../_static/{name}\n" in text
 
 
-# --- the script of the page about the worm, which the site is built without
-
 FOLDER = DOCS / "tutorials"
 
 

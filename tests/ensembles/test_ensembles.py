@@ -207,9 +207,6 @@ def test_too_many_weights_are_told_before_they_are_drawn() -> None:
     refuses(MemoryError, facts, ensembles.sparse_normal, 10_000_000, seed=1)
 
 
-# --- of a given structure
-
-
 def test_cyclic():
     network = ensembles.cyclic(9, spectral_radius=0.8)
     assert network.A[1, 0] == network.A[0, 8] == 0.8
@@ -299,8 +296,6 @@ def test_lru_ring():
     assert abs(variance.mean() - 1) < 5 / np.sqrt(size)
     assert abs((network.C / np.sqrt(1 - squared)).mean()) < 5 / np.sqrt(size)
 
-
-# --- masks
 
 RANDOM = ["normal", "uniform", "sparse_normal", "sparse_uniform"]
 #: A unit norm is a quotient of two rounded numbers, summed over at most 60 squares.

@@ -134,9 +134,6 @@ def test_import_is_light():
     assert done.stdout.strip() == "set()"
 
 
-# --- ARMA
-
-
 @pytest.mark.parametrize("weight", [0.5, -0.9, 0.999999, 1 - 2.0**-50, 1e-200])
 def test_first_order_autoregression(weight):
     process = ARMA([weight])
@@ -240,9 +237,6 @@ def test_roots_are_judged_as_stored():
     assert ARMA([np.nextafter(1, 0)]).variance == pytest.approx(2.0**52, rel=1e-10)
     refuses(ValueError, ("`ar`", "1.0000000000000002"), ARMA, [np.nextafter(1, 2)])
     refuses(ValueError, "`ar`", ARMA, [2 * np.cos(1), -np.nextafter(1, 2)])
-
-
-# --- autocovariances, series and text
 
 
 def test_taper():

@@ -242,8 +242,6 @@ def test_memory_is_bounded(tmp_path, ending, block):
     assert peak < (1.5e6 if ending != "csv" else 0.4e6)
 
 
-# --- columns and rows
-
 HEADER = "Time[s] 8_V[V] 8_I[A] 10_V[V] u"
 
 

@@ -183,8 +183,6 @@ def test_a_start_that_is_no_array() -> None:
     refuses(ValueError, "`start`", models.Step, tanh_step, np.zeros((2, 3)))
 
 
-# --- networks, files and reservoirs, against their recursion step by step
-
 RNG = np.random.default_rng(5)
 N = 7
 W = 0.4 * RNG.standard_normal((N, N))

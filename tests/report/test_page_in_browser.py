@@ -186,8 +186,6 @@ def test_phone(chromium, path: Path, dark: bool) -> None:
         assert opened.requests == []
 
 
-# --- audits
-
 #: Windows of a desk and of a phone.
 WINDOWS = [(1280, 800), (390, 844)]
 #: What A4 leaves between margins of 1 and of 2.5 centimetres, in pixels.

@@ -146,8 +146,6 @@ def test_memory_does_not_grow_with_the_number_of_cases(tmp_path) -> None:
     assert grown < 5000  # kilobytes
 
 
-# --- the store
-
 VALUES = {"a": 1 / 3, "mc": [1.0, 0.1]}
 
 
@@ -214,16 +212,9 @@ def test_one_process_writes_and_others_read(path: Path) -> None:
         assert store.runs() == {1: ("text", {})}
 
 
-def _newer(path: Path) -> None:
-    Store.open(path).close()
+def _changed(path: Path, command: str) -> None:
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-
-
-def _foreign(path: Path) -> None:
-    with sqlite3.connect(path) as connection:
-        connection.execute("CREATE TABLE t (x)")
+        connection.execute(command)
     connection.close()
 
 
@@ -239,8 +230,11 @@ def _truncated(path: Path) -> None:
     [
         (lambda path: path.mkdir(), "store"),
         (lambda path: path.write_text("a,b\n1,2\n" * 200), "store"),
-        (_foreign, "another program"),
-        (_newer, "99"),
+        (lambda path: _changed(path, "CREATE TABLE t (x)"), "another program"),
+        (
+            lambda path: Store.open(path).close() or _changed(path, "PRAGMA user_version = 99"),
+            "99",
+        ),
         (_truncated, "damaged"),
     ],
 )

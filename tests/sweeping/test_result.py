@@ -258,9 +258,6 @@ def test_what_does_not_go_with_own_networks(
     refuses(ValueError, facts, Study.grid, **fields)
 
 
-# --- pictures and sentences
-
-
 def run(**fields: Any) -> Sweep:
     return sweep(Study.grid(**fields), None, executor="serial")
 

@@ -127,8 +127,6 @@ def test_shipped_studies_are_sound(name: str) -> None:
     assert evaluate(quick.case_at(0).to_dict()).keys() == set(study.keep)
 
 
-# --- cases
-
 USABLE = tuple(name for name in QUANTITIES if name.startswith("usable"))
 NORMAL: dict[str, Any] = {"ensemble": "normal", "size": 30, "seed": 1}
 
