@@ -12,6 +12,7 @@ from memcurve import (
     input_normal,
     memory_curve,
 )
+from memcurve.solve.powers import solve_stein
 from refusals import refuses
 from tolerances import CLOSED_FORM, INPUT_NORMAL, SEVERAL
 
@@ -94,6 +95,19 @@ def test_states_that_do_not_count() -> None:
     found = input_normal(ring)
     assert np.abs(found.A) == pytest.approx(0.6)
     assert np.abs(found.T) == pytest.approx(np.full((5, 1), 1.25))  # the deviation of the states
+
+
+@pytest.mark.parametrize("fast", [1e-4, 1e-8, 1e-12])
+def test_slow_states_that_drive_fast_ones(fast: float) -> None:
+    """Balanced, such a matrix has slow states far below the others: none may be lost."""
+    network = LinearNetwork([[0.9, 1, 1], [0, fast, 1], [0, 0, -fast]], [1, 1, 1])
+    realization = input_normal(network)
+    gramian = solve_stein(network.A, np.ones((3, 3)))
+    np.testing.assert_allclose(realization.T @ realization.T.T, gramian, rtol=1e-13)
+    A, C, T = realization.A, realization.C, realization.T
+    assert realization.dynamics_residual == pytest.approx(0, abs=INPUT_NORMAL)
+    assert np.abs(network.A @ T - T @ A).max() < 1e-13
+    assert np.abs(network.C - (T @ C)[:, 0]).max() < 1e-13
 
 
 def test_refused() -> None:

@@ -12,7 +12,7 @@ from memcurve.core.errors import UncertainResultError
 from memcurve.core.limits import require_room_for_states
 from memcurve.core.notes import Note, counted
 from memcurve.core.result import Result
-from memcurve.core.types import TINY, Floats
+from memcurve.core.types import Floats
 from memcurve.io.adapters import as_network
 from memcurve.memory.entry_points import NetworkLike, memory_curve
 from memcurve.network import LinearNetwork
@@ -34,7 +34,8 @@ class InputNormal(Result):
     T : (states, n) array
         The state transformation; rows of unreached states are zero.
     gramian_residual, dynamics_residual, input_residual : float
-        Largest entry of A'A'ᵀ + C'C'ᵀ − I; ‖AT − TA'‖ relative to ‖A‖‖T‖; ‖C − TC'‖ to ‖C‖.
+        Largest entry of A'A'ᵀ + C'C'ᵀ − I; largest row of AT − TA' and of C − TC', relative to the
+        deviation of its state, and to its weights where these are larger.
 
     Examples
     --------
@@ -88,8 +89,8 @@ def input_normal(network: NetworkLike) -> InputNormal:
 
     From the Krylov matrix in graded coordinates, whose columns of T keep directions far below the
     rounding of the largest; where these are nearly parallel, a cascade of all-pass sections with
-    the eigenvalues (Schur form and Blaschke–Potapov factors for several inputs). The textbook
-    recipe, T = G^{1/2}, fails from some twenty nodes on.
+    the eigenvalues, or the covariance in these coordinates for several inputs. The textbook recipe,
+    T = G^{1/2}, fails from some twenty nodes on.
 
     Examples
     --------
@@ -118,19 +119,20 @@ def input_normal(network: NetworkLike) -> InputNormal:
             f"memory_curve gives the curve without one."
         ) from None
     gramian = A @ A.T + C @ C.T - np.eye(len(A))
-    a, t = (max(float(np.abs(matrix).max()), TINY) for matrix in (states.A, T))  # no overflow
-    scaled, unit = states.A / a, T / t
-    dynamics = np.linalg.norm(scaled @ unit - unit @ (A / a))
-    size = np.linalg.norm(scaled) * np.linalg.norm(unit)
-    entry = np.linalg.norm(states.C - T @ C) / np.linalg.norm(states.C)
+    # row by row, relative to each state
+    own_A, own_C, units = states.of_unit_variance
+    unit = np.ldexp(T, -units[:, None])
+    size = np.maximum(1.0, np.linalg.norm(own_A, axis=1))
+    dynamics = np.linalg.norm(own_A @ unit - unit @ A, axis=1) / size
+    entry = np.linalg.norm(own_C - unit @ C, axis=1)
     states_of = np.zeros((subject.states, len(A)))
-    states_of[states.nodes] = np.ldexp(T, states.exponents[:, None])
+    states_of[states.nodes] = T
     return InputNormal(
         A,
         C,
         states_of,
         float(np.abs(gramian).max()),
-        float(dynamics / size if size > 0 else dynamics),
-        float(entry),
+        float(dynamics.max()),
+        float(entry.max()),
         subject.notes,
     )

@@ -38,7 +38,7 @@ from memcurve.core.errors import UncertainResultError, unstable
 from memcurve.core.limits import fits, require_room_for_states
 from memcurve.core.progress import ProgressCallback, no_progress
 from memcurve.core.types import EPS, SEED, TINY, Complexes, Floats
-from memcurve.inputs import ARMA, InputProcess
+from memcurve.inputs import ARMA, InputProcess, White
 from memcurve.inputs.filters import filters_of, impulses
 from memcurve.network import LinearNetwork, graph
 from memcurve.network.device import DeviceMatrix, on_host
@@ -276,7 +276,18 @@ class Analysis:
 
     def _in_own_units(self) -> tuple[Floats, Floats, Indices]:
         """D⁻¹AD and D⁻¹C with D of powers of two in which each state is about one."""
-        units = state_units(self.dense, self.mask, self.strong_components)
+        return self._in_units(state_units(self.dense, self.mask, self.strong_components))
+
+    @cached_property
+    def of_unit_variance(self) -> tuple[Floats, Floats, Indices]:
+        """The same with D from the deviations under white input: no state is lost beside others.
+
+        Balancing may take a slow state that drives fast ones to a tiny share of them.
+        """
+        sizes, units = self.sizes((White(),) * self.inputs)
+        return self._in_units(units + np.frexp(sizes)[1])
+
+    def _in_units(self, units: Indices) -> tuple[Floats, Floats, Indices]:
         A = np.ldexp(self.dense, units - units[:, None])
         C = np.ldexp(self.mask, -units[:, None])
         if not (np.isfinite(A).all() and np.isfinite(C).all()):

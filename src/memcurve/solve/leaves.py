@@ -538,16 +538,17 @@ def krylov_model(analysis: Analysis, level: float) -> ReducedModel:
 def input_normal_realization(
     analysis: Analysis, rng: np.random.Generator | None = None
 ) -> tuple[Floats, Floats, Floats]:
-    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ, in the measure of the analysis.
+    """A', C' and T of ξ_t = A'ξ_{t−1} + C'z_t, x = Tξ.
 
     With ``rng`` those of a network changed at random by as much as rounding changes it.
     """
-    A, C = analysis.A, analysis.C
+    rank = analysis.rank  # which unstable networks do not have
+    A, C, units = analysis.of_unit_variance
     try:
         model = hessenberg(A, C)
-        if model.reached != analysis.rank:
+        if model.reached != rank:
             raise UncertainResultError("rounding hides which directions are controllable.")
-        return graded_realization(model if rng is None else model.changed(rng, len(A)))
+        A1, C1, T = graded_realization(model if rng is None else model.changed(rng, len(A)))
     except UncertainResultError:
         if analysis.inputs > 1:
             raise
@@ -555,4 +556,9 @@ def input_normal_realization(
         if rng is not None:
             A, C = _changed(A, C, rng)
             poles = eigenvalues(A) if poles is not None and len(poles) == len(A) else poles
-        return cascade_of(A, C, poles)
+        A1, C1, T = cascade_of(A, C, poles)
+    with np.errstate(over="ignore"):
+        T = np.ldexp(T, units[:, None])
+    if not np.isfinite(T).all():
+        raise UncertainResultError("the states leave the range of float64.")
+    return A1, C1, T

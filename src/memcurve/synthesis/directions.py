@@ -201,7 +201,6 @@ def _by_realization(problem: solve.Problem, s: float, seen: float) -> Directions
         problem: solve.Problem, rng: np.random.Generator | None = None
     ) -> tuple[Floats, Floats, Floats]:
         _, _, T = solve.input_normal_realization(problem.analysis, rng)
-        T = np.ldexp(T, problem.analysis.exponents[:, None])
         _, sigma, Zt = np.linalg.svd(T[problem.rows], full_matrices=False)
         return T, sigma, Zt
 
@@ -285,8 +284,7 @@ def state_transformation(network: LinearNetwork, rng: np.random.Generator | None
     analysis = solve.Analysis.of(network)
     try:
         with np.errstate(all="ignore"):
-            T = solve.input_normal_realization(analysis, rng)[2]
-            return np.asarray(np.ldexp(T, analysis.exponents[:, None]))
+            return solve.input_normal_realization(analysis, rng)[2]
     except UncertainResultError:  # the larger directions alone, to rounding of the largest
         whole = network.replace(readout=None)
         level = FAR_BELOW * float(np.linalg.norm(analysis.mask))

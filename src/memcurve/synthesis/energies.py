@@ -256,9 +256,10 @@ def hankel_values(network: Any, output: Any = None) -> HankelValues:
 
     def singular_values(one: LinearNetwork, rng: np.random.Generator | None) -> Floats:
         analysis = Analysis.of(one)
-        scale = np.ldexp(1.0, analysis.exponents)[:, None]
+        A, _, units = analysis.of_unit_variance
+        scale = np.ldexp(1.0, units)[:, None]
         rows = np.eye(one.states) if weights is None else weights
-        S = _observability(analysis.A, scale * rows[analysis.nodes], rng)
+        S = _observability(A, scale * rows[analysis.nodes], rng)
         T = directions.state_transformation(one, rng) / scale
         # columns of both are graded: without their sizes the product keeps the digits of all
         sizes = [np.sqrt(np.square(X).sum(axis=0)) for X in (S, T)]
@@ -362,7 +363,7 @@ def _white(
     """σ and Z of what is read, ZΣ, in white states; their A and C."""
     problem = directions.driven_problem(network, s)
     A, C, T = input_normal_realization(problem.analysis, rng)
-    sigma, Z = directions.jacobi(np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows])
+    sigma, Z = directions.jacobi(T[problem.rows])
     return sigma, Z, A, C
 
 

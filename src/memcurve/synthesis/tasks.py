@@ -284,7 +284,7 @@ def _projected(
         u = directions.filtered(h.reshape(1, -1), filters)[0]
     noisy = np.zeros(V.shape[1])
     if s or not problem.reads_all:
-        rows = np.ldexp(T, problem.analysis.exponents[:, None])[problem.rows] @ R.T
+        rows = T[problem.rows] @ R.T
         sigma, Z = directions.jacobi(rows)
         count = len(sigma) if s else problem.rank
         Z = Z[:, :count]
